@@ -1,0 +1,64 @@
+# Every target does its own set-up. Another interpreter: make PYTHON=/path/to/python3.13 test
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint types format docs bench clean
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/.runtime ## which system is better, and do the assessors agree? On a simulated panel
+	@$(BIN)/qrowd demo
+
+test: lint types ## everything CI runs
+	@$(BIN)/python -m pytest -q -n 2
+
+lint: .venv/.dev ## ruff: rules and format
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+types: .venv/.dev ## mypy, strict
+	@$(BIN)/mypy
+
+format: .venv/.dev ## let ruff mend and format what it can
+	@$(BIN)/ruff check --quiet --fix-only
+	@$(BIN)/ruff format --quiet
+
+docs: .venv/.runtime ## write the generated pages of docs/ anew
+	@$(BIN)/python docs/generate.py
+
+bench: .venv/.dev ## measure speed and memory beside the peers
+	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$script"; $(BIN)/python $$script; done
+
+clean: ## remove what the other targets made
+	@rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+# A stamp says what .venv holds; it is older than pyproject.toml when that is no longer true.
+.venv/.runtime: pyproject.toml | $(BIN)/pip
+	@echo "Installing qrowd into .venv ..."
+	@$(PIP) install --editable .
+	@touch $@
+
+.venv/.dev: .venv/.runtime
+	@echo "Installing the tools of development into .venv ..."
+	@$(PIP) install --editable '.[dev]'
+	@touch $@
+
+# Debian and Ubuntu ship Python without ensurepip; then a venv has no pip.
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { echo "qrowd needs Python 3.11 or later: make PYTHON=/path/to/python3 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "Installing $$package ..."; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y $$package >/dev/null; \
+		else \
+			echo "Python's venv module is missing; install it, then run make again:" >&2; \
+			echo "    sudo apt-get update && sudo apt-get install -y $$package" >&2; exit 1; \
+		fi; }
+	@$(PYTHON) -m venv --clear .venv

@@ -1,0 +1,40 @@
+"""What every test may ask for: the folders of real data, and Hypothesis without a stopwatch."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# No deadline: the first example of a kernel pays for its compilation.
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def data(name: str) -> Path:
+    """The folder of real data called `name`; without it the test is skipped."""
+    folder = Path(os.environ.get("QROWD_DATA") or BESIDE_THE_REPOSITORY) / name
+    if not folder.is_dir():
+        pytest.skip(f"needs the data folder {folder}; the environment variable QROWD_DATA may name its parent")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def dl19() -> Path:
+    """TREC 2019 Deep Learning, passages: 61 runs, judged by NIST, eight people and eight LLMs."""
+    return data("dl19")
+
+
+@pytest.fixture(scope="session")
+def dl21() -> Path:
+    """TREC 2021 Deep Learning, passages: 63 runs, judged by NIST, 18 LLMs and pairwise preference."""
+    return data("dl21")
+
+
+@pytest.fixture(scope="session")
+def rf10() -> Path:
+    """TREC 2010 Relevance Feedback: 98,453 labels by 766 crowd workers, no runs."""
+    return data("trec-rf10")
