@@ -1,0 +1,52 @@
+"""qrowd: which search system is better when the people (or models) who judged relevance disagree.
+
+The public names are re-exported lazily: `import qrowd` costs nothing until a name is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+_HOME = {
+    "Judgments": "qrowd.model.judgments",
+    "Runs": "qrowd.model.runs",
+    "Scale": "qrowd.model.scales",
+    "coefficients": "qrowd.evaluation",
+    "evaluate": "qrowd.evaluation",
+    "evaluate_blocks": "qrowd.evaluation",
+    "measure": "qrowd.evaluation",
+    "panel_mean": "qrowd.model.scores",
+    "read_judgments": "qrowd.files",
+    "read_runs": "qrowd.files",
+    "summarise": "qrowd.reports.summary",
+}
+
+__all__ = ["__version__", *_HOME]
+
+if TYPE_CHECKING:
+    from qrowd.evaluation import coefficients as coefficients
+    from qrowd.evaluation import evaluate as evaluate
+    from qrowd.evaluation import evaluate_blocks as evaluate_blocks
+    from qrowd.evaluation import measure as measure
+    from qrowd.files import read_judgments as read_judgments
+    from qrowd.files import read_runs as read_runs
+    from qrowd.model.judgments import Judgments as Judgments
+    from qrowd.model.runs import Runs as Runs
+    from qrowd.model.scales import Scale as Scale
+    from qrowd.model.scores import panel_mean as panel_mean
+    from qrowd.reports.summary import summarise as summarise
+
+    __version__: str
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("qrowd")
+    if name not in _HOME:
+        raise AttributeError(f"module 'qrowd' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

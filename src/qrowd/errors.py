@@ -1,0 +1,63 @@
+"""What can go wrong, as a tree.
+
+    QrowdError
+    |-- InputError             what was handed over cannot be used as it is (also a ValueError)
+    |   |-- FileError          a file, and where known its line
+    |   |-- RowError           one row of a table or data frame
+    |   |-- MeasureError       the text of a measure
+    |   |-- ScaleError         a scale, or values that do not fit theirs
+    |   |-- ArgumentError      any other argument
+    |-- NoOverlapError         nothing in common to compute with (also a ValueError)
+
+Every message is one line: the culprit first, then what was expected and the next step.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+
+
+class QrowdError(Exception):
+    """Anything qrowd raises on purpose."""
+
+
+class InputError(QrowdError, ValueError):
+    """What was handed over cannot be used as it is."""
+
+
+class FileError(InputError):
+    """A file that cannot be read as what it should be; names the file and, where known, the line."""
+
+    def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None) -> None:
+        self.path, self.problem, self.line = fspath(path), problem, line
+        super().__init__(f"{self.path}{'' if line is None else f', line {line}'}: {problem}")
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str, int | None]]:
+        return type(self), (self.path, self.problem, self.line)
+
+
+class RowError(InputError):
+    """One row of a table or data frame that cannot be used; `row` counts from 1, the header aside."""
+
+    def __init__(self, row: int, problem: str) -> None:
+        self.row, self.problem = row, problem
+        super().__init__(f"row {row}: {problem}")
+
+    def __reduce__(self) -> tuple[type[RowError], tuple[int, str]]:
+        return type(self), (self.row, self.problem)
+
+
+class MeasureError(InputError):
+    """The text of a measure that cannot be understood or does not fit the judgments."""
+
+
+class ScaleError(InputError):
+    """A scale that makes no sense, or values that do not fit theirs."""
+
+
+class ArgumentError(InputError):
+    """An argument outside what the function takes."""
+
+
+class NoOverlapError(QrowdError, ValueError):
+    """Nothing in common to compute with: no shared topic, or no shared document."""

@@ -1,0 +1,173 @@
+"""The field's column names, understood at the door, for any data frame that narwhals knows and for plain columns.
+
+qrowd's own names come first; the others are those of ir_measures (query_id, doc_id, relevance), PyTerrier (qid, docno,
+label), ranx (q_id, doc_id, score), trectools (query, docid, rel) and crowd-kit (task, worker, label).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite, isnan, nan
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, RowError
+from qrowd.model.labels import number_in
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+    Frame: TypeAlias = IntoDataFrame | Mapping[str, Sequence[object]]
+
+Cells = list[Any]  # a column; None where a cell is missing
+
+TOPIC = ("topic", "query_id", "qid", "q_id", "query", "topic_id", "topicid", "topicID")
+DOCUMENT = ("document", "doc_id", "docno", "docid", "document_id", "docID", "passage_id", "pid")
+JUDGMENT_COLUMNS: dict[str, tuple[str, ...]] = {
+    "topic": TOPIC,
+    "document": DOCUMENT,
+    "assessor": ("assessor", "worker", "worker_id", "workerID", "annotator", "judge", "user", "performer"),
+    "value": ("value", "grade", "relevance", "label", "rel", "magnitude", "score", "judgment"),
+    "order": ("order", "position"),
+    "unit": ("unit", "unit_id", "batch"),
+    "seconds": ("seconds", "duration"),
+    "time": ("time", "timestamp", "created_at"),
+    "comment": ("comment", "justification", "reason", "rationale"),
+}
+RUN_COLUMNS: dict[str, tuple[str, ...]] = {
+    "system": ("system", "run", "tag", "run_id", "runid", "name"),
+    "topic": TOPIC,
+    "document": DOCUMENT,
+    "score": ("score", "sim", "relevance_score"),
+    "rank": ("rank",),
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What was found in a frame: label columns, number columns, and optional columns as the model wants them."""
+
+    labels: dict[str, list[str]]
+    numbers: dict[str, NDArray[np.float64]]
+    optional: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def judgment_columns(frame: Frame, names: Mapping[str, str], assessor: str | None) -> Columns:
+    """The columns of judgments; `assessor` stands in for a missing assessor column."""
+    found = _find(frame, JUDGMENT_COLUMNS, names, ("topic", "document", "value"), ("assessor", assessor))
+    labels = {name: _labels(found[name], name) for name in ("topic", "document", "assessor")}
+    optional: dict[str, NDArray[Any]] = {
+        name: _numbers(found[name], name, required=False) for name in ("order", "seconds") if name in found
+    }
+    for name in ("unit", "time", "comment"):
+        if name in found:
+            optional[name] = np.fromiter(found[name], object, len(found[name]))
+    return Columns(labels, {"value": _numbers(found["value"], "value")}, optional)
+
+
+def run_columns(frame: Frame, names: Mapping[str, str], system: str | None) -> Columns:
+    """The columns of runs; `system` stands in for a missing system column."""
+    found = _find(frame, RUN_COLUMNS, names, ("topic", "document", "score"), ("system", system))
+    labels = {name: _labels(found[name], name) for name in ("topic", "document", "system")}
+    numbers = {"score": _numbers(found["score"], "score")}
+    if "rank" in found:
+        numbers["rank"] = _numbers(found["rank"], "rank", required=False)
+    return Columns(labels, numbers)
+
+
+def make_frame(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
+    """A data frame of the named library: "pandas", "polars" or "pyarrow"."""
+    import narwhals as nw
+
+    listed = {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
+    try:
+        return nw.from_dict(listed, backend=backend).to_native()  # type: ignore[arg-type]
+    except ModuleNotFoundError as error:
+        raise ArgumentError(f"backend={backend!r} is not installed here: {error}") from None
+    except ValueError:
+        raise ArgumentError(f"backend={backend!r}: choose pandas, polars or pyarrow") from None
+
+
+def _find(
+    frame: Frame,
+    known: Mapping[str, tuple[str, ...]],
+    names: Mapping[str, str],
+    required: tuple[str, ...],
+    stand_in: tuple[str, str | None],
+) -> dict[str, Cells]:
+    """The frame's columns under our names: as the caller named them, else by the first usual name present.
+
+    stand_in : (name, label): the column called `name` may be missing if every row has that one label.
+    """
+    present, cells = _opened(frame)
+    found: dict[str, Cells] = {}
+    for ours, theirs in names.items():
+        if ours not in known:
+            raise ArgumentError(f"columns={{{ours!r}: ...}}: choose from {', '.join(known)}")
+        if theirs not in present:
+            raise ArgumentError(f"columns={{{ours!r}: {theirs!r}}}: the frame has {', '.join(present)}")
+        found[ours] = cells(theirs)
+    for ours, usual in known.items():
+        match = next((name for name in usual if name in present and name not in names.values()), None)
+        if ours not in found and match is not None:
+            found[ours] = cells(match)
+    # crowd-kit knows no topics: its tasks are the documents of a single one.
+    if "document" not in found and "task" in present:
+        found["document"] = cells("task")
+        found.setdefault("topic", ["tasks"] * len(found["document"]))
+    who, label = stand_in
+    if who not in found and label is not None and "topic" in found:
+        found[who] = [label] * len(found["topic"])
+    for ours in (*required, who):
+        if ours not in found:
+            one = f", or from_frame({who}=...) for the only one" if ours == who else ""
+            raise ArgumentError(
+                f"no {ours} column (one of {', '.join(known[ours])}) among {', '.join(present)}; rename one, or say "
+                f"which it is with from_frame(columns={{{ours!r}: ...}}){one}"
+            )
+    return found
+
+
+def _opened(frame: Frame) -> tuple[list[str], Callable[[str], Cells]]:
+    """The names of a frame's columns, and how to get the cells of one."""
+    if isinstance(frame, Mapping):
+        return list(frame), lambda name: list(frame[name])
+    import narwhals as nw
+
+    opened = nw.from_native(frame, eager_only=True)
+
+    def cells(name: str) -> Cells:
+        column = opened[name]
+        missing = column.is_null()
+        return [None if m else cell for cell, m in zip(column.to_list(), missing.to_list(), strict=True)]
+
+    return list(opened.columns), cells
+
+
+def _labels(cells: Cells, name: str) -> list[str]:
+    if set(map(type, cells)) == {str} and "" not in cells:  # the usual case, fast
+        return cells
+    for row, cell in enumerate(cells, start=1):
+        if cell is None or cell == "":
+            raise RowError(row, f"{name} is missing")
+        if isinstance(cell, float | bytes):
+            raise RowError(row, f"{name} is {cell!r}; give labels as text or whole numbers")
+    return [cell if isinstance(cell, str) else str(cell) for cell in cells]
+
+
+def _numbers(cells: Cells, name: str, *, required: bool = True) -> NDArray[np.float64]:
+    """Cells as doubles, nan where one may be missing."""
+    numbers = np.empty(len(cells))
+    for row, cell in enumerate(cells):
+        missing = cell is None or (isinstance(cell, float) and isnan(cell))
+        if missing and not required:
+            numbers[row] = nan
+            continue
+        numbers[row] = number_in(cell)
+        if missing or not isfinite(numbers[row]):
+            found = "nothing" if cell is None else repr(cell)
+            raise RowError(row + 1, f"expected a finite number as {name}, found {found}")
+    return numbers

@@ -1,0 +1,428 @@
+"""Judgments: who said what about which document of which topic. No row is ever dropped or merged by itself.
+
+Repeats, contradictions and partial pools are data. What needs one value per (topic, document, assessor) takes
+`repeats=` and says how many there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, InputError, ScaleError
+from qrowd.model.labels import Codes, Selection, factorize, matching, merge_codes, read_only
+from qrowd.model.panel import Panel, Pool
+from qrowd.model.scales import Scale, infer_scale, parse_scale
+
+if TYPE_CHECKING:
+    from qrowd.model.frames import Frame
+
+Repeats = Literal["first", "last", "mean", "error"]
+Recoding = float | Mapping[float, float]
+Rule = TypeVar("Rule")
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Relevance judgments of any number of assessors, one row each, in the order they were read.
+
+    topics, documents, assessors : labels; topic, document, assessor : (n,) int32, numbers into them.
+    value : (n,) float64 in the assessor's own units. Negative: pooled but not judged (`recode` gives it a meaning).
+    scales : one per assessor, inferred from the values unless declared.
+    order, unit, seconds, time, comment : (n,) each, or None where nobody recorded it. `order` (any increasing number)
+        decides what comes first among repeats; `unit` names the batch of documents shown together; `seconds` is time
+        spent; `time` is when; `comment` is what the assessor wrote.
+    """
+
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    assessors: tuple[str, ...]
+    topic: Codes
+    document: Codes
+    assessor: Codes
+    value: NDArray[np.float64]
+    scales: tuple[Scale, ...]
+    order: NDArray[np.float64] | None = None
+    unit: NDArray[np.object_] | None = None
+    seconds: NDArray[np.float64] | None = None
+    time: NDArray[np.object_] | None = None
+    comment: NDArray[np.object_] | None = None
+
+    OPTIONAL = ("order", "unit", "seconds", "time", "comment")
+
+    def __post_init__(self) -> None:
+        bad = np.flatnonzero(~np.isfinite(self.value))
+        if bad.size:
+            raise InputError(
+                f"{self.describe(int(bad[0]))}: the value is not a finite number; leave unjudged documents out"
+            )
+        if len(self.scales) != len(self.assessors):
+            raise ScaleError(f"{len(self.assessors)} assessors need as many scales, got {len(self.scales)}")
+        for name in ("topic", "document", "assessor", "value", *self.OPTIONAL):
+            if (column := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(column))
+
+    # ------------------------------------------------------------------ making them
+
+    @classmethod
+    def from_codes(
+        cls,
+        topics: tuple[str, ...],
+        documents: tuple[str, ...],
+        assessors: tuple[str, ...],
+        topic: Codes,
+        document: Codes,
+        assessor: Codes,
+        value: NDArray[np.float64],
+        *,
+        scales: Mapping[str, Scale | str] | None = None,
+        **optional: Any,
+    ) -> Judgments:
+        """From integer columns and their labels; the scale of an assessor no pattern of `scales` names is inferred.
+
+        optional : order, unit, seconds, time, comment, where recorded.
+        """
+        inferred = tuple(infer_scale(rows) for rows in _by_code(value, assessor, len(assessors)))
+        judgments = cls(topics, documents, assessors, topic, document, assessor, value, inferred, **optional)
+        return judgments.with_scales(scales) if scales else judgments
+
+    @classmethod
+    def from_rows(
+        cls, rows: Iterable[tuple[str, str, str, float]], *, scales: Mapping[str, Scale | str] | None = None
+    ) -> Judgments:
+        """From (topic, document, assessor, value) tuples.
+
+        >>> Judgments.from_rows([("q1", "d1", "ann", 2), ("q1", "d1", "bob", 0)])
+        Judgments(2 judgments: 1 topic, 1 document, 2 assessors)
+        """
+        columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+        (topic, topics), (document, documents), (assessor, assessors) = map(factorize, columns[:3])
+        value = np.array(columns[3], np.float64)
+        return cls.from_codes(topics, documents, assessors, topic, document, assessor, value, scales=scales)
+
+    @classmethod
+    def from_dict(
+        cls,
+        nested: Mapping[str, Mapping[str, Mapping[str, float]]],
+        *,
+        scales: Mapping[str, Scale | str] | None = None,
+    ) -> Judgments:
+        """From {assessor: {topic: {document: value}}}: one pytrec_eval qrel dictionary per assessor."""
+        return cls.from_rows(
+            (
+                (topic, document, assessor, value)
+                for assessor, topics in nested.items()
+                for topic, documents in topics.items()
+                for document, value in documents.items()
+            ),
+            scales=scales,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Frame,
+        *,
+        assessor: str | None = None,
+        scales: Mapping[str, Scale | str] | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> Judgments:
+        """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per judgment.
+
+        Columns are found by their usual names (`qrowd.model.frames.JUDGMENT_COLUMNS`: those of qrowd, ir_measures,
+        PyTerrier, ranx, trectools and crowd-kit); `columns={"value": "my_label"}` names others. A frame without an
+        assessor column belongs to the one assessor named by `assessor`.
+        """
+        from qrowd.model.frames import judgment_columns
+
+        found = judgment_columns(frame, columns or {}, assessor)
+        (topic, topics), (document, documents), (who, assessors) = (
+            factorize(found.labels[name]) for name in ("topic", "document", "assessor")
+        )
+        return cls.from_codes(
+            topics, documents, assessors, topic, document, who, found.numbers["value"], scales=scales, **found.optional
+        )
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per judgment as a data frame: topic, document, assessor, value and whatever else was recorded."""
+        from qrowd.model.frames import make_frame
+
+        optional = {name: getattr(self, name) for name in self.OPTIONAL if getattr(self, name) is not None}
+        return make_frame(
+            {
+                "topic": np.array(self.topics, object)[self.topic],
+                "document": np.array(self.documents, object)[self.document],
+                "assessor": np.array(self.assessors, object)[self.assessor],
+                "value": self.value,
+                **optional,
+            },
+            backend,
+        )
+
+    # ------------------------------------------------------------------ looking at them
+
+    def __len__(self) -> int:
+        return int(self.value.size)
+
+    def __repr__(self) -> str:
+        counts = ((self.topics, "topic"), (self.documents, "document"), (self.assessors, "assessor"))
+        named = ", ".join(f"{len(labels)} {noun}{'' if len(labels) == 1 else 's'}" for labels, noun in counts)
+        return f"Judgments({len(self)} judgment{'' if len(self) == 1 else 's'}: {named})"
+
+    def describe(self, row: int) -> str:
+        """A row in words, for messages."""
+        return (
+            f"assessor {self.assessors[self.assessor[row]]}, topic {self.topics[self.topic[row]]}, "
+            f"document {self.documents[self.document[row]]}"
+        )
+
+    @cached_property
+    def _pairs(self) -> NDArray[np.int64]:
+        """(n,) one number per (topic, document)."""
+        return self.topic.astype(np.int64) * len(self.documents) + self.document
+
+    @cached_property
+    def _sorted_by_pair_and_assessor(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Rows by (topic, document, assessor) and, among repeats, by `order` and place; and where one repeats."""
+        keys = (self.assessor, self._pairs) if self.order is None else (self.order, self.assessor, self._pairs)
+        rows = np.lexsort(keys)
+        pair, who = self._pairs[rows], self.assessor[rows]
+        again = np.zeros(rows.size, bool)
+        again[1:] = (pair[1:] == pair[:-1]) & (who[1:] == who[:-1])
+        return rows, again
+
+    def repeats_by_assessor(self) -> NDArray[np.int64]:
+        """(assessors,) how many rows repeat an earlier judgment of the assessor on the same topic and document."""
+        rows, again = self._sorted_by_pair_and_assessor
+        return np.bincount(self.assessor[rows[again]], minlength=len(self.assessors))
+
+    def n_repeats(self) -> int:
+        """How many rows repeat an earlier judgment of the same assessor on the same topic and document."""
+        return int(self._sorted_by_pair_and_assessor[1].sum())
+
+    def coverage(self) -> NDArray[np.float64]:
+        """(assessors, topics) share of the topic's pool (all documents anyone judged) that the assessor judged."""
+        return self.panel().coverage()
+
+    # ------------------------------------------------------------------ new judgments from these
+
+    def select(
+        self,
+        *,
+        topics: Selection | None = None,
+        documents: Selection | None = None,
+        assessors: Selection | None = None,
+    ) -> Judgments:
+        """Only these topics, documents and assessors, each by name, shell pattern, list of those, or function."""
+        keep = np.ones(len(self), bool)
+        for wanted, labels, codes, noun in (
+            (topics, self.topics, self.topic, "topic"),
+            (documents, self.documents, self.document, "document"),
+            (assessors, self.assessors, self.assessor, "assessor"),
+        ):
+            if wanted is not None:
+                keep &= matching(labels, wanted, noun)[codes]
+        return self._take(np.flatnonzero(keep))
+
+    def with_scales(self, scales: Mapping[str, Scale | str]) -> Judgments:
+        """With declared scales, by assessor name or shell pattern; the first pattern that fits an assessor counts.
+
+        Raises
+        ------
+        ScaleError
+            A value that its declared scale does not allow.
+        """
+        new = list(self.scales)
+        for i, scale in _first_match(self.assessors, scales):
+            new[i] = parse_scale(scale) if isinstance(scale, str) else scale
+        for name, scale, values in zip(self.assessors, new, _by_code(self.value, self.assessor, len(new)), strict=True):
+            problem = scale.problem(values)
+            if problem and scale.declared:
+                raise ScaleError(f"assessor {name}: {problem} (scale {scale}); declare another scale or recode")
+        return replace(self, scales=tuple(new))
+
+    def recode(self, recoding: Recoding | Mapping[str, Recoding]) -> Judgments:
+        """With values replaced: by a mapping of values, or by a threshold that makes them binary.
+
+        recoding : {-2: 0} for everyone (values not named stay), 2 for everyone ("2 and above is 1, below is 0"),
+            or one of these per assessor name or shell pattern: {"umbrela-*": 2, "*": {-2: 0}}; the first pattern that
+            fits an assessor counts. Scales of recoded assessors are inferred again (binary after a threshold).
+            A threshold leaves negative values (not judged) alone.
+        """
+        by_name: Mapping[str, Recoding]
+        if isinstance(recoding, Mapping) and all(isinstance(key, str) for key in recoding):
+            by_name = recoding  # type: ignore[assignment]
+        else:
+            by_name = {"*": recoding}  # type: ignore[dict-item]
+        value, scales = self.value.copy(), list(self.scales)
+        for i, rule in _first_match(self.assessors, by_name):
+            rows = self.assessor == i
+            old = self.value[rows]
+            if isinstance(rule, Mapping):
+                new = old.copy()
+                for before, after in rule.items():
+                    new[old == float(before)] = float(after)
+                value[rows], scales[i] = new, infer_scale(new)
+            else:
+                value[rows] = np.where(old < 0, old, old >= float(rule))
+                scales[i] = Scale("binary", 1.0)
+        return replace(self, value=value, scales=tuple(scales))
+
+    def unit_grades(self) -> Judgments:
+        """Every value divided by its scale's maximum, so that all assessors judge from 0 to 1.
+
+        Raises
+        ------
+        ScaleError
+            An assessor on a magnitude scale, which has no maximum.
+        """
+        for name, scale in zip(self.assessors, self.scales, strict=True):
+            if scale.kind == "magnitude":
+                raise ScaleError(f"assessor {name}: magnitudes have no maximum to divide by; normalise or recode them")
+        maxima = np.array([scale.maximum for scale in self.scales])
+        scales = tuple(s if s.kind == "binary" else replace(s, kind="fractions", maximum=1.0) for s in self.scales)
+        value = np.where(self.value < 0, self.value, self.value / maxima[self.assessor])
+        return replace(self, value=value, scales=scales)
+
+    def single(self, repeats: Repeats = "first") -> Judgments:
+        """At most one judgment per (topic, document, assessor).
+
+        repeats : which one stays, by the order column (else by place): "first" or "last"; "mean" puts the mean of the
+            repeated values in the place of the first ("not judged" aside; the scale stays what it was); "error"
+            refuses repeats.
+        """
+        if repeats not in get_args(Repeats):
+            raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(Repeats))}")
+        rows, again = self._sorted_by_pair_and_assessor
+        if not again.any():
+            return self
+        firsts = np.flatnonzero(~again)
+        if repeats == "error":
+            raise InputError(
+                f"{self.describe(int(rows[np.flatnonzero(again)[0]]))}: judged more than once "
+                f"({self.n_repeats()} repeated judgments in all); choose repeats='first', 'last' or 'mean'"
+            )
+        if repeats == "last":
+            lasts = np.append(firsts[1:], rows.size) - 1
+            return self._take(np.sort(rows[lasts]))
+        if repeats == "first":
+            return self._take(np.sort(rows[firsts]))
+        ordered = self.value[rows]
+        said = ordered >= 0
+        count = np.add.reduceat(said, firsts, dtype=np.int64)
+        total = np.add.reduceat(np.where(said, ordered, 0.0), firsts)
+        mean = np.where(count > 0, total / np.maximum(count, 1), ordered[firsts])
+        value = self.value.copy()
+        value[rows[firsts]] = mean
+        return replace(self, value=value)._take(np.sort(rows[firsts]))
+
+    def slots(self, n: int) -> Judgments:
+        """The first n judgments of every (topic, document) as n virtual assessors `slot 1` ... `slot n`.
+
+        For crowds, where nobody judged a whole pool. First by the order column (else by place); an assessor's repeats
+        count as judgments of their own; "not judged" does not. All slots share the scale that holds their values.
+        """
+        if n < 1:
+            raise ArgumentError(f"slots({n}): a pair needs at least one slot")
+        said = np.flatnonzero(self.value >= 0)
+        by_pair = np.lexsort((self._pairs[said],) if self.order is None else (self.order[said], self._pairs[said]))
+        rows = said[by_pair]
+        pair = self._pairs[rows]
+        slot = np.full(len(self), n)
+        slot[rows] = np.arange(rows.size) - np.searchsorted(pair, pair)  # pair is sorted: this finds each one's first
+        kept = np.flatnonzero(slot < n)
+        shared = self.scales[0] if len(set(self.scales)) == 1 else infer_scale(self.value[kept])
+        slotted = replace(
+            self,
+            assessors=tuple(f"slot {i + 1}" for i in range(n)),
+            assessor=np.minimum(slot, n - 1).astype(np.int32),
+            scales=(shared,) * n,
+        )
+        return slotted._take(kept, keep_assessors=True)
+
+    def panel(self, repeats: Repeats = "first") -> Panel:
+        """As one dense array over the pooled documents; see `Panel`. Values below 0 become nan (not judged)."""
+        one = self.single(repeats)
+        pairs, row = np.unique(one._pairs, return_inverse=True)
+        values = np.full((pairs.size, len(one.assessors)), np.nan)
+        values[row, one.assessor] = np.where(one.value < 0, np.nan, one.value)
+        width = max(len(one.documents), 1)
+        starts = np.searchsorted(pairs, np.arange(len(one.topics) + 1, dtype=np.int64) * width)
+        pool = Pool(one.topics, one.documents, starts.astype(np.int64), (pairs % width).astype(np.int32))
+        return Panel(pool, one.assessors, one.scales, values)
+
+    def _take(self, rows: NDArray[np.int64], *, keep_assessors: bool = False) -> Judgments:
+        """These rows, with labels that no row uses left out (assessors only if asked)."""
+        topics, topic = _compact(self.topics, self.topic[rows])
+        documents, document = _compact(self.documents, self.document[rows])
+        assessors, assessor, scales = self.assessors, self.assessor[rows], self.scales
+        if not keep_assessors:
+            used = np.unique(assessor)
+            scales = tuple(self.scales[i] for i in used)
+            assessors, assessor = _compact(self.assessors, assessor)
+        optional = {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in self.OPTIONAL}
+        return Judgments(topics, documents, assessors, topic, document, assessor, self.value[rows], scales, **optional)
+
+
+def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
+    """All rows of all parts, one after the other; the same assessor name is the same assessor.
+
+    A scale that the parts do not agree on is inferred again from all of the assessor's values.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    (topics, topic), (documents, document), (assessors, assessor) = (
+        merge_codes([getattr(part, name + "s") for part in parts], [getattr(part, name) for part in parts])
+        for name in ("topic", "document", "assessor")
+    )
+    value = np.concatenate([part.value for part in parts])
+    optional: dict[str, NDArray[Any]] = {
+        name: np.concatenate(
+            [_or_missing(getattr(part, name), len(part), name in ("order", "seconds")) for part in parts]
+        )
+        for name in Judgments.OPTIONAL
+        if any(getattr(part, name) is not None for part in parts)
+    }
+    known: dict[str, set[Scale]] = {}
+    for part in parts:
+        for name, scale in zip(part.assessors, part.scales, strict=True):
+            known.setdefault(name, set()).add(scale)
+    values = _by_code(value, assessor, len(assessors))
+    scales = tuple(
+        known[name].pop() if len(known[name]) == 1 else infer_scale(given)
+        for name, given in zip(assessors, values, strict=True)
+    )
+    return Judgments(topics, documents, assessors, topic, document, assessor, value, scales, **optional)
+
+
+def _or_missing(column: NDArray[np.generic] | None, n: int, numeric: bool) -> NDArray[np.generic]:
+    """The column, or one of missing values."""
+    if column is not None:
+        return column
+    return np.full(n, np.nan) if numeric else np.full(n, None, object)
+
+
+def _compact(labels: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Codes]:
+    """Labels in use, in their old order, and codes into them."""
+    used, new = np.unique(codes, return_inverse=True)
+    return tuple(labels[i] for i in used), new.astype(np.int32)
+
+
+def _by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:
+    """values grouped by code 0 ... n - 1."""
+    ordered = values[np.argsort(codes, kind="stable")]
+    return np.split(ordered, np.cumsum(np.bincount(codes, minlength=n))[:-1]) if n else []
+
+
+def _first_match(assessors: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tuple[int, Rule]]:
+    """(assessor number, rule of the first pattern that fits) for every assessor that some pattern fits."""
+    chosen: dict[int, Rule] = {}
+    for pattern, rule in rules.items():
+        for i in np.flatnonzero(matching(assessors, pattern, "assessor")):
+            chosen.setdefault(int(i), rule)
+    return sorted(chosen.items())

@@ -1,0 +1,151 @@
+"""Labels become integers once, at the door: vocabularies of topics, documents, assessors and systems.
+
+What is a number is decided here too, for text files and for frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from math import nan
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+
+Codes = NDArray[np.int32]
+Selection = str | Iterable[str] | Callable[[str], bool]
+"""Labels by name, by shell pattern, several of those, or a function that says which."""
+
+
+class Vocabulary:
+    """Words numbered in order of appearance, fed from the bytes of text files.
+
+    The words stay bytes in one pool until `labels()` is asked for; a hundred thousand document ids cost megabytes and
+    milliseconds.
+    """
+
+    def __init__(self) -> None:
+        self._slots = np.full(1 << 12, -1, np.int32)
+        self._pool = np.empty(1 << 16, np.uint8)
+        self._ends = np.zeros(1 << 11, np.int64)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def encode(self, text: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Codes:
+        """The number of each word text[starts[i]:ends[i]]; unknown words are added."""
+        from qrowd.kernels.text import encode_words
+
+        codes = np.empty(starts.size, np.int32)
+        done = 0
+        while True:
+            self._size, done = encode_words(
+                text, starts, ends, self._slots, self._pool, self._ends, self._size, done, codes
+            )
+            if done == starts.size:
+                return codes
+            self._grow(int(ends[done] - starts[done]))
+
+    def labels(self) -> tuple[str, ...]:
+        """All words as text, by number."""
+        whole = self._pool[: self._ends[self._size]].tobytes()
+        ends = self._ends[: self._size + 1].tolist()
+        if whole.isascii():
+            text = whole.decode("ascii")
+            return tuple(text[a:b] for a, b in pairwise(ends))
+        return tuple(whole[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(ends))
+
+    def _grow(self, room: int) -> None:
+        """Double whatever is full, and number the known words anew in the larger table."""
+        from qrowd.kernels.text import encode_words
+
+        used = int(self._ends[self._size])
+        pool = np.empty(2 * max(self._pool.size, used + room), np.uint8)
+        pool[:used] = self._pool[:used]
+        ends = np.zeros(2 * self._ends.size, np.int64)
+        ends[: self._size + 1] = self._ends[: self._size + 1]
+        self._slots = np.full(2 * self._slots.size, -1, np.int32)
+        scratch = np.empty_like(pool), np.zeros_like(ends)
+        codes = np.empty(self._size, np.int32)
+        encode_words(pool, ends[: self._size], ends[1 : self._size + 1], self._slots, *scratch, 0, 0, codes)
+        self._pool, self._ends = pool, ends
+
+
+Array = TypeVar("Array", bound=NDArray[Any])
+
+
+def read_only(array: Array) -> Array:
+    """The same numbers, which nobody can overwrite by this name."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def factorize(labels: Iterable[object]) -> tuple[Codes, tuple[str, ...]]:
+    """Number labels in order of appearance: the codes, and the distinct labels as text by code."""
+    numbers: dict[str, int] = {}
+    codes = [numbers.setdefault(label if isinstance(label, str) else str(label), len(numbers)) for label in labels]
+    return np.array(codes, np.int32), tuple(numbers)
+
+
+def merge_codes(labels: Sequence[tuple[str, ...]], codes: Sequence[Codes]) -> tuple[tuple[str, ...], Codes]:
+    """One vocabulary for several: the labels in order of appearance, and all codes into them, one after the other."""
+    numbers: dict[str, int] = {}
+    merged = []
+    for words, part in zip(labels, codes, strict=True):
+        new = np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int32)
+        merged.append(new[part])
+    return tuple(numbers), np.concatenate(merged)
+
+
+def matching(labels: Sequence[str], wanted: Selection, noun: str) -> NDArray[np.bool_]:
+    """Which labels are wanted: by name, by shell pattern (`umbrela-*`), or by a function of the label.
+
+    Raises
+    ------
+    ArgumentError
+        A name or pattern that matches no label.
+    """
+    if callable(wanted):
+        return np.array([bool(wanted(label)) for label in labels], bool)
+    patterns = [wanted] if isinstance(wanted, str) else [str(w) for w in wanted]
+    position = {label: i for i, label in enumerate(labels)}
+    found = np.zeros(len(labels), bool)
+    for pattern in patterns:
+        if pattern in position:
+            found[position[pattern]] = True
+            continue
+        hits = [i for i, label in enumerate(labels) if fnmatchcase(label, pattern)]
+        if not hits:
+            raise ArgumentError(f"no {noun} matches {pattern!r}; {closest(pattern, labels, noun)}")
+        found[hits] = True
+    return found
+
+
+def number_in(cell: object) -> float:
+    """A cell as a double; nan where it is no number, as Python's 1_000 and other scripts' digits."""
+    text = cell.decode("latin-1") if isinstance(cell, bytes) else cell
+    if isinstance(text, str) and not (text.isascii() and "_" not in text):
+        return nan
+    try:
+        return float(text)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return nan
+
+
+def closest(word: str, labels: Sequence[str], noun: str) -> str:
+    """The end of an error message: the most similar label, or what there is to choose from."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, labels, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    shown = ", ".join(labels[:5])
+    return f"there {'is' if len(labels) == 1 else 'are'} {len(labels)} {noun}{'' if len(labels) == 1 else 's'}" + (
+        f": {shown}{', ...' if len(labels) > 5 else ''}" if labels else ""
+    )

@@ -1,0 +1,265 @@
+"""Runs: what every system returned for every topic, and the one rule that turns scores into ranks.
+
+The rank column of a run file is ignored, as in trec_eval: documents stand by score, highest first, and equal scores by
+document id, highest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, InputError, RowError
+from qrowd.model.labels import Codes, factorize, merge_codes, read_only
+
+if TYPE_CHECKING:
+    from qrowd.model.frames import Frame
+
+ScoreDtype = Literal["float64", "float32"]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Retrieved documents with their scores, one row each.
+
+    systems, topics, documents : labels; system, topic, document : (n,) int32, numbers into them.
+    score : (n,) float64.
+    rank : (n,) the rank the file stated, or None; never used to rank, only to warn where it contradicts the scores.
+    """
+
+    systems: tuple[str, ...]
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    system: Codes
+    topic: Codes
+    document: Codes
+    score: NDArray[np.float64]
+    rank: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        bad = np.flatnonzero(~np.isfinite(self.score))
+        if bad.size:
+            raise InputError(f"{self.describe(int(bad[0]))}: the score is not a finite number")
+        rows = first_duplicate(self.system, self.topic, self.document)
+        if rows is not None:
+            raise RowError(rows[1] + 1, f"{self.describe(rows[1])}: the document is in the list twice")
+        for name in ("system", "topic", "document", "score", "rank"):
+            if (column := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(column))
+
+    @classmethod
+    def from_dict(cls, nested: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Runs:
+        """From {system: {topic: {document: score}}}: one pytrec_eval run dictionary per system."""
+        rows = [
+            (system, topic, document, score)
+            for system, topics in nested.items()
+            for topic, documents in topics.items()
+            for document, score in documents.items()
+        ]
+        columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+        (system, systems), (topic, topics_), (document, documents_) = map(factorize, columns[:3])
+        return cls(systems, topics_, documents_, system, topic, document, np.array(columns[3], np.float64))
+
+    @classmethod
+    def from_frame(cls, frame: Frame, *, system: str | None = None, columns: Mapping[str, str] | None = None) -> Runs:
+        """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per retrieved document.
+
+        Columns are found by their usual names (`qrowd.model.frames.RUN_COLUMNS`); `columns={"score": "my_score"}`
+        names others. `system` names the one system of a frame without a system column.
+        """
+        from qrowd.model.frames import run_columns
+
+        found = run_columns(frame, columns or {}, system)
+        (who, systems), (topic, topics), (document, documents) = (
+            factorize(found.labels[name]) for name in ("system", "topic", "document")
+        )
+        score, rank = found.numbers["score"], found.numbers.get("rank")
+        return cls(systems, topics, documents, who, topic, document, score, rank)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per retrieved document as a data frame: system, topic, document, score and, where known, rank."""
+        from qrowd.model.frames import make_frame
+
+        return make_frame(
+            {
+                "system": np.array(self.systems, object)[self.system],
+                "topic": np.array(self.topics, object)[self.topic],
+                "document": np.array(self.documents, object)[self.document],
+                "score": self.score,
+                **({} if self.rank is None else {"rank": self.rank}),
+            },
+            backend,
+        )
+
+    def __len__(self) -> int:
+        return int(self.score.size)
+
+    def __repr__(self) -> str:
+        counts = ((len(self.systems), "system"), (len(self.topics), "topic"), (len(self), "retrieved document"))
+        return f"Runs({', '.join(f'{n} {noun}' + 's' * (n != 1) for n, noun in counts)})"
+
+    def describe(self, row: int) -> str:
+        """A row in words, for messages."""
+        return (
+            f"system {self.systems[self.system[row]]}, topic {self.topics[self.topic[row]]}, "
+            f"document {self.documents[self.document[row]]}"
+        )
+
+    def ranked(self, score_dtype: ScoreDtype = "float64") -> Rankings:
+        """Every list in rank order.
+
+        score_dtype : "float64" (trec_eval 10.0), or "float32", which ties scores that agree in single precision, as
+            trec_eval up to 9.0.8 and everything built on it does.
+        """
+        if score_dtype not in get_args(ScoreDtype):
+            raise ArgumentError(f"score_dtype={score_dtype!r}: choose float64 or float32")
+        if score_dtype not in self._rankings:
+            self._rankings[score_dtype] = self._rank(score_dtype)
+        return self._rankings[score_dtype]
+
+    @cached_property
+    def _rankings(self) -> dict[ScoreDtype, Rankings]:
+        """Rankings made so far: of frozen lists there is only one each."""
+        return {}
+
+    @cached_property
+    def document_number(self) -> dict[str, int]:
+        """Number of each document label."""
+        return {label: i for i, label in enumerate(self.documents)}
+
+    def _rank(self, score_dtype: ScoreDtype) -> Rankings:
+        n_topics = len(self.topics)
+        # To the nearest single-precision number, overflowing to infinity as a C cast does.
+        with np.errstate(over="ignore"):
+            score = self.score if score_dtype == "float64" else self.score.astype(np.float32)
+        lists = self._lists
+        rows = _sorted_within(lists, score)
+        ordered, group = score[rows], lists[rows]
+        tied = np.zeros(rows.size, bool)
+        tied[1:] = (ordered[1:] == ordered[:-1]) & (group[1:] == group[:-1])
+        if tied.any():
+            rows = self._break_ties(rows, tied)
+        lengths = np.bincount(lists, minlength=len(self.systems) * n_topics)
+        starts = np.cumsum(lengths) - lengths
+        shape = (len(self.systems), n_topics)
+        return Rankings(starts.reshape(shape), lengths.reshape(shape), self.document[rows], tied)
+
+    def _break_ties(self, rows: NDArray[np.int64], tied: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Rows with every group of equal scores put into descending order of document id."""
+        member = tied.copy()
+        member[:-1] |= tied[1:]
+        places = np.flatnonzero(member)
+        group = np.cumsum(~tied)[places]
+        inside = np.unique(self.document[rows[places]])
+        # By bytes, as trec_eval's strcmp.
+        labels = [self.documents[d].encode("utf-8", "surrogateescape") for d in inside.tolist()]
+        by_label = sorted(range(inside.size), key=labels.__getitem__)
+        label_rank = np.empty(inside.size, np.int64)
+        label_rank[by_label] = np.arange(inside.size)
+        label = label_rank[np.searchsorted(inside, self.document[rows[places]])]
+        broken = rows.copy()
+        broken[places] = rows[places[np.lexsort((-label, group))]]
+        return broken
+
+    @property
+    def _lists(self) -> NDArray[np.int64]:
+        """(n,) one number per (system, topic)."""
+        return self.system.astype(np.int64) * len(self.topics) + self.topic
+
+    @cached_property
+    def rank_contradictions(self) -> int:
+        """How many lists state ranks that put a lower score above a higher one."""
+        if self.rank is None:
+            return 0
+        known = np.flatnonzero(~np.isnan(self.rank))
+        if not known.size:
+            return 0
+        rows = known[_sorted_within(self._lists[known], -self.rank[known])]
+        lists, rank, score = self._lists[rows], self.rank[rows], self.score[rows]
+        # Documents of one rank stand together: the lowest score there against the highest of the next rank.
+        firsts = np.flatnonzero(np.append(True, (lists[1:] != lists[:-1]) | (rank[1:] != rank[:-1])))
+        lowest, highest, lists = np.minimum.reduceat(score, firsts), np.maximum.reduceat(score, firsts), lists[firsts]
+        rising = (lists[1:] == lists[:-1]) & (highest[1:] > lowest[:-1])
+        return int(np.unique(lists[1:][rising]).size)
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """Ranked lists, one after the other.
+
+    starts, lengths : (systems, topics); the list of system s for topic t is
+        document[starts[s, t] : starts[s, t] + lengths[s, t]], best first; length 0 where the system has none.
+    document : (n,) numbers into the runs' documents.
+    tied : (n,) True where a document has the score of the one above it.
+    """
+
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    document: Codes
+    tied: NDArray[np.bool_]
+
+    def tied_lists(self) -> NDArray[np.bool_]:
+        """(systems, topics) which lists hold at least one tie."""
+        order = np.argsort(self.starts, axis=None, kind="stable")
+        owner = np.repeat(order, self.lengths.ravel()[order])
+        found = np.zeros(self.starts.size, bool)
+        found[owner[self.tied]] = True
+        return found.reshape(self.starts.shape)
+
+
+def _sorted_within(lists: NDArray[np.int64], key: NDArray[np.floating]) -> NDArray[np.int64]:
+    """Rows by list and falling key, equal ones as they came; only lists not written in that order are sorted."""
+    rows = np.argsort(lists, kind="stable")
+    group, ordered = lists[rows], key[rows]
+    rising = np.flatnonzero((ordered[1:] > ordered[:-1]) & (group[1:] == group[:-1]))
+    if rising.size:
+        unsorted = np.zeros(int(group[-1]) + 1, bool)
+        unsorted[group[rising]] = True
+        places = np.flatnonzero(unsorted[group])
+        rows[places] = rows[places[np.lexsort((-ordered[places], group[places]))]]
+    return rows
+
+
+def concatenate_runs(parts: Sequence[Runs]) -> Runs:
+    """All lists of all parts.
+
+    Raises
+    ------
+    InputError
+        A document twice in the list of one system and topic: two parts that hold the same system.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    (systems, system), (topics, topic), (documents, document) = (
+        merge_codes([getattr(part, name + "s") for part in parts], [getattr(part, name) for part in parts])
+        for name in ("system", "topic", "document")
+    )
+    score = np.concatenate([part.score for part in parts])
+    rank = np.concatenate([np.full(len(part), np.nan) if part.rank is None else part.rank for part in parts])
+    try:
+        return Runs(systems, topics, documents, system, topic, document, score, rank)
+    except RowError as error:
+        raise InputError(f"{error.problem}: two parts hold this list; rename a system or leave one out") from None
+
+
+def first_duplicate(*columns: Codes) -> tuple[int, int] | None:
+    """The first two rows that agree in every column, or None.
+
+    The rows are compared by one combined number, so the check of a clean file is one sort.
+    """
+    combined = columns[0].astype(np.int64)
+    for column in columns[1:]:
+        combined = combined * (int(column.max(initial=0)) + 1) + column
+    ordered = np.sort(combined)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return None
+    rows = np.argsort(combined, kind="stable")
+    again = np.flatnonzero(combined[rows][1:] == combined[rows][:-1])
+    second = int(rows[again + 1].min())
+    first = int(np.flatnonzero(combined == combined[second])[0])
+    return first, second

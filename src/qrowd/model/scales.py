@@ -1,0 +1,97 @@
+"""The scale an assessor judged on. It belongs to the assessor: one panel may mix yes/no, 0-3 and free magnitudes.
+
+A scale is declared, or inferred from the values and then stated wherever it mattered. Its notation is the same in
+Python, on the command line and in tables: `binary`, `0-3` (whole grades), `0..1` (bounded fractions), `magnitude`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import ceil, inf, isfinite
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ScaleError
+
+Kind = Literal["binary", "graded", "fractions", "magnitude"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What an assessor's values mean.
+
+    kind : `binary` (0, 1), `graded` (whole grades up to maximum), `fractions` (any value up to maximum),
+        `magnitude` (any positive number, no upper end).
+    maximum : the highest value the scale allows; inf for magnitudes.
+    declared : False where the scale was inferred from the values.
+    """
+
+    kind: Kind
+    maximum: float
+    declared: bool = True
+
+    def __str__(self) -> str:
+        if self.kind == "graded":
+            return f"0-{self.maximum:g}"
+        return f"0..{self.maximum:g}" if self.kind == "fractions" else self.kind
+
+    @property
+    def lowest_relevant(self) -> float | None:
+        """The lowest value that counts as relevant: grade 1, half of a fraction's maximum, None for magnitudes."""
+        if self.kind == "magnitude":
+            return None
+        return self.maximum / 2 if self.kind == "fractions" else 1.0
+
+    def problem(self, values: NDArray[np.float64]) -> str | None:
+        """What is wrong with values on this scale, or None; negative values mean "not judged" and fit any scale."""
+        given = values[values >= 0]
+        if self.kind == "magnitude":
+            return "a magnitude must be above 0" if (given == 0).any() else None
+        if given.size and given.max() > self.maximum:
+            return f"value {given.max():g} is above the scale's maximum {self.maximum:g}"
+        if self.kind != "fractions" and (given % 1 != 0).any():
+            return f"value {given[given % 1 != 0][0]:g} is not a whole grade"
+        return None
+
+
+def parse_scale(text: str) -> Scale:
+    """Read `binary`, `0-3`, `0..1` or `magnitude`.
+
+    >>> parse_scale("0-3")
+    Scale(kind='graded', maximum=3.0, declared=True)
+    """
+    word = text.strip().lower()
+    if word in ("binary", "0-1"):
+        return Scale("binary", 1.0)
+    if word == "magnitude":
+        return Scale("magnitude", inf)
+    if graded := re.fullmatch(r"0-(\d+)", word):
+        return Scale("graded", float(graded[1]))
+    if bounded := re.fullmatch(r"0\.\.(\d+(?:\.\d+)?)", word):
+        return Scale("fractions", float(bounded[1]))
+    raise ScaleError(f"scale {text!r} is not understood; write binary, 0-3, 0..1 or magnitude")
+
+
+def infer_scale(values: NDArray[np.float64]) -> Scale:
+    """The simplest scale that holds the values (negative ones, "not judged", aside).
+
+    Only 0 and 1: binary. Whole numbers that include 0 or stay within 10: graded up to the highest seen. Fractions that
+    stay within 1, or include 0: fractions, up to the next whole number. Anything else, above 0 throughout: magnitude.
+    """
+    given = values[values >= 0]
+    if not given.size:
+        return Scale("binary", 1.0, declared=False)
+    highest = float(given.max())
+    if not isfinite(highest):
+        raise ScaleError("a value is not finite")
+    whole = not (given % 1 != 0).any()
+    if whole and highest <= 1:
+        return Scale("binary", 1.0, declared=False)
+    if whole and (highest <= 10 or given.min() == 0):
+        return Scale("graded", highest, declared=False)
+    if highest <= 1 or given.min() == 0:
+        return Scale("fractions", float(ceil(highest)), declared=False)
+    return Scale("magnitude", inf, declared=False)

@@ -1,0 +1,154 @@
+"""The text kernels against Python's own split, float and dict."""
+
+from fractions import Fraction
+from math import isnan, nextafter
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from qrowd.kernels.text import encode_words, parse_decimals, split_fields
+
+
+def characters(text):
+    return np.frombuffer(bytearray(text), np.uint8)
+
+
+def spans(words):
+    """The words in one text, and where each starts and ends."""
+    ends = np.cumsum([len(word) for word in words], dtype=np.int64)
+    return characters(b"".join(words) + b"\n"), ends - [len(word) for word in words], ends
+
+
+# ---- fields
+
+
+def split(text, n_fields, wanted):
+    """(rows, first bad line) as the kernel finds them."""
+    starts, ends = np.empty((2, text.count(b"\n"), len(wanted)), np.int64)
+    n_rows, bad_line = split_fields(characters(text), n_fields, np.array(wanted, np.int64), starts, ends)
+    rows = [[text[a:b] for a, b in zip(starts[row].tolist(), ends[row].tolist(), strict=True)] for row in range(n_rows)]
+    return rows, bad_line
+
+
+def split_plainly(text, n_fields, wanted):
+    rows = []
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        fields = line.split()
+        if not fields or line.startswith(b"#"):
+            continue
+        if len(fields) != n_fields:
+            return rows, number
+        rows.append([fields[i] for i in wanted])
+    return rows, 0
+
+
+# Blanks of all kinds, what only looks like one (\x1c, \x85, \xa0 are data in a text of bytes), and letters.
+messy_lines = st.lists(st.sampled_from([bytes([c]) for c in b" \t\r\v\f\n\n#ab\x00\x1c\x85\xa0\xc3\xff"])).map(b"".join)
+tidy_lines = st.lists(
+    st.sampled_from([b"a b\n", b" a\tb \r\n", b"# x\n", b"#\n", b"\n", b"a #\n", b"\xc3\xa9 #b\n"])
+).map(b"".join)
+
+
+@given(messy_lines | tidy_lines, st.sampled_from([(1, [0]), (2, [0, 1]), (2, [1]), (3, [0, 2])]))
+def test_fields_are_those_that_bytes_split_finds(text, form):
+    text += b"\n"
+    assert split(text, *form) == split_plainly(text, *form)
+
+
+def test_the_first_line_of_another_length_is_named_and_nothing_after_it_is_read():
+    assert split(b"a b\n\n# c\nd\ne f\ng\n", 2, [0, 1]) == ([[b"a", b"b"]], 4)
+
+
+# ---- numbers
+
+
+def parsed(words):
+    """The numbers, and how many of them the kernel left open."""
+    text, starts, ends = spans(words)
+    values = np.empty(len(words))
+    undecided = parse_decimals(text, starts, ends, values)
+    return values.tolist(), undecided
+
+
+def same(a, b):
+    return a == b and str(a) == str(b)  # tells 0.0 from -0.0
+
+
+def near_halfway(x, digits=18):
+    """A decimal of so many digits that lies as close as it can to the middle between x and the next double."""
+    middle = (Fraction(x) + Fraction(nextafter(x, 2 * x))) / 2
+    scale = digits - len(str(int(middle)))
+    text = str(round(middle * 10**scale)).rjust(scale + 1, "0")
+    return f"{text[:-scale]}.{text[-scale:]}" if scale > 0 else text
+
+
+spellings = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(-1e4, 1e4).flatmap(lambda x: st.sampled_from([f"{x:.6f}", f"{x:.17g}", f"{x:.15e}", f"{x:+.20f}"])),
+    st.floats(1e-3, 9e17).map(near_halfway),
+    st.integers(-(10**19), 10**19).map(str),
+    st.tuples(st.integers(2**53, 10**18 - 1), st.integers(-25, 25)).map(lambda pair: f"{pair[0]}e{pair[1]}"),
+    st.from_regex(r"[+-]?(\d{1,20}\.?\d{0,20}|\.\d{1,20})([eE][+-]?\d{1,3})?", fullmatch=True).filter(str.isascii),
+)
+
+
+@given(st.lists(spellings, min_size=1, max_size=50))
+@example(["9007199254740993", "9007199254740992.5", "-0", "-0.0", "0e400", "1.", ".5", "1e+05", "00000000000000000001"])
+@example(["999999999999999999e-22", "123456789012345678e-22", "1e22", "1e23", "8.5e-22", "9007199254740993e-1"])
+@example(["179769313486231580793728971405301e275", "4.9406564584124654e-324", "2.2250738585072011e-308", "1e999"])
+def test_a_number_is_exactly_the_double_that_python_reads_or_left_to_python(words):
+    values, undecided = parsed([word.encode() for word in words])
+    assert undecided == sum(map(isnan, values))
+    for word, value in zip(words, values, strict=True):
+        assert isnan(value) or same(value, float(word)), word
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 9))
+def test_what_programs_print_is_decided_without_python(x, places):
+    values, undecided = parsed([f"{x:.{places}f}".encode(), f"{x:.{places}e}".encode(), str(int(x)).encode()])
+    assert undecided <= (abs(x) < 1e-13)  # below, %e needs a power of ten that no double holds
+    assert same(values[0], float(f"{x:.{places}f}"))
+
+
+NO_NUMBERS = [b"x", b"-", b"+", b".", b"-.", b"e5", b".e5", b"1e", b"1e+", b"1e5.0", b"1..2", b"1.2.3", b"--1", b"+-1"]
+NO_NUMBERS += [b"1_000", b"0x10", b"nan", b"inf", b"-inf", b"infinity", b"1,5", b"1f", b"\xd9\xa3", b"\xff", b"12\x00"]
+
+
+@pytest.mark.parametrize("word", NO_NUMBERS)
+def test_what_is_no_decimal_is_left_open(word):
+    values, undecided = parsed([b"1", word, b"2"])
+    assert undecided == 1
+    assert [values[0], values[2]] == [1, 2]
+    assert isnan(values[1])
+
+
+# ---- words
+
+
+def test_numbering_stops_where_a_table_is_full_and_goes_on_where_it_stopped():
+    words = [b"one", b"one", b"two", b"one", b"three", b"two"]
+    text, starts, ends = spans(words)
+    slots, pool, pool_ends = np.full(4, -1, np.int32), np.empty(100, np.uint8), np.zeros(10, np.int64)
+    codes = np.full(len(words), -9, np.int32)
+    assert encode_words(text, starts, ends, slots, pool, pool_ends, 0, 0, codes) == (2, 4)
+    assert codes.tolist() == [0, 0, 1, 0, -9, -9]
+
+    larger = np.full(16, -1, np.int32)
+    known = np.empty(2, np.int32)
+    encode_words(pool, pool_ends[:2], pool_ends[1:3], larger, pool.copy(), np.zeros(10, np.int64), 0, 0, known)
+    assert encode_words(text, starts, ends, larger, pool, pool_ends, 2, 4, codes) == (3, 6)
+    assert codes.tolist() == [0, 0, 1, 0, 2, 1]
+    assert pool[: pool_ends[3]].tobytes() == b"onetwothree"
+
+
+@pytest.mark.parametrize(("pool_size", "n_ends"), [(5, 10), (100, 2)])
+def test_a_word_that_does_not_fit_is_not_written(pool_size, n_ends):
+    text, starts, ends = spans([b"one", b"three"])
+    slots, pool, pool_ends = np.full(16, -1, np.int32), np.full(pool_size, 7, np.uint8), np.zeros(n_ends, np.int64)
+    codes = np.full(2, -9, np.int32)
+    assert encode_words(text, starts, ends, slots, pool, pool_ends, 0, 0, codes) == (1, 1)
+    assert codes.tolist() == [0, -9]
+    assert (slots >= 0).sum() == 1
+    assert (pool[3:] == 7).all()
