@@ -1,0 +1,249 @@
+"""Files on disk: finding them, unpacking them, telling what they hold, and writing them whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sys
+import tomllib
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from glob import glob, has_magic
+from itertools import groupby
+from pathlib import Path
+from typing import TypeVar
+
+from qrowd import tables, trec
+from qrowd.errors import ArgumentError, FileError
+from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
+from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.model.scales import Scale
+from qrowd.model.threads import in_threads
+
+PathLike = str | os.PathLike[str]
+Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
+"""A path, glob pattern or folder; several of them; or {name: path}. "-" is standard input."""
+
+Whole = TypeVar("Whole", Judgments, Runs)
+
+ENDINGS = (".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".qrels", ".qrel")
+
+
+def read_judgments(
+    paths: Paths, *, assessor: str = "file", scales: Mapping[str, Scale | str] | None = None
+) -> Judgments:
+    """Read judgments from qrels files and tables.
+
+    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or gzip; "-" is
+        standard input.
+    assessor : "file" makes every qrels file one assessor, named after it up to the first dot; "column" takes the
+        assessor from column 2 of the qrels lines. Tables (CSV, TSV, JSON Lines, Parquet; a header names the columns)
+        bring their assessor column, if they have one.
+    scales : declared scales by assessor name or shell pattern, such as {"umbrela-*": "0-3"}; others are inferred.
+
+    Raises
+    ------
+    FileError
+        A file that is missing, truncated, empty or malformed, with the line.
+
+    >>> read_judgments("judges/*.qrels.gz")  # doctest: +SKIP
+    Judgments(215872 judgments: 53 topics, 10824 documents, 18 assessors)
+    """
+    if assessor not in ("file", "column"):
+        raise ArgumentError(f"assessor={assessor!r}: choose 'file' or 'column'")
+    named = _named(paths, "assessor", lambda path: path.name.split(".")[0] or path.name, unique=assessor == "file")
+
+    def load(item: tuple[str, Path]) -> Judgments | trec.Parsed:
+        name, path = item
+        text = read_bytes(path)
+        if tables.is_table(text, _shown(path)):
+            return tables.judgments_from_table(text, _shown(path), assessor=name)
+        return trec.parse(text, _shown(path), trec.QRELS)
+
+    join = partial(trec.judgments_from, assessor_in_column=assessor == "column")
+    judgments = concatenate_judgments(_joined(load, named, join))
+    return judgments.with_scales(scales) if scales else judgments
+
+
+def read_runs(paths: Paths) -> Runs:
+    """Read runs from TREC run files and tables.
+
+    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {system: path}; plain or gzip; "-" is
+        standard input.
+        Every run file is one system, named after it without endings such as .run.gz; the tag column is not used, since
+        tags repeat from file to file. Tables bring their system column, if they have one.
+
+    Raises
+    ------
+    FileError
+        A file that is missing, truncated, empty or malformed, with the line; a document twice in one list.
+    """
+    named = _named(paths, "system", _without_endings)
+
+    def load(item: tuple[str, Path]) -> Runs | trec.Parsed:
+        name, path = item
+        text = read_bytes(path)
+        if tables.is_table(text, _shown(path)):
+            return tables.runs_from_table(text, _shown(path), system=name)
+        return trec.parse(text, _shown(path), trec.RUN)
+
+    return concatenate_runs(_joined(load, named, trec.runs_from))
+
+
+def read_recoding(path: PathLike) -> dict[str, Recoding]:
+    """Read a TOML file of recodings by assessor name or shell pattern, for `Judgments.recode`.
+
+    A number is a threshold ("umbrela-*" = 2: grades from 2 become 1, below 0); a table replaces values
+    ("*" = {"-2" = 0}).
+
+    Raises
+    ------
+    FileError
+        What is no TOML, or neither a number nor a table of numbers.
+    """
+    try:
+        content = tomllib.loads(read_bytes(Path(path)).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise FileError(path, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
+    recoding: dict[str, Recoding] = {}
+    for pattern, rule in content.items():
+        try:
+            recoding[pattern] = {float(k): float(v) for k, v in rule.items()} if isinstance(rule, dict) else float(rule)
+        except (TypeError, ValueError):
+            problem = f'{pattern!r} must be a threshold, or a table of values such as {{"-2" = 0}}'
+            raise FileError(path, problem) from None
+    return recoding
+
+
+def read_bytes(path: Path) -> bytes:
+    """What is in a file, unpacked where it is gzip (told by its first bytes, not by its name).
+
+    Raises
+    ------
+    FileError
+        A missing, unreadable, truncated or empty file.
+    """
+    name = _shown(path)
+    try:
+        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except IsADirectoryError:
+        raise FileError(name, "is a folder; name the files in it, as in 'folder/*.gz'") from None
+    except OSError as error:
+        raise FileError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+    if content.startswith(b"\x1f\x8b"):
+        try:
+            content = gzip.decompress(content)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise FileError(name, f"damaged or truncated gzip ({error}); fetch the file again") from None
+    if not content.strip():
+        raise FileError(name, "is empty")
+    return content
+
+
+def write_whole(path: PathLike, content: str | bytes) -> None:
+    """Write a file so that it is either complete or as it was: to a neighbour first, then renamed.
+
+    A pipe or device (`/dev/stdout`) is written to directly.
+
+    Raises
+    ------
+    FileError
+        A folder that does not exist or cannot be written to.
+    """
+    whole = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    target = Path(path)
+    try:
+        if target.exists() and not target.is_file():
+            target.write_bytes(whole)
+        else:
+            _replace(target.resolve(), whole)
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _replace(target: Path, content: bytes) -> None:
+    beside = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        beside.write_bytes(content)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def find_files(paths: PathLike | Iterable[PathLike]) -> list[Path]:
+    """The files that paths, glob patterns and folders stand for, sorted within each.
+
+    Raises
+    ------
+    FileError
+        A path that does not exist, a pattern or folder without files.
+    """
+    found: list[Path] = []
+    for given in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        text = os.fspath(given)
+        path = Path(text)
+        if text == "-" or (path.exists() and not path.is_dir()):  # a shell's <(zcat ...) is no regular file
+            matches = [path]
+        elif path.is_dir():
+            matches = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+        elif has_magic(text):
+            matches = sorted(p for p in map(Path, glob(text, recursive=True)) if p.is_file())
+        else:
+            raise FileError(text, "there is no such file")
+        if not matches:
+            raise FileError(text, "no file is there" if path.is_dir() else "no file matches this pattern")
+        found.extend(matches)
+    return list(dict.fromkeys(found))
+
+
+def _named(paths: Paths, noun: str, name_of: Callable[[Path], str], *, unique: bool = True) -> list[tuple[str, Path]]:
+    """(name, path) of every file; two files of one name would silently become one, so they are refused."""
+    if isinstance(paths, Mapping):
+        listed = [(name, path) for name, given in paths.items() for path in find_files(given)]
+    else:
+        listed = []
+        for given in [paths] if isinstance(paths, str | os.PathLike) else paths:
+            name, equals, rest = os.fspath(given).partition("=")
+            if equals and not (Path(given).exists() or glob(os.fspath(given))):
+                listed += [(name, path) for path in find_files(rest)]
+            else:
+                listed += [(noun if str(path) == "-" else name_of(path), path) for path in find_files(given)]
+    listed = list(dict.fromkeys(listed))
+    if not listed:
+        raise ArgumentError(f"no files were given to read; each is one {noun}")
+    first: dict[str, Path] = {}
+    for name, path in listed:
+        if unique and first.setdefault(name, path) != path:
+            raise FileError(path, f"is {noun} {name!r}, as is {first[name]}; rename one, or give names as NAME=PATH")
+    return listed
+
+
+def _shown(path: Path) -> str:
+    """A path as messages name it."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def _without_endings(path: Path) -> str:
+    name = path.name
+    while (ending := Path(name).suffix).lower() in ENDINGS and name != ending:
+        name = name.removesuffix(ending)
+    return name
+
+
+def _joined(
+    load: Callable[[tuple[str, Path]], Whole | trec.Parsed],
+    named: Sequence[tuple[str, Path]],
+    join: Callable[[Iterable[tuple[str, trec.Parsed]]], Whole],
+) -> list[Whole]:
+    """Files in order; neighbouring text files over one vocabulary, joined while later ones are still being read."""
+    loaded = zip((name for name, _ in named), in_threads(load, named), strict=True)
+    whole: list[Whole] = []
+    for is_text, group in groupby(loaded, key=lambda pair: isinstance(pair[1], trec.Parsed)):
+        if is_text:
+            whole.append(join(group))  # type: ignore[arg-type]
+        else:
+            whole.extend(part for _, part in group)  # type: ignore[misc]
+    return whole

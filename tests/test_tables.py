@@ -1,0 +1,296 @@
+"""Tables: every format gives the same judgments and runs, and every mistake is named by its line."""
+
+import json
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrowd.errors import FileError
+from qrowd.model.judgments import Judgments
+from qrowd.tables import holds_runs, is_table, judgments_from_table, read_table, runs_from_table
+
+
+def as_parquet(frame):
+    into = BytesIO()
+    frame.to_parquet(into, index=False)
+    return into.getvalue()
+
+
+WRITERS = {
+    "csv": lambda frame: frame.to_csv(index=False).encode(),
+    "tsv": lambda frame: frame.to_csv(index=False, sep="\t").encode(),
+    "jsonl": lambda frame: "".join(json.dumps(row) + "\n" for row in frame.to_dict("records")).encode(),
+    "parquet": as_parquet,
+}
+
+
+def judged(judgments):
+    """(topic, document, assessor, value) of every row."""
+    labels = zip(judgments.topic, judgments.document, judgments.assessor, judgments.value.tolist(), strict=True)
+    return [(judgments.topics[t], judgments.documents[d], judgments.assessors[a], v) for t, d, a, v in labels]
+
+
+def retrieved(runs):
+    """(system, topic, document, score) of every row."""
+    labels = zip(runs.system, runs.topic, runs.document, runs.score.tolist(), strict=True)
+    return [(runs.systems[s], runs.topics[t], runs.documents[d], v) for s, t, d, v in labels]
+
+
+def rows_of(table):
+    """The cells of a text table, row by row."""
+    return list(zip(*table.columns.values(), strict=True))
+
+
+# ---- round trips
+
+labels = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=5).filter(str.strip)
+rows = st.lists(
+    st.tuples(labels, labels, labels, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=8
+)
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@given(rows=rows)
+def test_judgments_come_back_from_every_format_to_the_last_digit(ending, rows):
+    frame = Judgments.from_rows(rows).to_frame()
+    assert judged(judgments_from_table(WRITERS[ending](frame), f"x.{ending}")) == rows
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_runs_come_back_from_every_format(ending):
+    frame = pd.DataFrame(
+        {"run": ["A", "B"], "qid": ["007", "7"], "docno": ["d", "d"], "score": [0.1, 1 / 3], "rank": [1, 1]}
+    )
+    runs = runs_from_table(WRITERS[ending](frame), f"x.{ending}", system="x")
+    assert retrieved(runs) == [("A", "007", "d", 0.1), ("B", "7", "d", 1 / 3)]
+    assert runs.rank.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_what_else_was_recorded_comes_back_and_empty_cells_are_missing(ending):
+    frame = pd.DataFrame(
+        {
+            "topic": ["01", "01"], "document": ["d", "e"], "assessor": ["a", "a"], "value": [1.5, 0.0], "order": [2, 1],
+            "seconds": [0.5, 12.25], "comment": ['she said "no",\nthen\tyes', ""],
+        }
+    )  # fmt: skip
+    judgments = judgments_from_table(WRITERS[ending](frame), f"x.{ending}")
+    assert judgments.order.tolist() == [2, 1]
+    assert judgments.seconds.tolist() == [0.5, 12.25]
+    assert judgments.comment[0] == 'she said "no",\nthen\tyes'
+    assert not judgments.comment[1]
+
+
+def test_frames_of_other_libraries_write_files_that_are_read():
+    columns = {"qid": ["01"], "docno": ["d"], "worker": ["w"], "label": [2]}
+    into = BytesIO()
+    pl.DataFrame(columns).write_parquet(into)
+    assert judged(judgments_from_table(into.getvalue(), "x.parquet")) == [("01", "d", "w", 2)]
+    assert judged(judgments_from_table(pl.DataFrame(columns).write_csv().encode(), "x.csv")) == [("01", "d", "w", 2)]
+    assert judged(judgments_from_table(pl.DataFrame(columns).write_ndjson().encode(), "x.ndjson")) == [
+        ("01", "d", "w", 2)
+    ]
+
+
+def test_names_that_pandas_keeps_in_the_index_are_found_in_parquet():
+    frame = pd.DataFrame({"qid": ["1"], "docno": ["d"], "label": [2]}).set_index(["qid", "docno"])
+    into = BytesIO()
+    frame.to_parquet(into)
+    assert judged(judgments_from_table(into.getvalue(), "x.parquet", assessor="nist")) == [("1", "d", "nist", 2)]
+
+
+# ---- text tables
+
+
+def test_cells_stay_text_and_empty_ones_are_none():
+    table = read_table(b"topic,document,value\n0012,NA,1\n,nan,1e3\n", "x.csv")
+    assert rows_of(table) == [("0012", "NA", "1"), (None, "nan", "1e3")]
+    assert table.lines == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"topic,document,assessor,value\nt,d,a,1\nt,e,a,0\n",
+        b"\xef\xbb\xbftopic,document,assessor,value\r\nt,d,a,1\r\nt,e,a,0",
+        b'"topic","document","assessor","value"\n"t","d","a","1"\n\n"t","e","a","0"\n\n',
+        b"\n\ntopic\tdocument\tassessor\tvalue\nt\td\ta\t1\nt\te\ta\t0\n",
+        b"topic document   assessor value \nt  d a\t1\n\nt e a 0",
+        b" topic , document,assessor,value\nt,d,a,1\n,,,\nt,e,a,0\n",
+        b'{"topic": "t", "document": "d", "assessor": "a", "value": 1}\n\n{"value": 0, "topic": "t", "document": "e", '
+        b'"assessor": "a"}',
+    ],
+    ids=["plain", "byte order mark", "quotes", "tabs", "blanks", "untidy header", "JSON"],
+)
+@pytest.mark.parametrize("name", ["x.csv.gz", "standard input"])
+def test_the_separator_is_seen_in_the_file_and_not_in_its_name(text, name):
+    if not (name == "x.csv.gz" and text.startswith(b"{")):
+        assert is_table(text, name)
+        assert judged(judgments_from_table(text, name)) == [("t", "d", "a", 1), ("t", "e", "a", 0)]
+
+
+def test_a_quoted_cell_may_go_over_several_lines_and_lines_are_still_counted_right():
+    text = b'topic,document,assessor,value,comment\nt,d,a,1,"one\ntwo\n\nthree"\n\nt,e,a,x,fine\n'
+    assert rows_of(read_table(text, "x.csv"))[0][-1] == "one\ntwo\n\nthree"
+    with pytest.raises(FileError, match=r"^x.csv, line 7: expected a finite number as value, found 'x'$"):
+        judgments_from_table(text, "x.csv")
+
+
+def test_whole_numbers_in_json_are_labels_and_doubles_are_read_to_the_last_digit():
+    text = b'{"qid": 12, "docno": "007", "score": 0.30000000000000004}\n{"qid": 12, "docno": 7, "score": 1e-7}\n'
+    runs = runs_from_table(text, "x.jsonl", system="A")
+    assert retrieved(runs) == [("A", "12", "007", 0.30000000000000004), ("A", "12", "7", 1e-7)]
+
+
+def test_labels_that_are_no_utf8_survive():
+    judgments = judgments_from_table(b"topic,document,value\ncaf\xe9,d,1\n", "x.csv", assessor="a")
+    assert judgments.topics[0].encode("utf-8", "surrogateescape") == b"caf\xe9"
+
+
+def test_the_file_names_the_assessor_or_system_only_where_no_column_does():
+    assert judgments_from_table(b"topic,document,value\nt,d,1\n", "x.csv", assessor="x").assessors == ("x",)
+    assert judgments_from_table(b"topic,document,judge,value\nt,d,j,1\n", "x.csv", assessor="x").assessors == ("j",)
+    assert runs_from_table(b"topic,document,score\nt,d,1\n", "x.csv", system="x").systems == ("x",)
+    assert runs_from_table(b"topic,document,tag,score\nt,d,A,1\n", "x.csv", system="x").systems == ("A",)
+
+
+def test_declared_scales_come_along():
+    text = b"topic,document,assessor,value\nt,d,ann,1\n"
+    assert str(judgments_from_table(text, "x.csv", scales={"a*": "0-3"}).scales[0]) == "0-3"
+
+
+# ---- what is a table, and of what
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.qrels", b"q1 0 d1 1\n"),
+        ("x.tsv", b"q1\t0\td1\t1\n"),
+        ("x.txt", b"# topic iteration document grade\nq1 0 d1 1\n"),
+        ("x.txt", b"task 0 d1 1\n"),
+        ("x.txt", b"topic 0 d1 1\n"),
+        ("x.txt", b"#\n"),
+    ],
+)
+def test_lines_of_trec_are_no_table(name, text):
+    assert not is_table(text, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.CSV", b"a,b\n"),
+        ("x.jsonl.gz", b""),
+        ("x.parquet", b""),
+        ("x", b"PAR1..."),
+        ("x", b'{"topic": 1}'),
+        ("x.txt", b"topicID\tworkerID\tdocID\tgold\tlabel\n"),
+        ("-", b"qid,docno,label\n"),
+        ("-", b"task worker label\n"),
+    ],
+)
+def test_a_table_is_told_by_its_ending_or_its_beginning(name, text):
+    assert is_table(text, name)
+
+
+@pytest.mark.parametrize(
+    ("header", "runs"),
+    [
+        ("system,topic,document,score", True),
+        ("qid,docno,rank,score", True),
+        ("q_id,doc_id,score", True),
+        ("query,q0,docid,rank,score,system", True),
+        ("qid,docno,label", False),
+        ("query_id,doc_id,relevance,iteration", False),
+        ("task,worker,label", False),
+        ("topic,document,assessor,score", False),
+    ],
+)
+def test_runs_are_told_from_judgments_by_their_columns(header, runs):
+    text = f"{header}\n{','.join('1' for _ in header.split(','))}\n".encode()
+    assert holds_runs(text, "x.csv") is runs
+
+
+# ---- mistakes
+
+NUMBER = "expected a finite number as value, found"
+CELLS = "expected 3 cells, as many as columns, found"
+HEADER = b"topic,document,value\n"
+JSON = b'{"topic": "t", "document": "d", "value": 1}\n'
+MISTAKES = [
+    ("x.csv", b"topic,document\nt,d\n", ": no value column (one of value, grade, relevance, label, "),
+    ("x.csv", b"topic,value\nt,1\n", ": no document column (one of document, doc_id, docno, docid, "),
+    ("x.csv", b"q1 0 d1 1\nq1 0 d2 1\n", ": no topic column "),
+    ("x.csv", HEADER + b"t,d,1\nt,e,high\n", f", line 3: {NUMBER} 'high'"),
+    ("x.csv", HEADER + b"t,d,1_0\n", f", line 2: {NUMBER} '1_0'"),
+    ("x.csv", HEADER + b"t,d,nan\n", f", line 2: {NUMBER} 'nan'"),
+    ("x.csv", HEADER + b"\nt,d,\n", f", line 3: {NUMBER} nothing"),
+    ("x.csv", HEADER + b"t,,1\n", ", line 2: document is missing"),
+    ("x.csv", HEADER + b"t,d\n", f", line 2: {CELLS} 2"),
+    ("x.csv", HEADER + b"t,d,1,x\n", f", line 2: {CELLS} 4"),
+    ("x.csv", HEADER + b't,d,1\nt,"d,1\n', ", line 3: not a readable row: "),
+    ("x.csv", HEADER + b"\n", ": names columns but holds no row"),
+    ("x.csv", b"topic,document,topic\nt,d,t\n", ", line 1: two columns are called 'topic'; rename or remove one"),
+    ("x.tsv", HEADER.replace(b",", b"\t") + b"t\td\t1\nt d 1\n", f", line 3: {CELLS} 1"),
+    ("x.jsonl", JSON + b'{"topic": \n', ", line 2: not JSON: "),
+    ("x.jsonl", b"\n[1, 2]\n", ", line 2: expected one JSON object a line, found '[1, 2]'"),
+    ("x.jsonl", JSON + b'{"topic": "t", "value": 1}\n', ", line 2: document is missing"),
+    ("x.jsonl", JSON.replace(b"1", b"NaN"), f", line 1: {NUMBER} nan"),
+    ("x.jsonl", JSON.replace(b'"t"', b"1.5"), ", line 1: topic is 1.5; give labels as text or whole numbers"),
+    ("x.parquet", b"PAR1 and then garbage", ": not readable as Parquet: "),
+    ("x.parquet", bytes(range(256)), ": not readable as Parquet: "),
+    ("x.parquet", b"", ": not readable as Parquet: "),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), MISTAKES)
+def test_a_mistake_is_one_line_with_file_and_line(name, text, message):
+    with pytest.raises(FileError) as error:
+        judgments_from_table(text, name, assessor="a")
+    assert str(error.value).startswith(name + message)
+    assert "\n" not in str(error.value)
+
+
+def test_a_document_twice_in_a_list_is_named_with_its_line():
+    text = b"topic,document,score\n\nt,d,1\nt,e,1\nt,d,2\n"
+    expected = "^x.csv, line 5: system A, topic t, document d: the document is in the list twice$"
+    with pytest.raises(FileError, match=expected):
+        runs_from_table(text, "x.csv", system="A")
+
+
+def test_judgments_given_as_runs_lack_a_score():
+    with pytest.raises(FileError, match=r"^x.csv: no score column .* among topic, document, label"):
+        runs_from_table(b"topic,document,label\nt,d,1\n", "x.csv", system="A")
+
+
+def test_parquet_has_rows_instead_of_lines():
+    frame = pd.DataFrame({"topic": ["t", None], "document": ["d", "e"], "value": [1, 2]})
+    with pytest.raises(FileError, match=r"^x.parquet: row 2: topic is missing$"):
+        judgments_from_table(as_parquet(frame), "x.parquet", assessor="a")
+    with pytest.raises(FileError, match=r"^x.parquet: names columns but holds no row$"):
+        judgments_from_table(as_parquet(frame[:0]), "x.parquet", assessor="a")
+
+
+@pytest.mark.parametrize("cut", [4, 40, -9])
+def test_a_truncated_parquet_file_is_refused(cut):
+    whole = as_parquet(pd.DataFrame({"topic": ["t"], "document": ["d"], "value": [1]}))
+    with pytest.raises(FileError, match=r"^x.parquet: not readable as Parquet: "):
+        judgments_from_table(whole[:cut], "x.parquet", assessor="a")
+
+
+def test_parquet_keeps_categories_and_whole_numbers_as_labels():
+    table = pa.table({"qid": pa.array(["x", "y"]).dictionary_encode(), "docno": [7, 8], "label": np.float32([0.5, 1])})
+    into = BytesIO()
+    pyarrow.parquet.write_table(table, into)
+    assert judged(judgments_from_table(into.getvalue(), "x.parquet", assessor="a")) == [
+        ("x", "7", "a", 0.5),
+        ("y", "8", "a", 1),
+    ]
