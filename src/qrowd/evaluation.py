@@ -1,0 +1,376 @@
+"""evaluate: every run, scored by every assessor's judgments, on every topic, by every measure.
+
+The result keeps all four dimensions. Nothing is averaged here, and every convention that shaped the numbers is named
+in `scores.attrs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, MeasureError
+from qrowd.measures import DEFINITIONS
+from qrowd.measures.scoring import Linear, Scored, TopicView
+from qrowd.model.alignment import Alignment, align
+from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.measure import Measure, parse_measure
+from qrowd.model.panel import Blocks, Panel, Pool
+from qrowd.model.runs import Runs, ScoreDtype
+from qrowd.model.scales import Scale
+from qrowd.model.scores import Scores
+from qrowd.model.threads import in_threads
+
+if TYPE_CHECKING:
+    import xarray
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
+ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
+
+Ties = Literal["document", "expected"]
+Unjudged = Literal["nonrelevant", "condensed"]
+Missing = Literal["zero", "skip", "interpolate"]
+Empty = Literal["zero", "nan"]
+Grades = Literal["as-is", "unit"]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """The options that change numbers, with their defaults.
+
+    ties : "document" breaks equal scores by document id, highest first (trec_eval); "expected" gives tied documents
+        their mean gain (McSherry & Najork 2008; measures linear in gains only).
+    score_dtype : "float64" compares scores as doubles (trec_eval 10.0); "float32" in single precision (before 10.0).
+    unjudged : "nonrelevant" lets documents without a judgment gain 0; "condensed" takes them out of each assessor's
+        rankings first (Sakai 2007).
+    missing : a judged topic that a run lacks scores 0 ("zero"), nothing ("skip": nan), or the mean of the system's
+        other topics and the topic's other systems ("interpolate"; Maddalena et al., ICTIR 2017, section 3.3).
+    empty : a topic without a relevant document for an assessor scores 0 ("zero", trec_eval) or nothing ("nan").
+    min_coverage : an assessor who judged less than this share of a topic's pool has no score there (nan).
+    repeats : which of an assessor's repeated judgments counts: "first", "last", "mean", or "error".
+    grades : "as-is", or "unit": every value divided by its scale's maximum.
+    """
+
+    ties: Ties = "document"
+    score_dtype: ScoreDtype = "float64"
+    unjudged: Unjudged = "nonrelevant"
+    missing: Missing = "zero"
+    empty: Empty = "zero"
+    min_coverage: float = 0.1
+    repeats: Repeats = "first"
+    grades: Grades = "as-is"
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("ties", Ties), ("score_dtype", ScoreDtype), ("unjudged", Unjudged), ("missing", Missing),
+            ("empty", Empty), ("repeats", Repeats), ("grades", Grades),
+        ):  # fmt: skip
+            if getattr(self, name) not in get_args(choices):
+                raise ArgumentError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(get_args(choices))}")
+        if not 0 <= self.min_coverage <= 1:
+            raise ArgumentError(f"min_coverage={self.min_coverage!r}: a share from 0 to 1 was expected")
+
+
+def measure(text: object) -> Measure:
+    """The measure a text such as "nDCG@10", "AP(rel=2)" or "ndcg_cut_10" stands for.
+
+    Raises
+    ------
+    MeasureError
+        Saying what is wrong, and the nearest name.
+    """
+    return parse_measure(text, DEFINITIONS)
+
+
+def coefficients(linear: object, depth: int) -> Floats:
+    """(depth,) what one unit of gain at each rank adds to a linear measure, before its normaliser.
+
+    >>> coefficients("P@2", 3)
+    array([0.5, 0.5, 0. ])
+    """
+    parsed = measure(linear)
+    if not isinstance(parsed.definition, Linear):
+        raise MeasureError(f"{parsed} is not linear in gains; {_linear_names()} are")
+    weights = np.zeros(depth)
+    given = parsed.definition.coefficients(parsed, depth)
+    weights[: given.size] = given
+    return weights
+
+
+def evaluate(
+    runs: Runs,
+    judgments: Judgments | Panel | Blocks | Iterable[Panel],
+    measures: object | Sequence[object] = DEFAULT_MEASURES,
+    *,
+    ties: Ties = "document",
+    score_dtype: ScoreDtype = "float64",
+    unjudged: Unjudged = "nonrelevant",
+    missing: Missing = "zero",
+    empty: Empty = "zero",
+    min_coverage: float = 0.1,
+    repeats: Repeats = "first",
+    grades: Grades = "as-is",
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> xarray.DataArray:
+    """Score every system, for every assessor, on every judged topic, by every measure.
+
+    judgments : Judgments; or a Panel; or panels in blocks over one pool of topics and documents (anything iterable),
+        for assessors too many to hold at once.
+    measures : texts, ir_measures objects, or one of them.
+    ties ... grades : the conventions; see `Conventions`.
+    threads : topics are scored side by side in this many threads; all processors by default.
+    progress : called with (topics done, topics in all) of each block.
+
+    Returns
+    -------
+    DataArray (measure, assessor, topic, system), float64, nan where an assessor has no score. Coordinates besides the
+    labels: `relevant` (measure, assessor, topic), how many documents the measure could have rewarded, and `coverage`
+    (assessor, topic), the share of the pool the assessor judged. `attrs` name the conventions in force and the facts
+    behind them.
+
+    Raises
+    ------
+    NoOverlapError
+        Runs and judgments share no topic.
+    MeasureError
+        A measure that does not fit the judgments' scales or the conventions.
+    """
+    conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades)
+    return score(runs, judgments, measures, conventions, threads=threads, progress=progress).to_xarray()
+
+
+def score(
+    runs: Runs,
+    judgments: Judgments | Panel | Blocks | Iterable[Panel],
+    measures: object | Sequence[object],
+    conventions: Conventions,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scores:
+    """`evaluate` with its conventions in one value and its result as plain arrays."""
+    plan = _Plan(runs, _parsed(measures, conventions), conventions, threads, progress)
+    names, panels = _panels(judgments, conventions)
+    if names is None:
+        panels = list(panels)
+        names = [assessor for panel in panels for assessor in panel.assessors]
+    return plan.gather(names, panels, judgments.n_repeats() if isinstance(judgments, Judgments) else 0)
+
+
+def evaluate_blocks(
+    runs: Runs,
+    blocks: Blocks | Iterable[Panel],
+    measures: object | Sequence[object] = DEFAULT_MEASURES,
+    *,
+    ties: Ties = "document",
+    score_dtype: ScoreDtype = "float64",
+    unjudged: Unjudged = "nonrelevant",
+    missing: Missing = "zero",
+    empty: Empty = "zero",
+    min_coverage: float = 0.1,
+    threads: int | None = None,
+) -> Iterator[xarray.DataArray]:
+    """The scores of one block of assessors after the other, for reductions that need never hold them all.
+
+    >>> mean = sum(s.sum("assessor") for s in evaluate_blocks(runs, blocks, "AP")) / n  # doctest: +SKIP
+
+    Arguments, arrays and errors as in `evaluate`, one array per block.
+    """
+    conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage)
+    plan = _Plan(runs, _parsed(measures, conventions), conventions, threads)
+    plan.refuse_union()
+    for panel in blocks:
+        yield plan.gather(panel.assessors, [panel]).to_xarray()
+
+
+@dataclass(eq=False)
+class _Plan:
+    """What stays the same from block to block; the alignment is made once per pool."""
+
+    runs: Runs
+    measures: tuple[Measure, ...]
+    conventions: Conventions
+    threads: int | None
+    progress: Callable[[int, int], None] | None = None
+    _alignment: Alignment | None = None
+
+    def alignment(self, pool: Pool) -> Alignment:
+        if self._alignment is None or self._alignment.pool is not pool:
+            self._alignment = align(self.runs, pool, self.conventions.score_dtype)
+        return self._alignment
+
+    def gather(self, names: Sequence[str], panels: Iterable[Panel], repeated: int = 0) -> Scores:
+        """Score panels that together hold the named assessors, in order, into one array."""
+        n_measures, n_systems, n_assessors = len(self.measures), len(self.runs.systems), len(names)
+        scores = relevant = coverage = None
+        topics: tuple[str, ...] = ()
+        scales: list[Scale] = []
+        for panel in panels:
+            if scores is None or relevant is None or coverage is None:
+                topics = panel.pool.topics
+                scores = np.empty((n_measures, len(topics), n_systems, n_assessors))
+                relevant = np.empty((n_measures, n_assessors, len(topics)))
+                coverage = np.empty((n_assessors, len(topics)))
+            elif panel.pool.topics != topics:
+                raise ArgumentError("judgments: blocks of assessors must share their topics; use one Pool for all")
+            if n_assessors > len(panel.assessors):
+                self.refuse_union()
+            here = slice(len(scales), len(scales) + len(panel.assessors))
+            if tuple(names[here]) != panel.assessors:
+                raise ArgumentError("judgments: blocks must hold the assessors that were announced, in the same order")
+            scales.extend(panel.scales)
+            self._score(panel, scores[..., here], relevant[:, here], coverage[here])
+        if scores is None or relevant is None or coverage is None:
+            raise ArgumentError("judgments: there are none")
+        if len(scales) < n_assessors:
+            raise ArgumentError(f"judgments: blocks held {len(scales)} of the {n_assessors} assessors announced")
+        return Scores(
+            tuple(map(str, self.measures)),
+            tuple(names),
+            topics,
+            self.runs.systems,
+            scores.transpose(0, 3, 1, 2),
+            relevant,
+            coverage,
+            {
+                "conventions": asdict(self.conventions),
+                "scales": dict(zip(names, scales, strict=True)),
+                "repeated_judgments": repeated,
+                **self._facts(),
+            },
+        )
+
+    def _facts(self) -> dict[str, object]:
+        """What a reader must know of the runs on the pool."""
+        alignment = self._alignment
+        if alignment is None:
+            return {}
+        return {
+            "unjudged_share_at_10": alignment.unjudged_share(10),
+            "lists": alignment.n_lists,
+            "tied_lists": alignment.n_tied_lists,
+            "missing_lists": int(alignment.missing.sum()),
+            "unjudged_topics": alignment.n_unjudged_topics,
+            "rank_contradictions": self.runs.rank_contradictions,
+        }
+
+    def refuse_union(self) -> None:
+        """A block does not know what the assessors of other blocks found relevant."""
+        for measure in self.measures:
+            if measure.values.get("recall_base") == "union":
+                raise ArgumentError(f"{measure}: recall_base='union' needs all assessors at once, not block by block")
+
+    def _score(self, panel: Panel, scores: Floats, relevant: Floats, coverage: Floats) -> None:
+        """Fill in (measure, topic, system, assessor) scores, (measure, assessor, topic) relevant and coverage."""
+        alignment = self.alignment(panel.pool)
+        columns = [slice(a, a + ASSESSORS_AT_ONCE) for a in range(0, len(panel.assessors), ASSESSORS_AT_ONCE)]
+        parts = [(here, panel.part(here)) for here in columns]
+        jobs = [(topic, here, part) for topic in range(len(alignment.topics)) for here, part in parts]
+
+        def run(job: tuple[int, slice, Panel]) -> None:
+            topic, here, part = job
+            ranked = alignment.topics[topic]
+            tied = ranked.tied if self.conventions.ties == "expected" else None
+            everyone = TopicView(ranked.rows, panel.topic(topic), panel) if len(parts) > 1 else None
+            view = TopicView(ranked.rows, np.ascontiguousarray(part.topic(topic)), part, tied, everyone)
+            coverage[here, topic] = view.judged().mean(axis=0)
+            for m, measure in enumerate(self.measures):
+                scores[m, topic, :, here], relevant[m, here, topic] = _score_topic(measure, view, self.conventions)
+
+        for done, _ in enumerate(in_threads(run, jobs, self.threads), start=1):
+            if self.progress:
+                self.progress(done, len(jobs))
+        self._mask(alignment, scores, relevant, coverage)
+
+    def _mask(self, alignment: Alignment, scores: Floats, relevant: Floats, coverage: Floats) -> None:
+        """Cells without a score become nan, and missing lists what the convention says."""
+        conventions = self.conventions
+        unscored = ((coverage == 0) | (coverage < conventions.min_coverage)).T[None]
+        if conventions.empty == "nan":
+            unscored = unscored | (relevant == 0).transpose(0, 2, 1)
+        unscored = np.broadcast_to(unscored, (scores.shape[0], *unscored.shape[1:]))
+        for m, t in np.argwhere(unscored.any(axis=2)):
+            scores[m, t, :, unscored[m, t]] = np.nan
+        if conventions.missing != "zero" and alignment.missing.any():
+            scores[:, alignment.missing] = np.nan
+            if conventions.missing == "interpolate":
+                for by_topic, without in zip(scores, unscored, strict=True):
+                    filled = np.where(without[:, None], np.nan, _interpolated(by_topic))
+                    by_topic[alignment.missing] = filled[alignment.missing]
+
+
+def _parsed(measures: object | Sequence[object], conventions: Conventions) -> tuple[Measure, ...]:
+    """The measures, each once, checked against the conventions."""
+    listed = measures if isinstance(measures, list | tuple | set) else [measures]
+    parsed = tuple(dict.fromkeys(measure(text) for text in listed))
+    if not parsed:
+        raise ArgumentError("measures: none was given")
+    for each in parsed:
+        if conventions.ties == "expected" and not each.definition.linear:
+            raise MeasureError(f"{each}: ties='expected' needs a measure linear in gains ({_linear_names()})")
+    return parsed
+
+
+def _linear_names() -> str:
+    return ", ".join(d.name for d in DEFINITIONS if d.linear)
+
+
+def _panels(
+    judgments: Judgments | Panel | Blocks | Iterable[Panel], conventions: Conventions
+) -> tuple[Sequence[str] | None, Iterable[Panel]]:
+    """The assessors' names where they are known beforehand, and panels that hold them in order."""
+    if isinstance(judgments, Judgments):
+        if not len(judgments):
+            raise ArgumentError("judgments: there are none")
+        adjusted = judgments.unit_grades() if conventions.grades == "unit" else judgments
+        return judgments.assessors, [adjusted.panel(conventions.repeats)]
+    if conventions.grades == "unit":
+        raise ArgumentError("grades='unit' is for Judgments; make panels from judgments.unit_grades()")
+    if isinstance(judgments, Panel):
+        return judgments.assessors, [judgments]
+    return getattr(judgments, "assessors", None), judgments
+
+
+def _score_topic(measure: Measure, view: TopicView, conventions: Conventions) -> tuple[Floats, Floats]:
+    """(systems, assessors) scores and (assessors,) numbers of relevant documents of one topic."""
+    definition = measure.definition
+    assert isinstance(definition, Scored)
+    out = np.empty((view.rows.shape[0], view.values.shape[1]))
+    if conventions.unjudged == "condensed" or measure.values.get("judged_only"):
+        for a in range(view.values.shape[1]):
+            column = np.empty((out.shape[0], 1))
+            definition.score(measure, condensed(view, a), column)
+            out[:, a] = column[:, 0]
+    else:
+        definition.score(measure, view, out)
+    return out, definition.n_relevant(measure, view)
+
+
+def condensed(view: TopicView, assessor: int) -> TopicView:
+    """One assessor's view with the documents he or she has not judged taken out of every ranking."""
+    values = np.ascontiguousarray(view.values[:, [assessor]])
+    kept = (view.rows >= 0) & ~np.isnan(values[:, 0])[view.rows]
+    order = np.argsort(~kept, axis=1, kind="stable")
+    still = np.take_along_axis(kept, order, axis=1)
+    rows = np.where(still, np.take_along_axis(view.rows, order, axis=1), -1).astype(np.int32)
+    tied = None
+    if view.tied is not None:
+        group = np.take_along_axis(np.cumsum(~view.tied, axis=1), order, axis=1)
+        tied = np.zeros(rows.shape, bool)
+        tied[:, 1:] = (group[:, 1:] == group[:, :-1]) & still[:, 1:]
+    return TopicView(rows, values, view.panel.part(slice(assessor, assessor + 1)), tied, view.everyone or view)
+
+
+def _interpolated(by_topic: Floats) -> Floats:
+    """(topic, system, assessor) means of the other scores of the topic and of the system."""
+    known = ~np.isnan(by_topic)
+    filled = np.where(known, by_topic, 0.0)
+    total = filled.sum(axis=1, keepdims=True) + filled.sum(axis=0, keepdims=True)
+    count = known.sum(axis=1, keepdims=True) + known.sum(axis=0, keepdims=True)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))

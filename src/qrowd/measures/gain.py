@@ -1,0 +1,165 @@
+"""Measures of graded gain: DCG and its normalised form, Q, graded average precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qrowd.errors import MeasureError
+from qrowd.kernels import ranking
+from qrowd.measures.scoring import JUDGED_ONLY, REL, Floats, Linear, Scored, TopicView, divide, reach
+from qrowd.model.measure import Measure, Parameter, Value, gain_map, number, one_of
+
+DCG_FORM = Parameter(
+    "dcg",
+    "log2",
+    "gain and discount: 'log2' (gain g, discount log2(r + 1)), 'exp-log2' (gain 2^g - 1), and both with the original "
+    "discount, none at rank 1 and log2(r) from rank 2: 'original', 'exp-original'",
+    one_of("log2", "exp-log2", "original", "exp-original"),
+)
+
+
+GAINS = Parameter("gains", None, "gain of each grade, as {1: 1, 2: 3}; a grade not named keeps its own value", gain_map)
+
+
+def mapped(grades: Floats, gains: Value) -> Floats:
+    """Grades replaced by their gains in the map; those it does not name stay, and unjudged documents stay at 0.
+
+    `grades` holds nan where not judged.
+    """
+    result = np.fmax(grades, 0.0)
+    if isinstance(gains, dict):
+        for grade, gain in gains.items():
+            result[grades == grade] = gain
+    return result
+
+
+class DCG(Linear):
+    """Discounted cumulative gain: what a user gathers who is less likely to reach each further rank.
+
+        DCG@k = sum_{r <= k} gain(g_r) / log2(r + 1)
+
+    The gain is the grade itself (magnitudes too), 2^g - 1, or a map; 0 for documents the assessor has not judged.
+
+    Source: trec_eval 10.0 (ndcg before normalising); Järvelin & Kekäläinen (2002), Cumulated Gain-Based Evaluation of
+    IR Techniques. ACM TOIS 20(4); the exponential gain: Burges et al. (2005), Learning to Rank. ICML.
+    """
+
+    name, parameters = "DCG", (DCG_FORM, GAINS, JUDGED_ONLY)
+
+    def coefficients(self, measure: Measure, depth: int) -> Floats:
+        ranks = np.arange(1, min(depth, reach(measure)) + 1, dtype=np.float64)
+        if str(measure["dcg"]).endswith("original"):
+            return np.asarray(1 / np.log2(np.maximum(ranks, 2)))
+        return np.asarray(1 / np.log2(ranks + 1))
+
+    def gains(self, measure: Measure, view: TopicView) -> Floats:
+        form, gains = str(measure["dcg"]), measure["gains"]
+        if gains is None and not form.startswith("exp"):
+            return view.grades()
+
+        def make() -> Floats:
+            linear = mapped(view.values, gains)
+            if not form.startswith("exp"):
+                return linear
+            with np.errstate(over="ignore"):
+                exponential = np.exp2(linear) - 1
+            if not np.isfinite(exponential).all():
+                raise MeasureError(f"{measure}: 2^g overflows for values as large as {linear.max():g}; use dcg='log2'")
+            return np.asarray(exponential)
+
+        return view.remember(("gains", str(gains), form.startswith("exp")), make)
+
+
+class NDCG(DCG):
+    """DCG relative to the best ranking of the documents the assessor judged.
+
+        nDCG@k = DCG@k / (DCG@k of all judged documents, sorted by gain)
+
+    Source: trec_eval 10.0 (ndcg, ndcg_cut_k); Järvelin & Kekäläinen (2002), Cumulated Gain-Based Evaluation of IR
+    Techniques. ACM TOIS 20(4).
+    """
+
+    name, aliases = "nDCG", ("ndcg", "ndcg_cut_")
+
+    def normaliser(self, measure: Measure, view: TopicView) -> Floats:
+        gains = self.gains(measure, view)
+        return ideal(gains, self.coefficients(measure, gains.shape[0]))
+
+
+def ideal(gains: Floats, coefficients: Floats) -> Floats:
+    """(assessors,) the weighted sum of gains sorted from the highest, for non-increasing coefficients."""
+    best = np.empty(gains.shape[1])
+    ranking.ideal_sum(gains, np.append(0.0, np.cumsum(coefficients)), best)
+    many = np.flatnonzero(np.isnan(best))
+    if many.size:
+        ordered = np.sort(gains[:, many], axis=0)[::-1][: coefficients.size]
+        best[many] = coefficients[: ordered.shape[0]] @ ordered
+    return best
+
+
+class Q(Scored):
+    """Q-measure: average precision with the gain gathered so far blended into each precision.
+
+        Q@k = (1 / R) sum_{r <= k} [g_r >= rel] (found(r) + beta cg(r)) / (r + beta cg*(r))
+
+    found(r) relevant documents and gain cg(r) by rank r, cg*(r) by the ideal ranking; documents below rel gain nothing.
+
+    Source: Sakai (2004), New Performance Metrics Based on Multigrade Relevance. NTCIR-4; Sakai (2014), Metrics,
+    Statistics, Tests. Springer LNCS 8173.
+    """
+
+    name = "Q"
+    parameters = (
+        Parameter("beta", 1, "weight of the gain against the count; 0 gives average precision", number(0)),
+        REL,
+        JUDGED_ONLY,
+    )
+
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        relevant = view.relevant(measure)
+        gains = view.grades() * relevant
+        ordered = np.ascontiguousarray(np.sort(gains, axis=0)[::-1])
+        beta = float(measure["beta"])  # type: ignore[arg-type]
+        ranking.blended_ratio_sum(view.rows, relevant, gains, ordered, beta, reach(measure), out)
+        divide(out, self.n_relevant(measure, view))
+
+    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
+        return view.n_relevant(measure)
+
+
+class GAP(Scored):
+    """Graded average precision: average precision in expectation over users who draw the line at different grades.
+
+        GAP = sum_n (1/n) sum_{m <= n} min(w_m, w_n) / sum over judged d of w_d,   w_d = P(threshold <= g_d)
+
+    Thresholds are equally likely at every level of the scale; for fractions, at every value the assessor used in the
+    topic. It equals the mean of AP at each threshold, weighted by the number of documents relevant there.
+
+    Source: Robertson, Kanoulas & Yilmaz (2010), Extending Average Precision to Graded Relevance Judgments. SIGIR.
+    """
+
+    name, parameters = "GAP", (JUDGED_ONLY,)
+
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        worth = self._worth(view)
+        ranking.shared_precision_sum(view.rows, worth, reach(measure), out)
+        divide(out, worth.sum(axis=0))
+
+    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
+        return np.asarray((self._worth(view) > 0).sum(axis=0), np.float64)
+
+    def _worth(self, view: TopicView) -> Floats:
+        """(documents, assessors) share of thresholds that the value reaches."""
+
+        def make() -> Floats:
+            grades = view.grades()
+            worth = np.empty_like(grades)
+            for a, scale in enumerate(view.panel.scales):
+                if scale.kind in ("binary", "graded"):
+                    worth[:, a] = np.floor(grades[:, a]) / scale.maximum
+                else:
+                    used = np.unique(grades[:, a][grades[:, a] > 0])
+                    worth[:, a] = np.searchsorted(used, grades[:, a], side="right") / max(used.size, 1)
+            return worth
+
+        return view.remember("worth", make)

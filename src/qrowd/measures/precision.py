@@ -1,0 +1,164 @@
+"""Measures of relevant or not: precision, recall and what is built on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qrowd.kernels import ranking
+from qrowd.measures.scoring import (
+    JUDGED_ONLY,
+    RECALL_BASE,
+    REL,
+    Floats,
+    Linear,
+    Scored,
+    TopicView,
+    divide,
+    reach,
+    recall_base,
+)
+from qrowd.model.measure import Measure
+
+
+class _Binary(Scored):
+    """What measures of relevant documents share."""
+
+    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
+        return view.n_relevant(measure)
+
+
+class P(_Binary, Linear):
+    """Precision: the share of the first k ranks that hold a relevant document.
+
+        P@k = |{r <= k : g_r >= rel}| / k
+
+    A list shorter than k is still divided by k.
+
+    Source: trec_eval 10.0 (P_k).
+    """
+
+    name, cut, aliases, parameters = "P", "required", ("P_", "precision"), (REL, JUDGED_ONLY)
+
+    def coefficients(self, measure: Measure, depth: int) -> Floats:
+        return np.full(min(depth, reach(measure)), 1 / reach(measure))
+
+    def gains(self, measure: Measure, view: TopicView) -> Floats:
+        return view.relevant(measure)
+
+
+class R(_Binary, Linear):
+    """Recall: the share of all relevant documents found in the first k ranks, or in the whole list.
+
+        R@k = |{r <= k : g_r >= rel}| / base
+
+    Source: trec_eval 10.0 (recall_k, set_recall).
+    """
+
+    name, aliases, parameters = "R", ("recall_", "recall", "set_recall"), (REL, RECALL_BASE, JUDGED_ONLY)
+
+    def coefficients(self, measure: Measure, depth: int) -> Floats:
+        return np.ones(min(depth, reach(measure)))
+
+    def gains(self, measure: Measure, view: TopicView) -> Floats:
+        return view.relevant(measure)
+
+    def normaliser(self, measure: Measure, view: TopicView) -> Floats:
+        return recall_base(measure, view)
+
+
+class Rprec(_Binary):
+    """R-precision: precision at the rank that equals the assessor's number of relevant documents R.
+
+        Rprec = |{r <= R : g_r >= rel}| / R
+
+    Source: trec_eval 10.0 (Rprec).
+    """
+
+    name, cut, parameters = "Rprec", "none", (REL, JUDGED_ONLY)
+
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        base = self.n_relevant(measure, view)
+        ranking.found_by_own_cut(view.rows, view.relevant(measure), base, out)
+        divide(out, base)
+
+
+class RR(_Binary):
+    """Reciprocal rank of the first relevant document; 0 where there is none in the first k ranks.
+
+        RR@k = 1 / min{r <= k : g_r >= rel}
+
+    Source: trec_eval 10.0 (recip_rank); Kantor & Voorhees (2000), The TREC-5 Confusion Track. Inf. Retr. 2, 165-176.
+    """
+
+    name, aliases, parameters = "RR", ("recip_rank", "recip_rank_", "MRR"), (REL, JUDGED_ONLY)
+
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        ranking.first_relevant(view.rows, view.relevant(measure), reach(measure), out)
+
+
+class Success(_Binary):
+    """Whether a relevant document stands in the first k ranks.
+
+        Success@k = [min{r : g_r >= rel} <= k]
+
+    Source: trec_eval 10.0 (success_k).
+    """
+
+    name, cut, aliases, parameters = "Success", "required", ("success_",), (REL, JUDGED_ONLY)
+
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        ranking.first_relevant(view.rows, view.relevant(measure), reach(measure), out)
+        np.greater(out, 0.0, out=out)
+
+
+class AP(_Binary):
+    """Average precision: the mean, over all relevant documents, of precision at their rank (0 where not retrieved).
+
+        AP@k = (1 / base) sum_{r <= k} [g_r >= rel] P@r
+
+    The base counts every relevant document, also where a cut-off is given.
+
+    Source: trec_eval 10.0 (map, map_cut_k); Buckley & Voorhees (2005), Retrieval System Evaluation, in TREC, MIT Press.
+    """
+
+    name, aliases, parameters = "AP", ("map", "map_cut_"), (REL, RECALL_BASE, JUDGED_ONLY)
+
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        ranking.precision_sum(view.rows, view.relevant(measure), reach(measure), out)
+        divide(out, recall_base(measure, view))
+
+
+class Bpref(_Binary):
+    """Binary preference: how rarely judged nonrelevant documents stand above relevant ones.
+
+        bpref = (1 / R) sum over retrieved relevant d of 1 - min(N_d, R) / min(N, R)
+
+    R relevant and N nonrelevant judged documents, N_d of the latter ranked above d; a d with none above counts 1.
+
+    Source: trec_eval 10.0 (bpref); Buckley & Voorhees (2004), Retrieval Evaluation with Incomplete Information. SIGIR.
+    """
+
+    name, cut, parameters = "Bpref", "none", (REL,)
+
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        relevant, judged = view.relevant(measure), view.judged()
+        base = self.n_relevant(measure, view)
+        ranking.binary_preference(view.rows, relevant, judged, base, judged.sum(axis=0) - base, out)
+        divide(out, base)
+
+
+class Judged(Linear):
+    """The share of the first k ranks that the assessor judged: how much of the measure at k is known.
+
+        Judged@k = |{r <= k : judged}| / k
+
+    Source: ir_measures (Judged@k); MacAvaney, Macdonald & Ounis (2022), Streamlining Evaluation with ir-measures. ECIR.
+    """
+
+    name, cut = "Judged", "required"
+
+    def coefficients(self, measure: Measure, depth: int) -> Floats:
+        return np.full(min(depth, reach(measure)), 1 / reach(measure))
+
+    def gains(self, measure: Measure, view: TopicView) -> Floats:
+        return view.judged()

@@ -1,0 +1,214 @@
+"""How measures are scored: the view of one topic they read, and the two kinds there are.
+
+A `Linear` measure is a weighted sum of gains, weights by rank, over a normaliser per assessor. That is enough to give
+it expected scores under ties and to take it apart by document. Any other `Scored` measure brings its kernel.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import MeasureError
+from qrowd.kernels import ranking
+from qrowd.model.measure import Definition, Measure, Parameter, Value, any_of, number, one_of
+from qrowd.model.panel import Panel
+
+Floats = NDArray[np.float64]
+
+WITHOUT_LIMIT = np.iinfo(np.int64).max
+
+
+@dataclass(eq=False)
+class TopicView:
+    """One topic as measures read it.
+
+    rows : (systems, depth) int32, row of `values` at each rank, -1 for unpooled documents and beyond the list's end.
+    values : (documents, assessors) float64, nan where not judged.
+    panel : the assessors these values are of, with their scales.
+    tied : (systems, depth) bool, True where a document shares the score of the one above; given for expected scores.
+    everyone : the view of the whole panel where this one shows only some assessors; recall_base='union' asks it.
+    """
+
+    rows: NDArray[np.int32]
+    values: Floats
+    panel: Panel
+    tied: NDArray[np.bool_] | None = None
+    everyone: TopicView | None = None
+    _memo: dict[object, Floats] = field(default_factory=dict)
+
+    @property
+    def depth(self) -> int:
+        return int(self.rows.shape[1])
+
+    def remember(self, key: object, make: Callable[[], Floats]) -> Floats:
+        """make() the first time; measures of one evaluation share what they read."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]
+
+    def judged(self) -> Floats:
+        """(documents, assessors) 1 where judged, else 0."""
+        return self.remember("judged", lambda: np.equal(self.values, self.values, out=np.empty_like(self.values)))
+
+    def grades(self) -> Floats:
+        """(documents, assessors) values, 0 where not judged."""
+        return self.remember("grades", lambda: np.fmax(self.values, 0.0))
+
+    def relevant(self, measure: Measure) -> Floats:
+        """(documents, assessors) 1 where the value reaches the measure's `rel`, else 0."""
+        lowest = self.lowest_relevant(measure)
+        return self.remember(
+            ("relevant", measure["rel"]),
+            lambda: np.greater_equal(self.values, lowest, out=np.empty_like(self.values)),
+        )
+
+    def n_relevant(self, measure: Measure) -> Floats:
+        """(assessors,) how many documents reach the measure's `rel`."""
+        relevant = self.relevant(measure)
+        return self.remember(("n_relevant", measure["rel"]), lambda: np.asarray(relevant.sum(axis=0)))
+
+    def lowest_relevant(self, measure: Measure) -> Floats:
+        """(assessors,) from which value on a document is relevant: `rel`, else what each scale says.
+
+        Raises
+        ------
+        MeasureError
+            No `rel`, and an assessor whose scale (magnitudes) does not say what is relevant.
+        """
+        rel, lowest = measure["rel"], self.panel.lowest_relevant
+        if rel is not None:
+            return np.full(lowest.size, float(rel))  # type: ignore[arg-type]
+        if np.isnan(lowest).any():
+            raise MeasureError(
+                f"{measure}: assessor {self.panel.assessors[int(np.isnan(lowest).argmax())]} gives magnitudes, so "
+                f"nothing says what counts as relevant; write {measure.definition.name}(rel=...)"
+            )
+        return lowest
+
+    def maximum(self, measure: Measure, grades: Floats) -> Floats:
+        """(assessors,) the highest grade possible: the measure's `max_rel`, else each scale's maximum.
+
+        Raises
+        ------
+        MeasureError
+            Magnitudes, which have no maximum; a grade above the maximum.
+        """
+        given, name = measure["max_rel"], measure.definition.name
+        maximum = self.panel.maximum if given is None else np.full(grades.shape[1], float(given))  # type: ignore[arg-type]
+        highest = grades.max(axis=0, initial=0.0)
+        wrong = np.isinf(maximum) | (highest > maximum)
+        if wrong.any():
+            a = int(wrong.argmax())
+            assessor = self.panel.assessors[a]
+            if np.isinf(maximum[a]):
+                raise MeasureError(
+                    f"{measure}: assessor {assessor} gives magnitudes, which have no maximum; "
+                    f"write {name}(max_rel=...) or recode them"
+                )
+            raise MeasureError(
+                f"{measure}: assessor {assessor} gives {highest[a]:g}, above the maximum {maximum[a]:g}; "
+                f"write {name}(max_rel={highest[a]:g}) or recode"
+            )
+        return maximum
+
+
+class Scored(Definition):
+    """A measure that can be scored."""
+
+    @abstractmethod
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        """Write the (systems, assessors) scores of one topic into out."""
+
+    @abstractmethod
+    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
+        """(assessors,) how many documents the measure could have rewarded; where 0, the score says nothing."""
+
+
+class Linear(Scored):
+    """score = sum over ranks of coefficients[rank] * gains[document at rank] / normaliser."""
+
+    linear = True
+
+    @abstractmethod
+    def coefficients(self, measure: Measure, depth: int) -> Floats:
+        """(depth or fewer,) weight of each rank; ranks beyond weigh nothing."""
+
+    @abstractmethod
+    def gains(self, measure: Measure, view: TopicView) -> Floats:
+        """(documents, assessors) gains, 0 where not judged."""
+
+    def normaliser(self, measure: Measure, view: TopicView) -> Floats | None:
+        """(assessors,) what the sum is divided by, or None; where it is 0 the score is 0."""
+        return None
+
+    def weights(self, measure: Measure, view: TopicView) -> Floats:
+        """(systems or 1, ranks) coefficients; under ties, each document of a tied group gets the group's mean weight."""
+        coefficients = self.coefficients(measure, view.depth)
+        if view.tied is None:
+            return coefficients[None]
+        weights = np.zeros(view.rows.shape)
+        weights[:, : coefficients.size] = coefficients
+        return mean_within_ties(weights, view.tied)
+
+    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
+        ranking.weighted_sum(view.rows, self.weights(measure, view), self.gains(measure, view), out)
+        normaliser = self.normaliser(measure, view)
+        if normaliser is not None:
+            divide(out, normaliser)
+
+    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
+        return np.asarray((self.gains(measure, view) > 0).sum(axis=0), np.float64)
+
+
+def divide(out: Floats, by: Floats) -> None:
+    """out /= by, with 0 where by is 0."""
+    np.divide(out, np.where(by > 0, by, np.inf), out=out)
+
+
+def mean_within_ties(weights: Floats, tied: NDArray[np.bool_]) -> Floats:
+    """(systems, depth) weights averaged over each run of tied ranks (McSherry & Najork 2008)."""
+    first = np.flatnonzero(~tied.ravel())
+    sizes = np.diff(np.append(first, tied.size))
+    means = np.add.reduceat(weights.ravel(), first) / sizes
+    return np.repeat(means, sizes).reshape(weights.shape)
+
+
+def reach(measure: Measure) -> int:
+    """The last rank looked at, as kernels take it."""
+    return measure.cut or WITHOUT_LIMIT
+
+
+def recall_base(measure: Measure, view: TopicView) -> Floats:
+    """(assessors,) how many relevant documents there are: the assessor's own, anyone's, or a given number."""
+    base: Value = measure["recall_base"]
+    own = view.n_relevant(measure)
+    if base == "own":
+        return own
+    if base == "union":
+        base = float((view.everyone or view).relevant(measure).any(axis=1).sum())
+    return np.full(own.size, float(base))  # type: ignore[arg-type]
+
+
+REL = Parameter(
+    "rel",
+    None,
+    "lowest relevant value, in the assessor's units; default: the scale's own (grade 1, half of a fraction's maximum)",
+    number(0, open_ends=True),
+)
+RECALL_BASE = Parameter(
+    "recall_base",
+    "own",
+    "how many relevant documents there are: each assessor's 'own', the 'union' over assessors, or a number",
+    any_of(one_of("own", "union"), number(1)),
+)
+JUDGED_ONLY = Parameter(
+    "judged_only", False, "leave documents the assessor has not judged out of the ranking", one_of(False, True)
+)
+MAX_REL = Parameter(
+    "max_rel", None, "highest grade possible; default: the maximum of the assessor's scale", number(0, open_ends=True)
+)

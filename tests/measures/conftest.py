@@ -1,0 +1,103 @@
+"""Real collections, read a second time in plain Python, so that the readers are checked along with the measures."""
+
+import gzip
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil
+from pathlib import Path
+
+import pytest
+
+from oracles import measures as oracle
+from oracles.notation import Opinion
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A folder of real data: the judgments of NIST, of programs and, on dl19, of people; and runs."""
+
+    folder: Path
+    _rankings: dict = field(default_factory=dict)
+
+    @property
+    def name(self):
+        return self.folder.name
+
+    @property
+    def qrels_files(self):
+        return [self.folder / "qrels.nist.txt", *sorted((self.folder / "judges").glob("*.qrels.gz"))]
+
+    @property
+    def judgment_files(self):
+        return [*self.qrels_files, *(self.folder / "humans").glob("main.tsv")]
+
+    @property
+    def run_files(self):
+        return sorted((self.folder / "runs").glob("*.gz"))
+
+    @cached_property
+    def grades(self):
+        """{assessor: {topic: {document: grade}}}, of repeated judgments the first."""
+        grades = {path.name.split(".")[0]: first_grades(path) for path in self.qrels_files}
+        for path in self.judgment_files[len(self.qrels_files) :]:
+            for topic, document, assessor, grade in fields_of(path)[1:]:
+                grades.setdefault(assessor, {}).setdefault(topic, {})[document] = float(grade)
+        return grades
+
+    @cached_property
+    def scales(self):
+        """{assessor: scale}, as the values show it."""
+        return {assessor: scale_of(topics) for assessor, topics in self.grades.items()}
+
+    @cached_property
+    def opinions(self):
+        """{(assessor, topic): Opinion} for every assessor and topic; without grades where there are none."""
+        opinions = {}
+        for topic in dict.fromkeys(topic for topics in self.grades.values() for topic in topics):
+            panel = tuple(Opinion(topics.get(topic, {}), self.scales[a]) for a, topics in self.grades.items())
+            for assessor, one in zip(self.grades, panel, strict=True):
+                opinions[assessor, topic] = Opinion(one.grades, one.scale, panel)
+        return opinions
+
+    @cached_property
+    def runs(self):
+        """{system: {topic: {document: score}}}."""
+        return {path.name.removesuffix(".gz"): scores_of(path) for path in self.run_files}
+
+    def ranking(self, system, topic):
+        """The documents of one list, best first."""
+        if (system, topic) not in self._rankings:
+            self._rankings[system, topic] = oracle.rank(self.runs[system].get(topic, {}))
+        return self._rankings[system, topic]
+
+
+def first_grades(path):
+    grades = {}
+    for topic, _, document, grade in fields_of(path):
+        grades.setdefault(topic, {}).setdefault(document, float(grade))
+    return grades
+
+
+def scores_of(path):
+    scores = {}
+    for topic, _, document, _, score, _ in fields_of(path):
+        scores.setdefault(topic, {})[document] = float(score)
+    return scores
+
+
+def fields_of(path):
+    """The fields of every line; no line of these files is empty or a comment."""
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [line.split() for line in content.decode().splitlines()]
+
+
+def scale_of(topics):
+    values = {grade for grades in topics.values() for grade in grades.values()}
+    if all(value == int(value) for value in values):
+        return "binary" if max(values) <= 1 else f"0-{int(max(values))}"
+    return f"0..{ceil(max(values))}"
+
+
+@pytest.fixture(scope="session", params=["dl21", "dl19"])
+def collection(request):
+    return Collection(request.getfixturevalue(request.param))

@@ -1,0 +1,139 @@
+"""Small worlds to draw: what a few assessors said of a few documents, and how a few systems ranked them.
+
+What is untidy about real data is likely here: tied scores, some of them only in single precision; documents nobody or
+only some judged; negative grades; topics that an assessor or a system lacks; every assessor on a scale of their own.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from hypothesis import strategies as st
+
+from oracles import measures as oracle
+from oracles.notation import Opinion
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+
+DOCUMENTS = ("D1", "D10", "D2", "D9", "a", "é", "\uffff", "🙂")  # in trec_eval's order, which is not UTF-16's
+SCORES = (0.0, 1.0, 1.0 + 1e-9, 2.0)
+VALUES = {
+    "binary": (0.0, 1.0),
+    "0-3": (0.0, 1.0, 2.0, 3.0),
+    "0..1": (0.0, 0.25, 0.5, 0.8, 1.0),
+    "magnitude": (0.3, 1.0, 2.5, 20.0, 64.0),
+}
+BOUNDED = ("binary", "0-3", "0..1")
+ANY = (*BOUNDED, "magnitude")
+PROBABILITIES = ("binary", "0..1")
+
+
+@dataclass(frozen=True)
+class World:
+    """An evaluation in plain Python.
+
+    scales : {assessor: scale}.
+    rows : (topic, document, assessor, value), one per judgment, in the order they were given.
+    lists : {system: {topic: {document: score}}}.
+    """
+
+    scales: dict
+    rows: list
+    lists: dict = field(default_factory=dict)
+
+    @cached_property
+    def judgments(self):
+        return Judgments.from_rows(self.rows, scales=self.scales)
+
+    @cached_property
+    def runs(self):
+        return Runs.from_dict(self.lists)
+
+    @property
+    def assessors(self):
+        return list(dict.fromkeys(assessor for _, _, assessor, _ in self.rows))
+
+    @property
+    def topics(self):
+        return list(dict.fromkeys(topic for topic, _, _, _ in self.rows))
+
+    @property
+    def systems(self):
+        return list(self.lists)
+
+    def scores(self, system, topic):
+        """{document: score} of one list; empty where the system has none."""
+        return self.lists[system].get(topic, {})
+
+    @cached_property
+    def opinions(self):
+        """{(assessor, topic): Opinion}: what the assessor said first of each document, and what the others did."""
+        said = {(assessor, topic): {} for topic in self.topics for assessor in self.assessors}
+        for topic, document, assessor, value in self.rows:
+            said[assessor, topic].setdefault(document, value)
+        alone = {
+            (assessor, topic): Opinion({d: v for d, v in grades.items() if v >= 0}, self.scales[assessor])
+            for (assessor, topic), grades in said.items()
+        }
+        return {
+            (assessor, topic): replace(one, panel=tuple(alone[a, topic] for a in self.assessors))
+            for (assessor, topic), one in alone.items()
+        }
+
+    def with_lists(self, change):
+        """The same world with every list replaced by change(list)."""
+        lists = {s: {t: change(scores) for t, scores in topics.items()} for s, topics in self.lists.items()}
+        return World(self.scales, self.rows, lists)
+
+    def without_ties(self):
+        """The same rankings, from scores that all differ."""
+        return self.with_lists(lambda scores: scores_of(oracle.rank(scores)))
+
+    def shuffled(self, random):
+        """The same world, told in another order."""
+        return World(self.scales, random.sample(self.rows, len(self.rows)), reordered(self.lists, random))
+
+
+def scores_of(ranking):
+    """Scores that put the documents into this order."""
+    return {document: -float(rank) for rank, document in enumerate(ranking)}
+
+
+def reordered(nested, random):
+    if not isinstance(nested, dict):
+        return nested
+    return {key: reordered(nested[key], random) for key in random.sample(list(nested), len(nested))}
+
+
+@st.composite
+def worlds(draw, scales=ANY, n_assessors=3, n_topics=2, n_systems=2, n_documents=7, repeats=False):
+    """Worlds of up to that size; with `repeats`, some assessors judged some documents several times."""
+    documents = draw(st.permutations(DOCUMENTS))[:n_documents]
+    topics = [f"t{i + 1}" for i in range(draw(st.integers(1, n_topics)))]
+    scale_of = {f"a{i + 1}": scale for i, scale in enumerate(draw(many(scales, 1, n_assessors)))}
+    systems = [f"s{i + 1}" for i in range(draw(st.integers(1, n_systems)))]
+    rows, lists = [], {}
+    for assessor, scale in scale_of.items():
+        for topic in topics:
+            given = draw(many((None, -1.0, *VALUES[scale]), len(documents)))
+            rows += [(topic, d, assessor, v) for d, v in zip(documents, given, strict=True) if v is not None]
+        if repeats:
+            again = draw(st.lists(st.tuples(*map(st.sampled_from, (topics, documents, VALUES[scale]))), max_size=4))
+            rows += [(topic, document, assessor, value) for topic, document, value in again]
+    for system in systems:
+        for topic in topics:
+            given = draw(many((None, *SCORES), len(documents)))
+            scores = {d: score for d, score in zip(documents, given, strict=True) if score is not None}
+            if scores:
+                lists.setdefault(system, {})[topic] = scores
+        lists.setdefault(system, {"t0": {"a": 1.0}})  # a topic that nobody judged
+    # Something in common, or there is nothing to evaluate.
+    lists["s1"].setdefault("t1", {documents[0]: 1.0})
+    if all(topic != "t1" for topic, _, _, _ in rows):
+        rows.append(("t1", documents[0], "a1", VALUES[scale_of["a1"]][-1]))
+    used = {assessor for _, _, assessor, _ in rows}
+    return World({a: scale for a, scale in scale_of.items() if a in used}, rows, lists)
+
+
+def many(choices, least, most=None):
+    """A list of choices, `least` of them, or from `least` to `most`."""
+    return st.lists(st.sampled_from(choices), min_size=least, max_size=least if most is None else most)
