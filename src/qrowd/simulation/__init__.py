@@ -1,0 +1,57 @@
+"""Assessors, pools and runs with a known truth.
+
+    simulate_pool ----> Truth ----> simulate_runs         systems of known quality
+                          |-------> simulate_judgments    assessors of known behaviour (`assessors`)
+                          |-------> simulate_magnitudes   crowd units with check documents
+                          |-------> simulate_preferences  this one is better than that one
+    a Pool ---------------> RandomAssessors               thousands of them, block by block
+    simulate_demo                                         the panel of `qrowd demo`
+
+Every function takes its chance as `rng` and gives the same result for the same number; two functions given the same
+number still draw independently of each other, because each draws from a stream of its own.
+"""
+
+from qrowd.simulation.assessors import (
+    AllRelevant,
+    Behaviour,
+    Confident,
+    Confused,
+    Inverted,
+    Lazy,
+    Lenient,
+    Magnitude,
+    Random,
+    Spammer,
+)
+from qrowd.model.chance import Rng
+from qrowd.simulation.demo import simulate_demo
+from qrowd.simulation.judgments import simulate_judgments
+from qrowd.simulation.magnitudes import check_documents, simulate_magnitudes
+from qrowd.simulation.preferences import SimulatedPreferences, simulate_preferences
+from qrowd.simulation.random_assessors import RandomAssessors
+from qrowd.simulation.runs import simulate_runs
+from qrowd.simulation.truth import Truth, simulate_pool
+
+__all__ = [
+    "AllRelevant",
+    "Behaviour",
+    "Confident",
+    "Confused",
+    "Inverted",
+    "Lazy",
+    "Lenient",
+    "Magnitude",
+    "Random",
+    "RandomAssessors",
+    "Rng",
+    "SimulatedPreferences",
+    "Spammer",
+    "Truth",
+    "check_documents",
+    "simulate_demo",
+    "simulate_judgments",
+    "simulate_magnitudes",
+    "simulate_pool",
+    "simulate_preferences",
+    "simulate_runs",
+]

@@ -1,0 +1,239 @@
+"""How assessors behave: from what is true to what they say.
+
+A behaviour is any object with a `scale(truth)` and a `judge(truth, rng)`; these are the ones the literature worries
+about. Those that look at a document see its relevance, not its grade, and err as people do: mostly near a boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.model.scales import Scale, parse_scale
+from qrowd.simulation.arguments import share
+from qrowd.simulation.truth import Truth
+
+Floats = NDArray[np.float64]
+
+
+class Behaviour(Protocol):
+    """What an assessor does."""
+
+    def scale(self, truth: Truth) -> Scale:
+        """The scale of everything `judge` says."""
+        ...
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        """(pairs,) one value for every pooled document; nan where the assessor does not judge."""
+        ...
+
+
+# ------------------------------------------------------------------ those who look
+
+
+@dataclass(frozen=True)
+class Lenient:
+    """Grades what they see, relevance + shift + appeal + noise, by the true cuts.
+
+    shift : in standard deviations of relevance; above 0 lenient, below 0 severe, 0 fair.
+    noise : standard deviation of what they see.
+    appeal : how far they take `truth.appeal` for relevance.
+    """
+
+    shift: float = 0.0
+    noise: float = 0.0
+    appeal: float = 0.0
+
+    def scale(self, truth: Truth) -> Scale:
+        return _grades(truth.n_grades)
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        return np.searchsorted(truth.cuts, _seen(truth, self, rng), side="right").astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Confident:
+    """Says how relevant, from 0 to 1 in hundredths, and seldom anything between: the habit of language models.
+
+    The value is 1 / (1 + exp(-sharpness (seen - first cut))), what is seen being as for `Lenient`.
+    """
+
+    shift: float = 0.0
+    noise: float = 0.0
+    appeal: float = 0.0
+    sharpness: float = 8.0
+
+    def scale(self, truth: Truth) -> Scale:
+        return parse_scale("0..1")
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        surplus = self.sharpness * (_seen(truth, self, rng) - truth.cuts[0])
+        likely: Floats = np.round(0.5 + 0.5 * np.tanh(surplus / 2), 2)
+        return likely
+
+
+@dataclass(frozen=True)
+class Magnitude:
+    """Gives any number above 0, on a scale of their own: multiplier x exp(exponent x relevance + noise), rounded.
+
+    Log-normal over a pool, as magnitudes are (Maddalena et al. 2017, section 4.2). What people write is round: a share
+    `round_numbers` of the answers is 1, 2 or 5 times a power of ten, the others have two significant digits.
+    """
+
+    multiplier: float = 10.0
+    exponent: float = 0.8
+    noise: float = 0.3
+    round_numbers: float = 0.6
+
+    def scale(self, truth: Truth) -> Scale:
+        return parse_scale("magnitude")
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        logs = np.log(self.multiplier) + self.exponent * truth.relevance
+        return written(logs + self.noise * rng.standard_normal(logs.size), self.round_numbers, rng)
+
+
+# ------------------------------------------------------------------ those who err at random
+
+
+@dataclass(frozen=True)
+class Confused:
+    """Says column k to a document of grade g with probability confusion[g][k], whatever else is true of it.
+
+    confusion : (grades, what they may say), each row summing to 1. With two rows the second is for every relevant
+        document, whatever its grade.
+    """
+
+    confusion: Sequence[Sequence[float]]
+
+    def __post_init__(self) -> None:
+        matrix = np.array(self.confusion, np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] < 2 or (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1):
+            raise ArgumentError(f"confusion={self.confusion!r}: rows of at least two shares, each summing to 1, needed")
+        object.__setattr__(self, "confusion", tuple(map(tuple, matrix.tolist())))
+
+    @classmethod
+    def of_accuracy(cls, accuracy: float, grades: int = 2) -> Confused:
+        """Right with probability `accuracy`, else any wrong grade alike.
+
+        >>> Confused.of_accuracy(0.75)
+        Confused(confusion=((0.75, 0.25), (0.25, 0.75)))
+        """
+        wrong = (1 - share("accuracy", accuracy)) / (grades - 1)
+        return cls(tuple(tuple(accuracy if g == k else wrong for k in range(grades)) for g in range(grades)))
+
+    def scale(self, truth: Truth) -> Scale:
+        return _grades(len(self.confusion[0]))
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        matrix = np.array(self.confusion)
+        if len(matrix) not in (2, truth.n_grades):
+            raise ArgumentError(f"a confusion of {len(matrix)} rows does not fit a truth of {truth.n_grades} grades")
+        row = truth.grade if len(matrix) == truth.n_grades else np.minimum(truth.grade, 1)
+        upper = np.cumsum(matrix, axis=1)[:, :-1]
+        passed = rng.random(row.size)[:, None] >= upper[row]
+        return np.asarray(passed.sum(axis=1), np.float64)
+
+
+@dataclass(frozen=True)
+class Random:
+    """Calls every document relevant with probability p: the random assessor of level p (Ferrante et al. 2017)."""
+
+    p: float = 0.5
+
+    def __post_init__(self) -> None:
+        share("p", self.p)
+
+    def scale(self, truth: Truth) -> Scale:
+        return _grades(2)
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        return (rng.random(truth.relevance.size) < self.p).astype(np.float64)
+
+
+# ------------------------------------------------------------------ those who do not look
+
+
+@dataclass(frozen=True)
+class Spammer:
+    """Gives every document the same grade, or, without one, any grade alike."""
+
+    grade: int | None = None
+
+    def scale(self, truth: Truth) -> Scale:
+        return _grades(truth.n_grades)
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        if self.grade is None:
+            return rng.integers(truth.n_grades, size=truth.relevance.size).astype(np.float64)
+        if not 0 <= self.grade < truth.n_grades:
+            raise ArgumentError(f"Spammer({self.grade}): the truth has grades 0 to {truth.n_grades - 1}")
+        return np.full(truth.relevance.size, float(self.grade))
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """Marks one relevant document of every topic, drawn at random, and nothing else; none where there is none."""
+
+    def scale(self, truth: Truth) -> Scale:
+        return _grades(2)
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        lots = np.where(truth.grade > 0, rng.random(truth.grade.size), -1.0)
+        best = np.maximum.reduceat(lots, truth.pool.starts[:-1])[truth.topic]
+        return np.asarray((lots == best) & (lots >= 0), np.float64)
+
+
+@dataclass(frozen=True)
+class AllRelevant:
+    """Calls everything relevant."""
+
+    def scale(self, truth: Truth) -> Scale:
+        return _grades(2)
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        return np.ones(truth.relevance.size)
+
+
+@dataclass(frozen=True)
+class Inverted:
+    """Turns another behaviour upside down: the highest grade for the lowest, 1 / m for a magnitude m."""
+
+    of: Behaviour
+
+    def scale(self, truth: Truth) -> Scale:
+        return self.of.scale(truth)
+
+    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+        scale, said = self.of.scale(truth), self.of.judge(truth, rng)
+        return 1 / said if scale.kind == "magnitude" else scale.maximum - said
+
+
+# ------------------------------------------------------------------ what they share
+
+
+def written(logs: Floats, round_numbers: float, rng: np.random.Generator) -> Floats:
+    """exp(logs) as people write numbers: a share is 1, 2 or 5 times a power of ten, the rest has two digits."""
+    power = np.floor(logs / np.log(10))
+    digits = np.exp(logs - power * np.log(10)) * 10  # from 10 to 100
+    # Halfway between neighbours on the log scale.
+    rounder = np.array([10, 20, 50, 100])[np.searchsorted(10 * np.sqrt([2, 10, 50]), digits)]
+    digits = np.where(rng.random(logs.shape) < round_numbers, rounder, np.round(digits))
+    # Dividing by a power of ten, not multiplying by its reciprocal, gives the double that the decimal text reads as.
+    up, down = np.power(10.0, np.maximum(power - 1, 0)), np.power(10.0, np.maximum(1 - power, 0))
+    return np.asarray(digits * up / down, np.float64)
+
+
+def _seen(truth: Truth, who: Lenient | Confident, rng: np.random.Generator) -> Floats:
+    return (
+        truth.relevance + who.shift + who.appeal * truth.appeal + who.noise * rng.standard_normal(truth.relevance.size)
+    )
+
+
+def _grades(n: int) -> Scale:
+    return parse_scale(f"0-{n - 1}")

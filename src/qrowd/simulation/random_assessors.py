@@ -1,0 +1,101 @@
+"""Random assessors by the thousand, made block by block and never all held.
+
+Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine Multiple Assessors. ACM TOIS 36(2):
+how far an assessor stands from random ones is how much to trust them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.model.panel import Panel, Pool
+from qrowd.model.scales import parse_scale
+from qrowd.model.chance import Chance, Rng
+from qrowd.simulation.arguments import count, share
+
+STRAND = 64  # assessors that share a stream of chance
+
+
+class RandomAssessors:
+    """n assessors who judge every pooled document by lot; a `Blocks` (qrowd.model.panel).
+
+    Iterating yields panels of up to `block` assessors over the same pool, again and again the same, and keeps none.
+    What an assessor says depends on `rng` and the assessor's number, not on n or the size of blocks.
+
+    Parameters
+    ----------
+    p : probability that a document is called relevant (exact to the last bits of a double).
+    distribution : probabilities of grades 0, 1, 2 ... instead of p.
+    like : (pairs,) one assessor's column of a panel's values; the random ones judge what that one judged (not nan).
+    block : assessors per panel; a multiple of 64 wastes nothing.
+
+    >>> from qrowd.simulation import simulate_pool
+    >>> [panel.values.shape for panel in RandomAssessors(simulate_pool(3, 20, rng=1).pool, 600, rng=1)]
+    [(60, 512), (60, 88)]
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        n: int,
+        p: float = 0.5,
+        *,
+        distribution: Sequence[float] | None = None,
+        like: NDArray[np.float64] | None = None,
+        block: int = 512,
+        rng: Rng,
+    ) -> None:
+        self.pool = pool
+        self.block = count("block", block)
+        self.assessors = tuple(f"random {i}" for i in range(1, count("n", n) + 1))
+        shares = np.array([1 - share("p", p), p] if distribution is None else distribution, np.float64)
+        if shares.ndim != 1 or shares.size < 2 or (shares < 0).any() or not np.isclose(shares.sum(), 1):
+            raise ArgumentError(f"distribution={distribution!r}: a share for each of two grades or more, summing to 1")
+        self.scale = parse_scale(f"0-{shares.size - 1}")
+        # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
+        self._edges = 256 * np.cumsum(shares)[:-1]
+        if like is not None and np.shape(like) != pool.document.shape:
+            raise ArgumentError(f"like: {pool.document.size} values needed, one per pooled document")
+        self._gaps = None if like is None else np.isnan(like)
+        self._chance = Chance.of(rng)
+
+    def __len__(self) -> int:
+        """How many assessors."""
+        return len(self.assessors)
+
+    def __iter__(self) -> Iterator[Panel]:
+        for begin in range(0, len(self), self.block):
+            yield self._panel(begin, min(begin + self.block, len(self)))  # kept by nobody here
+
+    def _panel(self, begin: int, end: int) -> Panel:
+        values = np.empty((self.pool.document.size, end - begin))
+        for strand in range(begin // STRAND, -(-end // STRAND)):
+            low, high = max(begin, strand * STRAND), min(end, (strand + 1) * STRAND)
+            self._draw(strand, low % STRAND, values[:, low - begin : high - begin])
+        if self._gaps is not None:
+            values[self._gaps] = np.nan
+        return Panel(self.pool, self.assessors[begin:end], (self.scale,) * (end - begin), values)
+
+    def _draw(self, strand: int, first: int, out: NDArray[np.float64]) -> None:
+        """Fill (pairs, assessors) grades of the strand's assessors from number `first` on."""
+        random = self._chance.stream("random assessors", strand)
+        size = self.pool.document.size * STRAND
+        lots = np.frombuffer(random.bytes(size), np.uint8).reshape(-1, STRAND)
+        whole = np.floor(self._edges)
+        for k, edge in enumerate(whole.tolist()):
+            reached = lots[:, first : first + out.shape[1]] >= int(edge)
+            out[...] = reached if k == 0 else out + reached
+        undecided = np.zeros(lots.shape, bool)
+        for edge in set(whole[whole != self._edges].tolist()):
+            undecided |= lots == int(edge)
+        close = np.flatnonzero(undecided)
+        if close.size:
+            exact = lots.ravel()[close] + random.random(close.size)
+            row, column = np.divmod(close, STRAND)
+            mine = (column >= first) & (column < first + out.shape[1])
+            grade = np.searchsorted(self._edges, exact[mine], side="right")
+            out[row[mine], column[mine] - first] = grade

@@ -1,0 +1,137 @@
+"""The truth behind a simulation: a pool whose documents have a known relevance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.model.judgments import Judgments
+from qrowd.model.panel import Pool
+from qrowd.model.chance import Chance, Rng
+from qrowd.simulation.arguments import count, numbered, share
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What is true of every pooled document.
+
+    pool : the documents of every topic.
+    relevance : (pairs,) on a scale without ends, roughly standard normal.
+    appeal : (pairs,) standard normal, independent of relevance: what makes a document look good without making it
+        relevant. A ranker and an assessor drawn to it err alike, as a language model's grades favour the rankings of
+        a language model.
+    cuts : (grades - 1,) increasing; the grade of a document is how many of them its relevance reaches.
+    """
+
+    pool: Pool
+    relevance: NDArray[np.float64]
+    appeal: NDArray[np.float64]
+    cuts: NDArray[np.float64]
+
+    @property
+    def n_grades(self) -> int:
+        return self.cuts.size + 1
+
+    @cached_property
+    def grade(self) -> NDArray[np.int64]:
+        """(pairs,) from 0 (not relevant) to n_grades - 1."""
+        return np.searchsorted(self.cuts, self.relevance, side="right")
+
+    @cached_property
+    def topic(self) -> NDArray[np.int32]:
+        """(pairs,) number of the topic."""
+        return np.repeat(np.arange(len(self.pool.topics), dtype=np.int32), np.diff(self.pool.starts))
+
+    def judgments(self, *, binary: bool = False, name: str = "gold") -> Judgments:
+        """The truth as the judgments of one assessor: its grades, or 1 for any grade above 0."""
+        value = (self.grade > 0) if binary else self.grade
+        return Judgments.from_codes(
+            self.pool.topics,
+            self.pool.documents,
+            (name,),
+            self.topic,
+            self.pool.document,
+            np.zeros(value.size, np.int32),
+            value.astype(np.float64),
+            scales={name: "binary" if binary else f"0-{self.n_grades - 1}"},
+        )
+
+
+def simulate_pool(
+    n_topics: int,
+    n_documents: int | Sequence[int],
+    *,
+    grades: int = 4,
+    prevalence: float | Sequence[float] = 0.4,
+    topic_spread: float = 0.3,
+    rng: Rng,
+) -> Truth:
+    """A pool whose documents' relevance is known.
+
+    Parameters
+    ----------
+    n_documents : for every topic, or one number per topic.
+    grades : 2 for relevant or not, 4 for 0-3.
+    prevalence : expected share of relevant documents (grade 1 or more; every further grade is half as frequent as the
+        one below), or the expected share of every grade, not relevant first.
+    topic_spread : from 0 to 1; the share of relevance's variance that is due to the topic. At 0 all topics expect the
+        same share of relevant documents.
+
+    A topic may turn out to have no relevant document, as real ones do.
+
+    >>> truth = simulate_pool(10, 40, rng=1)
+    >>> truth.n_grades, len(truth.grade)
+    (4, 400)
+    """
+    count("n_topics", n_topics)
+    count("grades", grades, 2)
+    share("topic_spread", topic_spread)
+    sizes = np.full(n_topics, n_documents) if np.ndim(n_documents) == 0 else np.array(n_documents)
+    if sizes.shape != (n_topics,) or (sizes < 1).any():
+        raise ArgumentError(f"n_documents={n_documents!r}: one number above 0, or one for each of {n_topics} topics")
+    cuts = _cuts(grades, prevalence)
+
+    random = Chance.of(rng).stream("pool")
+    starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    topics = numbered("q", n_topics)
+    labels = tuple(
+        label for topic, size in zip(topics, sizes.tolist(), strict=True) for label in inside_labels(topic, size)
+    )
+    of_topic = np.repeat(random.standard_normal(n_topics), sizes)
+    of_document = random.standard_normal(starts[-1])
+    return Truth(
+        Pool(topics, labels, starts, np.arange(starts[-1], dtype=np.int32)),
+        np.sqrt(topic_spread) * of_topic + np.sqrt(1 - topic_spread) * of_document,
+        random.standard_normal(starts[-1]),
+        cuts,
+    )
+
+
+def inside_labels(topic: str, n: int) -> list[str]:
+    """Labels of n pooled documents: even numbers, so that ties broken by label favour neither side of the pool."""
+    return [f"{topic}-{2 * i:05d}" for i in range(n)]
+
+
+def outside_labels(topic: str, n: int) -> list[str]:
+    """Labels of n documents outside the pool: the odd numbers."""
+    return [f"{topic}-{2 * i + 1:05d}" for i in range(n)]
+
+
+def _cuts(grades: int, prevalence: float | Sequence[float]) -> NDArray[np.float64]:
+    """Where a standard normal must be cut to give every grade its share."""
+    if not isinstance(prevalence, float | int):
+        shares = np.array(prevalence, np.float64)
+        if shares.shape != (grades,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):
+            raise ArgumentError(f"prevalence={prevalence!r}: one share for each of {grades} grades, summing to 1")
+    else:
+        halving = 0.5 ** np.arange(grades - 1)
+        shares = np.append(1 - share("prevalence", prevalence), prevalence * halving / halving.sum())
+    below = np.cumsum(shares)[:-1]
+    normal = NormalDist()
+    return np.array([-np.inf if b <= 0 else np.inf if b >= 1 else normal.inv_cdf(b) for b in below.tolist()])
