@@ -1,0 +1,55 @@
+"""How results look on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.text import Text
+
+WORDS = ("system", "assessor", "scale", "values", "measure", "topic")
+
+
+def console() -> Console:
+    """Standard output; as wide as it needs to be where nobody watches, so that nothing is cut off."""
+    out = Console(highlight=False, soft_wrap=False)
+    return out if out.is_terminal else Console(highlight=False, width=240, no_color=True)
+
+
+def show_table(out: Console, title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A plain table; a column named in WORDS is set from the left, one of numbers from the right.
+
+    Laid out here: rich would take longer over the tables of 60 systems than scoring them does.
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        placed = (
+            cell.ljust(width) if name in WORDS else cell.rjust(width)
+            for name, cell, width in zip(header, cells, widths, strict=True)
+        )
+        return "  ".join(placed).rstrip()
+
+    out.print(Text(f"{title}\n{line(header)}", style="bold"), soft_wrap=True)
+    out.out("\n".join(map(line, rows)) + "\n", highlight=False)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, shown once the work has taken a second."""
+    started = time.monotonic()
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, visible=False)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=time.monotonic() - started > 1)
+
+        yield advance

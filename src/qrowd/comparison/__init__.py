@@ -1,0 +1,1 @@
+"""Systems against systems, from scores alone."""

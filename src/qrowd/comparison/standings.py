@@ -1,0 +1,61 @@
+"""Where every system stands, for the panel and for each assessor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.model.scores import Floats, known_mean
+
+
+@dataclass(frozen=True, eq=False)
+class Standings:
+    """Means and ranks of systems; every array is (systems,) unless said otherwise.
+
+    mean : over topics of the panel's mean per topic.
+    standard_error : of that mean, over topics; nan for a single topic.
+    by_assessor : (assessors, systems) mean over the assessor's topics; nan for an assessor without any score.
+    rank : 1 is best; systems with equal means share the better rank.
+    rank_by_assessor : (assessors, systems), 0 for an assessor without any score.
+    n_topics : topics with a score.
+    """
+
+    mean: Floats
+    standard_error: Floats
+    by_assessor: Floats
+    rank: NDArray[np.int64]
+    rank_by_assessor: NDArray[np.int64]
+    n_topics: NDArray[np.int64]
+
+    @property
+    def scoring(self) -> NDArray[np.bool_]:
+        """(assessors,) who has any score."""
+        return np.asarray(self.rank_by_assessor.any(axis=1))
+
+    def leads(self) -> NDArray[np.int64]:
+        """For how many assessors each system is first, alone or tied."""
+        return np.asarray((self.rank_by_assessor == 1).sum(axis=0))
+
+    def above(self, first: int, second: int) -> int:
+        """For how many assessors the first system has the higher mean."""
+        return int((self.by_assessor[:, first] > self.by_assessor[:, second]).sum())
+
+
+def standings(scores: Floats) -> Standings:
+    """Standings from the (assessor, topic, system) scores of one measure."""
+    by_topic = known_mean(scores, axis=0)
+    mean = known_mean(by_topic, axis=0)
+    n_topics = (~np.isnan(by_topic)).sum(axis=0)
+    squares = np.where(np.isnan(by_topic), 0.0, (by_topic - mean) ** 2).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        standard_error = np.where(n_topics > 1, np.sqrt(squares / (n_topics - 1) / n_topics), np.nan)
+    by_assessor = known_mean(scores, axis=1)
+    return Standings(mean, standard_error, by_assessor, ranks(mean), ranks(by_assessor), n_topics)
+
+
+def ranks(means: Floats) -> NDArray[np.int64]:
+    """(..., systems) 1 + the number of systems with a higher mean; 0 for nan."""
+    higher = (means[..., None, :] > means[..., :, None]).sum(axis=-1)
+    return np.asarray(np.where(np.isnan(means), 0, higher + 1))

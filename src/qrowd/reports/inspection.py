@@ -1,0 +1,144 @@
+"""What is in a set of files: the questions to ask of data before believing any number computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd import files, tables, trec
+from qrowd.errors import FileError, InputError
+from qrowd.model.alignment import align
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+
+MISTAKES_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """What was found.
+
+    mistakes : one line each, at most MISTAKES_SHOWN a file and then how many more.
+    runs, judgments : what could be read, or None.
+    """
+
+    mistakes: tuple[str, ...]
+    runs: Runs | None
+    judgments: Judgments | None
+
+    def run_rows(self) -> list[list[str]]:
+        """system, topics, documents, shortest and longest list, lists with ties, lists its ranks contradict."""
+        if self.runs is None:
+            return []
+        ranked = self.runs.ranked()
+        tied = ranked.tied_lists()
+        rows = []
+        for s, system in enumerate(self.runs.systems):
+            lengths = ranked.lengths[s][ranked.lengths[s] > 0]
+            span = f"{lengths.min()}-{lengths.max()}" if lengths.min() != lengths.max() else f"{lengths[0]}"
+            rows.append([system, str(lengths.size), f"{lengths.sum():,}", span, str(int(tied[s].sum()))])
+        return rows
+
+    def judgment_rows(self) -> list[list[str]]:
+        """assessor, scale, judgments, topics, share of the pool, repeats, values."""
+        if self.judgments is None:
+            return []
+        given = self.judgments
+        coverage = given.coverage()
+        again = given.repeats_by_assessor()
+        rows = []
+        for a, (assessor, scale) in enumerate(zip(given.assessors, given.scales, strict=True)):
+            values = given.value[given.assessor == a]
+            rows.append(
+                [
+                    assessor,
+                    str(scale),
+                    f"{values.size:,}",
+                    str(int((coverage[a] > 0).sum())),
+                    f"{100 * coverage[a].mean():.1f} %",
+                    f"{again[a]:,}",
+                    _values(values),
+                ]
+            )
+        return rows
+
+    def remarks(self) -> list[str]:
+        """What the rows do not show."""
+        remarks = []
+        if self.runs is not None:
+            runs = self.runs
+            n_lists = np.count_nonzero(runs.ranked().lengths)
+            gaps = len(runs.systems) * len(runs.topics) - n_lists
+            remarks.append(f"runs: {len(runs.systems)} systems, {len(runs.topics)} topics, {len(runs):,} documents")
+            if gaps:
+                remarks.append(f"gaps: {gaps:,} (system, topic) pairs have no list")
+            if contradictions := runs.rank_contradictions:
+                remarks.append(f"ranks: in {contradictions:,} lists the rank column contradicts the scores")
+        if self.judgments is not None:
+            given = self.judgments
+            remarks.append(
+                f"judgments: {len(given):,} of {len(given.topics)} topics and {len(given.documents):,} documents "
+                f"by {len(given.assessors)} assessors"
+            )
+            if negative := int((given.value < 0).sum()):
+                remarks.append(f"negative: {negative:,} values below 0 mean pooled but not judged, unless recoded")
+        if self.runs is not None and self.judgments is not None:
+            remarks.append(_together(self.runs, self.judgments))
+        return remarks
+
+
+def _together(runs: Runs, judgments: Judgments) -> str:
+    shared = len(set(runs.topics) & set(judgments.topics))
+    if not shared:
+        return "together: runs and judgments share no topic"
+    unjudged = align(runs, judgments.panel().pool).unjudged_share(10)
+    return f"together: {shared} shared topics; {100 * unjudged:.1f} % of the first 10 documents were judged by nobody"
+
+
+def inspect(paths: Sequence[str], assessor: str = "file") -> Inspection:
+    """Read files of any kind, telling runs from judgments by their lines, and collect mistakes instead of stopping."""
+    mistakes: list[str] = []
+    run_files: list[str] = []
+    judgment_files: list[str] = []
+    for path in files.find_files(paths):
+        try:
+            text = files.read_bytes(path)
+            kind = _kind(text, str(path))
+            if not tables.is_table(text, str(path)):
+                found = list(islice(trec.mistakes(text, str(path), kind), MISTAKES_SHOWN + 1))
+                mistakes += map(str, found[:MISTAKES_SHOWN])
+                if len(found) > MISTAKES_SHOWN:
+                    mistakes.append(f"{path}: more mistakes follow")
+                if found:
+                    continue
+            (run_files if kind is trec.RUN else judgment_files).append(str(path))
+        except FileError as error:
+            mistakes.append(str(error))
+    runs = judgments = None
+    try:
+        runs = files.read_runs(run_files) if run_files else None
+        judgments = files.read_judgments(judgment_files, assessor=assessor) if judgment_files else None
+    except InputError as error:
+        mistakes.append(str(error))
+    return Inspection(tuple(mistakes), runs, judgments)
+
+
+def _kind(text: bytes, name: str) -> trec.Format:
+    """Runs or judgments: by the number of fields, or by whether a table has a system and no assessor."""
+    if tables.is_table(text, name):
+        return trec.RUN if tables.holds_runs(text, name) else trec.QRELS
+    line = next((line for line in text.split(b"\n") if line.strip() and not line.startswith(b"#")), b"")
+    return trec.RUN if len(line.split()) > trec.QRELS.n_fields else trec.QRELS
+
+
+def _values(values: NDArray[np.float64]) -> str:
+    """Each value with its share, or the quartiles where there are many values."""
+    distinct, counts = np.unique(values, return_counts=True)
+    if distinct.size <= 7:
+        return "  ".join(f"{v:g}: {100 * c / values.size:.0f} %" for v, c in zip(distinct, counts, strict=True))
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    return f"{distinct.size} values, {distinct[0]:g} to {distinct[-1]:g}, quartiles {low:g} {middle:g} {high:g}"

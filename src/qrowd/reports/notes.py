@@ -1,0 +1,126 @@
+"""One line per convention that mattered: what a reader must know before believing the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from qrowd.evaluation import measure
+from qrowd.model.scores import Scores
+
+
+def notes(scores: Scores) -> Iterator[str]:
+    """The lines, from the scores' coordinates and attributes; nothing is said of what did not happen.
+
+    Scores that went through arithmetic have lost their attributes, and nothing can be said of them.
+    """
+    if "conventions" not in scores.attributes:
+        return
+    conventions = scores.attributes["conventions"]
+    yield from _scales(scores, conventions["grades"])
+    yield from _never_relevant(scores)
+    yield from _coverage(scores, conventions["min_coverage"])
+    if repeats := scores.attributes["repeated_judgments"]:
+        yield f"repeats: {repeats:,} judgments repeat one by the same assessor; {_REPEATS[conventions['repeats']]}"
+    yield from _ranking(scores, conventions)
+    unjudged = scores.attributes["unjudged_share_at_10"]
+    if unjudged > 0:
+        what = "gain 0" if conventions["unjudged"] == "nonrelevant" else "are taken out of each ranking first"
+        yield f"unjudged: {_percent(unjudged)} of the first 10 retrieved documents were judged by nobody; they {what}"
+    yield from _residual(scores)
+    yield from _empty(scores, conventions["empty"])
+    yield from _missing(scores, conventions["missing"])
+
+
+_REPEATS = {"first": "the first counts", "last": "the last counts", "mean": "their mean counts"}
+_MISSING = {
+    "zero": "score 0",
+    "skip": "have no score",
+    "interpolate": "get the mean of the topic's other systems and the system's other topics",
+}
+
+
+def _scales(scores: Scores, grades: str) -> Iterator[str]:
+    by_scale: dict[str, list[str]] = {}
+    for assessor, scale in scores.attributes["scales"].items():
+        by_scale.setdefault(f"{scale}{'' if scale.declared else ' (inferred)'}", []).append(assessor)
+    told = [f"{scale}: {_some(names, len(by_scale) == 1)}" for scale, names in by_scale.items()]
+    divided = "; every value divided by its scale's maximum" if grades == "unit" else ""
+    yield f"scales: {'; '.join(told)}{divided}"
+
+
+def _never_relevant(scores: Scores) -> Iterator[str]:
+    """Assessors for whom a measure finds nothing relevant in any topic they judged."""
+    judged = (scores.coverage > 0).any(axis=1)
+    none = (scores.relevant.sum(axis=2) == 0) & judged
+    by_group: dict[tuple[str, ...], list[str]] = {}
+    for m, text in enumerate(scores.measures):
+        group = tuple(name for name, never in zip(scores.assessors, none[m], strict=True) if never)
+        if group:
+            by_group.setdefault(group, []).append(text)
+    for group, texts in by_group.items():
+        yield (
+            f"never relevant: {_some(list(group))} of {int(judged.sum())} assessors never reach "
+            f"what {', '.join(texts)} counts as relevant"
+        )
+
+
+def _coverage(scores: Scores, least: float) -> Iterator[str]:
+    coverage = scores.coverage
+    none, low = int((coverage == 0).sum()), int(((coverage > 0) & (coverage < least)).sum())
+    full = int((coverage == 1).sum())
+    if full == coverage.size:
+        return
+    text = f"coverage: of {coverage.size:,} (assessor, topic) cells {full:,} cover the whole pool"
+    if low:
+        text += f", {low:,} less than {_percent(least)} of it (no score there)"
+    yield text + (f", {none:,} nothing at all (no score there)" if none else "")
+
+
+def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[str]:
+    tied, lists = scores.attributes["tied_lists"], scores.attributes["lists"]
+    if tied:
+        rule = (
+            "broken by document id, highest first"
+            if conventions["ties"] == "document"
+            else "scored by their mean over the tied ranks"
+        )
+        yield f"ties: {tied:,} of {lists:,} ranked lists hold equal scores ({conventions['score_dtype']}), {rule}"
+    contradictions = scores.attributes["rank_contradictions"]
+    if contradictions:
+        yield f"ranks: in {contradictions:,} lists the rank column contradicts the scores; the scores count"
+
+
+def _residual(scores: Scores) -> Iterator[str]:
+    for text in scores.measures:
+        parsed = measure(text)
+        if parsed.values.get("residual"):
+            mean = float(np.nanmean(scores.of(text)))
+            yield f"residual: {text} is {mean:.4f} on average: what RBP could gain if all unjudged were relevant"
+
+
+def _empty(scores: Scores, empty: str) -> Iterator[str]:
+    empties = (scores.relevant == 0) & (scores.coverage > 0)[None]
+    counts = {text: int(cells.sum()) for text, cells in zip(scores.measures, empties, strict=True) if cells.any()}
+    if counts:
+        told = ", ".join(f"{text} {count:,}" for text, count in counts.items())
+        what = "score 0" if empty == "zero" else "have no score"
+        yield f"empty: (assessor, topic) cells without a relevant document {what}: {told} of {scores.coverage.size:,}"
+
+
+def _missing(scores: Scores, missing: str) -> Iterator[str]:
+    if scores.attributes["missing_lists"]:
+        yield f"missing: {scores.attributes['missing_lists']:,} judged topics a run has no list for {_MISSING[missing]}"
+    if scores.attributes["unjudged_topics"]:
+        yield f"not judged: {scores.attributes['unjudged_topics']:,} topics of the runs, ignored"
+
+
+def _some(names: list[str], everyone: bool = False) -> str:
+    if everyone:
+        return f"all {len(names)} assessors" if len(names) > 1 else names[0]
+    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,50 @@
+"""A simulated panel as a folder of files, to try everything on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qrowd import files, trec
+from qrowd.errors import FileError
+from qrowd.simulation import simulate_demo, simulate_magnitudes, simulate_preferences
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def write_simulation(directory: str, seed: int) -> Iterator[str]:
+    """Write runs, judges, gold, magnitudes and preferences; yields a line for each when it is there.
+
+    Raises
+    ------
+    FileError
+        A folder that holds something already, or that cannot be made.
+    """
+    root = Path(directory)
+    try:
+        if root.exists() and any(root.iterdir()):
+            raise FileError(root, "is not empty; name a new folder")
+        for part in ("runs", "judges"):
+            (root / part).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(root, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
+    runs, judgments, truth = simulate_demo(rng=seed)
+    for system in runs.systems:
+        files.write_whole(root / "runs" / f"{system}.run", trec.format_run(runs, system))
+    yield f"{root}/runs: {len(runs.systems)} systems, {len(runs.topics)} topics"
+    for assessor in judgments.assessors:
+        content = trec.format_qrels(judgments.select(assessors=[assessor]))
+        files.write_whole(root / "judges" / f"{assessor}.qrels", content)
+    yield f"{root}/judges: {len(judgments.assessors)} assessors, {len(judgments):,} judgments"
+    files.write_whole(root / "gold.qrels", trec.format_qrels(truth.judgments()))
+    yield f"{root}/gold.qrels: the true grades"
+    magnitudes = simulate_magnitudes(truth, n_assessors=len(judgments.assessors) * 25, rng=seed)
+    frame: pandas.DataFrame = magnitudes.to_frame("pandas")
+    files.write_whole(root / "magnitudes.csv", frame.to_csv(index=False, lineterminator="\n"))
+    yield f"{root}/magnitudes.csv: {len(magnitudes):,} magnitudes in units of 8 documents"
+    preferences = simulate_preferences(truth, 3, coverage=0.2, rng=seed)
+    rows = "".join(",".join(map(str, row)) + "\n" for row in preferences.to_rows())
+    files.write_whole(root / "preferences.csv", "topic,preferred,other,assessor,strength\n" + rows)
+    yield f"{root}/preferences.csv: {len(preferences):,} preferences by 3 assessors"

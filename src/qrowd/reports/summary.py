@@ -1,0 +1,170 @@
+"""The answer of an evaluation as plain data: the sentence, the systems, the assessors, what was assumed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qrowd.comparison.baseline import AgainstBaseline, against_baseline
+from qrowd.comparison.correlation import leave_one_out
+from qrowd.comparison.standings import Standings, standings
+from qrowd.errors import ArgumentError
+from qrowd.model.labels import closest
+from qrowd.model.scores import Floats, Scores
+from qrowd.reports.notes import notes
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureSummary:
+    """One measure: the systems in order of their rank, and each assessor's agreement with the others.
+
+    agreement : (assessors,) tau-b with the panel without the assessor; nan where there is nothing to compare with.
+    """
+
+    measure: str
+    systems: tuple[str, ...]
+    standings: Standings
+    baseline: str | None
+    against: AgainstBaseline | None
+    agreement: Floats
+
+    @property
+    def order(self) -> list[int]:
+        """System numbers, best first; a system without any score comes last."""
+        rank = np.where(self.standings.rank == 0, len(self.systems) + 1, self.standings.rank)
+        return [int(s) for s in np.argsort(rank, kind="stable")]
+
+    def columns(self) -> dict[str, Any]:
+        """The table of systems, best first, as columns."""
+        place = self.standings
+        known = np.where(place.rank_by_assessor == 0, np.nan, place.rank_by_assessor)
+        columns: dict[str, Any] = {
+            "system": self.systems,
+            "mean": place.mean.tolist(),
+            "standard_error": place.standard_error.tolist(),
+            "lowest": np.fmin.reduce(place.by_assessor).tolist(),
+            "highest": np.fmax.reduce(place.by_assessor).tolist(),
+            "rank": place.rank.tolist(),
+            "best_rank": np.fmin.reduce(known).tolist(),
+            "worst_rank": np.fmax.reduce(known).tolist(),
+        }
+        if self.against is not None:
+            against = self.against
+            columns |= {
+                "difference": against.difference.tolist(),
+                "wins": against.wins.tolist(),
+                "ties": against.ties.tolist(),
+                "losses": against.losses.tolist(),
+                "p": against.p.tolist(),
+            }
+        return {name: [column[s] for s in self.order] for name, column in columns.items()}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The same as one dictionary per system."""
+        columns = self.columns()
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+    def frame(self) -> pandas.DataFrame:
+        """The same as a data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What an evaluation says.
+
+    sentence : who leads, and whose places depend on the assessor.
+    measures : one summary each, in the order asked for.
+    assessors : names, in the order of every assessor axis.
+    notes : one line per convention that mattered.
+    """
+
+    sentence: str
+    measures: tuple[MeasureSummary, ...]
+    assessors: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def agreement(self) -> pandas.DataFrame:
+        """(assessor x measure) tau-b of each assessor's ranking of the systems with the panel without that assessor."""
+        import pandas as pd
+
+        columns = {m.measure: m.agreement for m in self.measures}
+        return pd.DataFrame(columns, index=pd.Index(self.assessors, name="assessor"))
+
+
+def summarise(scores: xarray.DataArray | Scores, *, baseline: str | None = None, also: tuple[str, ...] = ()) -> Summary:
+    """Sum up an evaluation.
+
+    baseline : a system all others are compared with (wins, ties, losses over topics; Holm-corrected paired t-test).
+    also : measures in `scores` that only serve the notes (such as the residual of RBP) and get no table.
+    """
+    plain = scores if isinstance(scores, Scores) else Scores.from_xarray(scores)
+    systems = plain.systems
+    if baseline is not None and baseline not in systems:
+        raise ArgumentError(f"baseline {baseline!r} is not among the systems; {closest(baseline, systems, 'system')}")
+    summaries = []
+    for name in plain.measures:
+        if name not in also:
+            array = plain.of(name)
+            against = None if baseline is None else against_baseline(array, systems.index(baseline))
+            summaries.append(MeasureSummary(name, systems, standings(array), baseline, against, leave_one_out(array)))
+    return Summary(_sentence(summaries), tuple(summaries), plain.assessors, tuple(notes(plain)))
+
+
+def _sentence(summaries: list[MeasureSummary]) -> str:
+    """Who leads by the first measure and for how many assessors; who changes places; who leads by the others."""
+    first = summaries[0]
+    if len(first.systems) == 1:
+        return f"{first.systems[0]} is the only system: mean {first.measure} {first.standings.mean[0]:.4f}."
+    leader = first.order[0]
+    n = int(first.standings.scoring.sum())
+    if n == 0:
+        return "No assessor has a score, so no system can be said to lead."
+    parts = [f"By {first.measure}, {_leads(first, leader, n)}"]
+    swap = _changing_places(first, n)
+    if swap:
+        parts.append(f"{swap} change places with the assessor")
+    elif n > 1 and int(first.standings.leads()[leader]) == n:
+        parts.append("no two of the first five change places")
+    others = Counter(s.systems[s.order[0]] for s in summaries[1:] if s.order[0] != leader)
+    for system in others:
+        by = [s.measure for s in summaries[1:] if s.systems[s.order[0]] == system]
+        parts.append(f"by {_listed(by)} it is {system}")
+    return "; ".join(parts) + "."
+
+
+def _leads(summary: MeasureSummary, leader: int, n: int) -> str:
+    """ "B leads for 15 of 18 assessors", or whoever shares the lead."""
+    ties = [summary.systems[s] for s in summary.order if summary.standings.rank[s] == 1]
+    who, verb = (_listed(ties), "share the lead") if len(ties) > 1 else (ties[0], "leads")
+    if n == 1:
+        return f"{who} {verb} for the only assessor"
+    count = int(summary.standings.leads()[leader])
+    return f"{who} {verb} for {'all' if count == n else f'{count} of'} {n} assessors"
+
+
+def _changing_places(summary: MeasureSummary, n: int) -> str:
+    """Of the first five systems, the pair whose order most assessors see differently; empty if all agree."""
+    top = summary.order[:5]
+    place = summary.standings
+    contested = [
+        (min(place.above(a, b), place.above(b, a)), -(i + j), a, b)
+        for i, a in enumerate(top)
+        for j, b in enumerate(top)
+        if i < j
+    ]
+    minority, _, a, b = max(contested)
+    return f"{summary.systems[a]} and {summary.systems[b]}" if minority else ""
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,184 @@
+"""What the commands print and write."""
+
+import gzip
+import io
+import json
+import sys
+
+import pandas as pd
+import pytest
+
+from qrowd.cli.main import gathered
+
+
+def test_evaluate_says_the_answer_first(qrowd, folder):
+    outcome = qrowd("evaluate", "--runs", folder / "runs" / "*", "--judgments", folder / "judges" / "*")
+    assert outcome.status == 0
+    assert outcome.out.startswith("By nDCG@10, rerank-large leads for 4 of 8 assessors;")
+
+
+def test_evaluate_without_measures_takes_the_four_usual_ones(qrowd, folder):
+    out = qrowd("evaluate", "--runs", folder / "runs", "--judgments", folder / "judges").out
+    assert [line for line in out.splitlines() if line in ("nDCG@10", "AP", "P@10", "RR")] == [
+        "nDCG@10", "AP", "P@10", "RR",
+    ]  # fmt: skip
+
+
+def test_evaluate_with_a_baseline_adds_wins_and_a_corrected_test(qrowd, folder):
+    out = qrowd("evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "--baseline", "bm25").out
+    header = next(line for line in out.splitlines() if line.startswith("system"))
+    assert header.split()[-4:] == ["vs", "bm25", "w/t/l", "p"]
+
+
+def test_per_topic_prints_every_topic_of_every_system(qrowd, folder):
+    out = qrowd(
+        "evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP", "--per-topic"
+    ).out  # fmt: skip
+    rows = [line for line in out.splitlines() if line.startswith("AP ")]
+    assert len(rows) == 25 * 12
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "md", "tex"])
+def test_output_writes_a_file_of_each_kind(qrowd, folder, tmp_path, ending):
+    arguments = ["evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP"]
+    assert qrowd(*arguments, "--output", f"s.{ending}").status == 0
+    assert (tmp_path / f"s.{ending}").stat().st_size > 500
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [f"s.{ending}"]
+
+
+def test_runs_given_by_an_unquoted_pattern_are_all_taken(qrowd, folder):
+    listed = sorted((folder / "runs").iterdir())
+    both = qrowd("evaluate", "--runs", *listed, "--judgments", folder / "judges", "-m", "AP").out
+    assert both == qrowd("evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP").out
+
+
+def test_many_values_are_gathered_until_the_next_option():
+    words = ["evaluate", "--runs", "a", "b", "-m", "AP", "--judgments", "-", "c"]
+    assert gathered(words) == [
+        "evaluate", "--runs", "a", "--runs", "b", "-m", "AP", "--judgments", "-", "--judgments", "c",
+    ]  # fmt: skip
+
+
+def test_a_dash_reads_standard_input(qrowd, folder, monkeypatch):
+    gold = (folder / "gold.qrels").read_bytes()
+
+    class Stdin:
+        buffer = io.BytesIO(gzip.compress(gold))
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    piped = qrowd("evaluate", "--runs", folder / "runs", "--judgments", "-", "-m", "AP")
+    named = qrowd("evaluate", "--runs", folder / "runs", "--judgments", folder / "gold.qrels", "-m", "AP")
+    assert piped.out.split("scales:")[0] == named.out.split("scales:")[0]
+
+
+def test_names_can_be_given_with_the_files(qrowd, folder):
+    out = qrowd("evaluate", "--runs", folder / "runs", "--judgments", f"nist={folder / 'gold.qrels'}", "-m", "AP").out
+    assert "0-3 (inferred): nist" in out
+
+
+def test_recode_and_scale_change_what_an_assessor_means(qrowd, folder, tmp_path):
+    (tmp_path / "recode.toml").write_text('"ann" = 2\n"*" = { "3" = 2 }\n')
+    out = qrowd(
+        "evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP",
+        "--recode", "recode.toml", "--scale", "crowd-3=0-3",
+    ).out  # fmt: skip
+    scales = next(line for line in out.splitlines() if line.startswith("scales"))
+    assert "binary: ann" in scales.replace("binary (inferred)", "")
+    assert "0-2 (inferred): bob" in scales
+
+
+def test_slots_turn_a_crowd_into_a_few_assessors(qrowd, folder):
+    out = qrowd(
+        "evaluate", "--runs", folder / "runs", "--judgments", folder / "magnitudes.csv", "--slots", 3, "-m", "nDCG@10"
+    ).out
+    assert "slot 3" in out
+    assert "magnitude (inferred)" in out
+
+
+def test_rbp_comes_with_its_residual(qrowd, folder):
+    out = qrowd("evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "RBP").out
+    assert "residual: RBP(residual=True) is 0." in out
+    assert "\nRBP(residual=True)\n" not in out
+
+
+def test_every_convention_can_be_set_and_is_written_down(qrowd, folder, tmp_path):
+    chosen = {
+        "ties": "expected", "score-dtype": "float32", "unjudged": "condensed", "missing": "skip", "empty": "nan",
+        "min-coverage": "0.2", "repeats": "mean", "grades": "unit",
+    }  # fmt: skip
+    options = [word for name, value in chosen.items() for word in (f"--{name}", value)]
+    arguments = ["evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "P@5", *options]
+    assert qrowd(*arguments, "--output", "s.json").status == 0
+    written = json.loads((tmp_path / "s.json").read_text())["conventions"]
+    assert {name.replace("_", "-"): str(value) for name, value in written.items()} == chosen
+
+
+def test_check_tells_what_is_in_runs_and_judgments(qrowd, folder):
+    outcome = qrowd("check", folder / "runs", folder / "judges", folder / "magnitudes.csv")
+    assert outcome.status == 0
+    assert "12 systems, 25 topics" in outcome.out
+    assert "25 shared topics" in outcome.out
+    assert outcome.out.rstrip().endswith("no mistakes found")
+
+
+def test_check_lists_every_mistake_and_goes_on(qrowd, tmp_path):
+    (tmp_path / "bad.qrels").write_text("q1 0 d1 1\nq1 0 d2\nq1 0 d3 x\n")
+    (tmp_path / "good.qrels").write_text("q1 0 d1 1\n")
+    outcome = qrowd("check", "bad.qrels", "good.qrels")
+    assert outcome.status == 2
+    assert outcome.out.count("mistake:") == 2
+    assert "bad.qrels, line 2" in outcome.out
+    assert "bad.qrels, line 3" in outcome.out
+    assert "good" in outcome.out
+
+
+def test_measures_lists_all_and_explains_one(qrowd):
+    out = qrowd("measures").out
+    for name in ("nDCG", "AP", "P@10", "ERR", "RBP", "Q", "GAP", "Bpref", "Judged@10"):
+        assert f"\n{name}\n" in f"\n{out}"
+    assert "max_rel" in qrowd("measures", "err").out
+    assert "2^g - 1" in qrowd("measures", "nDCG@10").out
+
+
+def test_simulate_writes_files_that_evaluate_reads_back_to_the_demo(qrowd, folder):
+    demo = qrowd("demo").out
+    files = qrowd(
+        "evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "nDCG@10", "-m", "AP",
+        "--baseline", "bm25",
+    ).out  # fmt: skip
+    assert files.split("\n\n")[1] in demo
+
+
+def test_simulate_writes_nothing_into_a_folder_in_use(qrowd, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("x")
+    outcome = qrowd("simulate", "full")
+    assert outcome.status == 2
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
+
+
+def test_the_same_seed_simulates_the_same_files(qrowd, tmp_path):
+    qrowd("simulate", "one", "--seed", 7)
+    qrowd("simulate", "two", "--seed", 7)
+    for path in (tmp_path / "one").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+
+
+def test_the_demo_answers_both_questions(qrowd):
+    out = qrowd("demo").out
+    assert "change places with the assessor" in out
+    assert "tau-b of each assessor's ranking" in out
+
+
+def test_the_version_is_that_of_the_package(qrowd):
+    assert qrowd("--version").out.startswith("qrowd 0.")
+
+
+def test_csv_output_is_the_library_s_scores(qrowd, folder, tmp_path):
+    import qrowd as library
+
+    qrowd("evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP", "--output", "s.csv")
+    scores = library.evaluate(library.read_runs(folder / "runs"), library.read_judgments(folder / "judges"), "AP")
+    assert pd.read_csv(tmp_path / "s.csv")["score"].to_numpy() == pytest.approx(
+        scores.values.ravel(), abs=0, nan_ok=True
+    )

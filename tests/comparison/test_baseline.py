@@ -1,0 +1,47 @@
+"""Systems against a baseline."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from qrowd.comparison.baseline import against_baseline, holm
+
+SCORES = np.random.default_rng(5).random((3, 12, 5))
+
+
+def test_the_uncorrected_test_is_the_paired_t_test_of_the_panels_means():
+    found = against_baseline(SCORES, 1, correction="none")
+    panel = SCORES.mean(axis=0)
+    for s in (0, 2, 3, 4):
+        assert found.p[s] == pytest.approx(scipy.stats.ttest_rel(panel[:, s], panel[:, 1]).pvalue)
+        assert found.difference[s] == pytest.approx((panel[:, s] - panel[:, 1]).mean())
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holms_correction_is_that_of_statsmodels(p):
+    assert holm(np.array(p)) == pytest.approx(multipletests(p, method="holm")[1])
+
+
+def test_what_was_not_tested_does_not_count_as_a_test():
+    corrected = holm(np.array([0.01, np.nan, 0.02]))
+    assert corrected[[0, 2]] == pytest.approx([0.02, 0.02])
+    assert np.isnan(corrected[1])
+
+
+def test_wins_ties_and_losses_are_counted_over_topics_with_scores():
+    nan = float("nan")
+    scores = np.array([[[0.5, 0.6], [0.5, 0.5], [0.5, 0.1], [nan, nan]]])
+    found = against_baseline(scores, 0)
+    assert (found.wins[1], found.ties[1], found.losses[1]) == (1, 1, 1)
+
+
+def test_a_difference_that_never_varies_is_not_tested():
+    scores = np.tile(np.array([0.1, 0.3]), (1, 6, 1))
+    assert np.isnan(against_baseline(scores, 0).p).all()
+
+
+def test_the_baseline_is_not_tested_against_itself():
+    assert np.isnan(against_baseline(SCORES, 2).p[2])

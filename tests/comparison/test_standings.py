@@ -1,0 +1,55 @@
+"""Means, ranks and leads of systems."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from qrowd.comparison.standings import ranks, standings
+from qrowd.model.scores import known_mean
+
+NAN = float("nan")
+means = hnp.arrays(np.float64, st.integers(1, 8), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0, NAN]))
+
+
+@given(means)
+def test_a_rank_is_one_more_than_the_number_of_better_systems(values):
+    for value, rank in zip(values, ranks(values), strict=True):
+        assert rank == (0 if np.isnan(value) else 1 + sum(other > value for other in values))
+
+
+def test_the_panels_mean_goes_over_assessors_first_and_topics_then():
+    # Three assessors agree on topic 1; only one judged topic 2: both topics weigh the same.
+    scores = np.array([[[0.9], [0.1]], [[0.9], [NAN]], [[0.9], [NAN]]])
+    assert standings(scores).mean[0] == pytest.approx(0.5)
+    assert np.nanmean(scores) != pytest.approx(0.5)
+
+
+def test_the_standard_error_is_that_of_the_topic_means():
+    scores = np.array([[[0.2], [0.4], [0.9]]])
+    assert standings(scores).standard_error[0] == pytest.approx(np.std([0.2, 0.4, 0.9], ddof=1) / np.sqrt(3))
+
+
+def test_one_topic_has_no_standard_error():
+    assert np.isnan(standings(np.array([[[0.2, 0.3]]])).standard_error).all()
+
+
+def test_an_assessor_without_scores_leads_for_nobody():
+    scores = np.array([[[0.9, 0.1]], [[NAN, NAN]]])
+    place = standings(scores)
+    assert place.leads().tolist() == [1, 0]
+    assert place.scoring.tolist() == [True, False]
+
+
+def test_tied_systems_share_the_better_rank_and_the_lead():
+    place = standings(np.array([[[0.5, 0.5, 0.1]]]))
+    assert place.rank.tolist() == [1, 1, 3]
+    assert place.leads().tolist() == [1, 1, 0]
+
+
+@given(hnp.arrays(np.float64, (3, 4), elements=st.sampled_from([0.0, 1.0, 2.0, NAN])), st.integers(0, 1))
+def test_the_known_mean_is_the_mean_of_what_is_known(values, axis):
+    for mean, row in zip(known_mean(values, axis), np.moveaxis(values, axis, -1), strict=True):
+        known = row[~np.isnan(row)]
+        assert mean == pytest.approx(known.mean() if known.size else NAN, nan_ok=True)

@@ -1,0 +1,76 @@
+"""Scores as files: nothing lost on the way out."""
+
+import json
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import qrowd
+from qrowd.errors import ArgumentError
+from qrowd.model.scores import Scores
+from qrowd.reports.export import ASSESSORS_SHOWN, render, summary_tables
+from qrowd.reports.summary import summarise
+from qrowd.simulation import Lenient, simulate_demo, simulate_judgments, simulate_pool, simulate_runs
+
+RUNS, JUDGMENTS, _ = simulate_demo()
+SCORES = Scores.from_xarray(qrowd.evaluate(RUNS, JUDGMENTS, ["nDCG@10", "RR"], empty="nan"))
+SUMMARY = summarise(SCORES, baseline="bm25")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_tables_carry_every_score_as_a_full_double(ending):
+    content = BytesIO(render(SCORES, SUMMARY, f"x.{ending}"))
+    frame = pd.read_csv(content) if ending == "csv" else pd.read_parquet(content)
+    index = ["measure", "assessor", "topic", "system"]
+    back = frame.set_index(index)["score"].reindex(pd.MultiIndex.from_product(
+        [SCORES.measures, SCORES.assessors, SCORES.topics, SCORES.systems], names=index
+    ))  # fmt: skip
+    assert np.array_equal(back.to_numpy().reshape(SCORES.values.shape), SCORES.values, equal_nan=True)
+
+
+def test_json_carries_every_score_the_labels_and_the_summary():
+    content = json.loads(render(SCORES, SUMMARY, "x.json"))
+    back = np.array(content["scores"], dtype=float)
+    assert np.array_equal(back, SCORES.values, equal_nan=True)
+    assert tuple(content["system"]) == SCORES.systems
+    assert content["sentence"] == SUMMARY.sentence
+    assert content["conventions"]["empty"] == "nan"
+    assert content["systems"]["RR"][0]["rank"] == 1
+
+
+@pytest.mark.parametrize("ending", ["md", "tex"])
+def test_the_tables_hold_every_system_and_assessor(ending):
+    text = render(SCORES, SUMMARY, f"x.{ending}").decode()
+    for label in (*SCORES.systems, *SCORES.assessors):
+        assert label in text
+
+
+def test_latex_escapes_what_latex_would_take_for_a_command():
+    runs = qrowd.Runs.from_dict({"a_b&50%": {"q": {"d": 1}}})
+    scores = Scores.from_xarray(qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP"))
+    assert r"a\_b\&50\%" in render(scores, summarise(scores), "x.tex").decode()
+
+
+def test_markdown_escapes_the_bar():
+    runs = qrowd.Runs.from_dict({"a|b": {"q": {"d": 1}}})
+    scores = Scores.from_xarray(qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP"))
+    assert r"a\|b" in render(scores, summarise(scores), "x.md").decode()
+
+
+def test_another_ending_is_refused_with_those_there_are():
+    with pytest.raises(ArgumentError, match=r"\.csv, \.parquet, \.json, \.md, \.tex"):
+        render(SCORES, SUMMARY, "x.xlsx")
+
+
+def test_of_a_crowd_the_table_shows_those_who_agree_least():
+    truth = simulate_pool(4, 12, rng=1)
+    crowd = {f"w{i}": Lenient(noise=i / 10) for i in range(ASSESSORS_SHOWN + 5)}
+    runs = simulate_runs(truth, 5, rng=1)
+    scores = Scores.from_xarray(qrowd.evaluate(runs, simulate_judgments(truth, crowd, rng=1), "nDCG@10"))
+    summary = summarise(scores)
+    title, _, rows = summary_tables(summary)[-1]
+    assert f"the {ASSESSORS_SHOWN} lowest of {len(crowd)}" in title
+    lowest = np.sort(summary.measures[0].agreement)[:ASSESSORS_SHOWN]
+    assert [float(row[1]) for row in rows] == pytest.approx(lowest, abs=5e-4)

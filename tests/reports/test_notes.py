@@ -1,0 +1,89 @@
+"""A note for every convention that mattered, and none for those that did not."""
+
+import pandas
+import pytest
+
+import qrowd
+from qrowd.model.scores import Scores
+from qrowd.reports.notes import notes
+
+RUNS = qrowd.Runs.from_dict({"A": {"q1": {"d1": 3, "d2": 2, "d3": 1}, "q2": {"d4": 1}}})
+
+
+def told(rows, measures=("AP",), runs=RUNS, scales=None, **conventions):
+    """{subject: note} of an evaluation."""
+    judgments = qrowd.Judgments.from_rows(rows, scales=scales)
+    scores = Scores.from_xarray(qrowd.evaluate(runs, judgments, list(measures), **conventions))
+    return dict(note.split(": ", 1) for note in notes(scores))
+
+
+FULL = [("q1", "d1", "ann", 1), ("q1", "d2", "ann", 0), ("q1", "d3", "ann", 0), ("q2", "d4", "ann", 1)]
+
+
+def test_where_nothing_special_happened_only_the_scales_are_told():
+    assert told(FULL, scales={"ann": "binary"}) == {"scales": "binary: ann"}
+
+
+def test_an_inferred_scale_is_called_inferred():
+    assert told(FULL)["scales"] == "binary (inferred): ann"
+
+
+def test_assessors_who_never_reach_rel_are_named_with_the_measure():
+    assert told(FULL, measures=["AP(rel=2)", "RR"])["never relevant"] == (
+        "ann of 1 assessors never reach what AP(rel=2) counts as relevant"
+    )
+
+
+def test_partial_coverage_is_counted():
+    rows = [*FULL, ("q1", "d1", "bob", 1)]
+    assert told(rows, min_coverage=0.5)["coverage"] == (
+        "of 4 (assessor, topic) cells 2 cover the whole pool, 1 less than 50 % of it (no score there), "
+        "1 nothing at all (no score there)"
+    )
+
+
+def test_repeats_are_counted_with_the_rule():
+    assert told([*FULL, FULL[0]], repeats="last")["repeats"] == (
+        "1 judgments repeat one by the same assessor; the last counts"
+    )
+
+
+@pytest.mark.parametrize(("ties", "rule"), [("document", "broken by document id"), ("expected", "mean over the tied")])
+def test_ties_are_counted_with_the_rule(ties, rule):
+    runs = qrowd.Runs.from_dict({"A": {"q1": {"d1": 1, "d2": 1}}})
+    note = told(FULL, measures=["P@1"], runs=runs, ties=ties)["ties"]
+    assert note.startswith("1 of 1 ranked lists")
+    assert rule in note
+
+
+def test_ranks_that_contradict_the_scores_are_counted():
+    frame = {"topic": ["q1", "q1"], "document": ["d1", "d2"], "score": [1.0, 2.0], "rank": [1, 2]}
+    runs = qrowd.Runs.from_frame(pandas.DataFrame(frame), system="A")
+    assert told(FULL, runs=runs)["ranks"].startswith("in 1 lists")
+
+
+def test_the_share_nobody_judged_is_told():
+    runs = qrowd.Runs.from_dict({"A": {"q1": {"d1": 3, "x": 2}, "q2": {"d4": 1, "y": 0}}})
+    assert told(FULL, runs=runs)["unjudged"].startswith("50 % of the first 10")
+
+
+def test_the_residual_of_rbp_is_told_where_it_was_computed():
+    assert "what RBP could gain" in told(FULL, measures=["RBP", "RBP(residual=True)"])["residual"]
+
+
+def test_topics_without_a_relevant_document_are_counted():
+    rows = [*FULL[:3], ("q2", "d4", "ann", 0)]
+    assert told(rows)["empty"] == "(assessor, topic) cells without a relevant document score 0: AP 1 of 2"
+
+
+def test_missing_lists_and_topics_nobody_judged_are_counted():
+    runs = qrowd.Runs.from_dict({"A": {"q1": {"d1": 1}}, "B": {"q1": {"d1": 1}, "q9": {"d1": 1}}})
+    found = told(FULL, runs=runs)
+    assert found["missing"] == "2 judged topics a run has no list for score 0"
+    assert found["not judged"] == "1 topics of the runs, ignored"
+
+
+def test_scores_that_went_through_arithmetic_get_no_notes():
+    judgments = qrowd.Judgments.from_rows(FULL)
+    doubled = qrowd.evaluate(RUNS, judgments, "AP").drop_attrs() * 2
+    assert list(notes(Scores.from_xarray(doubled))) == []

@@ -1,0 +1,83 @@
+"""What an evaluation says in one sentence, tables and notes."""
+
+import numpy as np
+import pytest
+
+import qrowd
+from qrowd.errors import ArgumentError
+from qrowd.model.scores import Scores
+from qrowd.reports.summary import summarise
+from qrowd.simulation import simulate_demo
+
+
+def scores_of(by_assessor, systems=("A", "B", "C"), measures=("AP",)):
+    """Scores of one topic from {assessor: scores of the systems}."""
+    values = np.array(list(by_assessor.values()), float)[None, :, None, :].repeat(len(measures), axis=0)
+    shape = values.shape
+    ones = np.ones(shape[:3])
+    return Scores(measures, tuple(by_assessor), ("t",), systems, values, ones, ones[0], {})
+
+
+def sentence(by_assessor, **kwargs):
+    return summarise(scores_of(by_assessor, **kwargs)).sentence
+
+
+def test_the_leader_is_named_with_the_number_of_assessors():
+    assert sentence({"a": (3, 2, 1), "b": (3, 2, 1), "c": (1, 2, 0)}) == (
+        "By AP, A leads for 2 of 3 assessors; A and B change places with the assessor."
+    )
+
+
+def test_unanimity_is_said():
+    assert sentence({"a": (3, 2, 1), "b": (30, 20, 10)}) == (
+        "By AP, A leads for all 2 assessors; no two of the first five change places."
+    )
+
+
+def test_one_assessor_cannot_change_anybodys_place():
+    assert sentence({"a": (3, 2, 1)}) == "By AP, A leads for the only assessor."
+
+
+def test_systems_that_share_the_lead_are_all_named():
+    assert sentence({"a": (3, 3, 1)}) == "By AP, A and B share the lead for the only assessor."
+
+
+def test_an_only_system_leads_nobody():
+    assert sentence({"a": (0.5,)}, systems=("A",)) == "A is the only system: mean AP 0.5000."
+
+
+def test_a_measure_that_names_another_leader_is_mentioned():
+    scores = scores_of({"a": (3, 2, 1)}, measures=("AP", "RR"))
+    scores.values[1] = scores.values[1][..., ::-1]
+    assert "; by RR it is C." in summarise(scores).sentence
+
+
+def test_without_any_score_nobody_leads():
+    assert sentence({"a": (np.nan, np.nan, np.nan)}) == "No assessor has a score, so no system can be said to lead."
+
+
+def test_the_most_contested_pair_is_the_one_whose_minority_is_largest():
+    by_assessor = {"a": (5, 4, 3), "b": (5, 4, 3), "c": (4, 5, 3), "d": (5, 3, 4), "e": (5, 3, 4)}
+    assert "B and C change places" in sentence(by_assessor)
+
+
+def test_the_table_gives_range_and_ranks_over_assessors():
+    rows = {row["system"]: row for row in summarise(scores_of({"a": (3, 2, 1), "b": (1, 2, 0)})).measures[0].rows()}
+    assert (rows["A"]["lowest"], rows["A"]["highest"]) == (1, 3)
+    assert (rows["A"]["best_rank"], rows["A"]["worst_rank"]) == (1, 2)
+    assert rows["C"]["rank"] == 3
+
+
+def test_scores_and_their_dataarray_sum_up_alike():
+    runs, judgments, _ = simulate_demo()
+    array = qrowd.evaluate(runs, judgments, ["nDCG@10", "RR"])
+    plain = summarise(Scores.from_xarray(array), baseline="bm25")
+    labelled = summarise(array, baseline="bm25")
+    assert plain.sentence == labelled.sentence
+    assert plain.notes == labelled.notes
+    assert plain.measures[0].frame().equals(labelled.measures[0].frame())
+
+
+def test_an_unknown_baseline_gets_the_nearest_name():
+    with pytest.raises(ArgumentError, match="did you mean 'bm25'"):
+        summarise(scores_of({"a": (3, 2)}, systems=("dense", "bm25")), baseline="bm52")
