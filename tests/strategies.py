@@ -4,12 +4,11 @@ What is untidy about real data is likely here: tied scores, some of them only in
 only some judged; negative grades; topics that an assessor or a system lacks; every assessor on a scale of their own.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hypothesis import strategies as st
 
-from oracles import measures as oracle
 from oracles.notation import Opinion
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -38,7 +37,7 @@ class World:
 
     scales: dict
     rows: list
-    lists: dict = field(default_factory=dict)
+    lists: dict
 
     @cached_property
     def judgments(self):
@@ -78,15 +77,6 @@ class World:
             (assessor, topic): replace(one, panel=tuple(alone[a, topic] for a in self.assessors))
             for (assessor, topic), one in alone.items()
         }
-
-    def with_lists(self, change):
-        """The same world with every list replaced by change(list)."""
-        lists = {s: {t: change(scores) for t, scores in topics.items()} for s, topics in self.lists.items()}
-        return World(self.scales, self.rows, lists)
-
-    def without_ties(self):
-        """The same rankings, from scores that all differ."""
-        return self.with_lists(lambda scores: scores_of(oracle.rank(scores)))
 
     def shuffled(self, random):
         """The same world, told in another order."""

@@ -24,7 +24,7 @@ FLOORS = {
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables | store",
     2: "model",
-    1: "kernels",
+    1: "kernels | threads",
     0: "errors",  # the ground: kernels raise them too
 }
 FLOOR_OF = {room: floor for floor, rooms in FLOORS.items() for room in rooms.split(" | ")}

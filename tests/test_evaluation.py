@@ -289,12 +289,16 @@ def test_rel_is_in_each_assessors_own_units():
     assert scores_by("assessor", runs_of(s="a b c"), judgments, "P(rel=2)@3") == approx({"ann": 0, "bob": 2 / 3})
 
 
-def test_unit_grades_are_shares_of_each_scales_maximum():
+def test_unit_grades_are_shares_of_each_scales_maximum_and_what_was_relevant_stays_relevant():
     judgments = judged({"ann": "0-3", "bob": "0..10", "cem": "binary"}, ann="a:2 b:1", bob="a:5 b:4", cem="a:1 b:0")
-    unit = evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R"], grades="unit").squeeze()
+    unit = evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R", "RBP"], grades="unit").squeeze()
+    asis = evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R", "RBP"]).squeeze()
     assert unit.sel(measure="DCG@1").values.tolist() == approx([2 / 3, 1 / 2, 1])
-    assert unit["relevant"].sel(measure="R").values.tolist() == [1, 1, 1]  # now half of 1 is what counts
-    assert {str(scale) for scale in unit.attrs["scales"].values()} >= {"binary"}
+    assert asis.sel(measure="DCG@1").values.tolist() == approx([2, 5, 1])
+    assert asis["relevant"].sel(measure="R").values.tolist() == [2, 1, 1]
+    assert unit["relevant"].sel(measure="R").values.tolist() == [2, 1, 1]
+    np.testing.assert_allclose(unit.sel(measure="RBP"), asis.sel(measure="RBP"))
+    assert [str(scale) for scale in unit.attrs["scales"].values()] == ["0..1", "0..1", "binary"]
 
 
 def test_unit_grades_of_magnitudes_or_of_a_panel_are_refused():

@@ -242,7 +242,7 @@ MISTAKES = [
     ("x.tsv", HEADER.replace(b",", b"\t") + b"t\td\t1\nt d 1\n", f", line 3: {CELLS} 1"),
     ("x.jsonl", JSON + b'{"topic": \n', ", line 2: not JSON: "),
     ("x.jsonl", b"\n[1, 2]\n", ", line 2: expected one JSON object a line, found '[1, 2]'"),
-    ("x.jsonl", JSON + b'{"topic": "t", "value": 1}\n', ", line 2: document is missing"),
+    ("x.jsonl", JSON + b'\n{"topic": "t", "value": 1}\n', ", line 3: document is missing"),
     ("x.jsonl", JSON.replace(b"1", b"NaN"), f", line 1: {NUMBER} nan"),
     ("x.jsonl", JSON.replace(b'"t"', b"1.5"), ", line 1: topic is 1.5; give labels as text or whole numbers"),
     ("x.parquet", b"PAR1 and then garbage", ": not readable as Parquet: "),

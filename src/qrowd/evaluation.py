@@ -23,7 +23,7 @@ from qrowd.model.panel import Blocks, Panel, Pool
 from qrowd.model.runs import Runs, ScoreDtype
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
-from qrowd.model.threads import in_threads
+from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
     import xarray

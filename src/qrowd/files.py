@@ -20,7 +20,7 @@ from qrowd.errors import ArgumentError, FileError
 from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
-from qrowd.model.threads import in_threads
+from qrowd.threads import in_threads
 
 PathLike = str | os.PathLike[str]
 Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]

@@ -39,7 +39,13 @@ def test_an_assessor_without_scores_leads_for_nobody():
     scores = np.array([[[0.9, 0.1]], [[NAN, NAN]]])
     place = standings(scores)
     assert place.leads().tolist() == [1, 0]
-    assert place.scoring.tolist() == [True, False]
+    assert place.ranking.tolist() == [True, False]
+
+
+def test_an_assessor_to_whom_all_systems_are_equal_leads_nobody():
+    place = standings(np.array([[[0.9, 0.1]], [[0.0, 0.0]]]))
+    assert place.leads().tolist() == [1, 0]
+    assert place.ranking.tolist() == [True, False]
 
 
 def test_tied_systems_share_the_better_rank_and_the_lead():

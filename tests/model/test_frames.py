@@ -97,6 +97,11 @@ def test_other_names_can_be_given_and_go_before_the_usual_ones():
     assert judged(Judgments.from_frame(frame, columns=names)) == [("q", "d", "ann", 2)]
 
 
+def test_a_column_given_for_one_thing_is_not_taken_for_another():
+    frame = {"topic": ["t"], "document": ["d"], "label": ["ann"], "rel": [2]}
+    assert judged(Judgments.from_frame(frame, columns={"assessor": "label"})) == [("t", "d", "ann", 2)]
+
+
 def test_the_one_assessor_or_system_named_stands_in_only_where_there_is_no_column():
     judgments = {"topic": ["t"], "document": ["d"], "assessor": ["bob"], "value": [1]}
     runs = {"topic": ["t"], "document": ["d"], "system": ["B"], "score": [1]}

@@ -91,10 +91,11 @@ def test_what_only_some_parts_recorded_is_missing_in_the_others():
 
 
 def test_a_scale_that_parts_agree_on_stays_and_another_is_inferred_again():
-    first = Judgments.from_rows([("t", "d", "ann", 1), ("t", "d", "bob", 1)], scales={"ann": "0-3"})
+    first = Judgments.from_rows([("t", "d", "ann", 1), ("t", "d", "bob", 0)], scales={"ann": "0-3"})
     second = Judgments.from_rows([("t", "e", "ann", 2), ("t", "e", "bob", 2)], scales={"ann": "0-3"})
-    together = concatenate_judgments([first, second])
-    assert together.scales == (Scale("graded", 3.0), Scale("graded", 2.0, declared=False))
+    third = Judgments.from_rows([("t", "f", "bob", 0.5)])
+    together = concatenate_judgments([first, second, third])
+    assert together.scales == (Scale("graded", 3.0), Scale("fractions", 2.0, declared=False))
 
 
 def test_no_judgments_at_all_are_judgments_too():
@@ -149,9 +150,7 @@ def test_repeats_are_counted_by_assessor_and_refused_on_request(rows):
 
 def test_a_repeat_that_is_refused_is_named():
     judgments = Judgments.from_rows([("t", "d", "bob", 1), ("t", "d", "ann", 1), ("t", "d", "ann", 0)])
-    with pytest.raises(
-        InputError, match=r"^assessor ann, topic t, document d: judged more than once .*choose 
-    ):
+    with pytest.raises(InputError, match=r"^assessor ann, topic t, document d: judged more than once .*; choose "):
         judgments.single("error")
 
 

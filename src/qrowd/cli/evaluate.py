@@ -23,7 +23,7 @@ def evaluate(
         list[str], typer.Option(help="Judgment files, one assessor each (or a table).", rich_help_panel=DATA)
     ],
     measure: Annotated[
-        list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, AP(rel=2), ... [nDCG@10 AP P@10 RR]")
+        list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, AP(rel=2), ...; without: nDCG@10 AP P@10 RR")
     ] = None,
     baseline: Annotated[str | None, typer.Option(help="Compare every system with this one.")] = None,
     per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the scores of every topic.")] = False,

@@ -9,7 +9,7 @@ import typer
 
 def simulate(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="Where to write; a new or an empty folder.")],
-    seed: Annotated[int, typer.Option(help="The same number gives the same files.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="The same number gives the same files.")] = 2,
 ) -> None:
     """Write a simulated panel as TREC files: 12 runs, 8 assessors, magnitudes, preferences and the truth."""
     from qrowd.reports.simulated import write_simulation

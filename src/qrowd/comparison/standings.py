@@ -18,7 +18,8 @@ class Standings:
     standard_error : of that mean, over topics; nan for a single topic.
     by_assessor : (assessors, systems) mean over the assessor's topics; nan for an assessor without any score.
     rank : 1 is best; systems with equal means share the better rank.
-    rank_by_assessor : (assessors, systems), 0 for an assessor without any score.
+    rank_by_assessor : (assessors, systems), 0 for an assessor without a ranking: without any score, or to whom all of
+        several systems are equal (nothing was relevant to that assessor, so everything scored 0).
     n_topics : topics with a score.
     """
 
@@ -30,8 +31,8 @@ class Standings:
     n_topics: NDArray[np.int64]
 
     @property
-    def scoring(self) -> NDArray[np.bool_]:
-        """(assessors,) who has any score."""
+    def ranking(self) -> NDArray[np.bool_]:
+        """(assessors,) who has a ranking."""
         return np.asarray(self.rank_by_assessor.any(axis=1))
 
     def leads(self) -> NDArray[np.int64]:
@@ -52,7 +53,10 @@ def standings(scores: Floats) -> Standings:
     with np.errstate(divide="ignore", invalid="ignore"):
         standard_error = np.where(n_topics > 1, np.sqrt(squares / (n_topics - 1) / n_topics), np.nan)
     by_assessor = known_mean(scores, axis=1)
-    return Standings(mean, standard_error, by_assessor, ranks(mean), ranks(by_assessor), n_topics)
+    rank_by_assessor = ranks(by_assessor)
+    if mean.size > 1:
+        rank_by_assessor[(rank_by_assessor <= 1).all(axis=1)] = 0
+    return Standings(mean, standard_error, by_assessor, ranks(mean), rank_by_assessor, n_topics)
 
 
 def ranks(means: Floats) -> NDArray[np.int64]:

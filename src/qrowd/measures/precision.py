@@ -152,6 +152,8 @@ class Judged(Linear):
 
         Judged@k = |{r <= k : judged}| / k
 
+    A list shorter than k is still divided by k, as in P@k; ir_measures divides by the length of the list.
+
     Source: ir_measures (Judged@k); MacAvaney, Macdonald & Ounis (2022), Streamlining Evaluation with ir-measures. ECIR.
     """
 

@@ -147,7 +147,7 @@ class Linear(Scored):
         return None
 
     def weights(self, measure: Measure, view: TopicView) -> Floats:
-        """(systems or 1, ranks) coefficients; under ties, each document of a tied group gets the group's mean weight."""
+        """(systems or 1, ranks) coefficients; under ties, every document of a tied group gets its mean weight."""
         coefficients = self.coefficients(measure, view.depth)
         if view.tied is None:
             return coefficients[None]

@@ -274,7 +274,7 @@ class Judgments:
         return replace(self, value=value, scales=tuple(scales))
 
     def unit_grades(self) -> Judgments:
-        """Every value divided by its scale's maximum, so that all assessors judge from 0 to 1.
+        """Every value divided by its scale's maximum, so that all judge from 0 to 1; what was relevant stays relevant.
 
         Raises
         ------
@@ -285,9 +285,8 @@ class Judgments:
             if scale.kind == "magnitude":
                 raise ScaleError(f"assessor {name}: magnitudes have no maximum to divide by; normalise or recode them")
         maxima = np.array([scale.maximum for scale in self.scales])
-        scales = tuple(s if s.kind == "binary" else replace(s, kind="fractions", maximum=1.0) for s in self.scales)
         value = np.where(self.value < 0, self.value, self.value / maxima[self.assessor])
-        return replace(self, value=value, scales=scales)
+        return replace(self, value=value, scales=tuple(scale.unit() for scale in self.scales))
 
     def single(self, repeats: Repeats = "first") -> Judgments:
         """At most one judgment per (topic, document, assessor).

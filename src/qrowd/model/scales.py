@@ -27,11 +27,13 @@ class Scale:
         `magnitude` (any positive number, no upper end).
     maximum : the highest value the scale allows; inf for magnitudes.
     declared : False where the scale was inferred from the values.
+    relevant : the lowest value that counts as relevant, where it is not the kind's usual one.
     """
 
     kind: Kind
     maximum: float
     declared: bool = True
+    relevant: float | None = None
 
     def __str__(self) -> str:
         if self.kind == "graded":
@@ -41,9 +43,15 @@ class Scale:
     @property
     def lowest_relevant(self) -> float | None:
         """The lowest value that counts as relevant: grade 1, half of a fraction's maximum, None for magnitudes."""
-        if self.kind == "magnitude":
-            return None
+        if self.relevant is not None or self.kind == "magnitude":
+            return self.relevant
         return self.maximum / 2 if self.kind == "fractions" else 1.0
+
+    def unit(self) -> Scale:
+        """The scale of the same values divided by its maximum; what was relevant stays relevant."""
+        if self.kind == "binary":
+            return self
+        return Scale("fractions", 1.0, self.declared, (self.lowest_relevant or 0.0) / self.maximum)
 
     def problem(self, values: NDArray[np.float64]) -> str | None:
         """What is wrong with values on this scale, or None; negative values mean "not judged" and fit any scale."""
@@ -61,7 +69,7 @@ def parse_scale(text: str) -> Scale:
     """Read `binary`, `0-3`, `0..1` or `magnitude`.
 
     >>> parse_scale("0-3")
-    Scale(kind='graded', maximum=3.0, declared=True)
+    Scale(kind='graded', maximum=3.0, declared=True, relevant=None)
     """
     word = text.strip().lower()
     if word in ("binary", "0-1"):

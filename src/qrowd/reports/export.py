@@ -167,7 +167,7 @@ def _row(part: MeasureSummary, record: dict[Any, Any]) -> list[str]:
         record["system"],
         _f(record["mean"]),
         _f(record["standard_error"]),
-        f"{_f(record['lowest'])}-{_f(record['highest'])}",
+        "-" if np.isnan(record["lowest"]) else f"{_f(record['lowest'])}-{_f(record['highest'])}",
         str(record["rank"] or "-"),
         _span(record["best_rank"], record["worst_rank"]),
     ]

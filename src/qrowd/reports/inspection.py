@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 
 MISTAKES_SHOWN = 10
+Whole = TypeVar("Whole", Judgments, Runs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class Inspection:
     judgments: Judgments | None
 
     def run_rows(self) -> list[list[str]]:
-        """system, topics, documents, shortest and longest list, lists with ties, lists its ranks contradict."""
+        """system, topics, documents, shortest and longest list, lists with ties."""
         if self.runs is None:
             return []
         ranked = self.runs.ranked()
@@ -118,13 +120,26 @@ def inspect(paths: Sequence[str], assessor: str = "file") -> Inspection:
             (run_files if kind is trec.RUN else judgment_files).append(str(path))
         except FileError as error:
             mistakes.append(str(error))
-    runs = judgments = None
-    try:
-        runs = files.read_runs(run_files) if run_files else None
-        judgments = files.read_judgments(judgment_files, assessor=assessor) if judgment_files else None
-    except InputError as error:
-        mistakes.append(str(error))
+    runs = _readable(run_files, files.read_runs, mistakes)
+    judgments = _readable(judgment_files, lambda paths: files.read_judgments(paths, assessor=assessor), mistakes)
     return Inspection(tuple(mistakes), runs, judgments)
+
+
+def _readable(paths: list[str], read: Callable[[list[str]], Whole], mistakes: list[str]) -> Whole | None:
+    """What the files hold; a file that cannot be read is noted and left out, the others still count."""
+    while paths:
+        try:
+            return read(paths)
+        except FileError as error:
+            mistakes.append(str(error))
+            remaining = [path for path in paths if path != error.path]
+            if len(remaining) == len(paths):
+                return None
+            paths = remaining
+        except InputError as error:
+            mistakes.append(str(error))
+            return None
+    return None
 
 
 def _kind(text: bytes, name: str) -> trec.Format:

@@ -12,6 +12,7 @@ from qrowd.comparison.baseline import AgainstBaseline, against_baseline
 from qrowd.comparison.correlation import leave_one_out
 from qrowd.comparison.standings import Standings, standings
 from qrowd.errors import ArgumentError
+from qrowd.evaluation import measure
 from qrowd.model.labels import closest
 from qrowd.model.scores import Floats, Scores
 from qrowd.reports.notes import notes
@@ -122,37 +123,44 @@ def summarise(scores: xarray.DataArray | Scores, *, baseline: str | None = None,
 
 def _sentence(summaries: list[MeasureSummary]) -> str:
     """Who leads by the first measure and for how many assessors; who changes places; who leads by the others."""
-    first = summaries[0]
+    ranking = [summary for summary in summaries if not measure(summary.measure).values.get("residual")]
+    if not ranking:
+        return "A residual says how uncertain scores are, not which system is better; ask for a measure besides."
+    first = ranking[0]
+    if np.isnan(first.standings.mean).all():
+        return "No assessor has a score, so no system can be said to lead."
     if len(first.systems) == 1:
         return f"{first.systems[0]} is the only system: mean {first.measure} {first.standings.mean[0]:.4f}."
-    leader = first.order[0]
-    n = int(first.standings.scoring.sum())
+    n = int(first.standings.ranking.sum())
     if n == 0:
-        return "No assessor has a score, so no system can be said to lead."
-    parts = [f"By {first.measure}, {_leads(first, leader, n)}"]
-    swap = _changing_places(first, n)
+        return f"By {first.measure} all systems are equal for every assessor."
+    leader = first.order[0]
+    parts = [f"By {first.measure}, {_leads(first, n)}"]
+    swap = _changing_places(first)
     if swap:
         parts.append(f"{swap} change places with the assessor")
     elif n > 1 and int(first.standings.leads()[leader]) == n:
         parts.append("no two of the first five change places")
-    others = Counter(s.systems[s.order[0]] for s in summaries[1:] if s.order[0] != leader)
+    others = Counter(s.systems[s.order[0]] for s in ranking[1:] if s.order[0] != leader)
     for system in others:
-        by = [s.measure for s in summaries[1:] if s.systems[s.order[0]] == system]
+        by = [s.measure for s in ranking[1:] if s.systems[s.order[0]] == system]
         parts.append(f"by {_listed(by)} it is {system}")
     return "; ".join(parts) + "."
 
 
-def _leads(summary: MeasureSummary, leader: int, n: int) -> str:
-    """ "B leads for 15 of 18 assessors", or whoever shares the lead."""
-    ties = [summary.systems[s] for s in summary.order if summary.standings.rank[s] == 1]
-    who, verb = (_listed(ties), "share the lead") if len(ties) > 1 else (ties[0], "leads")
+def _leads(summary: MeasureSummary, n: int) -> str:
+    """Who leads the panel, alone or together, and for how many of the n assessors with a ranking that is so."""
+    first = np.flatnonzero(summary.standings.rank == 1)
+    count = int((summary.standings.rank_by_assessor[:, first] == 1).all(axis=1).sum())
+    who = _listed([summary.systems[s] for s in first])
+    verb = "leads" if first.size == 1 else "share the lead"
     if n == 1:
         return f"{who} {verb} for the only assessor"
-    count = int(summary.standings.leads()[leader])
-    return f"{who} {verb} for {'all' if count == n else f'{count} of'} {n} assessors"
+    many = "all" if count == n else f"{count or 'none'} of"
+    return f"{who} {verb} for {many} {n} assessors"
 
 
-def _changing_places(summary: MeasureSummary, n: int) -> str:
+def _changing_places(summary: MeasureSummary) -> str:
     """Of the first five systems, the pair whose order most assessors see differently; empty if all agree."""
     top = summary.order[:5]
     place = summary.standings

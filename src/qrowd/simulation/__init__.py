@@ -11,6 +11,7 @@ Every function takes its chance as `rng` and gives the same result for the same 
 number still draw independently of each other, because each draws from a stream of its own.
 """
 
+from qrowd.model.chance import Rng
 from qrowd.simulation.assessors import (
     AllRelevant,
     Behaviour,
@@ -23,7 +24,6 @@ from qrowd.simulation.assessors import (
     Random,
     Spammer,
 )
-from qrowd.model.chance import Rng
 from qrowd.simulation.demo import simulate_demo
 from qrowd.simulation.judgments import simulate_judgments
 from qrowd.simulation.magnitudes import check_documents, simulate_magnitudes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation.assessors import Behaviour, Confident, Confused, Lenient, Spammer
-from qrowd.model.chance import Chance, Rng
 from qrowd.simulation.judgments import simulate_judgments
 from qrowd.simulation.runs import simulate_runs
 from qrowd.simulation.truth import Truth, simulate_pool

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.model.judgments import Judgments
-from qrowd.simulation.assessors import Behaviour
 from qrowd.model.chance import Chance, Rng
+from qrowd.model.judgments import Judgments
 from qrowd.simulation.arguments import share
+from qrowd.simulation.assessors import Behaviour
 from qrowd.simulation.records import CAMPAIGN_SECONDS, clock, comments, seconds_spent
 from qrowd.simulation.truth import Truth
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.model.chance import Chance, Rng
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.scales import parse_scale
-from qrowd.model.chance import Chance, Rng
 from qrowd.simulation.arguments import count, share
 
 STRAND = 64  # assessors that share a stream of chance

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.model.runs import Runs
 from qrowd.model.chance import Chance, Rng
+from qrowd.model.runs import Runs
 from qrowd.simulation.arguments import count, numbered, share
 from qrowd.simulation.truth import Truth, outside_labels
 

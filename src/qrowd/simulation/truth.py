@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Pool
-from qrowd.model.chance import Chance, Rng
 from qrowd.simulation.arguments import count, numbered, share
 
 

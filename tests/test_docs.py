@@ -1,0 +1,408 @@
+"""The documentation is true: its code runs, its output is what is printed, its names exist, and nothing is left out."""
+
+import ast
+import contextlib
+import doctest
+import importlib
+import importlib.util
+import inspect
+import io
+import os
+import pkgutil
+import re
+import resource
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.main import get_command
+
+import qrowd
+from qrowd import simulation
+from qrowd.cli.main import app
+from qrowd.evaluation import Conventions
+from qrowd.measures import DEFINITIONS
+from qrowd.model.frames import JUDGMENT_COLUMNS, RUN_COLUMNS
+from test_architecture import FLOOR_OF
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "qrowd"
+GENERATED = ("cli.md", "measures.md")
+PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted((ROOT / "docs").glob("*.md"))
+]}  # fmt: skip
+DOCS = "\n".join(PAGES.values())
+MODULES = [found.name for found in pkgutil.walk_packages(qrowd.__path__, "qrowd.")]
+ROOMS = {module.split(".")[1] for module in MODULES}
+COMMANDS = get_command(app).commands
+
+# ---- pages, taken apart
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block; `mark` is the comment above it.
+
+    <!-- prints -->            what the block before printed
+    <!-- qrowd demo prints --> what the command prints
+    <!-- exit status 2 -->     a shell block that ends so
+    """
+
+    mark: str
+    language: str
+    body: str
+
+
+BLOCK = re.compile(r"(?:^<!-- (?P<mark>.*?) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+
+
+def blocks(page):
+    return [Block(found["mark"] or "", found["language"], found["body"]) for found in BLOCK.finditer(PAGES[page])]
+
+
+def prose(page):
+    return BLOCK.sub("", PAGES[page])
+
+
+def in_code(page):
+    """What the page shows as code within its prose, and the lines of its indented blocks without their comments."""
+    text = prose(page)
+    return [*CODE.findall(text), *re.findall(r"^    ([^#\n]*)", text, re.MULTILINE)]
+
+
+def slug(heading):
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+# ---- code that runs
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory):
+    """Variables under which `qrowd` is this source tree's command, whether it is installed or not."""
+    folder = tmp_path_factory.mktemp("bin")
+    command = folder / "qrowd"
+    command.write_text(f"#!{sys.executable}\nfrom qrowd.cli.main import run\n\nrun()\n")
+    command.chmod(0o755)
+    path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(PACKAGE.parent), "COLUMNS": "200", "NO_COLOR": "1"}
+
+
+def shell(script, folder, environment, status=0):
+    """Standard output of a script; with an exit status to expect, its standard error too."""
+    done = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout + (done.stderr if status else "")
+
+
+def assert_shown(shown, printed):
+    """`shown` is `printed`, but for what its dots leave out: whole lines ("...") or the end of one ("scales: ...")."""
+    parts = [[]]
+    for line in shown.rstrip("\n").split("\n"):
+        if line == "...":
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    lines = [line.rstrip() for line in printed.strip("\n").split("\n")]
+    at = 0
+    for i, part in enumerate(parts):
+        first = range(at, at + 1) if i == 0 else range(at, len(lines) - len(part) + 1)
+        start = next((n for n in first if alike(part, lines[n : n + len(part)])), None)
+        assert start is not None, "\n".join(["the page shows", *part, "where this was printed:", *lines[at:]])
+        at = start + len(part)
+    assert at == len(lines) or not parts[-1], "\n".join(["the page ends before this:", *lines[at:]])
+
+
+def alike(shown, printed):
+    return len(shown) == len(printed) and all(
+        have.startswith(want.removesuffix("...")) if want.endswith("...") else have == want
+        for want, have in zip(shown, printed, strict=True)
+    )
+
+
+RUNNING = [page for page in PAGES if any(block.language in ("bash", "python") for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", RUNNING)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, tmp_path, environment, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    printed = ""
+    for block in blocks(page):
+        if block.language == "bash":
+            status = int(block.mark.removeprefix("exit status ") or 0)
+            printed = shell(block.body, tmp_path, environment, status)
+        elif block.language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(block.body, page, "exec"), namespace)
+            printed = out.getvalue()
+        elif block.mark.endswith("prints"):
+            command = block.mark.removesuffix("prints").strip()
+            assert_shown(block.body, shell(command, tmp_path, environment) if command else printed)
+
+
+def test_shown_output_is_compared_line_by_line_but_for_what_dots_leave_out():
+    printed = "one\ntwo\nthree and more\nfour\n"
+    for shown in ("one\ntwo\nthree and more\nfour", "...\nfour", "one\n...", "one\n...\nthree ...\nfour"):
+        assert_shown(shown, printed)
+    for shown in ("one", "two\n...", "one\n...\ntwo\nfour", "...\nfive", "one\n...\nthree"):
+        with pytest.raises(AssertionError):
+            assert_shown(shown, printed)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_examples_in_docstrings_are_true(module):
+    found = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
+    assert found.failed == 0
+
+
+def test_the_figures_of_the_readme_are_what_qrowd_says_of_dl21(dl21):
+    scores = qrowd.evaluate(
+        qrowd.read_runs(str(dl21 / "runs" / "*.gz")),
+        qrowd.read_judgments(str(dl21 / "judges" / "*.qrels.gz")),
+        ["nDCG@10", "AP"],
+    )
+    readme = PAGES["README.md"]
+    for part in qrowd.summarise(scores).measures:
+        place = part.standings
+        leads = dict(zip(part.systems, place.leads().tolist(), strict=True))
+        span = np.median(place.rank_by_assessor.max(axis=0) - place.rank_by_assessor.min(axis=0))
+        low, high = (f"{value:.2f}".removeprefix("0") for value in (part.agreement.min(), part.agreement.max()))
+        row = next(line for line in readme.splitlines() if line.startswith(f"| {part.measure} |"))
+        assert row.endswith(f"| {span:.0f} | {low} to {high} |")
+        for system, n in leads.items():
+            assert (f"{system} {n}" in row) or (system in row and f" {n}," in row) if n else system not in row
+
+
+# ---- generated pages
+
+
+@pytest.fixture(scope="session")
+def generator():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_generated_page_is_what_make_docs_writes(name, generator):
+    assert generator.pages()[name] == PAGES[f"docs/{name}"], "run `make docs`"
+
+
+def test_every_command_and_option_is_on_the_page_of_the_command_line(environment):
+    page = PAGES["docs/cli.md"]
+    for command in ("", *COMMANDS):
+        help_text = shell(f"qrowd {command} --help", ROOT, environment)
+        told = page.split(f"## {f'qrowd {command}'.strip()}\n")[1].split("\n## ")[0]
+        options = set(re.findall(r"(?<!\S)--[a-z][a-z-]*", help_text)) - {"--help"}
+        assert options or command == "demo" or "[OPTIONS]" in help_text
+        for option in options:
+            assert re.search(rf"^- `(-\w, )?{option}`", told, re.MULTILINE), (command, option)
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
+def test_a_measure_states_its_sentence_formula_parameters_and_source(definition):
+    page = PAGES["docs/measures.md"].split(f"\n## {definition.name}\n")[1].split("\n## ")[0]
+    for text in (definition.sentence, definition.formula, definition.source):
+        assert text.strip()
+        assert text in page
+    assert definition.sentence[0].isupper()
+    assert definition.sentence.endswith(".")
+    assert "=" in definition.formula
+    for parameter in definition.parameters:
+        assert f"- `{parameter.name}` (default `{parameter.default!r}`): {parameter.meaning}." in page
+
+
+# ---- nothing is left out
+
+
+@pytest.mark.parametrize("name", [name for name in qrowd.__all__ if name != "__version__"])
+def test_a_public_name_has_a_docstring_and_stands_in_the_docs(name):
+    assert inspect.getdoc(getattr(qrowd, name))
+    assert re.search(rf"`(qrowd\.)?{name}\b", DOCS)
+
+
+DESCRIBED = ("model", "measures", "comparison", "simulation", "evaluation", "files", "trec", "tables", "reports")
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module.split(".")[1] in DESCRIBED])
+def test_the_first_line_of_every_docstring_is_a_sentence(module):
+    loaded = importlib.import_module(module)
+    own = [
+        (name, member)
+        for name, member in vars(loaded).items()
+        if not name.startswith("_") and inspect.getmodule(member) is loaded and callable(member)
+    ]
+    for name, member in [(module, loaded), *own]:
+        first = (inspect.getdoc(member) or "").split("\n")[0]
+        assert first.endswith((".", "?")), f"{module}: {name}: {first!r}"
+        assert " " in first, f"{module}: {name}: {first!r}"
+
+
+BEING_BUILT = {"agreement", "aggregation", "magnitude"}  # rooms whose page and place in the drawing come with them
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS - BEING_BUILT))
+def test_every_room_has_a_page_that_names_its_files(room):
+    page = f"docs/{room}.md"
+    if (PACKAGE / f"{room}.py").exists():
+        assert page in PAGES or f"`{room}`" in DOCS
+    elif page.removeprefix("docs/") in GENERATED:
+        assert page in PAGES  # it is what the code says of itself
+    else:
+        for path in (PACKAGE / room).glob("[!_]*.py"):
+            assert f"`{path.stem}`" in PAGES[page], path.stem
+
+
+def test_rooms_being_built_are_those_without_a_page():
+    assert not [room for room in BEING_BUILT if f"docs/{room}.md" in PAGES]
+
+
+def test_every_page_of_the_docs_is_linked_from_their_index():
+    index = PAGES["docs/index.md"]
+    for page in PAGES:
+        name = page.removeprefix("docs/")
+        assert page in ("README.md", "docs/index.md") or f"]({name})" in index or f"](../{page})" in index, page
+
+
+def test_the_drawing_of_the_house_shows_every_room_on_its_floor():
+    drawing = re.findall(r"^    (\d)  (.+)$", PAGES["docs/architecture.md"], re.MULTILINE)
+    drawn = {room: int(floor) for floor, rooms in drawing for room in rooms.split("  ")[0].split(" | ")}
+    assert drawn == {room: FLOOR_OF[room] for room in {*ROOMS, "qrowd"} - BEING_BUILT}
+
+
+@pytest.mark.parametrize("convention", fields(Conventions), ids=lambda convention: convention.name)
+def test_a_convention_is_explained_with_its_default_among_the_decisions(convention):
+    default = f'"{convention.default}"' if isinstance(convention.default, str) else f"{convention.default}"
+    page = PAGES["docs/decisions.md"]
+    assert f"`{convention.name}={default}`" in page or f"`{convention.name}={default.lstrip('0')}`" in page
+
+
+def test_everything_that_simulates_is_on_its_page():
+    for name in simulation.__all__:
+        assert f"`{name}" in PAGES["docs/simulation.md"], name
+
+
+def test_every_column_name_that_is_understood_is_listed():
+    for names in (*JUDGMENT_COLUMNS.values(), *RUN_COLUMNS.values()):
+        assert ", ".join(f"`{name}`" for name in names) in PAGES["docs/files.md"]
+
+
+# ---- nothing is mentioned that does not exist
+
+
+def resolved(name):
+    """Whether a dotted name leads from module to module to attribute."""
+    found = qrowd
+    for i, part in enumerate(name.split(".")[1:], start=2):
+        module = ".".join(name.split(".")[:i])
+        if module in MODULES:
+            found = importlib.import_module(module)
+        elif hasattr(found, part):
+            found = getattr(found, part)
+        else:
+            return part in getattr(found, "__dataclass_fields__", {})
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_name_in_qrowd_that_a_page_mentions_exists(page):
+    for name in set(re.findall(r"(?<![\w/.])qrowd(?:\.\w+)+", PAGES[page])):
+        assert resolved(name), name
+
+
+@pytest.fixture(scope="session")
+def known():
+    """{name: object} of every public class and function of the source."""
+    return {
+        name: member
+        for module in MODULES
+        if module.split(".")[1] not in BEING_BUILT
+        for name, member in vars(importlib.import_module(module)).items()
+        if not name.startswith("_") and (inspect.isclass(member) or inspect.isfunction(member))
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_method_and_call_that_a_page_mentions_exists(page, known):
+    methods = {name for member in known.values() if inspect.isclass(member) for name in dir(member)}
+    for code in in_code(page):
+        for owner, attribute in re.findall(r"\b([A-Z]\w+)\.(\w+)", code):
+            if owner in known:
+                there = hasattr(known[owner], attribute)
+                assert there or attribute in getattr(known[owner], "__dataclass_fields__", {}), code
+        if call := re.fullmatch(r"(?:\w+\.)*([a-z]\w+)\(.*\)", code):
+            assert call[1] in known or call[1] in methods or hasattr(np, call[1]), code
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_option_and_target_that_a_page_mentions_exists(page):
+    parameters = [p for command in (get_command(app), *COMMANDS.values()) for p in command.params]
+    options = {option for p in parameters for option in p.opts} | {"--help"}
+    targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    scripts = [block.body for block in blocks(page) if block.language == "bash"]
+    for code in [*in_code(page), *scripts]:
+        for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", code):
+            assert option in options, code
+        for command in re.findall(r"(?<![\w/.-])qrowd ([a-z]+)", code):
+            assert command in COMMANDS, code
+        for target in re.findall(r"(?<![\w-])make ([a-z]+)", code):
+            assert target in targets, code
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_within_the_repository_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (ROOT / page).parent / name if name else ROOT / page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in map(slug, headings), target
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_a_path_of_somebodys_machine(page):
+    assert not re.search(r"(?<![\w.~-])/(home|root|tmp|work|usr|opt|mnt)/", PAGES[page])
+
+
+# ---- quick to start
+
+
+def median_seconds(command, environment):
+    """Processor time of a process that starts, which is what it takes on a machine with nothing else to do."""
+    took = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return statistics.median(took)
+
+
+def test_importing_qrowd_loads_no_heavy_package(environment):
+    script = "import sys; import qrowd; print([name for name in sys.modules if '.' not in name])"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    loaded = set(ast.literal_eval(done.stdout))
+    assert "qrowd" in loaded
+    assert not loaded & {"numba", "numpy", "pandas", "scipy", "xarray", "narwhals", "rich", "typer"}
+
+
+def test_importing_qrowd_takes_a_fifth_of_a_second_at_most(environment):
+    assert median_seconds([sys.executable, "-c", "import qrowd"], environment) <= 0.2
+
+
+def test_the_help_text_takes_three_tenths_of_a_second_at_most(environment):
+    assert median_seconds(["qrowd", "--help"], environment) <= 0.3
