@@ -227,7 +227,7 @@ HEADER = b"topic,document,value\n"
 JSON = b'{"topic": "t", "document": "d", "value": 1}\n'
 MISTAKES = [
     ("x.csv", b"topic,document\nt,d\n", ": no value column (one of value, grade, relevance, label, "),
-    ("x.csv", b"topic,value\nt,1\n", ": no document column (one of document, doc_id, docno, docid, "),
+    ("x.csv", b"topic,value\nt,1\n", ": no document column (one of document, doc_id, corpus-id, docno, "),
     ("x.csv", b"q1 0 d1 1\nq1 0 d2 1\n", ": no topic column "),
     ("x.csv", HEADER + b"t,d,1\nt,e,high\n", f", line 3: {NUMBER} 'high'"),
     ("x.csv", HEADER + b"t,d,1_0\n", f", line 2: {NUMBER} '1_0'"),

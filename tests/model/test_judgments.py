@@ -116,15 +116,20 @@ def test_a_value_that_is_not_finite_is_refused_by_name(value):
 # ---- repeats
 
 
+def what_counts(rows, group):
+    """Of an assessor's repeats those with a judgment, or all where none has one."""
+    return [i for i in group if rows[i][3] >= 0] or group
+
+
 @given(worlds, st.booleans(), st.sampled_from(["first", "last", "mean"]))
 def test_of_repeats_the_first_last_or_mean_stays(rows, ordered, repeats):
     kept = []
     for group in grouped(rows, ordered, 0, 1, 2).values():
-        said = [rows[i][3] for i in group if rows[i][3] >= 0]
+        counting = what_counts(rows, group)
         if repeats == "mean":
-            kept.append((group[0], sum(said) / len(said) if said else rows[group[0]][3]))
+            kept.append((counting[0], sum(rows[i][3] for i in counting) / len(counting)))
         else:
-            number = group[0 if repeats == "first" else -1]
+            number = counting[0 if repeats == "first" else -1]
             kept.append((number, rows[number][3]))
     single = made(rows, ordered).single(repeats)
     assert rows_of(single) == [(*rows[i][:3], pytest.approx(value)) for i, value in sorted(kept)]
@@ -272,11 +277,13 @@ def test_the_first_pattern_that_fits_an_assessor_counts(rows, first, second):
     assert found == [(*row[:3], recoded(row[3], rule_of[row[2]])) for row in rows]
 
 
-def test_recoding_leaves_assessors_that_no_pattern_names_and_infers_the_scales_of_the_others():
+def test_recoding_leaves_assessors_that_no_pattern_names():
     rows = [("t", "d", "ann", 3), ("t", "e", "ann", -2), ("t", "d", "bob", 3)]
+    judgments = Judgments.from_rows(rows, scales={"bob": "0-4"})
+    after = judgments.recode({"ann": {-2: 0, 3: 2}})
+    assert after.value.tolist() == [2, 0, 3]
+    assert after.scales == (Scale("graded", 2.0, declared=False), Scale("graded", 4.0))
     judgments = Judgments.from_rows(rows, scales={"*": "0-4"})
-    after = judgments.recode({"ann": {-2: 0}})
-    assert after.scales == (Scale("graded", 3.0, declared=False), Scale("graded", 4.0))
     assert judgments.recode({"bob": 2}).scales == (Scale("graded", 4.0), Scale("binary", 1.0))
     with pytest.raises(ArgumentError, match=r"no assessor matches 'an'; did you mean 'ann'\?"):
         judgments.recode({"an": 2})
@@ -303,7 +310,7 @@ def test_unit_grades_divide_by_the_maximum_and_leave_what_was_not_judged():
 @given(worlds, st.booleans())
 def test_a_panel_holds_every_judgment_and_nan_where_there_is_none(rows, ordered):
     panel = made(rows, ordered).panel("last")
-    said = {key: rows[group[-1]][3] for key, group in grouped(rows, ordered, 0, 1, 2).items()}
+    said = {key: rows[what_counts(rows, group)[-1]][3] for key, group in grouped(rows, ordered, 0, 1, 2).items()}
     pool = defaultdict(set)
     for topic, document, *_ in rows:
         pool[topic].add(document)
@@ -318,7 +325,7 @@ def test_a_panel_holds_every_judgment_and_nan_where_there_is_none(rows, ordered)
 @given(worlds)
 def test_coverage_is_the_share_of_a_topics_pool_that_the_assessor_judged(rows):
     judgments = made(rows)
-    first = {key: rows[group[0]][3] for key, group in grouped(rows, False, 0, 1, 2).items()}
+    first = {key: rows[what_counts(rows, group)[0]][3] for key, group in grouped(rows, False, 0, 1, 2).items()}
     for a, assessor in enumerate(judgments.assessors):
         for t, topic in enumerate(judgments.topics):
             pool = {row[1] for row in rows if row[0] == topic}
@@ -364,3 +371,16 @@ def test_judgments_say_what_they_hold():
     judgments = Judgments.from_rows([("t", "d", "ann", 1), ("t", "d", "bob", 0)])
     assert repr(judgments) == "Judgments(2 judgments: 1 topic, 1 document, 2 assessors)"
     assert judgments.describe(1) == "assessor bob, topic t, document d"
+
+
+def test_a_negative_value_gives_way_to_a_judgment_of_the_same_assessor():
+    rows = [("t", "d", "ann", -2), ("t", "d", "ann", 3), ("t", "d", "ann", -1), ("t", "e", "ann", -1)]
+    for repeats in ("first", "last", "mean"):
+        single = Judgments.from_rows(rows).single(repeats)
+        assert single.value.tolist() == [3, -1]
+
+
+def test_a_declared_scale_survives_recoding_that_stays_within_it():
+    judgments = Judgments.from_rows([("t", "d", "ann", -2), ("t", "e", "ann", 1)], scales={"ann": "0-2"})
+    assert str(judgments.recode({-2: 0}).scales[0]) == "0-2"
+    assert str(judgments.recode({-2: 5}).scales[0]) == "0-5"

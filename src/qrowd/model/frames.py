@@ -1,7 +1,8 @@
 """The field's column names, understood at the door, for any data frame that narwhals knows and for plain columns.
 
 qrowd's own names come first; the others are those of ir_measures (query_id, doc_id, relevance), PyTerrier (qid, docno,
-label), ranx (q_id, doc_id, score), trectools (query, docid, rel) and crowd-kit (task, worker, label).
+label), ranx (q_id, doc_id, score), trectools (query, docid, rel), BEIR (query-id, corpus-id, score) and crowd-kit (task,
+worker, label).
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 Cells = list[Any]  # a column; None where a cell is missing
 
-TOPIC = ("topic", "query_id", "qid", "q_id", "query", "topic_id", "topicid", "topicID")
-DOCUMENT = ("document", "doc_id", "docno", "docid", "document_id", "docID", "passage_id", "pid")
+TOPIC = ("topic", "query_id", "query-id", "qid", "q_id", "query", "topic_id", "topicid", "topicID")
+DOCUMENT = ("document", "doc_id", "corpus-id", "docno", "docid", "document_id", "docID", "passage_id", "pid")
 JUDGMENT_COLUMNS: dict[str, tuple[str, ...]] = {
     "topic": TOPIC,
     "document": DOCUMENT,

@@ -251,8 +251,8 @@ class Judgments:
 
         recoding : {-2: 0} for everyone (values not named stay), 2 for everyone ("2 and above is 1, below is 0"),
             or one of these per assessor name or shell pattern: {"umbrela-*": 2, "*": {-2: 0}}; the first pattern that
-            fits an assessor counts. Scales of recoded assessors are inferred again (binary after a threshold).
-            A threshold leaves negative values (not judged) alone.
+            fits an assessor counts. A declared scale stays as long as it allows the new values; others are inferred
+            again, and a threshold makes them binary. A threshold leaves negative values (not judged) alone.
         """
         by_name: Mapping[str, Recoding]
         if isinstance(recoding, Mapping) and all(isinstance(key, str) for key in recoding):
@@ -267,7 +267,9 @@ class Judgments:
                 new = old.copy()
                 for before, after in rule.items():
                     new[old == float(before)] = float(after)
-                value[rows], scales[i] = new, infer_scale(new)
+                value[rows] = new
+                if not self.scales[i].declared or self.scales[i].problem(new):
+                    scales[i] = infer_scale(new)
             else:
                 value[rows] = np.where(old < 0, old, old >= float(rule))
                 scales[i] = Scale("binary", 1.0)
@@ -292,32 +294,29 @@ class Judgments:
         """At most one judgment per (topic, document, assessor).
 
         repeats : which one stays, by the order column (else by place): "first" or "last"; "mean" puts the mean of the
-            repeated values in the place of the first ("not judged" aside; the scale stays what it was); "error"
-            refuses repeats.
+            repeated values in the place of the first (the scale stays what it was); "error" refuses repeats. A negative
+            value ("not judged") stays only where the assessor said nothing else.
         """
         if repeats not in get_args(Repeats):
             raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(Repeats))}")
         rows, again = self._sorted_by_pair_and_assessor
         if not again.any():
             return self
-        firsts = np.flatnonzero(~again)
         if repeats == "error":
             raise InputError(
                 f"{self.describe(int(rows[np.flatnonzero(again)[0]]))}: judged more than once "
                 f"({self.n_repeats()} repeated judgments in all); choose repeats='first', 'last' or 'mean'"
             )
+        said, group = self.value[rows] >= 0, np.cumsum(~again) - 1
+        anything = np.logical_or.reduceat(said, np.flatnonzero(~again))
+        rows, group = (column[said | ~anything[group]] for column in (rows, group))
+        firsts = np.flatnonzero(np.append(True, group[1:] > group[:-1]))
         if repeats == "last":
-            lasts = np.append(firsts[1:], rows.size) - 1
-            return self._take(np.sort(rows[lasts]))
+            return self._take(np.sort(rows[np.append(firsts[1:], rows.size) - 1]))
         if repeats == "first":
             return self._take(np.sort(rows[firsts]))
-        ordered = self.value[rows]
-        said = ordered >= 0
-        count = np.add.reduceat(said, firsts, dtype=np.int64)
-        total = np.add.reduceat(np.where(said, ordered, 0.0), firsts)
-        mean = np.where(count > 0, total / np.maximum(count, 1), ordered[firsts])
         value = self.value.copy()
-        value[rows[firsts]] = mean
+        value[rows[firsts]] = np.add.reduceat(value[rows], firsts) / np.diff(np.append(firsts, rows.size))
         return replace(self, value=value)._take(np.sort(rows[firsts]))
 
     def slots(self, n: int) -> Judgments:

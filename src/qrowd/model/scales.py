@@ -76,9 +76,9 @@ def parse_scale(text: str) -> Scale:
         return Scale("binary", 1.0)
     if word == "magnitude":
         return Scale("magnitude", inf)
-    if graded := re.fullmatch(r"0-(\d+)", word):
+    if graded := re.fullmatch(r"0-([1-9]\d*)", word):
         return Scale("graded", float(graded[1]))
-    if bounded := re.fullmatch(r"0\.\.(\d+(?:\.\d+)?)", word):
+    if (bounded := re.fullmatch(r"0\.\.(\d+(?:\.\d+)?)", word)) and float(bounded[1]) > 0:
         return Scale("fractions", float(bounded[1]))
     raise ScaleError(f"scale {text!r} is not understood; write binary, 0-3, 0..1 or magnitude")
 
