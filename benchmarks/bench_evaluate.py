@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from dataclasses import replace
 
 import numpy as np
 import pytrec_eval
@@ -37,9 +38,18 @@ def theirs() -> None:
         evaluator.evaluate(run)
 
 
-peer, ours, ratio = median_ratio(theirs, lambda: qrowd.evaluate(runs, nist, MEASURES))
-print(f"one qrels file: pytrec_eval {peer:.3f} s (3 measures), qrowd {ours:.3f} s (4 measures)")
-promise("one qrels file, times as fast as pytrec_eval", ratio, at_least=1)
+def ours_from_scratch() -> None:
+    """Runs remember their ranking once made; a new value has to rank first, as pytrec_eval does at every call."""
+    qrowd.evaluate(replace(runs), nist, MEASURES)
+
+
+for what, ours in (
+    ("ranked anew", ours_from_scratch),
+    ("ranked before", lambda: qrowd.evaluate(runs, nist, MEASURES)),
+):
+    peer, own, ratio = median_ratio(theirs, ours)
+    print(f"one qrels file, {what}: pytrec_eval {peer:.3f} s (3 measures), qrowd {own:.3f} s (4 measures)")
+    promise(f"one qrels file, {what}, times as fast as pytrec_eval", ratio, at_least=1)
 
 pool = nist.panel().pool
 made = RandomAssessors(pool, N, rng=1)

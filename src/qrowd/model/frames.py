@@ -1,8 +1,8 @@
 """The field's column names, understood at the door, for any data frame that narwhals knows and for plain columns.
 
 qrowd's own names come first; the others are those of ir_measures (query_id, doc_id, relevance), PyTerrier (qid, docno,
-label), ranx (q_id, doc_id, score), trectools (query, docid, rel), BEIR (query-id, corpus-id, score) and crowd-kit (task,
-worker, label).
+label), ranx (q_id, doc_id, score), trectools (query, docid, rel), BEIR (query-id, corpus-id, score) and crowd-kit
+(task, worker, label).
 """
 
 from __future__ import annotations

@@ -174,18 +174,28 @@ class Runs:
     @cached_property
     def rank_contradictions(self) -> int:
         """How many lists state ranks that put a lower score above a higher one."""
-        if self.rank is None:
+        if self.rank is None or not len(self):
             return 0
-        known = np.flatnonzero(~np.isnan(self.rank))
+        known = np.flatnonzero(~np.isnan(self.rank) & self._suspicious(self.rank))
         if not known.size:
             return 0
-        rows = known[_sorted_within(self._lists[known], -self.rank[known])]
-        lists, rank, score = self._lists[rows], self.rank[rows], self.score[rows]
+        lists, rank, score = self._lists[known], self.rank[known], self.score[known]
+        rows = _sorted_within(lists, -rank)
+        lists, rank, score = lists[rows], rank[rows], score[rows]
         # Documents of one rank stand together: the lowest score there against the highest of the next rank.
         firsts = np.flatnonzero(np.append(True, (lists[1:] != lists[:-1]) | (rank[1:] != rank[:-1])))
         lowest, highest, lists = np.minimum.reduceat(score, firsts), np.maximum.reduceat(score, firsts), lists[firsts]
         rising = (lists[1:] == lists[:-1]) & (highest[1:] > lowest[:-1])
         return int(np.unique(lists[1:][rising]).size)
+
+    def _suspicious(self, rank: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """(n,) rows of lists that were not simply written down the ranks with falling scores; most are."""
+        lists = self._lists
+        begins = np.append(True, lists[1:] != lists[:-1])
+        falling = np.append(True, (rank[1:] > rank[:-1]) & (self.score[1:] <= self.score[:-1]))
+        suspicious = np.bincount(lists[begins], minlength=int(lists.max()) + 1) > 1
+        suspicious[lists[~begins & ~falling]] = True
+        return np.asarray(suspicious[lists])
 
 
 @dataclass(frozen=True, eq=False)
