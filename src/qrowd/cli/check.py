@@ -13,15 +13,16 @@ def check(
 ) -> None:
     """What is in these files: topics, documents, assessors, scales, ties, repeats, gaps, mistakes."""
     from qrowd.cli.show import console, show_table
+    from qrowd.reports.document import Table
     from qrowd.reports.inspection import inspect
 
     found = inspect(paths, assessor)
     out = console()
     if rows := found.run_rows():
-        show_table(out, "runs", ["system", "topics", "documents", "list length", "lists with ties"], rows)
+        show_table(out, Table("runs", ["system", "topics", "documents", "list length", "lists with ties"], rows))
     if rows := found.judgment_rows():
         header = ["assessor", "scale", "judgments", "topics", "of the pool", "repeats", "values"]
-        show_table(out, "judgments", header, rows)
+        show_table(out, Table("judgments", header, rows))
     for remark in found.remarks():
         out.print(remark, markup=False)
     for mistake in found.mistakes:

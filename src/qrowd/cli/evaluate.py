@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from qrowd.model.scores import Scores
-    from qrowd.reports.summary import Summary
+from qrowd.cli.options import (
+    DATA,
+    JudgmentFiles,
+    Output,
+    Recode,
+    Scales,
+    Who,
+    check_output,
+    deliver,
+    read_judgments,
+)
 
-DATA = "Data"
 CONVENTIONS = "Conventions that change numbers"
 
 
@@ -19,26 +26,16 @@ def evaluate(
         list[str],
         typer.Option(help="Run files: paths, patterns, folders, NAME=PATH, - for stdin.", rich_help_panel=DATA),
     ],
-    judgments: Annotated[
-        list[str], typer.Option(help="Judgment files, one assessor each (or a table).", rich_help_panel=DATA)
-    ],
+    judgments: JudgmentFiles,
     measure: Annotated[
         list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, AP(rel=2), ...; without: nDCG@10 AP P@10 RR")
     ] = None,
     baseline: Annotated[str | None, typer.Option(help="Compare every system with this one.")] = None,
     per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the scores of every topic.")] = False,
-    output: Annotated[
-        str | None, typer.Option(help="All scores as .csv, .parquet or .json; the tables as .md or .tex.")
-    ] = None,
-    assessor: Annotated[
-        str, typer.Option(help="Who judged: the 'file', or 'column' 2 of the qrels.", rich_help_panel=DATA)
-    ] = "file",
-    recode: Annotated[
-        str | None, typer.Option(help="TOML file of grades to replace, by assessor.", rich_help_panel=DATA)
-    ] = None,
-    scale: Annotated[
-        list[str] | None, typer.Option(help="Declare a scale: 'umbrela-*=0-3'.", rich_help_panel=DATA)
-    ] = None,
+    output: Output = None,
+    assessor: Who = "file",
+    recode: Recode = None,
+    scale: Scales = None,
     slots: Annotated[
         int | None,
         typer.Option(help="Take the first N judgments of each document as N assessors.", rich_help_panel=DATA),
@@ -56,21 +53,18 @@ def evaluate(
 ) -> None:
     """Which system is better, and do the assessors agree on that?"""
     from qrowd import files
-    from qrowd.cli.show import progress
+    from qrowd.cli.show import console, progress, show_table
     from qrowd.evaluation import DEFAULT_MEASURES, Conventions, score
     from qrowd.evaluation import measure as parse
     from qrowd.measures import residual_of
-    from qrowd.reports.export import check_ending, render
+    from qrowd.reports.evaluation import evaluation_document, topic_table
     from qrowd.reports.summary import summarise
 
     # What can be wrong without reading a file is said before any file is read.
     conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades)  # type: ignore[arg-type]
     wanted = [parse(text) for text in measure or DEFAULT_MEASURES]
-    if output is not None:
-        check_ending(output)
-    given = files.read_judgments(judgments, assessor=assessor, scales=dict(map(_pattern_and_scale, scale or [])))
-    if recode is not None:
-        given = given.recode(files.read_recoding(recode))
+    check_output(output)
+    given = read_judgments(judgments, assessor, recode, scale)
     if slots is not None:
         given = given.slots(slots)
     loaded = files.read_runs(runs)
@@ -79,41 +73,8 @@ def evaluate(
         scores = score(loaded, given, [*wanted, *residuals], conventions, progress=advance)
     summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)))
     asked = scores.only(tuple(map(str, wanted)))
-    if output is not None:
-        files.write_whole(output, render(asked, summary, output))
-    show_summary(summary)
+    deliver(evaluation_document(asked, summary), output)
     if per_topic:
-        show_topics(asked)
-
-
-def _pattern_and_scale(text: str) -> tuple[str, str]:
-    from qrowd.errors import ArgumentError
-
-    pattern, equals, scale = text.rpartition("=")
-    if not equals:
-        raise ArgumentError(f"--scale {text}: expected PATTERN=SCALE, as in 'umbrela-*=0-3'")
-    return pattern, scale
-
-
-def show_summary(summary: Summary) -> None:
-    """The sentence, the tables, the notes."""
-    from qrowd.cli.show import console, show_table
-    from qrowd.reports.export import summary_tables
-
-    out = console()
-    out.print(summary.sentence, style="bold", markup=False)
-    out.print()
-    for title, header, rows in summary_tables(summary):
-        show_table(out, title, header, rows)
-    for note in summary.notes:
-        out.print(note, markup=False, soft_wrap=not out.is_terminal)
-
-
-def show_topics(scores: Scores) -> None:
-    """One row per measure, topic and system: the panel's mean and the range over assessors."""
-    from qrowd.cli.show import console, show_table
-    from qrowd.reports.export import topic_rows
-
-    out = console()
-    out.print()
-    show_table(out, "by topic", ["measure", "topic", "system", "mean", "lowest", "highest"], topic_rows(scores))
+        out = console()
+        out.print()
+        show_table(out, topic_table(asked))

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
+from qrowd.reports.document import Document, Table
+
 WORDS = ("system", "assessor", "scale", "values", "measure", "topic")
 
 
@@ -19,22 +21,33 @@ def console() -> Console:
     return out if out.is_terminal else Console(highlight=False, width=240, no_color=True)
 
 
-def show_table(out: Console, title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def show(document: Document) -> None:
+    """The sentence, the tables, the notes."""
+    out = console()
+    out.print(document.sentence, style="bold", markup=False, soft_wrap=not out.is_terminal)
+    out.print()
+    for table in document.tables:
+        show_table(out, table)
+    for note in document.notes:
+        out.print(note, markup=False, soft_wrap=not out.is_terminal)
+
+
+def show_table(out: Console, table: Table) -> None:
     """A plain table; a column named in WORDS is set from the left, one of numbers from the right.
 
     Laid out here: rich would take longer over the tables of 60 systems than scoring them does.
     """
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         placed = (
             cell.ljust(width) if name in WORDS else cell.rjust(width)
-            for name, cell, width in zip(header, cells, widths, strict=True)
+            for name, cell, width in zip(table.header, cells, widths, strict=True)
         )
         return "  ".join(placed).rstrip()
 
-    out.print(Text(f"{title}\n{line(header)}", style="bold"), soft_wrap=True)
-    out.out("\n".join(map(line, rows)) + "\n", highlight=False)
+    out.print(Text(f"{table.title}\n{line(table.header)}", style="bold"), soft_wrap=True)
+    out.out("\n".join(map(line, table.rows)) + "\n", highlight=False)
 
 
 @contextmanager

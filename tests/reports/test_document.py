@@ -10,18 +10,20 @@ import pytest
 import qrowd
 from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores
-from qrowd.reports.export import ASSESSORS_SHOWN, render, summary_tables
+from qrowd.reports.document import render
+from qrowd.reports.evaluation import ASSESSORS_SHOWN, evaluation_document
 from qrowd.reports.summary import summarise
 from qrowd.simulation import Lenient, simulate_demo, simulate_judgments, simulate_pool, simulate_runs
 
 RUNS, JUDGMENTS, _ = simulate_demo()
 SCORES = Scores.from_xarray(qrowd.evaluate(RUNS, JUDGMENTS, ["nDCG@10", "RR"], empty="nan"))
 SUMMARY = summarise(SCORES, baseline="bm25")
+DOCUMENT = evaluation_document(SCORES, SUMMARY)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_tables_carry_every_score_as_a_full_double(ending):
-    content = BytesIO(render(SCORES, SUMMARY, f"x.{ending}"))
+    content = BytesIO(render(DOCUMENT, f"x.{ending}"))
     frame = pd.read_csv(content) if ending == "csv" else pd.read_parquet(content)
     index = ["measure", "assessor", "topic", "system"]
     back = frame.set_index(index)["score"].reindex(pd.MultiIndex.from_product(
@@ -31,7 +33,7 @@ def test_tables_carry_every_score_as_a_full_double(ending):
 
 
 def test_json_carries_every_score_the_labels_and_the_summary():
-    content = json.loads(render(SCORES, SUMMARY, "x.json"))
+    content = json.loads(render(DOCUMENT, "x.json"))
     back = np.array(content["scores"], dtype=float)
     assert np.array_equal(back, SCORES.values, equal_nan=True)
     assert tuple(content["system"]) == SCORES.systems
@@ -42,7 +44,7 @@ def test_json_carries_every_score_the_labels_and_the_summary():
 
 @pytest.mark.parametrize("ending", ["md", "tex"])
 def test_the_tables_hold_every_system_and_assessor(ending):
-    text = render(SCORES, SUMMARY, f"x.{ending}").decode()
+    text = render(DOCUMENT, f"x.{ending}").decode()
     for label in (*SCORES.systems, *SCORES.assessors):
         assert label in text
 
@@ -50,18 +52,18 @@ def test_the_tables_hold_every_system_and_assessor(ending):
 def test_latex_escapes_what_latex_would_take_for_a_command():
     runs = qrowd.Runs.from_dict({"a_b&50%": {"q": {"d": 1}}})
     scores = Scores.from_xarray(qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP"))
-    assert r"a\_b\&50\%" in render(scores, summarise(scores), "x.tex").decode()
+    assert r"a\_b\&50\%" in render(evaluation_document(scores, summarise(scores)), "x.tex").decode()
 
 
 def test_markdown_escapes_the_bar():
     runs = qrowd.Runs.from_dict({"a|b": {"q": {"d": 1}}})
     scores = Scores.from_xarray(qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP"))
-    assert r"a\|b" in render(scores, summarise(scores), "x.md").decode()
+    assert r"a\|b" in render(evaluation_document(scores, summarise(scores)), "x.md").decode()
 
 
 def test_another_ending_is_refused_with_those_there_are():
     with pytest.raises(ArgumentError, match=r"\.csv, \.parquet, \.json, \.md, \.tex"):
-        render(SCORES, SUMMARY, "x.xlsx")
+        render(DOCUMENT, "x.xlsx")
 
 
 def test_of_a_crowd_the_table_shows_those_who_agree_least():
@@ -70,7 +72,7 @@ def test_of_a_crowd_the_table_shows_those_who_agree_least():
     runs = simulate_runs(truth, 5, rng=1)
     scores = Scores.from_xarray(qrowd.evaluate(runs, simulate_judgments(truth, crowd, rng=1), "nDCG@10"))
     summary = summarise(scores)
-    title, _, rows = summary_tables(summary)[-1]
-    assert f"the {ASSESSORS_SHOWN} lowest of {len(crowd)}" in title
+    table = evaluation_document(scores, summary).tables[-1]
+    assert f"the {ASSESSORS_SHOWN} lowest of {len(crowd)}" in table.title
     lowest = np.sort(summary.measures[0].agreement)[:ASSESSORS_SHOWN]
-    assert [float(row[1]) for row in rows] == pytest.approx(lowest, abs=5e-4)
+    assert [float(row[1]) for row in table.rows] == pytest.approx(lowest, abs=5e-4)

@@ -1,0 +1,66 @@
+"""Options that several commands share, and what they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
+    from qrowd.reports.document import Document
+
+DATA = "Data"
+
+JudgmentFiles = Annotated[
+    list[str], typer.Option("--judgments", help="Judgment files, one assessor each (or a table).", rich_help_panel=DATA)
+]
+Who = Annotated[
+    str, typer.Option("--assessor", help="Who judged: the 'file', or 'column' 2 of the qrels.", rich_help_panel=DATA)
+]
+Recode = Annotated[
+    str | None, typer.Option("--recode", help="TOML file of grades to replace, by assessor.", rich_help_panel=DATA)
+]
+Scales = Annotated[
+    list[str] | None, typer.Option("--scale", help="Declare a scale: 'umbrela-*=0-3'.", rich_help_panel=DATA)
+]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", help="All numbers as .csv, .parquet or .json; the tables as .md or .tex."),
+]
+
+
+def read_judgments(paths: list[str], assessor: str, recode: str | None, scales: list[str] | None) -> Judgments:
+    """Read, declare scales, recode."""
+    from qrowd import files
+
+    given = files.read_judgments(paths, assessor=assessor, scales=dict(map(_pattern_and_scale, scales or [])))
+    return given if recode is None else given.recode(files.read_recoding(recode))
+
+
+def _pattern_and_scale(text: str) -> tuple[str, str]:
+    from qrowd.errors import ArgumentError
+
+    pattern, equals, scale = text.rpartition("=")
+    if not equals:
+        raise ArgumentError(f"--scale {text}: expected PATTERN=SCALE, as in 'umbrela-*=0-3'")
+    return pattern, scale
+
+
+def check_output(output: str | None) -> None:
+    """Refuse a file that could not be written in the end, before any work is done."""
+    from qrowd.reports.document import check_ending
+
+    if output is not None:
+        check_ending(output)
+
+
+def deliver(document: Document, output: str | None) -> None:
+    """Write the file, if one is wanted, and show the document."""
+    from qrowd import files
+    from qrowd.cli.show import show
+    from qrowd.reports.document import render
+
+    if output is not None:
+        files.write_whole(output, render(document, output))
+    show(document)
