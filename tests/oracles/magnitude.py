@@ -97,23 +97,23 @@ def ratio_figures(texts, either=False):
     return max(needed, default=0)
 
 
-def agreement(unit_rows, gold, ties):
+def agreement(unit_rows, gold, strict):
     """(pairs in gold's order, pairs with two grades) of one unit (section 6.1.2)."""
     agreed, pairs = 0, 0
     for topic, first, _, _, one in unit_rows:
         for _, second, _, _, other in unit_rows:
             if (topic, first) in gold and (topic, second) in gold and gold[topic, first] < gold[topic, second]:
                 pairs += 1
-                if one < other or (one == other and ties == "agree"):
+                if one < other or (one == other and not strict):
                     agreed += 1
     return agreed, pairs
 
 
-def agreeing_rows(rows, gold, n, ties, preferred):
+def agreeing_rows(rows, gold, n, strict, preferred):
     """Places of the judgments that the n units agreeing most made, document by document (section 7.2)."""
     standing = {}
     for place, (unit, unit_rows) in enumerate(units(rows).items()):
-        agreed, pairs = agreement(unit_rows, gold, ties)
+        agreed, pairs = agreement(unit_rows, gold, strict)
         unjudged = sum((topic, document) not in gold for topic, document, *_ in unit_rows)
         standing[unit] = (-agreed / pairs if pairs else 1, unjudged, place)
     chosen = []

@@ -1,0 +1,183 @@
+"""Kappa: how far assessors agree beyond chance, two of them (Cohen) or many (Fleiss).
+
+Cohen (1960), A Coefficient of Agreement for Nominal Scales. Educ. Psychol. Meas. 20(1), 37-46; Cohen (1968), Weighted
+Kappa. Psychol. Bull. 70(4), 213-220; Fleiss (1971), Measuring Nominal Scale Agreement among Many Raters. Psychol. Bull.
+76(5), 378-382; Fleiss, Cohen, Everitt (1969), Large Sample Standard Errors of Kappa and Weighted Kappa. Psychol. Bull.
+72(5), 323-327.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.agreement.reference import pair_numbers
+from qrowd.agreement.reliability import need_two_assessors, reliability, shared_scale
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.counts import confusion
+from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.labels import closest
+
+Floats = NDArray[np.float64]
+Weights = Literal["linear", "quadratic"]
+
+MOST_VALUES = 1000
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """Agreement of two assessors.
+
+    value : (observed - expected) / (1 - expected); nan where chance alone would already agree always.
+    observed, expected : share of documents on which they agree, and would by chance; with weights, a document on which
+        they differ counts for a part.
+    standard_error : of the value, for many documents; nan where the value is.
+    n_documents : judged by both.
+    """
+
+    value: float
+    observed: float
+    expected: float
+    standard_error: float
+    n_documents: int
+    weights: Weights | None
+
+
+@dataclass(frozen=True)
+class FleissKappa:
+    """Agreement of many assessors.
+
+    value, observed, expected : as for two; observed is the share of pairs of judgments of the same document that agree,
+        every document weighing the same.
+    standard_error : of the value, by leaving out one document at a time; nan where one of these values is.
+    fewest, most : judgments of a document. Fleiss has them equal; where they are not, documents still weigh the same.
+    """
+
+    value: float
+    observed: float
+    expected: float
+    standard_error: float
+    n_documents: int
+    n_judgments: int
+    fewest: int
+    most: int
+    weights: Weights | None
+
+
+def cohen_kappa(
+    judgments: Judgments, first: str, second: str, *, weights: Weights | None = None, repeats: Repeats = "first"
+) -> Kappa:
+    """Agreement of two assessors on the documents both judged, beyond chance.
+
+    weights : None, any difference is a disagreement; "linear" or "quadratic", it weighs as much as the difference of
+        the two values, or its square, over that of the lowest and the highest value either gave.
+
+    Raises
+    ------
+    ArgumentError
+        A name that nobody has.
+    NoOverlapError
+        Two assessors who judged no document in common.
+
+    >>> said = {"ann": (1, 1, 0, 0), "bob": (1, 0, 0, 0)}
+    >>> judgments = Judgments.from_rows([("q", d, who, v) for who, row in said.items() for d, v in zip("abcd", row)])
+    >>> kappa = cohen_kappa(judgments, "ann", "bob")
+    >>> kappa.value, kappa.observed, kappa.expected, kappa.n_documents
+    (0.5, 0.75, 0.5, 4)
+    """
+    for name in (first, second):
+        if name not in judgments.assessors:
+            known = closest(name, judgments.assessors, "assessor")
+            raise ArgumentError(f"{name!r}: no assessor has this name; {known}")
+    if first == second:
+        raise ArgumentError(f"{first!r} and {second!r} are the same assessor; name two")
+    both = judgments.select(assessors=lambda name: name in (first, second))
+    shared_scale(both)
+    one = both.single(repeats)
+    pairs = pair_numbers(one)
+    rows = [np.flatnonzero((one.assessor == one.assessors.index(name)) & (one.value >= 0)) for name in (first, second)]
+    _, i, j = np.intersect1d(pairs[rows[0]], pairs[rows[1]], assume_unique=True, return_indices=True)
+    if not i.size:
+        raise NoOverlapError(
+            f"{first!r} and {second!r} judged no document in common, so they have no kappa; "
+            "pairwise_agreement(judgments) shows which assessors do"
+        )
+    values, code = np.unique(np.concatenate([one.value[rows[0][i]], one.value[rows[1][j]]]), return_inverse=True)
+    credit = credits(values, weights)
+    share = confusion(code[: i.size], code[i.size :], values.size) / i.size
+    of_first, of_second = share.sum(axis=1), share.sum(axis=0)
+    observed, expected = float((share * credit).sum()), float(of_first @ credit @ of_second)
+    if values.size == 1:
+        return Kappa(np.nan, observed, expected, np.nan, i.size, weights)
+    value = (observed - expected) / (1 - expected)
+    # Fleiss, Cohen and Everitt (1969), equation 13, with weights of agreement.
+    around = (credit @ of_second)[:, None] + (of_first @ credit)[None, :]
+    spread = (share * (credit - around * (1 - value)) ** 2).sum() - (value - expected * (1 - value)) ** 2
+    error = np.sqrt(max(float(spread), 0.0) / i.size) / (1 - expected)
+    return Kappa(value, observed, expected, float(error), i.size, weights)
+
+
+def fleiss_kappa(
+    judgments: Judgments,
+    *,
+    weights: Weights | None = None,
+    repeats: Repeats = "first",
+    slots: int | None = None,
+    min_judgments: int = 2,
+) -> FleissKappa:
+    """Agreement of many assessors, whoever they are, on the documents judged at least twice, beyond chance.
+
+    observed = mean over documents of sum_ij w_ij n_i (n_j - [i = j]) / (m (m - 1)); expected = sum_ij w_ij p_i p_j, p
+    being the values' shares of all judgments; w = 1 for equal values, else 0 or, with weights, as for `cohen_kappa`.
+
+    slots : only the first so many judgments of every document, for crowds; min_judgments : documents judged less often
+        are left out. With both set to the same number every document has as many, as Fleiss wants.
+
+    Raises
+    ------
+    NoOverlapError
+        Fewer than two assessors; no document judged often enough.
+    """
+    need_two_assessors(judgments)
+    data = reliability(judgments, "nominal", repeats=repeats, slots=slots, min_judgments=min_judgments)
+    (documents,) = data.groups
+    values, size = documents.values, documents.size
+    credit = credits(values, weights)
+    counts = documents.counts if isinstance(documents.counts, np.ndarray) else documents.counts.toarray()
+    agree = (((counts @ credit) * counts).sum(axis=1) - size) / (size * (size - 1))
+    said = counts.sum(axis=0)
+    observed, expected = float(agree.mean()), float(_by_chance(said[None, :], credit)[0])
+    value = error = np.nan
+    n = size.size
+    if values.size > 1:
+        value = (observed - expected) / (1 - expected)
+        if n > 1:
+            chance = _by_chance(said - counts, credit)
+            chance[chance > 1 - 1e-12] = np.nan  # without that document all say the same
+            without = ((agree.sum() - agree) / (n - 1) - chance) / (1 - chance)
+            error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+    total = int(size.sum())
+    return FleissKappa(value, observed, expected, error, n, total, int(size.min()), int(size.max()), weights)
+
+
+def credits(values: Floats, weights: Weights | None) -> Floats:
+    """(values, values) how much two values agree: 1 where they are equal, down to 0."""
+    if weights not in (None, *get_args(Weights)):
+        raise ArgumentError(f"weights={weights!r}: choose linear, quadratic or None")
+    if values.size > MOST_VALUES:
+        raise ArgumentError(
+            f"{values.size} distinct values are too many for kappa; krippendorff_alpha(judgments, 'interval') takes any"
+        )
+    if weights is None or values.size == 1:
+        return np.eye(values.size)
+    apart = np.abs(values[:, None] - values[None, :]) / (values[-1] - values[0])
+    return np.asarray(1 - (apart if weights == "linear" else apart**2))
+
+
+def _by_chance(said: Floats, credit: Floats) -> Floats:
+    """(rows,) agreement expected from how often each value was said."""
+    share = said / said.sum(axis=1, keepdims=True)
+    return np.asarray(((share @ credit) * share).sum(axis=1))

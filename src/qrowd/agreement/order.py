@@ -1,0 +1,161 @@
+"""Order agreement: do an assessor's values follow the order that another scale gives the same documents?
+
+Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
+ACM TOIS 35(3), section 6.1.2, Figures 6 and 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.agreement.reference import Reference, hold, pair_numbers
+from qrowd.errors import ArgumentError
+from qrowd.kernels.pairs import order_counts, order_counts_by_level
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments, Repeats
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BY = ("assessor", "unit", "topic", "levels")
+MOST_LEVELS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class OrderAgreement:
+    """How often values follow a reference's order; every array is (groups,).
+
+    by : what the groups are; columns : their labels, one column each ("levels" has two, `low` and `high`).
+    same, equal, opposite : pairs of documents, of one topic and different grades, whose values stand in the order of
+        the grades, are equal, stand in the opposite order.
+    strict : whether equal values disagree.
+    """
+
+    by: tuple[str, ...]
+    columns: dict[str, NDArray[Any]]
+    same: Ints
+    equal: Ints
+    opposite: Ints
+    strict: bool
+    reference: str
+
+    @property
+    def n_pairs(self) -> Ints:
+        return self.same + self.equal + self.opposite
+
+    @property
+    def value(self) -> Floats:
+        """Share of pairs that agree; nan without any."""
+        agree = self.same if self.strict else self.same + self.equal
+        return np.where(self.n_pairs > 0, agree / np.maximum(self.n_pairs, 1), np.nan)
+
+    @property
+    def overall(self) -> float:
+        """Share of all pairs that agree."""
+        agree = self.same.sum() + (0 if self.strict else self.equal.sum())
+        return float(agree / self.n_pairs.sum()) if self.n_pairs.any() else np.nan
+
+    @property
+    def mean(self) -> float:
+        """Over groups; each weighs the same."""
+        known = self.value[~np.isnan(self.value)]
+        return float(known.mean()) if known.size else np.nan
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per group."""
+        counts = {"n_pairs": self.n_pairs, "same": self.same, "equal": self.equal, "opposite": self.opposite}
+        return make_frame({**self.columns, **counts, "agreement": self.value}, backend)
+
+
+def order_agreement(
+    judgments: Judgments,
+    reference: Reference,
+    *,
+    by: str | Sequence[str] | None = "assessor",
+    strict: bool = False,
+    repeats: Repeats = "first",
+) -> OrderAgreement:
+    """Of two documents to which the reference gives different grades, does the higher one get the higher value?
+
+    The scales need not be alike: grades against magnitudes, yes/no against fractions. Only documents of one topic that
+    one assessor judged (in one unit, where groups are units) are compared.
+
+    Parameters
+    ----------
+    reference : the name of an assessor (left out of the groups), the judgments of one assessor, or
+        {(topic, document): grade}.
+    by : "assessor", "unit", "topic", "levels" (every pair of the reference's levels), several of these, or None for one
+        group. For one value per topic and pair of levels, as in Figure 7, merge the assessors first.
+    strict : False counts equal values as agreement ("not lower", the paper's way), True as disagreement.
+
+    Raises
+    ------
+    ArgumentError
+        by="unit" where no units are recorded; a reference of too many levels for by="levels".
+    NoOverlapError
+        The reference graded nothing that the others judged.
+    """
+    groups = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    for name in groups:
+        if name not in BY:
+            raise ArgumentError(f"by={name!r}: choose from {', '.join(BY)}, several of them, or None")
+    held = hold(judgments, reference, "reference", repeats)
+    if "unit" in groups:
+        split, who, assessors, units = _by_unit(held.judgments)
+    else:
+        split, assessors, units = held.judgments, held.judgments.assessors, ("",)
+        who = np.stack([np.arange(len(assessors)), np.zeros(len(assessors), np.int64)])
+    one = split.single(repeats)
+    kept = np.array([split.assessors.index(name) for name in one.assessors])
+    grade = held.grades_of(one.topics, one.documents)(pair_numbers(one))
+    rows = np.flatnonzero(~np.isnan(grade) & (one.value >= 0))
+    assessor, unit = who[:, kept[one.assessor[rows]]]
+    cells, cell = np.unique(np.stack([assessor, unit, one.topic[rows]]).astype(np.int64), axis=1, return_inverse=True)
+    cell = cell.ravel()
+    order = np.argsort(cell, kind="stable")
+    starts = np.searchsorted(cell[order], np.arange(cells.shape[1] + 1))
+    value, grade = one.value[rows][order], grade[rows][order]
+    codes = {"assessor": cells[0], "unit": cells[1], "topic": cells[2]}
+    labels = {"assessor": assessors, "unit": units, "topic": one.topics}
+    if "levels" in groups:
+        levels, level = np.unique(grade, return_inverse=True)
+        if levels.size > MOST_LEVELS:
+            raise ArgumentError(
+                f"by='levels': the reference has {levels.size} levels; recode it to {MOST_LEVELS} or fewer"
+            )
+        by_level = order_counts_by_level(starts, value, level.astype(np.int64), levels.size)
+        low, high = np.triu_indices(levels.size, 1)
+        counts = by_level[:, low, high].reshape(-1, 3)
+        codes = {name: np.repeat(code, low.size) for name, code in codes.items()}
+        codes |= {"low": np.tile(low, cells.shape[1]), "high": np.tile(high, cells.shape[1])}
+    else:
+        counts = order_counts(starts, value, grade)
+    names = [part for name in groups for part in (("low", "high") if name == "levels" else (name,))]
+    keys = np.stack([codes[name] for name in names]) if names else np.zeros((1, counts.shape[0]), np.int64)
+    distinct, at = np.unique(keys, axis=1, return_inverse=True)
+    totals = np.zeros((distinct.shape[1], 3), np.int64)
+    np.add.at(totals, at.ravel(), counts)
+    columns: dict[str, NDArray[Any]] = {
+        name: levels[code] if name in ("low", "high") else np.array(labels[name], object)[code]
+        for name, code in zip(names, distinct, strict=False)
+    }
+    return OrderAgreement(groups, columns, totals[:, 0], totals[:, 1], totals[:, 2], strict, held.name)
+
+
+def _by_unit(judgments: Judgments) -> tuple[Judgments, Ints, tuple[str, ...], tuple[str, ...]]:
+    """Every assessor's units as assessors of their own; (2, those) number of assessor and unit; assessors; units."""
+    if judgments.unit is None:
+        raise ArgumentError("by='unit': these judgments record no units; give a unit column, or use by='assessor'")
+    found, unit = np.unique(
+        np.array(["" if name is None else str(name) for name in judgments.unit], object), return_inverse=True
+    )
+    who, code = np.unique(np.stack([judgments.assessor.astype(np.int64), unit]), axis=1, return_inverse=True)
+    names = tuple(f"{judgments.assessors[a]} in {found[u]}" for a, u in who.T)
+    scales = tuple(judgments.scales[a] for a in who[0])
+    split = replace(judgments, assessors=names, assessor=code.ravel().astype(np.int32), scales=scales)
+    return split, who, judgments.assessors, tuple(found.tolist())

@@ -1,0 +1,259 @@
+"""Every assessor beside every other: share of agreement, agreement beyond chance, and what one says given the other.
+
+The label table: Carterette, Bennett, Chickering, Dumais (2008), Here or There: Preference Judgments for Relevance.
+ECIR, Tables 1 to 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.agreement.kappa import Weights, credits
+from qrowd.agreement.reference import pair_numbers
+from qrowd.agreement.reliability import need_two_assessors, reliability, shared_scale
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.counts import coincidences
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments, Repeats
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Which = Literal["agreement", "expected", "kappa", "n"]
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseAgreement:
+    """Agreement of any two assessors on the documents both judged.
+
+    assessors : labels of the rows and columns of all matrices, which are symmetric.
+    n : documents both judged (on the diagonal: judged). agreement : share on which they agree, differences counting for
+        a part with weights; expected : by chance, from what each said of these documents. kappa : (agreement -
+        expected) / (1 - expected). nan where nobody could tell, and on the diagonal of kappa and expected.
+    """
+
+    assessors: tuple[str, ...]
+    n: Ints
+    agreement: Floats
+    expected: Floats
+    kappa: Floats
+    weights: Weights | None
+
+    @property
+    def mean_agreement(self) -> float:
+        """Share of agreeing pairs of judgments, over all pairs of assessors; every pair of judgments counts once."""
+        return self._mean(self.agreement)
+
+    @property
+    def mean_kappa(self) -> float:
+        """Kappa over all pairs of assessors that have one, weighed by the documents both judged."""
+        return self._mean(self.kappa)
+
+    def _mean(self, matrix: Floats) -> float:
+        upper = np.triu_indices(len(self.assessors), 1)
+        value, n = matrix[upper], self.n[upper]
+        known = ~np.isnan(value)
+        return float(np.average(value[known], weights=n[known])) if known.any() else np.nan
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per pair of assessors who share a document."""
+        i, j = np.nonzero(np.triu(self.n, 1))
+        names = np.array(self.assessors, object)
+        return make_frame(
+            {
+                "first": names[i],
+                "second": names[j],
+                "n_documents": self.n[i, j],
+                "agreement": self.agreement[i, j],
+                "expected": self.expected[i, j],
+                "kappa": self.kappa[i, j],
+            },
+            backend,
+        )
+
+    def matrix(self, which: Which = "kappa", backend: str = "pandas") -> Any:
+        """One row and one column per assessor; the first column names the row."""
+        if which not in ("agreement", "expected", "kappa", "n"):
+            raise ArgumentError(f"which={which!r}: choose agreement, expected, kappa or n")
+        columns = dict(zip(self.assessors, getattr(self, which).T, strict=True))
+        return make_frame({"assessor": np.array(self.assessors, object), **columns}, backend)
+
+
+def pairwise_agreement(
+    judgments: Judgments, *, weights: Weights | None = None, repeats: Repeats = "first"
+) -> PairwiseAgreement:
+    """How often any two assessors agree on the documents both judged, and how far beyond chance (Cohen's kappa).
+
+    weights : None, "linear" or "quadratic", as for `cohen_kappa`, the lowest and the highest value being anyone's.
+
+    Raises
+    ------
+    NoOverlapError
+        Fewer than two assessors; no two of them share a document.
+    """
+    need_two_assessors(judgments)
+    shared_scale(judgments)
+    document, who, value = _said(judgments, repeats)
+    values, code = np.unique(value, return_inverse=True)
+    credits(values, weights)
+    shape = (int(document.max(initial=-1)) + 1, len(judgments.assessors))
+
+    def of(weight: Floats) -> Any:
+        from scipy.sparse import csc_array
+
+        used = weight != 0
+        return csc_array((weight[used], (document[used], who[used])), shape=shape)
+
+    def dense(matrix: Any) -> Floats:
+        return np.asarray(matrix.toarray(), np.float64)
+
+    judged = of(np.ones(code.size))
+    n = dense(judged.T @ judged)
+    if not np.triu(n, 1).any():
+        raise NoOverlapError("no two assessors judged a document in common, so nobody's agreement can be told")
+    # Agreement of whole grades is a sum over values, or over thresholds between them, of agreements on yes or no.
+    disagreement, by_chance = np.zeros(n.shape), np.zeros(n.shape)
+    if weights == "quadratic":
+        x = values[code] - values.mean()
+        first, second = of(x), of(x**2)
+        sums, squares = dense(first.T @ judged), dense(second.T @ judged)
+        disagreement += squares + squares.T - 2 * dense(first.T @ first)
+        with np.errstate(invalid="ignore"):
+            by_chance += squares + squares.T - 2 * sums * sums.T / n
+        scale = float(np.ptp(values)) ** 2
+    else:
+        linear = weights == "linear"
+        for k in range(values.size - 1 if linear else values.size):
+            part = of((code > k if linear else code == k).astype(np.float64))
+            gap = float(values[k + 1] - values[k]) if linear else 0.5
+            said = dense(part.T @ judged)
+            disagreement += gap * (said + said.T - 2 * dense(part.T @ part))
+            with np.errstate(invalid="ignore"):
+                by_chance += gap * (said + said.T - 2 * said * said.T / n)
+        scale = float(np.ptp(values)) if linear else 1.0
+    scale = scale or 1.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        observed = np.where(n > 0, 1 - disagreement / scale / n, np.nan)
+        expected = np.where(n > 0, 1 - by_chance / scale / n, np.nan)
+        # By chance alone they would always agree where both said the same single value throughout.
+        kappa = np.where(1 - expected > 1e-12, (observed - expected) / (1 - expected), np.nan)
+    np.fill_diagonal(expected, np.nan)
+    np.fill_diagonal(kappa, np.nan)
+    return PairwiseAgreement(judgments.assessors, n.astype(np.int64), observed, expected, kappa, weights)
+
+
+def _said(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:
+    """(judgments,) number of the document, number of the assessor, value; at most one of each assessor."""
+    one = judgments.single(repeats)
+    said = one.value >= 0
+    _, document = np.unique(pair_numbers(one)[said], return_inverse=True)
+    number = {name: i for i, name in enumerate(judgments.assessors)}
+    who = np.array([number[name] for name in one.assessors], np.int64)[one.assessor[said]]
+    return document, who, one.value[said]
+
+
+# ------------------------------------------------------------------ what one says, given what the other said
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """How often one assessor says the column's value of a document of which another says the row's.
+
+    values : of rows and columns. counts : (values, values), symmetric: every pair of judgments stands in both
+        directions, and those of a document weigh 1 each, or 1 / (judgments - 1) per document.
+    n_documents, n_pairs : behind them, each pair once.
+    """
+
+    values: tuple[Any, ...]
+    counts: Floats
+    n_documents: int
+    n_pairs: int
+    per_document: bool
+
+    @property
+    def total(self) -> Floats:
+        """(values,) of the rows."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @property
+    def share(self) -> Floats:
+        """(values,) share of each value among the judgments."""
+        return np.asarray(self.total / self.counts.sum())
+
+    @property
+    def probability(self) -> Floats:
+        """(values, values) of the column's value given the row's; rows sum to 1."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.counts / self.total[:, None])
+
+    @property
+    def agreement(self) -> float:
+        """Share of pairs that agree."""
+        return float(self.counts.trace() / self.counts.sum())
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per value: the row-normalised table, the row's total and the value's share of all judgments."""
+        names = [f"{value:g}" if isinstance(value, float) else str(value) for value in self.values]
+        columns = dict(zip(names, self.probability.T, strict=True))
+        first = {"value": np.array(names, object)}
+        return make_frame({**first, **columns, "total": self.total, "share": self.share}, backend)
+
+
+def label_table(
+    judgments: Judgments, *, per_document: bool = False, repeats: Repeats = "first", slots: int | None = None
+) -> LabelTable:
+    """Given what one assessor said of a document, what does another say? Normalised by row, as in the paper's Table 1.
+
+    per_document : documents weigh by their judgments, not by their pairs, as in Krippendorff's coincidences and in
+        equation 5 of Demeester et al. (2016).
+    slots : only the first so many judgments of every document.
+
+    Raises
+    ------
+    NoOverlapError
+        Fewer than two assessors; no document judged twice.
+    """
+    need_two_assessors(judgments)
+    data = reliability(judgments, "nominal", repeats=repeats, slots=slots)
+    (documents,) = data.groups
+    if not isinstance(documents.counts, np.ndarray):
+        raise ArgumentError(f"{documents.values.size} distinct values are too many for a table; recode them to levels")
+    counts = coincidences(documents.counts, None if per_document else np.ones(documents.size.size))
+    n_pairs = int((documents.size * (documents.size - 1)).sum()) // 2
+    return LabelTable(tuple(documents.values.tolist()), counts, documents.size.size, n_pairs, per_document)
+
+
+@dataclass(frozen=True)
+class AgreementTest:
+    """Do two ways of judging lead to equal agreement? chi-square of agreed and disagreed pairs, one degree of freedom.
+
+    both_directions : every pair of judgments counts twice, as the paper's tables count it (that doubles chi-square).
+    """
+
+    chi_square: float
+    p: float
+    agreement: tuple[float, float]
+    n_pairs: tuple[float, float]
+    both_directions: bool
+
+
+def same_agreement(first: LabelTable, second: LabelTable, *, both_directions: bool = False) -> AgreementTest:
+    """Test whether the shares of agreeing pairs in two tables differ (Carterette et al. 2008, section 3.2).
+
+    chi-square = sum (observed - expected)^2 / expected over the four counts, without continuity correction. Pairs of
+    the same document are not independent, so p is too small where documents have many judgments.
+    """
+    from scipy.special import chdtrc
+
+    times = 1.0 if both_directions else 0.5
+    table = times * np.array([[t.counts.trace(), t.counts.sum() - t.counts.trace()] for t in (first, second)])
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    expected = np.outer(rows, columns) / table.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chi_square = float(((table - expected) ** 2 / expected).sum())
+    shares = (first.agreement, second.agreement)
+    p = float(chdtrc(1, chi_square))
+    return AgreementTest(chi_square, p, shares, (float(rows[0]), float(rows[1])), both_directions)

@@ -1,0 +1,245 @@
+"""What agreement is computed from: documents judged at least twice, group by group, as counts of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.agreement.reference import pair_numbers
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.kernels.counts import Counts, alike, value_counts
+from qrowd.kernels.disagreement import Level
+from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.labels import closest, factorize
+from qrowd.model.scales import Scale, infer_scale
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Groups = str | Mapping[Any, object] | Sequence[object] | NDArray[Any]
+"""How judgments are grouped: see `grouped`."""
+By = Groups | None
+
+LEVEL_OF: dict[str, Level] = {
+    "binary": "nominal",
+    "graded": "ordinal",
+    "fractions": "interval",
+    "magnitude": "ratio",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents of a group that enough assessors judged.
+
+    values : (values,) ascending; a group need not use them all.
+    counts : (documents, values) how many assessors gave the document each value.
+    pair : (documents,) number of each (topic, document).
+    left_out : the numbers of those that too few judged.
+    """
+
+    values: Floats
+    counts: Counts
+    pair: Ints
+    left_out: Ints
+
+    @cached_property
+    def size(self) -> Ints:
+        """(documents,) judgments of each."""
+        return np.asarray(self.counts.sum(axis=1), np.int64).ravel()
+
+    @cached_property
+    def alike(self) -> tuple[Counts, Ints]:
+        """The distinct rows of `counts`, and how many documents have each."""
+        if isinstance(self.counts, np.ndarray):
+            return alike(self.counts)
+        return self.counts, np.ones(self.pair.size, np.int64)
+
+    def part(self, wanted: Callable[[Ints], NDArray[np.bool_]]) -> Documents:
+        """Some of the documents; wanted says which of their numbers."""
+        rows = np.flatnonzero(wanted(self.pair))
+        return Documents(self.values, self.counts[rows], self.pair[rows], self.left_out[wanted(self.left_out)])
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Judgments ready for agreement.
+
+    by : what the groups are, "" for a single one; labels : one per group.
+    level : of measurement; scale : the one that holds everyone's values.
+    n_repeats : judgments that repeat an earlier one of the same assessor; repeats : what was done about them.
+    topics, documents : labels; the number of a (topic, document) is topic * len(documents) + document.
+    """
+
+    by: str
+    labels: tuple[str, ...]
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    groups: tuple[Documents, ...]
+    level: Level
+    scale: Scale
+    n_repeats: int
+    repeats: str
+
+
+def reliability(
+    judgments: Judgments,
+    level: Level | None,
+    by: By = None,
+    *,
+    repeats: Repeats = "first",
+    slots: int | None = None,
+    min_judgments: int = 2,
+    logs: bool = False,
+) -> Reliability:
+    """Judgments as value counts; arguments as those of `krippendorff_alpha`.
+
+    Raises
+    ------
+    NoOverlapError
+        No document was judged often enough.
+    ScaleError
+        Scales that cannot be one; logarithms of zero.
+    ArgumentError
+        A level, a grouping or a least number of judgments that makes no sense.
+    """
+    if level is not None and level not in get_args(Level):
+        raise ArgumentError(f"level={level!r}: choose one of {', '.join(get_args(Level))}")
+    if min_judgments < 2:
+        raise ArgumentError(f"min_judgments={min_judgments}: agreement needs at least 2 judgments of a document")
+    need_two_assessors(judgments)
+    scale = shared_scale(judgments)
+    split, name, labels, group_of_topic = grouped(judgments, by)
+    single = split.single(repeats) if slots is None else split.slots(slots)
+    wanted = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
+    pair = pair_numbers(single)[wanted]
+    group, value = group_of_topic[single.topic[wanted]], single.value[wanted]
+    if logs:
+        if (value == 0).any():
+            raise ScaleError("logs=True: there are values of 0, which have no logarithm; leave logs out or recode 0")
+        value = np.log(value)
+    order = np.lexsort((pair, group))
+    pair, group, value = pair[order], group[order], value[order]
+    begins = np.flatnonzero(np.append(True, pair[1:] != pair[:-1])) if pair.size else np.zeros(0, np.int64)
+    size = np.diff(np.append(begins, pair.size))
+    enough = size >= min_judgments
+    kept = np.repeat(enough, size)
+    n_groups = len(labels)
+    if not enough.any():
+        raise NoOverlapError(
+            f"no document was judged {min_judgments} times or more, so there is nothing to agree on; "
+            "judgments.coverage() shows who judged what"
+        )
+    values, code = np.unique(value[kept], return_inverse=True)
+    starts = np.append(0, np.cumsum(size[enough]))
+    counts = value_counts(starts, code.astype(np.int32), values.size)
+    pairs, few = pair[begins[enough]], pair[begins[~enough]]
+    edges, few_edges = (
+        np.searchsorted(group[begins[which]], np.arange(n_groups + 1)).tolist() for which in (enough, ~enough)
+    )
+    groups = tuple(
+        Documents(values, counts[a:b], pairs[a:b], few[c:d])
+        for (a, b), (c, d) in zip(pairwise(edges), pairwise(few_edges), strict=True)
+    )
+    n_repeats = 0 if slots is not None else split.n_repeats()
+    how = repeats if slots is None else f"first {slots} judgments of a document"
+    level = level or LEVEL_OF[scale.kind]
+    return Reliability(name, labels, single.topics, single.documents, groups, level, scale, n_repeats, how)
+
+
+def need_two_assessors(judgments: Judgments) -> None:
+    """Refuse judgments of fewer than two assessors."""
+    if len(judgments.assessors) < 2:
+        found = f"there is only {judgments.assessors[0]!r}" if judgments.assessors else "there are no judgments"
+        raise NoOverlapError(f"agreement needs at least two assessors; {found}")
+
+
+def shared_scale(judgments: Judgments) -> Scale:
+    """The one scale that everyone's values can be on.
+
+    Declared scales must end at the same maximum, and what undeclared assessors said must fit it. Where all are inferred
+    they may be one scale seen in part (a crowd worker who never said 2), unless fractions end at another maximum than
+    the highest, or a 0 stands beside magnitudes. So grades 0-3 and 0-5 of two assessors pass for one scale; it is
+    stated with every result.
+
+    Raises
+    ------
+    ScaleError
+        Scales that cannot be one; it names two assessors.
+    """
+    scales = dict(zip(judgments.assessors, judgments.scales, strict=True))
+    declared = [name for name, scale in scales.items() if scale.declared]
+    kinds = list(LEVEL_OF)
+    holder = max(declared or scales, key=lambda name: (kinds.index(scales[name].kind), scales[name].maximum))
+    widest = scales[holder]
+    for i, (name, scale) in enumerate(scales.items()):
+        if scale.declared:
+            mixed = scale.maximum != widest.maximum
+        elif declared or widest.kind == "magnitude":
+            mixed = widest.problem(judgments.value[judgments.assessor == i]) is not None
+        else:
+            mixed = scale.maximum > widest.maximum or (scale.kind == "fractions" and scale.maximum < widest.maximum)
+        if mixed:
+            raise ScaleError(
+                f"assessors {holder} ({widest}) and {name} ({scale}) judge on different scales; "
+                "bring them together with recode, with unit_grades() or by declaring the scale they share"
+            )
+    return widest if declared or len(set(scales.values())) == 1 else infer_scale(judgments.value)
+
+
+def grouped(judgments: Judgments, by: By) -> tuple[Judgments, str, tuple[str, ...], NDArray[np.int64]]:
+    """Judgments whose every topic belongs to one group: they, the name of the grouping, its labels, group of topic.
+
+    by : None for one group, "topic", or {topic: group}, {assessor: group}, {(topic, document): group} (what a mapping
+        does not name is left out), or one group per judgment (None leaves a judgment out). Where groups divide a topic,
+        its parts become topics of their own.
+    """
+    n_topics = len(judgments.topics)
+    if by is None:
+        return judgments, "", ("all",), np.zeros(n_topics, np.int64)
+    if isinstance(by, str):
+        if by != "topic":
+            raise ArgumentError(
+                f"by={by!r}: expected 'topic', a mapping of topics, assessors or (topic, document) to groups, "
+                "or one group per judgment"
+            )
+        return judgments, "topic", judgments.topics, np.arange(n_topics)
+    if isinstance(by, Mapping):
+        by = _by_row(judgments, by)
+    if len(by) != len(judgments):
+        raise ArgumentError(f"by: {len(by)} groups for {len(judgments)} judgments; one for each is needed")
+    named = [None if group is None else str(group) for group in by]
+    code, labels = factorize(group for group in named if group is not None)
+    if not labels:
+        raise ArgumentError("by: no judgment belongs to any group")
+    group = np.full(len(judgments), -1, np.int64)
+    group[[g is not None for g in named]] = code
+    parts, topic = np.unique(judgments.topic.astype(np.int64) * (len(labels) + 1) + group + 1, return_inverse=True)
+    of_part = parts % (len(labels) + 1) - 1
+    topics = tuple(f"{judgments.topics[p // (len(labels) + 1)]} ({p % (len(labels) + 1)})" for p in parts)
+    return replace(judgments, topics=topics, topic=topic.astype(np.int32)), "group", labels, of_part
+
+
+def _by_row(judgments: Judgments, by: Mapping[Any, object]) -> list[object]:
+    """One group per judgment from a mapping; what its keys are is told by what they name."""
+    if by and all(isinstance(key, tuple) for key in by):
+        named = [
+            (judgments.topics[t], judgments.documents[d])
+            for t, d in zip(judgments.topic, judgments.document, strict=True)
+        ]
+        return [by.get(pair) for pair in named]
+    keys = {str(key): group for key, group in by.items()}
+    for labels, codes in ((judgments.topics, judgments.topic), (judgments.assessors, judgments.assessor)):
+        if keys and keys.keys() <= set(labels):
+            groups = [keys.get(label) for label in labels]
+            return [groups[code] for code in codes]
+    unknown = next((key for key in keys if key not in judgments.topics), "")
+    raise ArgumentError(
+        f"by={{{unknown!r}: ...}}: keys must all be topics, all assessors or all (topic, document); "
+        + closest(unknown, judgments.topics, "topic")
+    )

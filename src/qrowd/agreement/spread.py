@@ -1,0 +1,79 @@
+"""How far apart the magnitudes of one document lie: geometric standard deviation, and highest over lowest.
+
+Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
+ACM TOIS 35(3), section 6.1.1 and Figure 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.agreement.correlation import Pearson, pearson
+from qrowd.agreement.reliability import reliability
+from qrowd.errors import ScaleError
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments, Repeats
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Spread of the values of every document judged often enough; every array is (documents,).
+
+    topic, document : labels. n : judgments. geometric_mean, geometric_deviation : exp of the mean, of the standard
+    deviation (n - 1) of the logarithms. ratio : highest over lowest.
+    """
+
+    topic: NDArray[np.object_]
+    document: NDArray[np.object_]
+    n: NDArray[np.int64]
+    geometric_mean: Floats
+    geometric_deviation: Floats
+    ratio: Floats
+
+    @property
+    def correlation(self) -> Pearson:
+        """Between the logarithms of the two measures of spread."""
+        return pearson(np.log(self.geometric_deviation), np.log(self.ratio))
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per document."""
+        return make_frame({name: getattr(self, name) for name in self.__dataclass_fields__}, backend)
+
+
+def spread(
+    judgments: Judgments, *, repeats: Repeats = "first", slots: int | None = None, min_judgments: int = 2
+) -> Spread:
+    """Geometric standard deviation and max/min ratio of every document's values.
+
+    repeats, slots, min_judgments : as in `krippendorff_alpha`.
+
+    Raises
+    ------
+    ScaleError
+        A value of 0: ratios are for magnitudes.
+    NoOverlapError
+        Fewer than two assessors; no document judged often enough.
+    """
+    from scipy.sparse import csr_array
+
+    data = reliability(judgments, "ratio", repeats=repeats, slots=slots, min_judgments=min_judgments)
+    (documents,) = data.groups
+    if documents.values[0] == 0:
+        raise ScaleError("there are values of 0, whose ratio to others has no end; spread is for magnitudes")
+    n, logs = documents.size, np.log(documents.values)
+    counts = csr_array(documents.counts)
+    starts, code = counts.indptr[:-1], counts.indices
+    mean = (counts @ logs) / n
+    squares = np.add.reduceat(counts.data * (logs[code] - np.repeat(mean, np.diff(counts.indptr))) ** 2, starts)
+    low, high = np.minimum.reduceat(code, starts), np.maximum.reduceat(code, starts)
+    deviation = np.exp(np.sqrt(squares / (n - 1)))
+    ratio = documents.values[high] / documents.values[low]
+    topic, document = np.divmod(documents.pair, len(data.documents))
+    labels = np.array(data.topics, object)[topic], np.array(data.documents, object)[document]
+    return Spread(*labels, n, np.exp(mean), deviation, ratio)

@@ -1,0 +1,63 @@
+"""`qrowd agree`: how far assessors agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qrowd.cli.options import JudgmentFiles, Output, Recode, Scales, Who, check_output, deliver, read_judgments
+
+if TYPE_CHECKING:
+    from qrowd.agreement.pairwise import PairwiseAgreement
+    from qrowd.model.judgments import Judgments
+
+
+def agree(
+    judgments: JudgmentFiles,
+    level: Annotated[
+        str | None, typer.Option(help="nominal | ordinal | interval | ratio; without: what the scale allows.")
+    ] = None,
+    by_topic: Annotated[bool, typer.Option("--by-topic", help="Also one alpha per topic.")] = False,
+    bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for the interval; 0 for none.")] = 1000,
+    resample: Annotated[str, typer.Option(help="documents | deviations (Hayes & Krippendorff)")] = "documents",
+    slots: Annotated[int | None, typer.Option(help="Only the first N judgments of each document.")] = None,
+    repeats: Annotated[str, typer.Option(help="first | last | mean | error")] = "first",
+    unit: Annotated[bool, typer.Option("--unit", help="Divide every value by its scale's maximum first.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="The same number draws the same replicates.")] = 1,
+    output: Output = None,
+    assessor: Who = "file",
+    recode: Recode = None,
+    scale: Scales = None,
+) -> None:
+    """How far do the assessors agree: Krippendorff's alpha, and Cohen's kappa of every two."""
+    from qrowd.agreement.alpha import Options, krippendorff_alpha
+    from qrowd.reports.agreement import agreement_document
+
+    check_output(output)
+    given = read_judgments(judgments, assessor, recode, scale)
+    if unit:
+        given = given.unit_grades()
+    options = Options(
+        bootstrap=bootstrap,
+        resample=resample,  # type: ignore[typeddict-item]
+        slots=slots,
+        repeats=repeats,  # type: ignore[typeddict-item]
+        rng=seed,
+    )
+    overall = krippendorff_alpha(given, level, **options)  # type: ignore[arg-type]
+    topics = krippendorff_alpha(given, level, by="topic", **options) if by_topic else None  # type: ignore[arg-type]
+    deliver(agreement_document(overall, topics, pairs_of(given, repeats)), output)
+
+
+def pairs_of(judgments: Judgments, repeats: str) -> PairwiseAgreement | None:
+    """Agreement of every two assessors; None where kappa says nothing: free numbers, or no shared document."""
+    from qrowd.agreement.pairwise import pairwise_agreement
+    from qrowd.errors import NoOverlapError
+
+    if any(scale.kind == "magnitude" for scale in judgments.scales):
+        return None
+    try:
+        return pairwise_agreement(judgments, repeats=repeats)  # type: ignore[arg-type]
+    except NoOverlapError:
+        return None

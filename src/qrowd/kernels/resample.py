@@ -1,0 +1,38 @@
+"""Drawing with replacement: how often each thing comes up in each replicate of a bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.compiled import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def resampled(multiplicity: Ints, replicates: int, at_once: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """(up to at_once, kinds) how often each kind of thing is drawn, block by block, `replicates` rows in all.
+
+    multiplicity : (kinds,) how many things there are of each kind; as many things are drawn as there are.
+    """
+    n = int(multiplicity.sum())
+    kind = np.repeat(np.arange(multiplicity.size), multiplicity)
+    for done in range(0, replicates, at_once):
+        rows = min(at_once, replicates - done)
+        if 8 * multiplicity.size < n:
+            yield rng.multinomial(n, multiplicity / n, size=rows).astype(np.float64)
+        else:
+            drawn = np.zeros((rows, multiplicity.size))
+            _draw(kind, rng, drawn)
+            yield drawn
+
+
+@kernel
+def _draw(kind: Ints, rng: np.random.Generator, out: Floats) -> None:
+    """Add to every row of `out` one for each of kind.size things drawn, in the column of its kind."""
+    for r in range(out.shape[0]):
+        for _ in range(kind.size):
+            out[r, kind[int(rng.random() * kind.size)]] += 1.0

@@ -1,0 +1,128 @@
+"""How far assessors agree, as documents: alpha overall or by group, pairs of assessors, and one row an assessor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qrowd.agreement.alpha import Alpha, AlphaBy
+from qrowd.agreement.assessors import AssessorProfiles
+from qrowd.agreement.pairwise import PairwiseAgreement
+from qrowd.reports.document import Document, Table, number, probability
+
+if TYPE_CHECKING:
+    import pandas
+
+ASSESSORS_SHOWN = 12  # as a matrix; of a larger panel the pairs that agree least and most
+PAIRS_SHOWN = 8
+
+
+def agreement_document(overall: Alpha, by: AlphaBy | None, pairs: PairwiseAgreement | None) -> Document:
+    """Alpha in a sentence; a row per group; Cohen's kappa of every two assessors."""
+    tables = []
+    if by is not None:
+        tables.append(Table(f"alpha by {by.by}", [by.by, *ALPHA_HEADER], [[label, *_alpha_row(a)] for label, a in by]))
+    if pairs is not None:
+        tables.append(_pair_table(pairs))
+
+    def frame() -> pandas.DataFrame:
+        made: pandas.DataFrame = by.to_frame() if by is not None else overall.to_frame()
+        return made
+
+    return Document(_sentence(overall), tuple(tables), tuple(_notes(overall)), frame)
+
+
+ALPHA_HEADER = ["alpha", "low", "high", "p", "documents", "judgments"]
+
+
+def _alpha_row(alpha: Alpha) -> list[str]:
+    return [
+        number(alpha.value, 3),
+        number(alpha.low, 3),
+        number(alpha.high, 3),
+        probability(alpha.p),
+        f"{alpha.n_documents:,}",
+        f"{alpha.n_judgments:,}",
+    ]
+
+
+def _sentence(alpha: Alpha) -> str:
+    """What alpha is, how sure, and on what."""
+    rests = f"{alpha.n_judgments:,} judgments of {alpha.n_documents:,} documents"
+    if np.isnan(alpha.value):
+        return f"All {rests} say the same, so nothing can be said of agreement beyond chance."
+    sure = ""
+    if alpha.bootstrap:
+        low, high = number(alpha.low, 3), number(alpha.high, 3)
+        p = probability(alpha.p)
+        sure = f", {100 * alpha.confidence:g} % {low} to {high}, p {p if p.startswith('<') else '= ' + p}"
+    return f"Krippendorff's alpha is {alpha.value:.3f} ({alpha.level}{sure}), from {rests}."
+
+
+def _notes(alpha: Alpha) -> list[str]:
+    told = [f"level: {alpha.level}; differences of values count as on that level of measurement"]
+    if alpha.n_left_out:
+        told.append(f"left out: {alpha.n_left_out:,} documents that too few judged")
+    if alpha.n_repeats:
+        told.append(f"repeats: {alpha.n_repeats:,} judgments repeat one by the same assessor; {alpha.repeats}")
+    if alpha.bootstrap:
+        told.append(f"bootstrap: {alpha.bootstrap:,} replicates, drawing {alpha.resample}; rng={alpha.seed!r}")
+    return told
+
+
+def _pair_table(pairs: PairwiseAgreement) -> Table:
+    """A matrix of kappas; of a large panel the pairs at both ends."""
+    names = pairs.assessors
+    if len(names) <= ASSESSORS_SHOWN:
+        rows = [
+            [name, *("" if i == j else number(pairs.kappa[i, j], 3) for j in range(len(names)))]
+            for i, name in enumerate(names)
+        ]
+        return Table("Cohen's kappa of every two assessors", ["assessor", *names], rows)
+    first, second = np.nonzero(np.triu(~np.isnan(pairs.kappa), 1))
+    order = np.argsort(pairs.kappa[first, second], kind="stable")
+    shown = order if order.size <= 2 * PAIRS_SHOWN else np.append(order[:PAIRS_SHOWN], order[-PAIRS_SHOWN:])
+    rows = [
+        [names[i], names[j], number(pairs.kappa[i, j], 3), number(pairs.agreement[i, j], 3), f"{pairs.n[i, j]:,}"]
+        for i, j in zip(first[shown], second[shown], strict=True)
+    ]
+    title = f"Cohen's kappa: the {len(rows)} pairs of assessors at both ends, of {order.size:,}"
+    return Table(title, ["assessor", "with", "kappa", "agreement", "documents"], rows)
+
+
+def assessors_document(profiles: AssessorProfiles) -> Document:
+    """One row an assessor; those who stand out are named with the reason."""
+    header = ["assessor", "judgments", "topics", *(f"{grade:g}" for grade in profiles.grades)]
+    header += ["severity", "agreement", "same again", "drift"]
+    seconds, gold = not np.isnan(profiles.seconds).all(), profiles.gold is not None
+    header += (["seconds"] if seconds else []) + (["gold", "with gold"] if gold else [])
+    rows = []
+    for a, name in enumerate(profiles.assessors):
+        row = [name, f"{profiles.n_judgments[a]:,}", str(profiles.n_topics[a])]
+        row += ["-" if np.isnan(share) else f"{100 * share:.0f} %" for share in profiles.share[a]]
+        row += [_signed(profiles.severity[a]), number(profiles.agreement[a], 3), number(profiles.consistency[a], 2)]
+        row += [_signed(profiles.drift[a])]
+        row += [number(profiles.seconds[a], 1)] if seconds else []
+        row += [number(profiles.gold_share[a], 2), number(profiles.gold_agreement[a], 3)] if gold else []
+        rows.append(row)
+    outlying = [(name, why) for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why]
+    named = ", ".join(name for name, _ in outlying[:8]) + (" and more" if len(outlying) > 8 else "")
+    of_all = f"of {len(profiles.assessors)} assessors"
+    verb = "stands" if len(outlying) == 1 else "stand"
+    sentence = f"{len(outlying)} {of_all} {verb} out: {named}." if outlying else f"None {of_all} stands out."
+    notes = [
+        *(f"{name}: {why}" for name, why in outlying),
+        f"agreement, severity: with the others on documents both judged ({profiles.level}); above 0 is severe",
+        f"drift: change of leniency from first judgment to last, by {profiles.order_from}",
+    ]
+
+    def frame() -> pandas.DataFrame:
+        made: pandas.DataFrame = profiles.to_frame()
+        return made
+
+    return Document(sentence, (Table("assessors", header, rows),), tuple(notes), frame)
+
+
+def _signed(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:+.3f}"

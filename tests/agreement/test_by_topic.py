@@ -1,0 +1,221 @@
+"""Topics by agreement: ease, removal, missing scores."""
+
+import numpy as np
+import pytest
+import xarray
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from oracles import agreement as oracle
+from panels import ASSESSORS
+from qrowd.agreement.alpha import krippendorff_alpha
+from qrowd.agreement.by_topic import binned, ease_against_agreement, interpolated, topic_removal
+from qrowd.agreement.correlation import pearson
+from qrowd.agreement.gold import alpha_by_gold
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.evaluation import evaluate
+from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
+
+TOPICS = tuple(f"t{i:02d}" for i in range(24))
+
+
+def made(n_topics=24, n_systems=7, seed=1):
+    rng = np.random.default_rng(seed)
+    ease = rng.random(n_topics)
+    scores = np.clip(ease[:, None] + 0.2 * rng.normal(size=(n_topics, n_systems)), 0, 1)
+    agreement = dict(zip(TOPICS, ease + 0.1 * rng.normal(size=n_topics), strict=False))
+    return scores, agreement
+
+
+# ---- ease
+
+
+def test_ease_goes_with_agreement_as_pearsons_correlation_says_by_topic_and_in_bins():
+    scores, agreement = made()
+    found = ease_against_agreement(scores, agreement, bins=(4, 8, 100), topics=TOPICS)
+    x, ease = np.array(list(agreement.values())), scores.mean(axis=1)
+    rows = found.to_frame().set_index("bins")
+    expected = stats.pearsonr(x, ease)
+    assert rows.loc[0, "pearson"] == pytest.approx(expected.statistic)
+    assert rows.loc[0, "p"] == pytest.approx(expected.pvalue)
+    assert rows.loc[0, "n"] == 24
+    assert rows.loc[0, "significant"]
+    order = np.argsort(x)
+    for bins in (4, 8):
+        parts = order.reshape(bins, -1)
+        assert rows.loc[bins, "pearson"] == pytest.approx(
+            stats.pearsonr(x[parts].mean(1), ease[parts].mean(1)).statistic
+        )
+        points = found.points(bins)
+        assert list(points["agreement"]) == pytest.approx(x[parts].mean(axis=1))
+        assert list(points["ease"]) == pytest.approx(ease[parts].mean(axis=1))
+    assert np.isnan(rows.loc[100, "pearson"])
+    assert len(found.points()) == 24
+
+
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 1)), min_size=3, max_size=40), st.integers(1, 12))
+def test_bins_hold_all_topics_in_order_and_differ_in_size_by_one_at_most(points, bins):
+    agreement, ease = np.array(points).T
+    x, y = binned(agreement, ease, bins)
+    if bins > len(points):
+        assert np.isnan(x).all()
+        return
+    assert (np.diff(x) >= -1e-12).all()
+    sizes = np.array([len(part) for part in np.array_split(np.arange(len(points)), bins)])
+    assert (sizes * x).sum() == pytest.approx(agreement.sum(), abs=1e-9)
+    assert (sizes * y).sum() == pytest.approx(ease.sum(), abs=1e-9)
+
+
+@given(st.lists(st.tuples(st.floats(-10, 10), st.floats(-10, 10)), min_size=3, max_size=20))
+def test_pearsons_correlation_is_that_of_scipy(points):
+    x, y = np.round(np.array(points), 3).T
+    found = pearson(x, y)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        assert np.isnan(found.r)
+        return
+    expected = stats.pearsonr(x, y)
+    assert found.r == pytest.approx(expected.statistic, abs=1e-9)
+    assert found.r == pytest.approx(oracle.pearson(list(x), list(y)), abs=1e-9)
+    assert found.p == pytest.approx(expected.pvalue, abs=1e-6)
+    assert found.n == len(points)
+
+
+def test_two_points_are_no_correlation():
+    assert np.isnan(pearson(np.array([1.0, 2, np.nan]), np.array([1.0, 2, 3])).r)
+
+
+@pytest.fixture(scope="module")
+def evaluated():
+    truth = simulate_pool(12, 40, grades=3, rng=3)
+    judgments = simulate_judgments(truth, {name: Lenient(noise=0.5) for name in ASSESSORS}, rng=3)
+    return truth, judgments, evaluate(simulate_runs(truth, 5, rng=3), truth.judgments(), "nDCG@10")
+
+
+def test_scores_come_as_evaluate_gives_them_and_agreement_as_alpha_by_topic_or_by_gold(evaluated):
+    truth, judgments, scores = evaluated
+    alpha = krippendorff_alpha(judgments, by="topic")
+    found = ease_against_agreement(scores, alpha, bins=(4,))
+    ease = scores.isel(measure=0).mean("assessor").mean("system").to_numpy()
+    assert found.ease == pytest.approx(ease)
+    assert found.correlations[0][-1].r == pytest.approx(oracle.pearson(list(alpha.value), list(ease)))
+    by_gold = alpha_by_gold(judgments, truth.judgments(), by="topic")
+    table = ease_against_agreement(scores, by_gold, bins=(4,)).to_frame()
+    assert list(table["agreement"].unique()) == list(by_gold.names)
+    assert (table.loc[table["bins"] == 0, "n"] <= by_gold.complete.sum()).all()
+
+
+def test_a_panels_scores_are_averaged_over_assessors_first(evaluated):
+    _, judgments, scores = evaluated
+    doubled = xarray.concat([scores, scores.assign_coords(assessor=["other"]) * 0.5], "assessor")
+    alpha = krippendorff_alpha(judgments, by="topic")
+    halved = ease_against_agreement(doubled, alpha).ease
+    assert halved == pytest.approx(0.75 * ease_against_agreement(scores, alpha).ease)
+
+
+# ---- removal
+
+
+def test_removing_topics_changes_scores_and_rankings_as_loops_say():
+    scores, agreement = made(n_topics=9, n_systems=6)
+    scores[2, 3] = np.nan
+    found = topic_removal(scores, agreement, repetitions=5, topics=TOPICS[:9], rng=1)
+    order = sorted(range(9), key=lambda t: agreement[TOPICS[t]])
+    whole = np.nanmean(scores, axis=0)
+    assert list(found.n_topics) == list(range(9, 0, -1))
+    for size, high, low, tau_high, tau_low in zip(found.n_topics, *found.score[:2], *found.tau[:2], strict=True):
+        for kept, score, tau in ((order[:size], high, tau_high), (order[-size:], low, tau_low)):
+            with np.errstate(all="ignore"):
+                means = np.array([np.nanmean(c) if not np.isnan(c).all() else np.nan for c in scores[kept].T])
+            assert score == pytest.approx(np.nanmean(means))
+            known = ~np.isnan(means)
+            assert tau == pytest.approx(oracle.tau_b(list(whole[known]), list(means[known])), nan_ok=True)
+    assert found.score[:, 0] == pytest.approx(np.nanmean(whole))
+    assert found.tau[:, 0] == pytest.approx(1)
+
+
+def test_removing_easy_topics_lowers_scores_and_removing_at_random_does_not():
+    scores, agreement = made()
+    found = topic_removal(scores, agreement, rng=1, topics=TOPICS)
+    assert found.repetitions == 300
+    middle = 12
+    high_removed, low_removed, at_random = found.score[:, middle]
+    assert high_removed < at_random < low_removed
+    assert at_random == pytest.approx(found.score[2, 0], abs=0.01)
+    assert (found.low[0] <= found.score[2] + 1e-12).all()
+    assert (found.score[2] <= found.high[0] + 1e-12).all()
+    frame = found.to_frame()
+    assert len(frame) == 3 * 24
+    assert list(frame["removed"].unique()) == ["high", "low", "random"]
+    assert frame.loc[frame["removed"] == "high", "score_low"].isna().all()
+
+
+def test_the_same_seed_removes_the_same_topics():
+    scores, agreement = made()
+    first = topic_removal(scores, agreement, repetitions=20, topics=TOPICS, rng=5)
+    assert np.array_equal(first.score, topic_removal(scores, agreement, repetitions=20, topics=TOPICS, rng=5).score)
+    assert not np.array_equal(first.score, topic_removal(scores, agreement, repetitions=20, topics=TOPICS, rng=6).score)
+
+
+# ---- missing scores
+
+
+def test_a_missing_score_becomes_the_mean_of_the_topics_and_the_systems_others():
+    table = np.array([[1.0, np.nan, 0.5], [0.2, 0.4, np.nan]])
+    filled = interpolated(table)
+    assert filled[0, 1] == pytest.approx((1.0 + 0.5 + 0.4) / 3)
+    assert filled[1, 2] == pytest.approx((0.2 + 0.4 + 0.5) / 3)
+    assert np.array_equal(np.isnan(table), filled != table)
+
+
+def test_ease_and_removal_interpolate_on_request():
+    scores, agreement = made()
+    scores[3, 2] = scores[5, 1] = np.nan
+    filled = interpolated(scores)
+    assert ease_against_agreement(scores, agreement, topics=TOPICS, interpolate=True).ease == pytest.approx(
+        filled.mean(axis=1)
+    )
+    removed = topic_removal(scores, agreement, repetitions=2, topics=TOPICS, interpolate=True, rng=1)
+    assert removed.score[0, 0] == pytest.approx(filled.mean())
+
+
+def test_points_are_those_of_the_documents_asked_for(evaluated):
+    truth, judgments, scores = evaluated
+    by_gold = alpha_by_gold(judgments, truth.judgments(), by="topic")
+    found = ease_against_agreement(scores, by_gold, complete=False)
+    points = found.points(name="0").set_index("topic")
+    for topic, alpha in zip(by_gold.topics, by_gold.of("0"), strict=True):
+        assert points["agreement"].get(topic, np.nan) == pytest.approx(alpha, nan_ok=True)
+
+
+def test_interpolation_is_that_of_evaluate(evaluated):
+    truth, _, _ = evaluated
+    runs = simulate_runs(truth, 4, rng=4).to_frame()
+    runs = runs[~((runs["system"] == runs["system"].iloc[0]) & (runs["topic"].isin(truth.pool.topics[:5])))]
+    from qrowd.model.runs import Runs
+
+    thinned = Runs.from_frame(runs)
+    skipped = evaluate(thinned, truth.judgments(), "AP", missing="skip")[0, 0].to_numpy()
+    expected = evaluate(thinned, truth.judgments(), "AP", missing="interpolate")[0, 0].to_numpy()
+    assert np.isnan(skipped).any()
+    assert interpolated(skipped) == pytest.approx(expected)
+
+
+def test_bad_input_gets_one_clear_line(evaluated):
+    _, judgments, scores = evaluated
+    array, agreement = made()
+    with pytest.raises(ArgumentError, match=r"scores of shape \(24, 7\): \(topics, systems\) and topics="):
+        ease_against_agreement(array, agreement)
+    with pytest.raises(NoOverlapError, match="scores and agreement share no topic"):
+        ease_against_agreement(array, {"elsewhere": 0.5}, topics=TOPICS)
+    with pytest.raises(NoOverlapError, match="scores and agreement share no topic"):
+        topic_removal(array, {"elsewhere": 0.5}, topics=TOPICS, rng=1)
+    with pytest.raises(ArgumentError, match="bins=-2: at least one bin"):
+        ease_against_agreement(array, agreement, bins=(-2,), topics=TOPICS)
+    both = xarray.concat([scores, scores.assign_coords(measure=["AP"])], "measure")
+    with pytest.raises(ArgumentError, match=r"scores of several measures \(nDCG@10, AP\)"):
+        ease_against_agreement(both, krippendorff_alpha(judgments, by="topic"))
+    with pytest.raises(ArgumentError, match=r"scores with dimensions \(measure, assessor, topic\): topic and system"):
+        ease_against_agreement(scores.mean("system"), agreement)
+    with pytest.raises(ArgumentError, match="name='3': choose from all"):
+        ease_against_agreement(array, agreement, topics=TOPICS).points(name="3")

@@ -1,0 +1,78 @@
+"""`qrowd agree` and `qrowd assessors`."""
+
+import json
+
+import pandas as pd
+import pytest
+
+EXPERTS = ("ann", "bob", "lena", "sven", "crowd-3")
+
+
+@pytest.fixture
+def experts(folder):
+    """The judgments of those who grade 0-3."""
+    return ["--judgments", *(folder / "judges" / f"{name}.qrels" for name in EXPERTS)]
+
+
+def test_agree_says_alpha_with_its_interval_and_what_it_rests_on(qrowd, experts):
+    out = qrowd("agree", *experts).out
+    assert out.startswith("Krippendorff's alpha is 0.242 (ordinal, 95 % ")
+    assert "from 5,000 judgments of 1,000 documents." in out
+
+
+def test_agree_is_the_library_s_alpha(qrowd, experts, tmp_path):
+    import qrowd as library
+    from qrowd.agreement.alpha import krippendorff_alpha
+
+    assert qrowd("agree", *experts, "--by-topic", "--level", "interval", "--output", "a.csv").status == 0
+    written = pd.read_csv(tmp_path / "a.csv", index_col="topic")
+    by_topic = krippendorff_alpha(library.read_judgments(experts[1:]), "interval", by="topic")
+    for label, alpha in by_topic:
+        assert written.loc[label, "alpha"] == pytest.approx(alpha.value, abs=1e-12)
+
+
+def test_the_same_seed_gives_the_same_interval(qrowd, experts):
+    first = qrowd("agree", *experts, "--seed", 5).out
+    assert first == qrowd("agree", *experts, "--seed", 5).out
+    assert first != qrowd("agree", *experts, "--seed", 6).out
+
+
+def test_agree_of_different_scales_names_them_and_the_next_step(qrowd, folder):
+    outcome = qrowd("agree", "--judgments", folder / "judges")
+    assert outcome.status == 2
+    assert "different scales" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert qrowd("agree", "--judgments", folder / "judges", "--unit").status == 0
+
+
+def test_one_assessor_alone_agrees_with_nobody(qrowd, folder):
+    outcome = qrowd("agree", "--judgments", folder / "judges" / "ann.qrels")
+    assert outcome.status == 2
+    assert outcome.err.startswith("qrowd: ")
+    assert outcome.err.count("\n") == 1
+
+
+def test_magnitudes_have_an_alpha_and_no_kappa(qrowd, folder):
+    out = qrowd("agree", "--judgments", folder / "magnitudes.csv", "--bootstrap", 0).out
+    assert "(ratio)" in out
+    assert "kappa" not in out
+
+
+def test_assessors_finds_the_one_who_answers_at_random(qrowd, experts):
+    out = qrowd("assessors", *experts).out
+    assert out.startswith("1 of 5 assessors stands out: crowd-3.")
+    assert "crowd-3: agrees little with the others" in out
+
+
+def test_assessors_with_gold_compares_everyone_with_it(qrowd, experts, folder, tmp_path):
+    arguments = ["assessors", *experts, folder / "gold.qrels", "--gold", "gold", "--output", "a.json"]
+    assert qrowd(*arguments).status == 0
+    rows = {row["assessor"]: row for row in json.loads((tmp_path / "a.json").read_text())["rows"]}
+    assert set(rows) == set(EXPERTS)
+    assert rows["ann"]["gold_agreement"] > 0.8 > rows["lena"]["gold_agreement"] > rows["crowd-3"]["gold_agreement"]
+
+
+def test_an_unknown_gold_gets_the_nearest_name(qrowd, experts):
+    outcome = qrowd("assessors", *experts, "--gold", "anne")
+    assert outcome.status == 2
+    assert "'ann'" in outcome.err
