@@ -1,0 +1,279 @@
+"""How the judging went: units per topic and per assessor, revisions, the checks, narrow and wide units.
+
+Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
+ACM TOIS 35(3), Table I, sections 3.2.5, 4.1 and 7.3, Figure 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.magnitude.gold import Checks, check_magnitudes, named_checks
+from qrowd.magnitude.units import By, Floats, Rows, Units, units_of
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+from qrowd.model.labels import closest
+
+Equal = Literal["fails", "passes"]
+Counts = Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class TopicUnits:
+    """Table I: one row per topic; every array is (topics,) unless said otherwise.
+
+    topics : labels.
+    n_documents, n_units, n_assessors, n_judgments : how many of each.
+    high, low : labels of the check documents; None where nobody asked.
+    backs, fails : (topics, 3) how many units had 0, 1, 2 or more steps back and failed checks; None where not known.
+    """
+
+    topics: tuple[str, ...]
+    n_documents: Rows
+    n_units: Rows
+    n_assessors: Rows
+    n_judgments: Rows
+    high: tuple[str, ...] | None
+    low: tuple[str, ...] | None
+    backs: Rows | None
+    fails: Rows | None
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per topic, columns as in Table I."""
+        columns: dict[str, NDArray[Any]] = {"topic": np.array(self.topics, object)}
+        columns |= {name: getattr(self, name) for name in ("n_documents", "n_units", "n_assessors", "n_judgments")}
+        if self.high is not None and self.low is not None:
+            columns |= {"H": np.array(self.high, object), "N": np.array(self.low, object)}
+        for name, counts in (("back", self.backs), ("fail", self.fails)):
+            if counts is not None:
+                columns |= {f"{name} {times}": counts[:, i] for i, times in enumerate(("0", "1", "2+"))}
+        return make_frame(columns, backend)
+
+
+def topic_units(
+    judgments: Judgments,
+    *,
+    checks: Checks | None = None,
+    backs: Counts | None = None,
+    fails: Counts | None = None,
+    by: By = "unit",
+) -> TopicUnits:
+    """How many documents, units and assessors each topic has, and how often its units were revised (Table I).
+
+    Parameters
+    ----------
+    checks : {topic: (H, N)} or gold judgments, to name the check documents.
+    backs, fails : {unit: times}: how often the assessor stepped back to an earlier document, and how often a check
+        failed before the unit passed. A unit that a mapping does not name has 0.
+
+    Raises
+    ------
+    ArgumentError
+        A mapping names a unit that is not there, or one of several with the same name.
+    """
+    units = units_of(judgments, by)
+    n_topics = len(judgments.topics)
+
+    def distinct(codes: NDArray[np.integer[Any]], of: NDArray[np.integer[Any]]) -> Rows:
+        pairs = np.unique(of.astype(np.int64) * (int(codes.max()) + 1) + codes)
+        return np.bincount(pairs // (int(codes.max()) + 1), minlength=n_topics)
+
+    high = low = None
+    if checks is not None:
+        check_magnitudes(units, checks)  # refuses units without them
+        named = named_checks(units, checks)
+        high, low = (tuple(named[topic][which] for topic in judgments.topics) for which in (0, 1))
+    return TopicUnits(
+        judgments.topics,
+        distinct(judgments.document, judgments.topic),
+        np.bincount(units.topic, minlength=n_topics),
+        distinct(judgments.assessor, judgments.topic),
+        np.bincount(judgments.topic, minlength=n_topics),
+        high,
+        low,
+        *(
+            None if times is None else _often(units, times, name)
+            for name, times in (("backs", backs), ("fails", fails))
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AssessorUnits:
+    """Units per assessor; every array is (assessors,)."""
+
+    assessors: tuple[str, ...]
+    n_units: Rows
+    n_topics: Rows
+    n_judgments: Rows
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per assessor."""
+        columns = {name: getattr(self, name) for name in ("n_units", "n_topics", "n_judgments")}
+        return make_frame({"assessor": np.array(self.assessors, object), **columns}, backend)
+
+    def counts(self, backend: str = "pandas") -> Any:
+        """One row per number of units that occurs: how many assessors did so many, and which part of all."""
+        n_units, n = np.unique(self.n_units, return_counts=True)
+        return make_frame({"n_units": n_units, "n_assessors": n, "share": n / len(self.assessors)}, backend)
+
+
+def assessor_units(judgments: Judgments, *, by: By = "unit") -> AssessorUnits:
+    """How many units, topics and judgments each assessor did (section 4.1)."""
+    units = units_of(judgments, by)
+    n = len(judgments.assessors)
+    pairs = np.unique(units.assessor.astype(np.int64) * len(judgments.topics) + units.topic)
+    return AssessorUnits(
+        judgments.assessors,
+        np.bincount(units.assessor, minlength=n),
+        np.bincount(pairs // len(judgments.topics), minlength=n),
+        np.bincount(judgments.assessor, minlength=n),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class UnitWidths:
+    """How far apart each unit puts its two check documents.
+
+    ratio : (units,) magnitude of H over that of N, to twelve digits.
+    threshold : units below it are narrow, the others wide.
+    """
+
+    units: Units
+    ratio: Floats
+    threshold: float
+
+    @property
+    def wide(self) -> NDArray[np.bool_]:
+        """(units,) which are."""
+        return self.ratio >= self.threshold
+
+    @cached_property
+    def narrow_judgments(self) -> Judgments:
+        """The judgments of narrow units."""
+        return self.units.select(~self.wide)
+
+    @cached_property
+    def wide_judgments(self) -> Judgments:
+        """The judgments of wide units."""
+        return self.units.select(self.wide)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per unit."""
+        return make_frame({**self.units.columns(), "ratio": self.ratio, "wide": self.wide}, backend)
+
+    def counts(self, backend: str = "pandas") -> Any:
+        """Figure 13: one row per ratio that occurs, how many units have it."""
+        ratio, n = np.unique(self.ratio, return_counts=True)
+        return make_frame({"ratio": ratio, "n_units": n}, backend)
+
+
+def unit_widths(judgments: Judgments, checks: Checks, *, threshold: float | None = None, by: By = "unit") -> UnitWidths:
+    """Narrow and wide units, by the ratio of the check documents H and N (section 7.3, Figure 13).
+
+    checks : {topic: (H, N)}, or gold judgments; see `check_documents`.
+    threshold : the median ratio by default.
+
+    Raises
+    ------
+    ArgumentError, InputError
+        Check documents that are not named, or are missing from a unit.
+    """
+    units = units_of(judgments, by)
+    high, low = check_magnitudes(units, checks)
+    # To twelve digits, or 0.6 / 0.2 would stay just below a threshold of 3.
+    ratio = np.array([float(f"{r:.12g}") for r in (high / low).tolist()])
+    return UnitWidths(units, ratio, float(np.median(ratio)) if threshold is None else float(threshold))
+
+
+@dataclass(frozen=True, eq=False)
+class UnitChecks:
+    """Which units pass the checks; every array is (units,).
+
+    ordered : H has the higher magnitude (check c).
+    unhurried : no document took less than `least_seconds` (check d); all True where that was not asked.
+    """
+
+    units: Units
+    ordered: NDArray[np.bool_]
+    unhurried: NDArray[np.bool_]
+    equal: Equal
+    least_seconds: float | None
+
+    @property
+    def passed(self) -> NDArray[np.bool_]:
+        """(units,) which pass both."""
+        return self.ordered & self.unhurried
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The judgments of units that pass."""
+        return self.units.select(self.passed)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per unit."""
+        columns = {"ordered": self.ordered, "unhurried": self.unhurried, "passed": self.passed}
+        return make_frame({**self.units.columns(), **columns}, backend)
+
+
+def unit_checks(
+    judgments: Judgments,
+    checks: Checks,
+    *,
+    equal: Equal = "fails",
+    least_seconds: float | None = None,
+    by: By = "unit",
+) -> UnitChecks:
+    """Which units give the check document H more than N and, if asked, enough time to every document (section 3.2.5).
+
+    Parameters
+    ----------
+    equal : whether equal magnitudes of H and N fail (section 3.2.5) or pass (section 3.2.4).
+    least_seconds : the paper's is 20; a judgment without a recorded time passes.
+
+    Raises
+    ------
+    ArgumentError
+        least_seconds without a column of seconds; check documents that are not named.
+    InputError
+        A unit without its check documents.
+    """
+    if equal not in get_args(Equal):
+        raise ArgumentError(f"equal={equal!r}: choose one of {', '.join(get_args(Equal))}")
+    units = units_of(judgments, by)
+    high, low = check_magnitudes(units, checks)
+    ordered = high > low if equal == "fails" else high >= low
+    unhurried = np.ones(len(units), bool)
+    if least_seconds is not None:
+        if judgments.seconds is None:
+            raise ArgumentError(f"least_seconds={least_seconds!r}: the judgments have no column of seconds")
+        unhurried = units.lowest(np.where(np.isnan(judgments.seconds), np.inf, judgments.seconds)) >= least_seconds
+    return UnitChecks(units, ordered, unhurried, equal, least_seconds)
+
+
+def _often(units: Units, times: Counts, name: str) -> Rows:
+    """(topics, 3) how many units have 0, 1, 2 or more."""
+    place: dict[str, list[int]] = {}
+    for unit, label in enumerate(units.labels):
+        place.setdefault(label, []).append(unit)
+    column = np.zeros(len(units), np.int64)
+    for label, count in times.items():
+        if label not in place:
+            raise ArgumentError(f"{name}: no unit is called {label!r}; {closest(label, tuple(place), 'unit')}")
+        if len(place[label]) > 1:
+            raise ArgumentError(
+                f"{name}: {len(place[label])} units are called {label!r}; give every unit a name of its own"
+            )
+        if count < 0:
+            raise ArgumentError(f"{name}: unit {label} has {count}; a count is 0 or more")
+        column[place[label][0]] = count
+    table = np.zeros((len(units.judgments.topics), 3), np.int64)
+    np.add.at(table, (units.topic, np.minimum(column, 2)), 1)
+    return table

@@ -1,0 +1,268 @@
+"""What a gold level is worth to people: the gain of each level, and the ratio between levels.
+
+Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
+ACM TOIS 35(3), section 8, Figures 14 and 15. Both look at ratios within a unit, which no normalisation with
+spread="keep" changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.magnitude.gold import Checks, Gold, apart, check_magnitudes, gold_grades, named_checks
+from qrowd.magnitude.units import By, Floats, Rows, Units, units_of
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """Ratios in groups; every array is (groups,).
+
+    n : how many ratios.
+    lower_quartile, median, upper_quartile, mean, geometric_mean : of them; nan where there are none.
+    n_beyond : how many are above the limit of the plot.
+    """
+
+    n: Rows
+    lower_quartile: Floats
+    median: Floats
+    upper_quartile: Floats
+    mean: Floats
+    geometric_mean: Floats
+    n_beyond: Rows
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """As columns of a frame."""
+        names = ("n", "lower_quartile", "median", "upper_quartile", "mean", "geometric_mean", "n_beyond")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class GainProfile:
+    """Figure 14: how many times as much as the low check document each level is worth.
+
+    levels : (levels,) gold grades that occur, increasing.
+    gains : the magnitudes of each level, divided by that of N in their unit.
+    linear, exponential : (levels,) the two usual profiles: g + 1, and 2^(g + 1).
+    level, gain, row : (m,) one per judgment with a gold grade, row being its place among the judgments.
+    n_ungraded : judgments of documents without gold, which are left out.
+    limit : gains above it are counted as beyond.
+    """
+
+    units: Units
+    levels: Floats
+    gains: Ratios
+    linear: Floats
+    exponential: Floats
+    level: Floats
+    gain: Floats
+    row: Rows
+    n_ungraded: int
+    limit: float
+
+    @property
+    def linear_error(self) -> float:
+        """Root mean square difference of the levels' medians to the linear profile, in natural logs."""
+        return float(np.sqrt(np.mean(np.log(self.gains.median / self.linear) ** 2)))
+
+    @property
+    def exponential_error(self) -> float:
+        """Root mean square difference of the levels' medians to the exponential profile, in natural logs."""
+        return float(np.sqrt(np.mean(np.log(self.gains.median / self.exponential) ** 2)))
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per level."""
+        overlays = {"linear": self.linear, "exponential": self.exponential}
+        return make_frame({"level": self.levels, **self.gains.columns(), **overlays}, backend)
+
+    def points(self, backend: str = "pandas") -> Any:
+        """One row per judgment: topic, assessor, unit, document, level and gain, ready for a box or strip plot."""
+        return make_frame({**_labels(self.units, self.row), "level": self.level, "gain": self.gain}, backend)
+
+
+def gain_profile(
+    judgments: Judgments,
+    gold: Gold,
+    *,
+    checks: Checks | None = None,
+    low_checks: bool = True,
+    limit: float = 20.0,
+    by: By = "unit",
+) -> GainProfile:
+    """The gain people give to each gold level: its magnitudes over that of the low check document N of their unit.
+
+    Parameters
+    ----------
+    gold : grades, binary or 0-3 and the like: of the assessor of that name, who then counts for nothing else, as the
+        judgments of one assessor, or as {(topic, document): grade}.
+    checks : {topic: (H, N)}; by default the check documents that gold points to.
+    low_checks : whether the judgments of N itself, whose gain is 1, belong to their level.
+    limit : where a plot ends; gains above it are counted.
+
+    Raises
+    ------
+    ArgumentError, InputError
+        Judgments without units, gold or check documents, as in `normalise`.
+    NoOverlapError
+        No judged document has a gold grade.
+    """
+    judgments, gold = apart(judgments, gold)
+    units = units_of(judgments, by)
+    grades = gold_grades(judgments, gold)
+    _, low = check_magnitudes(units, gold if checks is None else checks)
+    graded = ~np.isnan(grades)
+    n_ungraded = int((~graded).sum())
+    relative = judgments.value / low[units.number]
+    if not low_checks:
+        graded &= ~_is_low_check(units, gold if checks is None else checks)
+        if not graded.any():
+            raise ArgumentError("low_checks=False: only N has a gold grade")
+    row = np.flatnonzero(graded)
+    level, gain = grades[row], relative[row]
+    levels = np.unique(level)
+    gains = _summary([gain[level == one] for one in levels], limit)
+    return GainProfile(
+        units, levels, gains, levels + 1, np.exp2(levels + 1), level, gain, row, n_ungraded=n_ungraded, limit=limit
+    )
+
+
+@dataclass(frozen=True)
+class LevelPair:
+    """Which gold grades count as the upper and the lower level of a ratio.
+
+    required : grades of which a unit must hold a document to be looked at at all.
+    """
+
+    upper: tuple[int, ...]
+    lower: tuple[int, ...]
+    required: tuple[int, ...] = ()
+
+
+FIGURE_15 = {
+    "H:R": LevelPair((3,), (2,)),
+    "H:RM": LevelPair((3,), (1, 2), required=(1,)),
+    "HR:M": LevelPair((2, 3), (1,)),
+}
+"""The three readings of a 0-3 scale as two relevant levels: without grade 1; grades 1 and 2 as one; 2 and 3 as one."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelRatios:
+    """Figure 15: how many times as much as a document of the lower level one of the upper is worth.
+
+    pairs : by name.
+    ratios : one group per pair.
+    pair, ratio, upper, lower : (m,) one per two documents of a unit: number of the pair, the ratio, and the places of
+        the two among the judgments.
+    limit : ratios above it are counted as beyond.
+    """
+
+    units: Units
+    pairs: dict[str, LevelPair]
+    ratios: Ratios
+    pair: Rows
+    ratio: Floats
+    upper: Rows
+    lower: Rows
+    limit: float
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per pair of levels."""
+        return make_frame({"levels": np.array(list(self.pairs), object), **self.ratios.columns()}, backend)
+
+    def points(self, backend: str = "pandas") -> Any:
+        """One row per two documents: the levels, topic, assessor, unit, both documents and their ratio."""
+        labels = _labels(self.units, self.upper)
+        documents = np.array(self.units.judgments.documents, object)
+        lower = documents[self.units.judgments.document[self.lower]]
+        names = np.array(list(self.pairs), object)[self.pair]
+        upper = labels.pop("document")
+        return make_frame({"levels": names, **labels, "upper": upper, "lower": lower, "ratio": self.ratio}, backend)
+
+
+def level_ratios(
+    judgments: Judgments,
+    gold: Gold,
+    pairs: Mapping[str, LevelPair] | None = None,
+    *,
+    limit: float = 3.5,
+    by: By = "unit",
+) -> LevelRatios:
+    """Ratios of magnitudes between gold levels, for every two documents of the same unit.
+
+    pairs : the levels to compare, by name; `FIGURE_15` has the paper's three. By default all adjacent levels that
+        occur, as "1:0".
+    limit : where a plot ends; ratios above it are counted.
+
+    Raises
+    ------
+    ArgumentError
+        A pair whose levels are empty or share a grade; fewer than two levels.
+    NoOverlapError
+        No judged document has a gold grade.
+    """
+    judgments, gold = apart(judgments, gold)
+    units = units_of(judgments, by)
+    grades = gold_grades(judgments, gold)
+    if pairs is None:
+        present = np.unique(grades[~np.isnan(grades)]).astype(int).tolist()
+        if len(present) < 2:
+            raise ArgumentError(f"gold: all judged documents have grade {present[0]}, so there are no two levels")
+        pairs = {f"{high}:{low}": LevelPair((high,), (low,)) for low, high in pairwise(present)}
+    earlier, later = units.pairs
+    parts = []
+    for p, (name, pair) in enumerate(pairs.items()):
+        if not pair.upper or not pair.lower or set(pair.upper) & set(pair.lower):
+            raise ArgumentError(f"pairs: {name!r} needs an upper and a lower level with no grade in both")
+        high, low = np.isin(grades, pair.upper), np.isin(grades, pair.lower)
+        looked_at = np.ones(len(units), bool)
+        for grade in pair.required:
+            looked_at &= np.bincount(units.number[grades == grade], minlength=len(units)) > 0
+        there = looked_at[units.number[earlier]]
+        down, up = there & high[earlier] & low[later], there & low[earlier] & high[later]
+        upper, lower = (np.append(a[down], b[up]) for a, b in ((earlier, later), (later, earlier)))
+        parts.append((np.full(upper.size, p), upper, lower))
+    number, upper, lower = (np.concatenate(column) for column in zip(*parts, strict=True))
+    ratio = judgments.value[upper] / judgments.value[lower]
+    ratios = _summary([ratio[number == p] for p in range(len(pairs))], limit)
+    return LevelRatios(units, dict(pairs), ratios, number, ratio, upper, lower, limit)
+
+
+def _is_low_check(units: Units, checks: Checks) -> NDArray[np.bool_]:
+    """(n,) which judgments are of their topic's N."""
+    judgments = units.judgments
+    named = named_checks(units, checks)
+    low = np.array([judgments.documents.index(named[topic][1]) for topic in judgments.topics])
+    return np.asarray(judgments.document == low[judgments.topic])
+
+
+def _summary(groups: list[Floats], limit: float) -> Ratios:
+    """The statistics of each group."""
+    empty = np.array([np.nan])
+    known = [group if group.size else empty for group in groups]
+    lower, middle, upper = np.array([np.quantile(group, [0.25, 0.5, 0.75]) for group in known]).T
+    return Ratios(
+        np.array([group.size for group in groups], np.int64),
+        lower,
+        middle,
+        upper,
+        np.array([group.mean() for group in known]),
+        np.array([np.exp(np.log(group).mean()) for group in known]),
+        np.array([(group > limit * (1 + 1e-12)).sum() for group in known], np.int64),
+    )
+
+
+def _labels(units: Units, rows: Rows) -> dict[str, NDArray[Any]]:
+    """Topic, assessor, unit and document of some judgments, for frames."""
+    judgments = units.judgments
+    columns: dict[str, NDArray[Any]] = {name: column[units.number[rows]] for name, column in units.columns().items()}
+    columns["document"] = np.array(judgments.documents, object)[judgments.document[rows]]
+    return columns

@@ -1,0 +1,205 @@
+"""Whether magnitudes follow the gold levels: tests between adjacent levels, and the topics that are exceptions.
+
+Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
+ACM TOIS 35(3), section 5, Figures 3 and 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.magnitude.gold import Gold, apart, gold_grades
+from qrowd.magnitude.units import Floats, Rows, medians, positive
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+
+Values = Literal["logs", "magnitudes"]
+Variances = Literal["unequal", "equal"]
+
+
+@dataclass(frozen=True, eq=False)
+class LevelTests:
+    """Tests between adjacent levels, over the documents of all topics, and the exceptions by topic.
+
+    levels : (levels,) gold grades that occur, increasing.
+    t, degrees, p : (levels - 1,) two-sided t-test of each level against the next, degrees of freedom, p-value (not
+        corrected for the number of tests); nan where nothing varies or a level has one document.
+    n_documents : (levels,) how many documents each level has.
+    medians : (levels,) their median magnitude.
+    topic_medians : (topics, levels) the same by topic; nan where the topic has none of that level.
+    topic, document, level, magnitude : (pairs,) every document with its median magnitude; level nan where gold has none
+        (the U of Figures 3 and 4).
+    values, variances : the options in force.
+    """
+
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    levels: Floats
+    t: Floats
+    degrees: Floats
+    p: Floats
+    n_documents: Rows
+    medians: Floats
+    topic_medians: Floats
+    topic: Rows
+    document: Rows
+    level: Floats
+    magnitude: Floats
+    values: Values
+    variances: Variances
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per two adjacent levels."""
+        return make_frame(
+            {
+                "lower": self.levels[:-1],
+                "upper": self.levels[1:],
+                "n_lower": self.n_documents[:-1],
+                "n_upper": self.n_documents[1:],
+                "median_lower": self.medians[:-1],
+                "median_upper": self.medians[1:],
+                "t": self.t,
+                "degrees": self.degrees,
+                "p": self.p,
+            },
+            backend,
+        )
+
+    def comparable(self, *, adjacent: bool = False) -> int:
+        """In how many cases a topic has documents of two levels (adjacent ones only, if asked)."""
+        return self._cases(adjacent)[0].size
+
+    def exceptions(self, *, adjacent: bool = False, strict: bool = False, backend: str = "pandas") -> Any:
+        """One row per topic and two levels of which the upper has the lower median magnitude.
+
+        adjacent : look at adjacent levels only.
+        strict : an equal median is an exception too.
+        """
+        topic, low, high = self._cases(adjacent)
+        below, above = self.topic_medians[topic, low], self.topic_medians[topic, high]
+        wrong = above <= below if strict else above < below
+        return make_frame(
+            {
+                "topic": np.array(self.topics, object)[topic[wrong]],
+                "lower": self.levels[low[wrong]],
+                "upper": self.levels[high[wrong]],
+                "median_lower": below[wrong],
+                "median_upper": above[wrong],
+            },
+            backend,
+        )
+
+    def points(self, backend: str = "pandas") -> Any:
+        """One row per document: topic, document, level (nan for U) and median magnitude, ready for a box plot."""
+        return make_frame(
+            {
+                "topic": np.array(self.topics, object)[self.topic],
+                "document": np.array(self.documents, object)[self.document],
+                "level": self.level,
+                "magnitude": self.magnitude,
+            },
+            backend,
+        )
+
+    def _cases(self, adjacent: bool) -> tuple[Rows, Rows, Rows]:
+        """Topic and the places of two levels, lower first, wherever the topic has both."""
+        cases = [
+            (topic, low, high)
+            for topic, row in enumerate(~np.isnan(self.topic_medians))
+            for low, high in combinations(range(self.levels.size), 2)
+            if row[low] and row[high] and (high == low + 1 or not adjacent)
+        ]
+        topics, lows, highs = np.array(cases, np.int64).reshape(-1, 3).T
+        return topics, lows, highs
+
+
+def level_tests(
+    judgments: Judgments, gold: Gold, *, values: Values = "logs", variances: Variances = "unequal"
+) -> LevelTests:
+    """Do documents of a higher gold level get higher magnitudes? Over all topics by t-test, and topic by topic.
+
+    A document's magnitude is the median of what was said of it; normalise first, and where a single value per document
+    is given (an aggregate), it stays.
+
+    Parameters
+    ----------
+    gold : grades: of the assessor of that name, who then counts for nothing else, as the judgments of one assessor, or
+        as {(topic, document): grade}.
+    values : test the "logs" of magnitudes, which are nearly normal, or the "magnitudes" themselves. The paper does not
+        say which it did.
+    variances : "unequal" (Welch) or "equal" (Student) between levels.
+
+    Raises
+    ------
+    ArgumentError
+        Fewer than two levels among the judged documents.
+    InputError
+        A magnitude of 0 or below.
+    NoOverlapError
+        No judged document has a gold grade.
+    """
+    if values not in get_args(Values):
+        raise ArgumentError(f"values={values!r}: choose one of {', '.join(get_args(Values))}")
+    if variances not in get_args(Variances):
+        raise ArgumentError(f"variances={variances!r}: choose one of {', '.join(get_args(Variances))}")
+    judgments, gold = apart(judgments, gold)
+    value, grades = positive(judgments), gold_grades(judgments, gold)
+    pair = judgments.topic.astype(np.int64) * len(judgments.documents) + judgments.document
+    pairs, first, of_row = np.unique(pair, return_index=True, return_inverse=True)
+    magnitude, level = medians(value, of_row, pairs.size), grades[first]
+    topic, document = (codes[first].astype(np.int64) for codes in (judgments.topic, judgments.document))
+    levels = np.unique(level[~np.isnan(level)])
+    if levels.size < 2:
+        raise ArgumentError(f"gold: all judged documents have grade {levels[0]:g}, so there are no two levels")
+    said = np.log(magnitude) if values == "logs" else magnitude
+    tests = [_t_test(said[level == low], said[level == high], variances) for low, high in pairwise(levels)]
+    t, degrees, p = np.array(tests).T
+    graded = np.flatnonzero(~np.isnan(level))
+    cell = topic[graded] * levels.size + np.searchsorted(levels, level[graded])
+    by_topic = medians(magnitude[graded], cell, len(judgments.topics) * levels.size)
+    return LevelTests(
+        judgments.topics,
+        judgments.documents,
+        levels,
+        t,
+        degrees,
+        p,
+        n_documents=np.array([(level == one).sum() for one in levels], np.int64),
+        medians=np.array([np.median(magnitude[level == one]) for one in levels]),
+        topic_medians=by_topic.reshape(len(judgments.topics), levels.size),
+        topic=topic,
+        document=document,
+        level=level,
+        magnitude=magnitude,
+        values=values,
+        variances=variances,
+    )
+
+
+def _t_test(low: Floats, high: Floats, variances: Variances) -> tuple[float, float, float]:
+    """t, degrees of freedom and two-sided p of mean(high) - mean(low); nan where it cannot be tested."""
+    from scipy.special import stdtr
+
+    sizes: NDArray[np.float64] = np.array([low.size, high.size], np.float64)
+    if sizes.min() < 2:
+        return np.nan, np.nan, np.nan
+    spread = np.array([low.var(ddof=1), high.var(ddof=1)])
+    if variances == "equal":
+        degrees = sizes.sum() - 2
+        errors = ((sizes - 1) * spread).sum() / degrees / sizes
+    else:
+        errors = spread / sizes
+        total = (errors**2 / (sizes - 1)).sum()
+        degrees = errors.sum() ** 2 / total if total > 0 else np.nan
+    error = float(np.sqrt(errors.sum()))
+    # Documents that differ by rounding only vary by nothing.
+    if not error > 1e-12 * max(abs(float(low.mean())), abs(float(high.mean()))):
+        return np.nan, np.nan, np.nan
+    t = float(high.mean() - low.mean()) / error
+    return t, float(degrees), float(2 * stdtr(degrees, -abs(t)))

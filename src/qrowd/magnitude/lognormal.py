@@ -1,0 +1,159 @@
+"""How magnitudes are distributed, and the log-normal curve that nearly fits them.
+
+Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
+ACM TOIS 35(3), section 4.2, Figures 1 and 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.magnitude.units import Floats, Rows, positive
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+
+Fit = Literal["logs", "moments"]
+Groups = Literal["topic", "assessor"]
+STATISTICS = (
+    "mean", "sd", "median", "lowest", "highest", "geometric_mean", "geometric_sd", "log_mean", "log_sd", "distance",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """How magnitudes are distributed, in all or in each group; every array is (groups,) unless said otherwise.
+
+    groups : ("all",), or the topics or assessors.
+    n : how many magnitudes.
+    mean, sd, median, lowest, highest : of the magnitudes; sd with n - 1.
+    geometric_mean, geometric_sd : exp of mean and standard deviation (n - 1) of the logs.
+    log_mean, log_sd : the parameters of the fitted log-normal curve.
+    distance : largest difference between the curve and the share of magnitudes up to a value (Kolmogorov-Smirnov);
+        nan where all magnitudes of the group are equal.
+    fit : "logs" or "moments".
+    values : (n,) the magnitudes, group by group and increasing in each.
+    n_outside : magnitudes left out because they lay outside the range asked for.
+    """
+
+    groups: tuple[str, ...]
+    n: Rows
+    mean: Floats
+    sd: Floats
+    median: Floats
+    lowest: Floats
+    highest: Floats
+    geometric_mean: Floats
+    geometric_sd: Floats
+    log_mean: Floats
+    log_sd: Floats
+    distance: Floats
+    fit: Fit
+    values: Floats
+    n_outside: int
+
+    def share_up_to(self, value: float) -> Floats:
+        """(groups,) share of magnitudes not above a value."""
+        return np.array([np.searchsorted(part, value, side="right") / part.size for part in self._parts()])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per group."""
+        columns = {name: getattr(self, name) for name in ("n", *STATISTICS)}
+        return make_frame({"group": np.array(self.groups, object), **columns}, backend)
+
+    def curves(self, backend: str = "pandas") -> Any:
+        """Figures 1 and 2: one row per group and distinct value, with the share up to it and the curve's."""
+        columns: dict[str, list[NDArray[Any]]] = {"group": [], "value": [], "share": [], "fitted": []}
+        for g, part in enumerate(self._parts()):
+            values, counts = np.unique(part, return_counts=True)
+            columns["group"].append(np.full(values.size, self.groups[g], object))
+            columns["value"].append(values)
+            columns["share"].append(np.cumsum(counts) / part.size)
+            columns["fitted"].append(_fitted(values, self.log_mean[g], self.log_sd[g]))
+        return make_frame({name: np.concatenate(parts) for name, parts in columns.items()}, backend)
+
+    def _parts(self) -> list[Floats]:
+        return np.split(self.values, np.cumsum(self.n)[:-1])
+
+
+def distribution(
+    judgments: Judgments,
+    *,
+    by: Groups | None = None,
+    fit: Fit = "logs",
+    within: tuple[float, float] | None = None,
+) -> Distribution:
+    """How magnitudes are distributed, and the log-normal curve that fits them.
+
+    Parameters
+    ----------
+    by : None for all together, "topic" or "assessor" for each.
+    fit : "logs" gives the curve the mean and standard deviation of the logs (the likeliest curve, but for n - 1);
+        "moments" gives it the mean and standard deviation of the magnitudes themselves, which a few huge ones decide:
+        log_sd^2 = ln(1 + (sd / mean)^2), log_mean = ln(mean) - log_sd^2 / 2.
+    within : (lowest, highest) magnitudes to look at, ends included; all by default. Figure 1 shows .01 to 100.
+
+    Raises
+    ------
+    ArgumentError
+        No judgments, or none within the range.
+    InputError
+        A magnitude of 0 or below.
+    """
+    if fit not in get_args(Fit):
+        raise ArgumentError(f"fit={fit!r}: choose one of {', '.join(get_args(Fit))}")
+    if by is not None and by not in get_args(Groups):
+        raise ArgumentError(f"by={by!r}: choose None or one of {', '.join(get_args(Groups))}")
+    value = positive(judgments)
+    low, high = within or (0.0, np.inf)
+    inside = (value >= low) & (value <= high)
+    if not inside.any():
+        raise ArgumentError(f"within={within!r}: no magnitude lies there")
+    group = np.zeros(value.size, np.int64) if by is None else np.asarray(getattr(judgments, by), np.int64)
+    labels = ("all",) if by is None else tuple(getattr(judgments, by + "s"))
+    used, group = np.unique(group[inside], return_inverse=True)
+    value = value[inside]
+    ordered = value[np.lexsort((value, group))]
+    n = np.bincount(group)
+    parts = np.split(ordered, np.cumsum(n)[:-1])
+    described = [_described(part, fit) for part in parts]
+    return Distribution(
+        tuple(labels[i] for i in used.tolist()),
+        n,
+        **{name: np.array([one[name] for one in described]) for name in STATISTICS},
+        fit=fit,
+        values=ordered,
+        n_outside=int((~inside).sum()),
+    )
+
+
+def _described(ordered: Floats, fit: Fit) -> dict[str, float]:
+    """The statistics of one group."""
+    logs = np.log(ordered)
+    mean, log_mean = float(ordered.mean()), float(logs.mean())
+    sd, log_sd = (float(x.std(ddof=1)) if x.size > 1 else np.nan for x in (ordered, logs))
+    centre, width = log_mean, log_sd
+    if fit == "moments":
+        width = float(np.sqrt(np.log1p((sd / mean) ** 2)))
+        centre = float(np.log(mean) - width**2 / 2)
+    varies = ordered[-1] > ordered[0]
+    curve = _fitted(ordered, centre, width)
+    steps = np.arange(ordered.size + 1) / ordered.size
+    distance = float(max((curve - steps[:-1]).max(), (steps[1:] - curve).max())) if varies else np.nan
+    ends = float(ordered[0]), float(ordered[-1])
+    geometric = float(np.exp(log_mean)), float(np.exp(log_sd))
+    found = (mean, sd, float(np.median(ordered)), *ends, *geometric, centre, width, distance)
+    return dict(zip(STATISTICS, found, strict=True))
+
+
+def _fitted(values: Floats, log_mean: float, log_sd: float) -> Floats:
+    """The log-normal curve's share up to each value; nan where it has no width."""
+    from scipy.special import ndtr
+
+    if not log_sd > 0:
+        return np.full(values.shape, np.nan)
+    return np.asarray(ndtr((np.log(values) - log_mean) / log_sd))

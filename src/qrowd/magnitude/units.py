@@ -1,0 +1,201 @@
+"""Units: what one assessor said, in one go, about a few documents of one topic.
+
+A magnitude means something only beside the others of its unit, so everything in this room begins here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, InputError, ScaleError
+from qrowd.model.judgments import Judgments
+from qrowd.model.labels import Codes, factorize
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+By = Literal["unit", "assessor"]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Judgments sorted into units, which are numbered in the order in which they first appear.
+
+    judgments : magnitudes, every one above 0.
+    by : "unit" where the unit column says what belongs together, "assessor" where an assessor's topic is one unit.
+    labels : (units,) names from the unit column, or of the assessors.
+    topic, assessor : (units,) int32, numbers into the labels of the judgments.
+    number : (n,) the unit of each judgment.
+    rows : (n,) judgments unit by unit, inside a unit in the order given (the order column, else by place).
+    starts : (units + 1,); the judgments of unit u are rows[starts[u]:starts[u + 1]].
+    """
+
+    judgments: Judgments
+    by: By
+    labels: tuple[str, ...]
+    topic: Codes
+    assessor: Codes
+    number: Rows
+    rows: Rows
+    starts: Rows
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def sizes(self) -> Rows:
+        """(units,) how many judgments each holds."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def logs(self) -> Floats:
+        """(n,) natural logarithm of every magnitude."""
+        return np.log(self.judgments.value)
+
+    def means(self, values: Floats) -> Floats:
+        """(units,) mean of an (n,) column in each unit."""
+        return np.asarray(np.add.reduceat(values[self.rows], self.starts[:-1]) / self.sizes)
+
+    def lowest(self, values: Floats) -> Floats:
+        """(units,) least of an (n,) column in each unit."""
+        return np.asarray(np.minimum.reduceat(values[self.rows], self.starts[:-1]))
+
+    def highest(self, values: Floats) -> Floats:
+        """(units,) greatest of an (n,) column in each unit."""
+        return np.asarray(np.maximum.reduceat(values[self.rows], self.starts[:-1]))
+
+    @cached_property
+    def pairs(self) -> tuple[Rows, Rows]:
+        """(pairs,) the earlier and the later judgment of every two of the same unit."""
+        earlier, later = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for size in np.unique(self.sizes).tolist():
+            first, second = np.triu_indices(size, 1)
+            begins = self.starts[:-1][self.sizes == size, None]
+            earlier.append(self.rows[begins + first].ravel())
+            later.append(self.rows[begins + second].ravel())
+        return np.concatenate(earlier), np.concatenate(later)
+
+    def describe(self, unit: int) -> str:
+        """A unit in words, for messages."""
+        who, topic = self.judgments.assessors[self.assessor[unit]], self.judgments.topics[self.topic[unit]]
+        named = f"unit {self.labels[unit]} of " if self.by == "unit" else ""
+        return f"{named}assessor {who}, topic {topic}"
+
+    def select(self, wanted: NDArray[np.bool_]) -> Judgments:
+        """The judgments of the wanted units, wanted : (units,)."""
+        return rows_of(self.judgments, np.flatnonzero(wanted[self.number]))
+
+    def columns(self) -> dict[str, NDArray[np.object_]]:
+        """(units,) topic, assessor and unit in labels, for frames."""
+        return {
+            "topic": np.array(self.judgments.topics, object)[self.topic],
+            "assessor": np.array(self.judgments.assessors, object)[self.assessor],
+            "unit": np.array(self.labels, object),
+        }
+
+
+def units_of(judgments: Judgments, by: By = "unit") -> Units:
+    """The units of judgments: rows that share topic, assessor and, for by="unit", the name in the unit column.
+
+    by : "assessor" where nobody recorded units because each assessor judged a topic in one go.
+
+    A name may come back under another topic or assessor; that is another unit. A document that an assessor judged twice
+    within a unit counts twice.
+
+    Raises
+    ------
+    ArgumentError
+        No judgments; no unit column.
+    InputError
+        A judgment without a unit; a magnitude of 0 or below.
+    ScaleError
+        An assessor whose declared scale is not `magnitude`.
+    """
+    if by not in get_args(By):
+        raise ArgumentError(f"by={by!r}: choose one of {', '.join(get_args(By))}")
+    if not len(judgments):
+        raise ArgumentError("judgments: there are none")
+    for name, scale in zip(judgments.assessors, judgments.scales, strict=True):
+        if scale.declared and scale.kind != "magnitude":
+            raise ScaleError(f"assessor {name}: scale {scale}; select the assessors who gave magnitudes")
+    codes, names = (judgments.assessor, judgments.assessors) if by == "assessor" else _unit_column(judgments)
+    key = judgments.topic.astype(np.int64) * len(judgments.assessors) + judgments.assessor
+    _, first, number = np.unique(key * len(names) + codes, return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    place = np.empty(first.size, np.int64)
+    place[appearance] = np.arange(first.size)
+    number, first = place[number], first[appearance]
+    rows = np.lexsort((number,) if judgments.order is None else (judgments.order, number))
+    units = Units(
+        judgments,
+        by,
+        tuple(names[code] for code in codes[first].tolist()),
+        judgments.topic[first],
+        judgments.assessor[first],
+        number,
+        rows,
+        np.append(0, np.cumsum(np.bincount(number))),
+    )
+    wrong = np.flatnonzero(judgments.value <= 0)
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"{units.describe(int(number[row]))}, document {judgments.documents[judgments.document[row]]}: magnitude "
+            f"{judgments.value[row]:g}{and_more(wrong.size)}; a magnitude is above 0, so leave out what nobody judged"
+        )
+    return units
+
+
+def positive(judgments: Judgments) -> Floats:
+    """(n,) the magnitudes, checked to be above 0."""
+    if not len(judgments):
+        raise ArgumentError("judgments: there are none")
+    wrong = np.flatnonzero(judgments.value <= 0)
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"{judgments.describe(row)}: magnitude {judgments.value[row]:g}{and_more(wrong.size)}; "
+            f"a magnitude is above 0, so leave out what nobody judged"
+        )
+    return judgments.value
+
+
+def rows_of(judgments: Judgments, rows: Rows) -> Judgments:
+    """Some of the judgments, without the labels that only others used."""
+    names = ("topic", "document", "assessor", "value", *Judgments.OPTIONAL)
+    columns = {name: getattr(judgments, name) for name in names}
+    taken: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns.items()}
+    return replace(judgments, **taken).select()
+
+
+def medians(values: Floats, group: Rows | Codes, n: int) -> Floats:
+    """(n,) median of each group 0 ... n - 1, of an even number the mean of the middle two; nan where there is none."""
+    ordered = values[np.lexsort((values, group))]
+    counts = np.bincount(group, minlength=n)
+    begins = np.cumsum(counts) - counts
+    known = np.flatnonzero(counts)
+    middle = np.full(n, np.nan)
+    low, high = (begins + (counts - 1) // 2)[known], (begins + counts // 2)[known]
+    middle[known] = (ordered[low] + ordered[high]) / 2
+    return middle
+
+
+def and_more(count: int) -> str:
+    """How many others a message stands for."""
+    return f" (and {count - 1} more)" if count > 1 else ""
+
+
+def _unit_column(judgments: Judgments) -> tuple[Codes, tuple[str, ...]]:
+    if judgments.unit is None:
+        raise ArgumentError(
+            "judgments: there is no unit column, so nothing says which magnitudes belong together; add one, or use "
+            "by='assessor' where each assessor judged a topic in one go"
+        )
+    missing = [i for i, name in enumerate(judgments.unit.tolist()) if name is None or name == "" or name != name]
+    if missing:
+        raise InputError(f"{judgments.describe(missing[0])}: the unit is missing{and_more(len(missing))}")
+    return factorize(judgments.unit.tolist())

@@ -1,0 +1,357 @@
+"""Everyone's numbers come onto one scale, and nothing else about them changes."""
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles import magnitude as oracle
+from qrowd.errors import ArgumentError, InputError, QrowdError, ScaleError
+from qrowd.magnitude import normalise, units_of
+from qrowd.model.judgments import Judgments, concatenate_judgments
+
+approx = pytest.approx
+
+SCHEMES = ("geometric_mean", "median", "extremes", "checks")
+CENTRED = ("geometric_mean", "median")  # these set the centre that they measure
+SPREADS = ("keep", "standardise")
+fewer = settings(max_examples=40)  # per scheme or spread
+CHECKS = {"t1": ("H", "N"), "t2": ("H", "N")}
+
+magnitudes = st.one_of(
+    st.sampled_from([0.5, 1.0, 2.0, 5.0, 10.0, 100.0]), st.floats(1e-6, 1e6, allow_nan=False, allow_infinity=False)
+)
+
+
+@st.composite
+def crowds(draw):
+    """Rows (topic, document, assessor, unit, value), shuffled; every unit holds H and N.
+
+    Unit names come back under other topics and assessors, and some units say the same of everything.
+    """
+    rows = []
+    for topic in draw(st.sampled_from([["t1"], ["t1", "t2"]])):
+        for number in range(draw(st.integers(1, 4))):
+            documents = ["H", "N", *draw(st.lists(st.sampled_from("abcd"), max_size=4, unique=True))]
+            who, unit = f"w{number % 3}", f"u{number}"
+            value = draw(magnitudes) if draw(st.integers(0, 5)) == 0 else None
+            rows += [(topic, document, who, unit, value or draw(magnitudes)) for document in documents]
+    return draw(st.permutations(rows))
+
+
+def judgments_of(rows):
+    columns = dict(zip(("topic", "document", "assessor", "unit", "value"), zip(*rows, strict=True), strict=True))
+    return Judgments.from_frame(columns, scales={"*": "magnitude"})
+
+
+def normalised(judgments, scheme, spread="keep"):
+    return normalise(judgments, scheme, checks=CHECKS if scheme == "checks" else None, spread=spread)
+
+
+def by_topic(judgments, statistic):
+    logs = np.log(judgments.value)
+    return [statistic(logs[judgments.topic == t]) for t in range(len(judgments.topics))]
+
+
+# ---- printed numbers, and the slow oracle
+
+
+@pytest.mark.parametrize("scheme", ["geometric_mean", "median", "extremes"])
+def test_one_to_four_and_ten_to_forty_come_out_the_same(scheme):
+    """Section 4.3; the numbers follow from equations 1 and 2."""
+    rows = [("q", f"d{i}", who, "u", i * by) for who, by in (("ann", 1), ("bob", 10)) for i in (1, 2, 3, 4)]
+    value = normalise(judgments_of(rows), scheme).value
+    assert value[:4] == approx(value[4:], rel=1e-15)
+    if scheme == "geometric_mean":
+        assert value[:4].round(3).tolist() == [3.162, 6.325, 9.487, 12.649]
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@fewer
+@given(crowds())
+def test_every_scheme_is_what_its_equation_says(scheme, spread, rows):
+    expected = oracle.normalised(rows, scheme, CHECKS, spread)
+    assert normalised(judgments_of(rows), scheme, spread).value == approx(expected, rel=1e-6)
+
+
+def test_the_topic_mean_runs_over_the_check_documents_too():
+    rows = [("t1", "H", "ann", "u", 100.0), ("t1", "N", "ann", "u", 1.0), ("t1", "a", "ann", "u", 1.0)]
+    assert normalised(judgments_of(rows), "checks").value == approx(
+        [100 ** (5 / 6), 100 ** (-1 / 6), 100 ** (-1 / 6)]  # centre 10, geometric mean of the topic 100^(1/3)
+    )
+
+
+# ---- laws
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@fewer
+@given(crowds(), st.floats(0.01, 100), st.data())
+def test_who_multiplies_a_whole_unit_moves_the_topic_and_nothing_within_it(spread, rows, by, data):
+    """The topic's geometric mean, and nothing else, knows of it: it grows by `by` to the unit's share of the scores."""
+    unit = oracle.unit_of(data.draw(st.sampled_from(rows)))
+    multiplied = [(*row[:4], row[4] * by) if oracle.unit_of(row) == unit else row for row in rows]
+    in_topic = [oracle.unit_of(row) for row in rows if row[0] == unit[0]]
+    share = in_topic.count(unit) / len(in_topic)
+    factor = np.array([by**share if row[0] == unit[0] else 1.0 for row in rows])
+    before, after = (normalised(judgments_of(some), "geometric_mean", spread) for some in (rows, multiplied))
+    assert after.value == approx(before.value * factor, rel=1e-6)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("scheme", CENTRED)
+@fewer
+@given(crowds())
+def test_normalising_twice_is_normalising_once(scheme, spread, rows):
+    once = normalised(judgments_of(rows), scheme, spread)
+    assert normalised(once, scheme, spread).value == approx(once.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("scheme", ["extremes", "checks"])
+@fewer
+@given(crowds())
+def test_normalising_twice_by_ends_multiplies_each_topic_by_one_number(scheme, rows):
+    once = normalised(judgments_of(rows), scheme)
+    ratio = normalised(once, scheme).value / once.value
+    for t in range(len(once.topics)):
+        here = ratio[once.topic == t]
+        assert here == approx(np.full(here.size, here[0]), rel=1e-9)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@fewer
+@given(crowds())
+def test_the_order_within_a_unit_is_kept(scheme, spread, rows):
+    judgments = judgments_of(rows)
+    units = units_of(judgments)
+    first, second = units.pairs
+    before, after = judgments.value, normalised(judgments, scheme, spread).value
+    assert (after[first] <= after[second])[before[first] <= before[second]].all()
+    assert (after[first] == after[second])[before[first] == before[second]].all()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@fewer
+@given(crowds())
+def test_ratios_within_a_unit_are_kept(scheme, rows):
+    judgments = judgments_of(rows)
+    first, second = units_of(judgments).pairs
+    after = normalised(judgments, scheme).value
+    assert after[first] / after[second] == approx(judgments.value[first] / judgments.value[second], rel=1e-12)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@fewer
+@given(crowds())
+def test_the_geometric_mean_of_a_topic_is_kept(spread, rows):
+    judgments = judgments_of(rows)
+    after = normalised(judgments, "geometric_mean", spread)
+    assert by_topic(after, np.mean) == approx(by_topic(judgments, np.mean), abs=1e-8)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@fewer
+@given(crowds())
+def test_the_median_of_a_topic_is_kept_by_medians(spread, rows):
+    judgments = judgments_of(rows)
+    after = normalised(judgments, "median", spread)
+    assert by_topic(after, np.median) == approx(by_topic(judgments, np.median), abs=1e-8)
+
+
+@given(crowds())
+def test_standardised_units_of_a_topic_all_spread_alike(rows):
+    after = normalised(judgments_of(rows), "geometric_mean", "standardise")
+    units = units_of(after)
+    squares = units.means((units.logs - units.means(units.logs)[units.number]) ** 2)
+    varies = units.highest(units.logs) - units.lowest(units.logs) > 1e-6
+    for t in range(len(after.topics)):
+        here = np.sqrt(squares[(units.topic == t) & varies])
+        assert here == approx(np.full(here.size, here.max(initial=0)), rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@fewer
+@given(crowds(), st.data())
+def test_nobodys_name_or_turn_matters(scheme, rows, data):
+    names = {"w0": "z", "w1": "y", "w2": "x"}
+    turned = data.draw(st.permutations(range(len(rows))))
+    again = [(rows[i][0], rows[i][1], names[rows[i][2]], "unit " + rows[i][3], rows[i][4]) for i in turned]
+    before = normalised(judgments_of(rows), scheme).value
+    assert normalised(judgments_of(again), scheme).value == approx(before[turned], rel=1e-12)
+
+
+@given(crowds())
+def test_units_by_assessor_are_those_of_a_column_that_says_so(rows):
+    one_each = [(*row[:3], row[2], row[4]) for row in rows]
+    judgments = judgments_of(one_each)
+    assert normalise(judgments, by="assessor").value.tolist() == normalise(judgments).value.tolist()
+
+
+# ---- on a crowd whose truth is known
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_truth_is_better_recovered_after_normalising_in_every_topic(crowd, truth, checks, scheme, spread):
+    """Correlation of each document's mean log, over its first three judgments, with its relevance."""
+    relevance = dict(zip([truth.pool.documents[i] for i in truth.pool.document], truth.relevance, strict=True))
+    after = normalise(crowd, scheme, checks=checks if scheme == "checks" else None, spread=spread)
+    for before, better in zip(recovery(crowd, relevance), recovery(after, relevance), strict=True):
+        assert better > before
+
+
+def recovery(judgments, relevance):
+    panel = judgments.slots(3).panel()
+    logs = np.log(panel.values).mean(axis=1)
+    true = np.array([relevance[panel.pool.documents[i]] for i in panel.pool.document])
+    topics = [panel.pool.rows(t) for t in range(len(panel.pool.topics))]
+    return [float(np.corrcoef(logs[rows], true[rows])[0, 1]) for rows in topics]
+
+
+def test_people_agree_more_on_a_document_after_normalising(crowd):
+    before, after = (
+        np.nanvar(np.log(judgments.slots(10).panel().values), axis=1).mean() for judgments in (crowd, normalise(crowd))
+    )
+    assert after < 0.7 * before
+
+
+def test_all_but_the_values_and_scales_stays_and_the_input_is_untouched(crowd):
+    before = {name: getattr(crowd, name).copy() for name in ("topic", "document", "assessor", "value", *crowd.OPTIONAL)}
+    after = normalise(crowd)
+    assert after.value is not crowd.value
+    for name, column in before.items():
+        assert (getattr(crowd, name) == column).all()
+        assert name == "value" or (getattr(after, name) == column).all()
+    assert {str(scale) for scale in after.scales} == {"magnitude"}
+    assert (after.topics, after.documents, after.assessors) == (crowd.topics, crowd.documents, crowd.assessors)
+    with pytest.raises(FrozenInstanceError):
+        after.value = before["value"]
+
+
+def test_the_same_input_gives_the_same_bits(crowd):
+    assert normalise(crowd).value.tobytes() == normalise(crowd).value.tobytes()
+
+
+def test_the_first_ten_responses_per_document_are_slots(crowd, checks):
+    ten = normalise(crowd).slots(10).panel()
+    assert not np.isnan(ten.values).any()  # redundancy 10: every document has ten, check documents have more
+    high = {topic: pair[0] for topic, pair in checks.items()}
+    row = [i for i in range(len(crowd)) if crowd.documents[crowd.document[i]] == high["q01"]]
+    first = ten.pool.rows(ten.pool.topics.index("q01"))
+    at = [ten.pool.documents[d] for d in ten.pool.document[first]].index(high["q01"])
+    assert ten.values[first][at].tolist() == normalise(crowd).value[row[:10]].tolist()
+
+
+# ---- what cannot be normalised
+
+GOOD = (("t1", "H", "ann", "u1", 8.0), ("t1", "N", "ann", "u1", 2.0), ("t1", "H", "bob", "u2", 3.0))
+
+
+def with_value(value):
+    return judgments_of([*GOOD, ("t1", "a", "bob", "u2", 1.0)]).recode({1.0: value})
+
+
+REFUSED = {
+    "zero": (
+        lambda: normalise(with_value(0.0)),
+        InputError,
+        "unit u2 of assessor bob, topic t1, document a: magnitude 0; a magnitude is above 0, so leave out what nobody "
+        "judged",
+    ),
+    "negative": (
+        lambda: normalise(with_value(-1.0)),
+        InputError,
+        "unit u2 of assessor bob, topic t1, document a: magnitude -1; a magnitude is above 0, so leave out what nobody "
+        "judged",
+    ),
+    "no unit column": (
+        lambda: normalise(Judgments.from_rows([("t1", "a", "ann", 2.5)])),
+        ArgumentError,
+        "judgments: there is no unit column, so nothing says which magnitudes belong together; add one, or use "
+        "by='assessor' where each assessor judged a topic in one go",
+    ),
+    "a unit missing": (
+        lambda: normalise(
+            concatenate_judgments([judgments_of(GOOD), Judgments.from_rows([("t1", "a", "cid", 20.0)])])
+        ),
+        InputError,
+        "assessor cid, topic t1, document a: the unit is missing",
+    ),
+    "no check document in a unit": (
+        lambda: normalise(judgments_of(GOOD), "checks", checks=CHECKS),
+        InputError,
+        "unit u2 of assessor bob, topic t1: the check document N, N, is not in it; correct checks, or leave such units "
+        "out",
+    ),
+    "check documents in no unit": (
+        lambda: normalise(judgments_of(GOOD), "checks", checks={"t1": ("nowhere", "N")}),
+        InputError,
+        "unit u1 of assessor ann, topic t1: the check document H, nowhere, is not in it (and 1 more); correct checks, "
+        "or leave such units out",
+    ),
+    "no checks": (
+        lambda: normalise(judgments_of(GOOD), "checks"),
+        ArgumentError,
+        "checks: say which documents they are, as {topic: (H, N)} or by gold judgments",
+    ),
+    "no checks for a topic": (
+        lambda: normalise(judgments_of(GOOD), "checks", checks={"t2": ("H", "N")}),
+        ArgumentError,
+        "checks: topic t1 has none; give {'t1': (H, N)}",
+    ),
+    "one check document twice": (
+        lambda: normalise(judgments_of(GOOD), "checks", checks={"t1": ("H", "H")}),
+        ArgumentError,
+        "checks: topic t1 has H as both H and N; two documents are needed",
+    ),
+    "checks for another scheme": (
+        lambda: normalise(judgments_of(GOOD), checks=CHECKS),
+        ArgumentError,
+        "checks: scheme='geometric_mean' does not use them; leave them out, or use scheme='checks'",
+    ),
+    "another scale": (
+        lambda: normalise(judgments_of(GOOD).with_scales({"bob": "0-3"})),
+        ScaleError,
+        "assessor bob: scale 0-3; select the assessors who gave magnitudes",
+    ),
+    "no judgments": (
+        lambda: normalise(Judgments.from_rows([])),
+        ArgumentError,
+        "judgments: there are none",
+    ),
+    "an unknown scheme": (
+        lambda: normalise(judgments_of(GOOD), "mean"),
+        ArgumentError,
+        "scheme='mean': choose one of geometric_mean, median, extremes, checks",
+    ),
+    "an unknown spread": (
+        lambda: normalise(judgments_of(GOOD), spread="wide"),
+        ArgumentError,
+        "spread='wide': choose one of keep, standardise",
+    ),
+    "an unknown unit": (
+        lambda: normalise(judgments_of(GOOD), by="topic"),
+        ArgumentError,
+        "by='topic': choose one of unit, assessor",
+    ),
+    "beyond double precision": (
+        lambda: normalise(
+            judgments_of([("t1", d, "ann", "u1", v) for d, v in (("a", 1e-300), ("b", 1e300), ("c", 1e-300))]
+                         + [("t1", "a", "bob", "u2", 1e300)])
+        ),
+        InputError,
+        "unit u1 of assessor ann, topic t1: its scores are too far from the others for double precision",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "line"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_normalised_is_named_in_one_line(call, error, line):
+    with pytest.raises(QrowdError) as caught:
+        call()
+    assert type(caught.value) is error
+    assert str(caught.value) == line

@@ -1,0 +1,128 @@
+"""How many people, how many units, how much money."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrowd.errors import ArgumentError
+from qrowd.magnitude import judging_cost, units_needed, workers_needed, workers_needed_for_ratio
+
+approx = pytest.approx
+
+TABLE_II = {  # error: workers for sigma 1 ... 6
+    0.5: (27, 107, 239, 425, 664, 956),
+    1.0: (7, 27, 60, 107, 166, 239),
+    1.5: (3, 12, 27, 48, 74, 107),
+    2.0: (2, 7, 15, 27, 42, 60),
+    2.5: (2, 5, 10, 17, 27, 39),
+    3.0: (1, 3, 7, 12, 19, 27),
+    3.5: (1, 3, 5, 9, 14, 20),
+    4.0: (1, 2, 4, 7, 11, 15),
+    4.5: (1, 2, 3, 6, 9, 12),
+    5.0: (1, 2, 3, 5, 7, 10),
+}
+TABLE_I = {  # topic: documents, units
+    402: (278, 460), 403: (111, 182), 405: (214, 354), 407: (212, 350), 408: (188, 310), 410: (212, 350),
+    415: (179, 295), 416: (174, 287), 418: (243, 402), 420: (164, 270), 421: (342, 567), 427: (195, 322),
+    428: (253, 419), 431: (203, 335), 440: (264, 437), 442: (408, 677), 445: (210, 347), 448: (419, 695),
+}  # fmt: skip
+SIZES = [documents for documents, _ in TABLE_I.values()]
+
+
+def test_all_60_cells_of_table_ii_are_those_of_99_percent():
+    errors = np.array(list(TABLE_II))[:, None]
+    assert workers_needed(np.arange(1, 7), errors, confidence=0.99).tolist() == [list(row) for row in TABLE_II.values()]
+    for error, row in TABLE_II.items():
+        for sigma, workers in enumerate(row, start=1):
+            assert workers_needed(sigma, error, 0.99) == workers
+
+
+def test_by_default_the_confidence_is_the_95_percent_that_the_text_speaks_of():
+    assert workers_needed(2, 1) == 16  # 1.96^2 * 4 = 15.4
+
+
+@pytest.mark.parametrize(("documents", "units"), TABLE_I.values(), ids=TABLE_I)
+def test_the_units_of_each_topic_are_those_of_table_i(documents, units):
+    assert units_needed(documents) == units
+
+
+def test_table_i_has_4269_documents_and_7059_units():
+    assert sum(SIZES) == 4269
+    assert units_needed(SIZES).sum() == 7059
+
+
+def test_a_document_cost_40_cents_and_would_have_cost_30():
+    """Sections 4.1 and 6.3: about 1,700 dollars with the platform's fee; seven workers instead of ten."""
+    cost = judging_cost(SIZES, pay=0.2, fee=0.2)
+    assert (cost.n_documents, cost.n_units, cost.n_judgments) == (4269, 7059, 56472)
+    assert cost.total == approx(1694.16)
+    assert round(cost.per_document, 1) == 0.4
+    assert cost.per_judgment == approx(0.03)
+    assert round(judging_cost(SIZES, pay=0.2, fee=0.2, redundancy=7).per_document, 1) == 0.3
+
+
+@given(st.integers(8, 500), st.integers(1, 12), st.integers(3, 8), st.integers(0, 2))
+def test_units_are_the_fewest_that_hold_every_document_often_enough(documents, redundancy, unit_size, checks):
+    units = units_needed(documents, redundancy, unit_size, checks)
+    room = unit_size - checks
+    assert units * room >= redundancy * (documents - checks) > (units - 1) * room
+
+
+@given(st.floats(0.1, 10), st.floats(0.1, 10), st.floats(0.5, 0.999))
+def test_workers_are_the_fewest_whose_mean_is_close_enough(sigma, error, confidence):
+    from scipy.stats import norm
+
+    n = workers_needed(sigma, error, confidence)
+    z = norm.ppf((1 + confidence) / 2)
+    assert z * sigma / np.sqrt(n) <= error * (1 + 1e-9)
+    assert n == 1 or z * sigma / np.sqrt(n - 1) > error * (1 - 1e-9)
+
+
+@given(st.floats(0.01, 5), st.floats(0.01, 5), st.floats(0.01, 100))
+def test_the_unit_of_measurement_does_not_matter(sigma, error, by):
+    assert abs(workers_needed(sigma * by, error * by) - workers_needed(sigma, error)) <= 1  # rounding at a whole number
+
+
+@given(st.floats(0.01, 3), st.floats(0.05, 5))
+def test_the_log_scale_twin_is_the_same_rule_about_logs(sigma, error):
+    assert workers_needed_for_ratio(sigma, error) == workers_needed(sigma, np.log1p(error))
+
+
+@pytest.mark.parametrize("estimator", ["geometric_mean", "median"])
+def test_log_normal_scores_are_right_up_to_the_factor_as_often_as_promised(estimator):
+    sigma, error = 1.2, 0.5
+    n = workers_needed_for_ratio(sigma, error, 0.9, estimator=estimator)
+    logs = sigma * np.random.default_rng(1).standard_normal((20_000, n))
+    estimates = logs.mean(axis=1) if estimator == "geometric_mean" else np.median(logs, axis=1)
+    assert 0.89 < np.mean(np.abs(estimates) <= np.log1p(error)) < 0.92  # whole people, so rather too many
+
+
+REFUSED = {
+    "sigma": (lambda: workers_needed(-1, 2), "sigma=-1: at least 0 needed"),
+    "error": (lambda: workers_needed(1, 0), "error=0: a number above 0 was expected"),
+    "nan": (lambda: workers_needed(1, float("nan")), "error=nan: a number above 0 was expected"),
+    "confidence": (
+        lambda: workers_needed(1, 1, confidence=95),
+        "confidence=95: a number between 0 and 1 was expected, such as 0.95",
+    ),
+    "sigma_log": (lambda: workers_needed_for_ratio(-1, 2), "sigma_log=-1: at least 0 needed"),
+    "estimator": (
+        lambda: workers_needed_for_ratio(1, 2, estimator="mean"),
+        "estimator='mean': choose one of geometric_mean, median",
+    ),
+    "documents": (lambda: units_needed([20, 7]), "documents=[20, 7]: at least 8 needed"),
+    "half a document": (lambda: units_needed(20.5), "documents=20.5: whole numbers are needed"),
+    "redundancy": (lambda: units_needed(20, redundancy=0), "redundancy=0: at least 1 needed"),
+    "checks": (lambda: units_needed(20, checks=-1), "checks=-1: at least 0 needed"),
+    "unit_size": (lambda: units_needed(20, unit_size=2), "unit_size=2: 2 checks leave no room for other documents"),
+    "pay": (lambda: judging_cost(20, pay=-1), "pay=-1: at least 0 needed"),
+    "fee": (lambda: judging_cost(20, pay=1, fee=-0.1), "fee=-0.1: at least 0 needed"),
+}
+
+
+@pytest.mark.parametrize(("call", "line"), REFUSED.values(), ids=REFUSED)
+def test_a_plan_that_makes_no_sense_is_refused_in_one_line(call, line):
+    with pytest.raises(ArgumentError) as caught:
+        call()
+    assert str(caught.value) == line
