@@ -104,14 +104,14 @@ def worlds(draw, scales=ANY, n_assessors=3, n_topics=2, n_systems=2, n_documents
     rows, lists = [], {}
     for assessor, scale in scale_of.items():
         for topic in topics:
-            given = draw(many((None, -1.0, *VALUES[scale]), len(documents)))
+            given = draw(all_or_none((None, -1.0, *VALUES[scale]), len(documents)))
             rows += [(topic, d, assessor, v) for d, v in zip(documents, given, strict=True) if v is not None]
         if repeats:
             again = draw(st.lists(st.tuples(*map(st.sampled_from, (topics, documents, VALUES[scale]))), max_size=4))
             rows += [(topic, document, assessor, value) for topic, document, value in again]
     for system in systems:
         for topic in topics:
-            given = draw(many((None, *SCORES), len(documents)))
+            given = draw(all_or_none((None, *SCORES), len(documents)))
             scores = {d: score for d, score in zip(documents, given, strict=True) if score is not None}
             if scores:
                 lists.setdefault(system, {})[topic] = scores
@@ -124,6 +124,13 @@ def worlds(draw, scales=ANY, n_assessors=3, n_topics=2, n_systems=2, n_documents
     return World({a: scale for a, scale in scale_of.items() if a in used}, rows, lists)
 
 
-def many(choices, least, most=None):
-    """A list of choices, `least` of them, or from `least` to `most`."""
-    return st.lists(st.sampled_from(choices), min_size=least, max_size=least if most is None else most)
+def many(choices, least, most):
+    """From `least` to `most` choices."""
+    return st.lists(st.sampled_from(choices), min_size=least, max_size=most)
+
+
+def all_or_none(choices, n):
+    """n choices; or, one time in three, n times None."""
+    return st.sampled_from([False, True, True]).flatmap(
+        lambda some: many(choices, n, n) if some else st.just([None] * n)
+    )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qrowd.agreement.beyond_chance import BeyondChance
 from qrowd.agreement.outlying import Outlying, outlying
 from qrowd.agreement.reference import Reference, hold, pair_numbers
-from qrowd.agreement.reliability import LEVEL_OF, shared_scale
+from qrowd.agreement.reliability import LEVEL_OF
 from qrowd.agreement.rows import Rows
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.disagreement import Level
@@ -134,7 +134,7 @@ def assessor_profiles(
     everything = judgments if held is None else held.judgments
     if not (everything.value >= 0).any():
         raise NoOverlapError("there are no judgments, so there is nobody to describe")
-    scale = shared_scale(everything if held is None else concatenate_judgments([everything, held.own]))
+    scale = (everything if held is None else concatenate_judgments([everything, held.own])).shared_scale()
     level = level or LEVEL_OF[scale.kind]
     rows = Rows.of(everything, scale, repeats, held)
     n = len(rows.assessors)

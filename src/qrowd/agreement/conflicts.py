@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.reference import Reference, hold, pair_numbers
-from qrowd.agreement.reliability import shared_scale
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
@@ -112,7 +111,7 @@ def scale_conflicts(
     if apart < 1:
         raise ArgumentError(f"apart={apart}: at least 1 level was expected")
     held = hold(judgments, reference, "reference", repeats)
-    logs = merge == "geometric_mean" or shared_scale(held.judgments).kind == "magnitude"
+    logs = merge == "geometric_mean" or held.judgments.shared_scale().kind == "magnitude"
     one = held.judgments.single(repeats)
     pairs = pair_numbers(one)
     graded = held.grades_of(one.topics, one.documents)

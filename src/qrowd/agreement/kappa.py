@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.reference import pair_numbers
-from qrowd.agreement.reliability import need_two_assessors, reliability, shared_scale
+from qrowd.agreement.reliability import need_two_assessors, reliability
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.counts import confusion
 from qrowd.model.judgments import Judgments, Repeats
@@ -95,7 +95,7 @@ def cohen_kappa(
     if first == second:
         raise ArgumentError(f"{first!r} and {second!r} are the same assessor; name two")
     both = judgments.select(assessors=lambda name: name in (first, second))
-    shared_scale(both)
+    both.shared_scale()
     one = both.single(repeats)
     pairs = pair_numbers(one)
     rows = [np.flatnonzero((one.assessor == one.assessors.index(name)) & (one.value >= 0)) for name in (first, second)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.kappa import Weights, credits
 from qrowd.agreement.reference import pair_numbers
-from qrowd.agreement.reliability import need_two_assessors, reliability, shared_scale
+from qrowd.agreement.reliability import need_two_assessors, reliability
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.counts import coincidences
 from qrowd.model.frames import make_frame
@@ -95,7 +95,7 @@ def pairwise_agreement(
         Fewer than two assessors; no two of them share a document.
     """
     need_two_assessors(judgments)
-    shared_scale(judgments)
+    judgments.shared_scale()
     document, who, value = _said(judgments, repeats)
     values, code = np.unique(value, return_inverse=True)
     credits(values, weights)

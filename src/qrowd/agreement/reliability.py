@@ -17,7 +17,7 @@ from qrowd.kernels.counts import Counts, alike, value_counts
 from qrowd.kernels.disagreement import Level
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest, factorize
-from qrowd.model.scales import Scale, infer_scale
+from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -113,7 +113,7 @@ def reliability(
     if min_judgments < 2:
         raise ArgumentError(f"min_judgments={min_judgments}: agreement needs at least 2 judgments of a document")
     need_two_assessors(judgments)
-    scale = shared_scale(judgments)
+    scale = judgments.shared_scale()
     split, name, labels, group_of_topic = grouped(judgments, by)
     single = split.single(repeats) if slots is None else split.slots(slots)
     wanted = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
@@ -157,39 +157,6 @@ def need_two_assessors(judgments: Judgments) -> None:
     if len(judgments.assessors) < 2:
         found = f"there is only {judgments.assessors[0]!r}" if judgments.assessors else "there are no judgments"
         raise NoOverlapError(f"agreement needs at least two assessors; {found}")
-
-
-def shared_scale(judgments: Judgments) -> Scale:
-    """The one scale that everyone's values can be on.
-
-    Declared scales must end at the same maximum, and what undeclared assessors said must fit it. Where all are inferred
-    they may be one scale seen in part (a crowd worker who never said 2), unless fractions end at another maximum than
-    the highest, or a 0 stands beside magnitudes. So grades 0-3 and 0-5 of two assessors pass for one scale; it is
-    stated with every result.
-
-    Raises
-    ------
-    ScaleError
-        Scales that cannot be one; it names two assessors.
-    """
-    scales = dict(zip(judgments.assessors, judgments.scales, strict=True))
-    declared = [name for name, scale in scales.items() if scale.declared]
-    kinds = list(LEVEL_OF)
-    holder = max(declared or scales, key=lambda name: (kinds.index(scales[name].kind), scales[name].maximum))
-    widest = scales[holder]
-    for i, (name, scale) in enumerate(scales.items()):
-        if scale.declared:
-            mixed = scale.maximum != widest.maximum
-        elif declared or widest.kind == "magnitude":
-            mixed = widest.problem(judgments.value[judgments.assessor == i]) is not None
-        else:
-            mixed = scale.maximum > widest.maximum or (scale.kind == "fractions" and scale.maximum < widest.maximum)
-        if mixed:
-            raise ScaleError(
-                f"assessors {holder} ({widest}) and {name} ({scale}) judge on different scales; "
-                "bring them together with recode, with unit_grades() or by declaring the scale they share"
-            )
-    return widest if declared or len(set(scales.values())) == 1 else infer_scale(judgments.value)
 
 
 def grouped(judgments: Judgments, by: By) -> tuple[Judgments, str, tuple[str, ...], NDArray[np.int64]]:

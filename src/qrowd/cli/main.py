@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import typer
 
+from qrowd.cli.aggregate import aggregate
 from qrowd.cli.agree import agree
 from qrowd.cli.assessors import assessors
 from qrowd.cli.check import check
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (evaluate, agree, assessors, check, measures, simulate, demo):
+for command in (evaluate, agree, aggregate, assessors, check, measures, simulate, demo):
     app.command()(command)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, InputError, ScaleError
 from qrowd.model.labels import Codes, Selection, factorize, matching, merge_codes, read_only
 from qrowd.model.panel import Panel, Pool
-from qrowd.model.scales import Scale, infer_scale, parse_scale
+from qrowd.model.scales import Kind, Scale, infer_scale, parse_scale
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
@@ -208,6 +208,40 @@ class Judgments:
     def coverage(self) -> NDArray[np.float64]:
         """(assessors, topics) share of the topic's pool (all documents anyone judged) that the assessor judged."""
         return self.panel().coverage()
+
+    def shared_scale(self) -> Scale:
+        """The one scale that everyone's values can be on.
+
+        Declared scales must end at the same maximum, and what undeclared assessors said must fit it. Where all are
+        inferred they may be one scale seen in part (a crowd worker who never said 2), unless fractions end at another
+        maximum than the highest, or a 0 stands beside magnitudes. So grades 0-3 and 0-5 of two assessors pass for one
+        scale; it is stated with every result.
+
+        Raises
+        ------
+        ScaleError
+            Scales that cannot be one; it names two assessors.
+        """
+        scales = dict(zip(self.assessors, self.scales, strict=True))
+        if not scales:
+            return infer_scale(self.value)
+        declared = [name for name, scale in scales.items() if scale.declared]
+        kinds = get_args(Kind)
+        holder = max(declared or scales, key=lambda name: (kinds.index(scales[name].kind), scales[name].maximum))
+        widest = scales[holder]
+        for i, (name, scale) in enumerate(scales.items()):
+            if scale.declared:
+                mixed = scale.maximum != widest.maximum
+            elif declared or widest.kind == "magnitude":
+                mixed = widest.problem(self.value[self.assessor == i]) is not None
+            else:
+                mixed = scale.maximum > widest.maximum or (scale.kind == "fractions" and scale.maximum < widest.maximum)
+            if mixed:
+                raise ScaleError(
+                    f"assessors {holder} ({widest}) and {name} ({scale}) judge on different scales; "
+                    "bring them together with recode, with unit_grades() or by declaring the scale they share"
+                )
+        return widest if declared or len(set(scales.values())) == 1 else infer_scale(self.value)
 
     # ------------------------------------------------------------------ new judgments from these
 

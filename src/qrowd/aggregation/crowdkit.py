@@ -1,0 +1,57 @@
+"""The way to crowd-kit and back: its aggregators take a frame of task, worker and label, and give labels by task.
+
+crowd-kit knows no topics, so a task is the topic and the document, joined by a tab, which neither may hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from qrowd.errors import InputError
+from qrowd.model.judgments import Judgments
+from qrowd.model.scales import Scale
+
+SEPARATOR = "\t"
+
+
+def to_crowdkit(judgments: Judgments) -> Any:
+    """A pandas frame with the columns task, worker and label; "not judged" (negative) is left out.
+
+    >>> to_crowdkit(Judgments.from_rows([("q", "d", "ann", 2)])).to_dict("records")
+    [{'task': 'q\\td', 'worker': 'ann', 'label': 2.0}]
+    """
+    import pandas as pd
+
+    for label in (*judgments.topics, *judgments.documents):
+        if SEPARATOR in label:
+            raise InputError(f"label {label!r} holds a tab, which joins topic and document in a task; rename it")
+    topics, documents = judgments.topics, judgments.documents
+    rows = [
+        (f"{topics[t]}{SEPARATOR}{documents[d]}", judgments.assessors[a], value)
+        for t, d, a, value in zip(
+            judgments.topic.tolist(),
+            judgments.document.tolist(),
+            judgments.assessor.tolist(),
+            judgments.value.tolist(),
+            strict=True,
+        )
+        if value >= 0
+    ]
+    return pd.DataFrame(rows, columns=["task", "worker", "label"])
+
+
+def from_crowdkit(labels: Any, name: str, *, scale: Scale | str | None = None) -> Judgments:
+    """Judgments of one merged assessor from what a crowd-kit aggregator gives: a pandas Series of labels by task.
+
+    >>> import pandas as pd
+    >>> from_crowdkit(pd.Series({"q\\td": 2}), "glad").value
+    array([2.])
+    """
+    rows = []
+    for task, label in labels.items() if isinstance(labels, Mapping) else labels.to_dict().items():
+        topic, tab, document = str(task).partition(SEPARATOR)
+        if not tab:
+            raise InputError(f"task {task!r} holds no tab between topic and document; make tasks with to_crowdkit")
+        rows.append((topic, document, name, float(label)))
+    return Judgments.from_rows(rows, scales=None if scale is None else {name: scale})
