@@ -12,6 +12,10 @@ _HOME = {
     "Judgments": "qrowd.model.judgments",
     "Runs": "qrowd.model.runs",
     "Scale": "qrowd.model.scales",
+    "agreement": "qrowd",
+    "aggregation": "qrowd",
+    "magnitude": "qrowd",
+    "simulation": "qrowd",
     "coefficients": "qrowd.evaluation",
     "evaluate": "qrowd.evaluation",
     "evaluate_blocks": "qrowd.evaluation",
@@ -25,6 +29,10 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
+    from qrowd import aggregation as aggregation
+    from qrowd import agreement as agreement
+    from qrowd import magnitude as magnitude
+    from qrowd import simulation as simulation
     from qrowd.evaluation import coefficients as coefficients
     from qrowd.evaluation import evaluate as evaluate
     from qrowd.evaluation import evaluate_blocks as evaluate_blocks
@@ -45,7 +53,8 @@ def __getattr__(name: str) -> object:
         return import_module("importlib.metadata").version("qrowd")
     if name not in _HOME:
         raise AttributeError(f"module 'qrowd' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    home = _HOME[name]
+    return import_module(f"qrowd.{name}") if home == "qrowd" else getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:

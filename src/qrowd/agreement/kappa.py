@@ -113,10 +113,12 @@ def cohen_kappa(
     if values.size == 1:
         return Kappa(np.nan, observed, expected, np.nan, i.size, weights)
     value = (observed - expected) / (1 - expected)
-    # Fleiss, Cohen and Everitt (1969), equation 13, with weights of agreement.
+    # Fleiss, Cohen and Everitt (1969), equation 13, with weights of agreement, as the variance that it is.
     around = (credit @ of_second)[:, None] + (of_first @ credit)[None, :]
-    spread = (share * (credit - around * (1 - value)) ** 2).sum() - (value - expected * (1 - value)) ** 2
-    error = np.sqrt(max(float(spread), 0.0) / i.size) / (1 - expected)
+    part = credit - around * (1 - value)
+    variance = (share * (part - (share * part).sum()) ** 2).sum()
+    # What rounding leaves of a variance of 0 would look like an error of 1e-8.
+    error = np.sqrt((variance if variance > 1e-14 else 0.0) / i.size) / (1 - expected)
     return Kappa(value, observed, expected, float(error), i.size, weights)
 
 
