@@ -337,7 +337,7 @@ def test_a_grade_above_the_maximum_of_err_is_refused_even_where_nobody_retrieved
 
 
 def test_probabilities_of_stopping_above_1_are_refused():
-    with pytest.raises(MeasureError, match="a value of 2 is no probability"):
+    with pytest.raises(MeasureError, match="assessor ann gives 2, which is no probability of stopping; recode"):
         evaluate(runs_of(s="a"), judged(ann="a:1 b:2"), "ERR(stop='given')")
 
 

@@ -345,26 +345,11 @@ def _score_topic(measure: Measure, view: TopicView, conventions: Conventions) ->
     if conventions.unjudged == "condensed" or measure.values.get("judged_only"):
         for a in range(view.values.shape[1]):
             column = np.empty((out.shape[0], 1))
-            definition.score(measure, condensed(view, a), column)
+            definition.score(measure, view.condensed(a), column)
             out[:, a] = column[:, 0]
     else:
         definition.score(measure, view, out)
     return out, definition.n_relevant(measure, view)
-
-
-def condensed(view: TopicView, assessor: int) -> TopicView:
-    """One assessor's view with the documents he or she has not judged taken out of every ranking."""
-    values = np.ascontiguousarray(view.values[:, [assessor]])
-    kept = (view.rows >= 0) & ~np.isnan(values[:, 0])[view.rows]
-    order = np.argsort(~kept, axis=1, kind="stable")
-    still = np.take_along_axis(kept, order, axis=1)
-    rows = np.where(still, np.take_along_axis(view.rows, order, axis=1), -1).astype(np.int32)
-    tied = None
-    if view.tied is not None:
-        group = np.take_along_axis(np.cumsum(~view.tied, axis=1), order, axis=1)
-        tied = np.zeros(rows.shape, bool)
-        tied[:, 1:] = (group[:, 1:] == group[:, :-1]) & still[:, 1:]
-    return TopicView(rows, values, view.panel.part(slice(assessor, assessor + 1)), tied, view.everyone or view)
 
 
 def _interpolated(by_topic: Floats) -> Floats:

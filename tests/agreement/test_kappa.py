@@ -32,7 +32,8 @@ def test_cohens_kappa_is_what_its_definition_says(panel, weights):
 
 @given(st.lists(st.tuples(*[st.sampled_from(GRADES)] * 2), min_size=8, max_size=40), WEIGHTS)
 def test_cohens_kappa_and_its_standard_error_are_those_of_statsmodels(pairs, weights):
-    pairs = [*pairs, *((g, g) for g in GRADES)]  # statsmodels weighs by place in the table, so every grade must occur
+    # statsmodels weighs by place in the table, so every grade must occur; it has no error without disagreement.
+    pairs = [*pairs, *((g, g) for g in GRADES), (0, 1), (2, 3)]
     table = np.zeros((4, 4))
     np.add.at(table, tuple(np.array(pairs, int).T), 1)
     theirs = inter_rater.cohens_kappa(table, wt=weights)
@@ -40,6 +41,11 @@ def test_cohens_kappa_and_its_standard_error_are_those_of_statsmodels(pairs, wei
                         weights=weights)  # fmt: skip
     assert found.value == pytest.approx(theirs.kappa)
     assert found.standard_error == pytest.approx(theirs.std_kappa)
+
+
+def test_complete_agreement_has_no_error():
+    found = cohen_kappa(judgments_of_rows(ann="0012", bob="0012"), "ann", "bob")
+    assert (found.value, found.standard_error) == (1, 0)
 
 
 def test_weights_go_by_the_difference_of_grades_and_not_by_their_place():

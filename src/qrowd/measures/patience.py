@@ -42,8 +42,13 @@ class ERR(Scored):
         def make() -> Floats:
             grades = mapped(view.values, measure["gains"])
             if measure["stop"] == "given":
-                if grades.max(initial=0.0) > 1:
-                    raise MeasureError(f"{measure}: a value of {grades.max():g} is no probability of stopping")
+                highest = grades.max(axis=0, initial=0.0)
+                if (highest > 1).any():
+                    who = view.panel.assessors[int(highest.argmax())]
+                    raise MeasureError(
+                        f"{measure}: assessor {who} gives {highest.max():g}, which is no probability of stopping; "
+                        "recode it to 1 or below, or leave stop out"
+                    )
                 return grades
             maximum = view.maximum(measure, grades)
             return np.exp2(grades - maximum) - np.exp2(-maximum)

@@ -40,6 +40,7 @@ class TopicView:
     tied: NDArray[np.bool_] | None = None
     everyone: TopicView | None = None
     _memo: dict[object, Floats] = field(default_factory=dict)
+    _alone: dict[int, TopicView] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
@@ -50,6 +51,26 @@ class TopicView:
         if key not in self._memo:
             self._memo[key] = make()
         return self._memo[key]
+
+    def condensed(self, assessor: int) -> TopicView:
+        """One assessor's view with the documents he or she has not judged taken out of every ranking (Sakai 2007)."""
+        if assessor not in self._alone:
+            self._alone[assessor] = self._condensed(assessor)
+        return self._alone[assessor]
+
+    def _condensed(self, assessor: int) -> TopicView:
+        values = np.ascontiguousarray(self.values[:, [assessor]])
+        kept = (self.rows >= 0) & ~np.isnan(values[:, 0])[self.rows]
+        order = np.argsort(~kept, axis=1, kind="stable")
+        still = np.take_along_axis(kept, order, axis=1)
+        rows = np.where(still, np.take_along_axis(self.rows, order, axis=1), -1).astype(np.int32)
+        tied = None
+        if self.tied is not None:
+            group = np.take_along_axis(np.cumsum(~self.tied, axis=1), order, axis=1)
+            tied = np.zeros(rows.shape, bool)
+            tied[:, 1:] = (group[:, 1:] == group[:, :-1]) & still[:, 1:]
+        panel = self.panel.part(slice(assessor, assessor + 1))
+        return TopicView(rows, values, panel, tied, self.everyone or self)
 
     def judged(self) -> Floats:
         """(documents, assessors) 1 where judged, else 0."""
