@@ -22,7 +22,7 @@ from qrowd.model.measure import Measure, parse_measure
 from qrowd.model.panel import Blocks, Panel, Pool
 from qrowd.model.runs import Runs, ScoreDtype
 from qrowd.model.scales import Scale
-from qrowd.model.scores import Scores
+from qrowd.model.scores import Scores, interpolated
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ class _Plan:
             scores[:, alignment.missing] = np.nan
             if conventions.missing == "interpolate":
                 for by_topic, without in zip(scores, unscored, strict=True):
-                    filled = np.where(without[:, None], np.nan, _interpolated(by_topic))
+                    filled = np.where(without[:, None], np.nan, interpolated(by_topic))
                     by_topic[alignment.missing] = filled[alignment.missing]
 
 
@@ -350,12 +350,3 @@ def _score_topic(measure: Measure, view: TopicView, conventions: Conventions) ->
     else:
         definition.score(measure, view, out)
     return out, definition.n_relevant(measure, view)
-
-
-def _interpolated(by_topic: Floats) -> Floats:
-    """(topic, system, assessor) means of the other scores of the topic and of the system."""
-    known = ~np.isnan(by_topic)
-    filled = np.where(known, by_topic, 0.0)
-    total = filled.sum(axis=1, keepdims=True) + filled.sum(axis=0, keepdims=True)
-    count = known.sum(axis=1, keepdims=True) + known.sum(axis=0, keepdims=True)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))

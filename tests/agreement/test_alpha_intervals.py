@@ -166,3 +166,11 @@ def test_judgments_stay_as_they_were():
         for a, b in zip(before, (judgments.value, judgments.topic, judgments.assessor), strict=True)
     )
     assert isinstance(judgments, Judgments)
+
+
+def test_values_that_never_met_are_never_drawn_as_a_pair():
+    """Their coincidences come out a rounding below 0 here, which a draw of shares would refuse."""
+    panel = {"d0": {"c": 0, "d": 0}, "d1": {"c": 0, "d": 1}, "d2": {"c": 1, "d": 3}}
+    panel["d3"] = {"a": 0, "b": 0, "c": 1, "d": 2}
+    found = krippendorff_alpha(judgments_of(panel), "nominal", bootstrap=50, resample="deviations", rng=1)
+    assert (found.replicates <= 1).all()

@@ -10,11 +10,12 @@ from scipy import stats
 from oracles import agreement as oracle
 from panels import ASSESSORS
 from qrowd.agreement.alpha import krippendorff_alpha
-from qrowd.agreement.by_topic import binned, ease_against_agreement, interpolated, topic_removal
+from qrowd.agreement.by_topic import binned, ease_against_agreement, topic_removal
 from qrowd.agreement.correlation import pearson
 from qrowd.agreement.gold import alpha_by_gold
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
+from qrowd.model.scores import interpolated
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 
 TOPICS = tuple(f"t{i:02d}" for i in range(24))

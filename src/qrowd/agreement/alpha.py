@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.reliability import By, Documents, Groups, Reliability, reliability
-from qrowd.agreement.seeds import Seed, seed_of
 from qrowd.errors import ArgumentError
 from qrowd.kernels.counts import Counts, coincidences
 from qrowd.kernels.disagreement import (
@@ -27,7 +26,7 @@ from qrowd.kernels.disagreement import (
     mid_ranks,
 )
 from qrowd.kernels.resample import resampled
-from qrowd.model.chance import Chance, Rng
+from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
 
@@ -300,7 +299,8 @@ class Disagreement:
         x = mid_ranks(said)[0] if self.level == "ordinal" else self.values
         level: Level = "interval" if self.level == "ordinal" else self.level
         if isinstance(self.counts, np.ndarray):
-            share = coincidences(self.counts, multiplicity / (self.size - 1)).ravel()
+            # Values that never met may come out below 0 by rounding, which no share may be.
+            share = np.maximum(coincidences(self.counts, multiplicity / (self.size - 1)).ravel(), 0.0)
             drawn = random.multinomial(draws, share / share.sum(), size=replicates)
             observed = drawn @ matrix_of_differences(x, level).ravel() / draws
         else:

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from qrowd.agreement.alpha import AlphaBy
 from qrowd.agreement.correlation import Pearson, pearson
 from qrowd.agreement.gold import AlphaByGold
-from qrowd.agreement.seeds import Seed, seed_of
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.pairs import tau_b
-from qrowd.model.chance import Chance, Rng
+from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import known_mean
+from qrowd.model.scores import interpolated, known_mean
 
 if TYPE_CHECKING:
     import xarray
@@ -213,19 +212,6 @@ def topic_removal(
     both = np.array([*followed, known_mean(drawn, axis=0)])[:, :, ::-1]
     sizes = np.arange(value.size, 0, -1)
     return TopicRemoval(sizes, both[:, 0], both[:, 1], low[:, ::-1], high[:, ::-1], repetitions, confidence, seed)
-
-
-def interpolated(table: Floats) -> Floats:
-    """(topics, systems) scores with missing ones (nan) replaced by the mean of the topic's and the system's others.
-
-    Section 3.3. A score stays missing where its topic and its system have no other.
-    """
-    known = ~np.isnan(table)
-    filled = np.where(known, table, 0.0)
-    total = filled.sum(axis=1, keepdims=True) + filled.sum(axis=0, keepdims=True)
-    count = known.sum(axis=1, keepdims=True) + known.sum(axis=0, keepdims=True)
-    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return np.where(known, table, mean)
 
 
 def _on_first(ordered: Floats, reference: Floats) -> tuple[Floats, Floats]:

@@ -18,10 +18,9 @@ from qrowd.agreement.alpha import Alpha, Disagreement, Resample, alpha_columns, 
 from qrowd.agreement.correlation import pearson
 from qrowd.agreement.reference import Held, Reference, hold
 from qrowd.agreement.reliability import Documents, Reliability, reliability
-from qrowd.agreement.seeds import Seed, seed_of
 from qrowd.errors import ArgumentError
 from qrowd.kernels.disagreement import Level
-from qrowd.model.chance import Chance, Rng
+from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
 

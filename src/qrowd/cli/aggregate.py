@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qrowd.cli.options import JudgmentFiles, Output, Recode, Scales, Who, check_output, deliver, read_judgments
+from qrowd.cli.options import (
+    JudgmentFiles,
+    Output,
+    Recode,
+    Repeats,
+    Scales,
+    Unit,
+    Who,
+    check_output,
+    deliver,
+    read_judgments,
+)
 
 if TYPE_CHECKING:
     from qrowd.aggregation import Aggregate
@@ -22,8 +33,8 @@ def aggregate(
     ties: Annotated[str, typer.Option(help="coin | lowest | highest | fractional")] = "coin",
     start: Annotated[str, typer.Option(help="Of dawid-skene: majority | shares | honest")] = "majority",
     per: Annotated[str, typer.Option(help="Of dawid-skene: topic | all")] = "topic",
-    repeats: Annotated[str, typer.Option(help="first | last | mean | error")] = "first",
-    unit: Annotated[bool, typer.Option("--unit", help="Divide every value by its scale's maximum first.")] = False,
+    repeats: Repeats = "first",
+    unit: Unit = False,
     seed: Annotated[int, typer.Option(min=0, help="The same number gives the same coins and starts.")] = 1,
     output: Output = None,
     assessor: Who = "file",
@@ -35,9 +46,7 @@ def aggregate(
     from qrowd.reports.aggregation import aggregate_document
 
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale)
-    if unit:
-        given = given.unit_grades()
+    given = read_judgments(judgments, assessor, recode, scale, unit)
     merged = merge(given, method, {"ties": ties, "start": start, "per": per, "repeats": repeats}, seed)
     if qrels is not None:
         files.write_whole(qrels, trec.format_qrels(merged.judgments))

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qrowd.cli.options import JudgmentFiles, Output, Recode, Scales, Who, check_output, deliver, read_judgments
+from qrowd.cli.options import (
+    JudgmentFiles,
+    Level,
+    Output,
+    Recode,
+    Repeats,
+    Scales,
+    Unit,
+    Who,
+    check_output,
+    deliver,
+    read_judgments,
+)
 
 if TYPE_CHECKING:
     from qrowd.agreement.pairwise import PairwiseAgreement
@@ -15,15 +27,13 @@ if TYPE_CHECKING:
 
 def agree(
     judgments: JudgmentFiles,
-    level: Annotated[
-        str | None, typer.Option(help="nominal | ordinal | interval | ratio; without: what the scale allows.")
-    ] = None,
+    level: Level = None,
     by_topic: Annotated[bool, typer.Option("--by-topic", help="Also one alpha per topic.")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for the interval; 0 for none.")] = 1000,
     resample: Annotated[str, typer.Option(help="documents | deviations (Hayes & Krippendorff)")] = "documents",
     slots: Annotated[int | None, typer.Option(help="Only the first N judgments of each document.")] = None,
-    repeats: Annotated[str, typer.Option(help="first | last | mean | error")] = "first",
-    unit: Annotated[bool, typer.Option("--unit", help="Divide every value by its scale's maximum first.")] = False,
+    repeats: Repeats = "first",
+    unit: Unit = False,
     seed: Annotated[int, typer.Option(min=0, help="The same number draws the same replicates.")] = 1,
     output: Output = None,
     assessor: Who = "file",
@@ -35,9 +45,7 @@ def agree(
     from qrowd.reports.agreement import agreement_document
 
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale)
-    if unit:
-        given = given.unit_grades()
+    given = read_judgments(judgments, assessor, recode, scale, unit)
     options = Options(
         bootstrap=bootstrap,
         resample=resample,  # type: ignore[typeddict-item]

@@ -24,18 +24,28 @@ Recode = Annotated[
 Scales = Annotated[
     list[str] | None, typer.Option("--scale", help="Declare a scale: 'umbrela-*=0-3'.", rich_help_panel=DATA)
 ]
+Repeats = Annotated[str, typer.Option("--repeats", help="first | last | mean | error")]
+Unit = Annotated[bool, typer.Option("--unit", help="Divide every value by its scale's maximum first.")]
+Level = Annotated[
+    str | None,
+    typer.Option("--level", help="nominal | ordinal | interval | ratio; without: what the scale allows."),
+]
 Output = Annotated[
     str | None,
     typer.Option("--output", help="All numbers as .csv, .parquet or .json; the tables as .md or .tex."),
 ]
 
 
-def read_judgments(paths: list[str], assessor: str, recode: str | None, scales: list[str] | None) -> Judgments:
-    """Read, declare scales, recode."""
+def read_judgments(
+    paths: list[str], assessor: str, recode: str | None, scales: list[str] | None, unit: bool = False
+) -> Judgments:
+    """Read, declare scales, recode, and where wanted bring everyone onto 0 to 1."""
     from qrowd import files
 
     given = files.read_judgments(paths, assessor=assessor, scales=dict(map(_pattern_and_scale, scales or [])))
-    return given if recode is None else given.recode(files.read_recoding(recode))
+    if recode is not None:
+        given = given.recode(files.read_recoding(recode))
+    return given.unit_grades() if unit else given
 
 
 def _pattern_and_scale(text: str) -> tuple[str, str]:

@@ -9,6 +9,8 @@ import numpy as np
 
 Rng = int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 
+Seed = int | tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Chance:
@@ -28,3 +30,15 @@ class Chance:
     def stream(self, name: str, number: int = 0) -> np.random.Generator:
         """The stream of that name and number."""
         return np.random.default_rng(np.random.SeedSequence(self.root, spawn_key=(number, *name.encode())))
+
+
+def seed_of(rng: Rng) -> Seed:
+    """A seed that a result can state, whatever chance was given.
+
+    Numbers stay as they are; anything else moves on by one number, which is the seed (None: a fresh one every time).
+    """
+    if isinstance(rng, int | np.integer):
+        return int(rng)
+    if isinstance(rng, Sequence):
+        return tuple(map(int, rng))
+    return int(np.random.default_rng(rng).integers(2**63))
