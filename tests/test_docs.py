@@ -22,7 +22,7 @@ import pytest
 from typer.main import get_command
 
 import qrowd
-from qrowd import agreement, aggregation, magnitude, simulation
+from qrowd import aggregation, agreement, magnitude, simulation
 from qrowd.cli.main import app
 from qrowd.evaluation import Conventions
 from qrowd.measures import DEFINITIONS

@@ -239,7 +239,7 @@ class Judgments:
             if mixed:
                 raise ScaleError(
                     f"assessors {holder} ({widest}) and {name} ({scale}) judge on different scales; "
-                    "bring them together with recode, with unit_grades() or by declaring the scale they share"
+                    "bring them together with recode, with unit_grades() (--unit) or by declaring the scale they share"
                 )
         return widest if declared or len(set(scales.values())) == 1 else infer_scale(self.value)
 

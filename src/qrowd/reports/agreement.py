@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ASSESSORS_SHOWN = 12  # as a matrix; of a larger panel the pairs that agree least and most
 PAIRS_SHOWN = 8
+DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly chance
 
 
 def agreement_document(overall: Alpha, by: AlphaBy | None, pairs: PairwiseAgreement | None) -> Document:
@@ -65,7 +66,7 @@ def _notes(alpha: Alpha) -> list[str]:
     if alpha.n_left_out:
         told.append(f"left out: {alpha.n_left_out:,} documents that too few judged")
     if alpha.n_repeats:
-        told.append(f"repeats: {alpha.n_repeats:,} judgments repeat one by the same assessor; {alpha.repeats}")
+        told.append(f"repeats: {alpha.n_repeats:,} judgments repeat one by the same assessor; counted: {alpha.repeats}")
     if alpha.bootstrap:
         told.append(f"bootstrap: {alpha.bootstrap:,} replicates, drawing {alpha.resample}; rng={alpha.seed!r}")
     return told
@@ -80,14 +81,16 @@ def _pair_table(pairs: PairwiseAgreement) -> Table:
             for i, name in enumerate(names)
         ]
         return Table("Cohen's kappa of every two assessors", ["assessor", *names], rows)
-    first, second = np.nonzero(np.triu(~np.isnan(pairs.kappa), 1))
+    enough = ~np.isnan(pairs.kappa) & (pairs.n >= DOCUMENTS_SHARED)
+    first, second = np.nonzero(np.triu(enough, 1))
     order = np.argsort(pairs.kappa[first, second], kind="stable")
     shown = order if order.size <= 2 * PAIRS_SHOWN else np.append(order[:PAIRS_SHOWN], order[-PAIRS_SHOWN:])
     rows = [
         [names[i], names[j], number(pairs.kappa[i, j], 3), number(pairs.agreement[i, j], 3), f"{pairs.n[i, j]:,}"]
         for i, j in zip(first[shown], second[shown], strict=True)
     ]
-    title = f"Cohen's kappa: the {len(rows)} pairs of assessors at both ends, of {order.size:,}"
+    ends = f"the {len(rows)} pairs of assessors at both ends, of {order.size:,}"
+    title = f"Cohen's kappa: {ends} who share {DOCUMENTS_SHARED} documents or more"
     return Table(title, ["assessor", "with", "kappa", "agreement", "documents"], rows)
 
 
