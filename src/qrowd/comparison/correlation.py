@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from qrowd.kernels.pairs import tau_b
 from qrowd.model.scores import Floats, known_mean
 
 
@@ -15,9 +16,8 @@ def kendall_tau_b(x: Floats, y: Floats) -> float:
     >>> kendall_tau_b(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]))
     0.3333333333333333
     """
-    first, second = (np.sign(v[:, None] - v[None, :]) for v in (x, y))
-    untied = float(np.abs(first).sum()) * float(np.abs(second).sum())
-    return float((first * second).sum() / np.sqrt(untied)) if untied else float("nan")
+    first, second = (np.ascontiguousarray(v, np.float64) for v in (x, y))
+    return float(tau_b(first, second[None])[0])
 
 
 def leave_one_out(scores: Floats) -> Floats:
