@@ -1,8 +1,7 @@
 """Aggregation in obvious loops over dictionaries: {pair: {assessor: grade}} in, posteriors out."""
 
-from math import exp, log
-
-from scipy.special import digamma
+from itertools import product
+from math import exp, lgamma, log
 
 FLOOR = 1e-10
 
@@ -33,14 +32,17 @@ def starting(labels, grades, start):
     return posterior
 
 
-def dawid_skene(labels, grades, start, smoothing=0.0, tol=1e-3, max_iterations=1000):
-    """Posterior, trace of the objective, last log-likelihood."""
+def dawid_skene(labels, grades, start, smoothing=0.0, unsupported="floor", tol=1e-3, max_iterations=1000):
+    """Posterior, {(assessor, given, true): confusion}, trace of the objective, last log-likelihood.
+
+    Dawid & Skene (1979): equation 2.3 gives the confusions, 2.4 the prior, 2.5 the posterior.
+    """
     posterior = starting(labels, grades, start)
     assessors = sorted({a for said in labels.values() for a in said})
-    objectives, change = [], float("inf")
+    empty = 1 / len(grades) if unsupported == "uniform" else 0.0
+    confusion, objectives, change = {}, [], float("inf")
     likelihood = 0.0
     while len(objectives) < max_iterations and not change < tol:
-        confusion = {}
         for a in assessors:
             for g in grades:
                 count = {
@@ -49,7 +51,7 @@ def dawid_skene(labels, grades, start, smoothing=0.0, tol=1e-3, max_iterations=1
                 }
                 total = sum(count.values())
                 for h in grades:
-                    confusion[a, h, g] = max(count[h] / total if total > FLOOR else 0.0, FLOOR)
+                    confusion[a, h, g] = max(count[h] / total if total > FLOOR else empty, FLOOR)
         prior = {g: max(sum(posterior[p][g] for p in labels) / len(labels), FLOOR) for g in grades}
         likelihood, change = 0.0, 0.0
         for pair, said in labels.items():
@@ -64,30 +66,89 @@ def dawid_skene(labels, grades, start, smoothing=0.0, tol=1e-3, max_iterations=1
                 change = max(change, abs(new - posterior[pair][g]))
                 posterior[pair][g] = new
         objectives.append(likelihood + smoothing * sum(log(value) for value in confusion.values()))
-    return posterior, objectives, likelihood
+    return posterior, confusion, objectives, likelihood
 
 
-def mace_pass(labels, grades, knew, knowing, guessing):
-    """One variational pass: posterior, and for each (assessor, grade) the judgments that were probably known."""
-    assessors = sorted({a for said in labels.values() for a in said})
-    count = {(a, g): sum(said.get(a) == g for said in labels.values()) for a in assessors for g in grades}
-    knows, guesses = {}, {}
-    for a in assessors:
-        known = knowing + sum(knew[a, g] for g in grades)
-        unknown = knowing + sum(count[a, g] - knew[a, g] for g in grades)
-        knows[a] = exp(digamma(known) - digamma(known + unknown))
-        all_guessed = sum(guessing + count[a, g] - knew[a, g] for g in grades)
-        for g in grades:
-            preference = digamma(guessing + count[a, g] - knew[a, g]) - digamma(all_guessed)
-            guesses[a, g] = exp(digamma(unknown) - digamma(known + unknown) + preference)
-    posterior, after = {}, {(a, g): 0.0 for a in assessors for g in grades}
-    for pair, said in labels.items():
-        likely = {}
-        for g in grades:
-            likely[g] = 1.0
-            for a, h in said.items():
-                likely[g] *= guesses[a, h] + knows[a] * (h == g)
-        posterior[pair] = {g: p / sum(likely.values()) for g, p in likely.items()}
+# --- MACE: for every judgment, every way it may have come about
+
+
+def digamma(x):
+    """Derivative of lgamma: upwards to where the asymptotic series is exact to the last digits."""
+    below = 0.0
+    while x < 20:
+        below += 1 / x
+        x += 1
+    y = 1 / (x * x)
+    return log(x) - 1 / (2 * x) - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132)))) - below
+
+
+def mace_start(labels, grades):
+    """{(assessor, grade): judgments}, half of what the assessor said."""
+    known = {(a, g): 0.0 for said in labels.values() for a in said for g in grades}
+    for said in labels.values():
         for a, h in said.items():
-            after[a, h] += posterior[pair][h] * knows[a] / (guesses[a, h] + knows[a])
-    return posterior, after
+            known[a, h] += 0.5
+    return known
+
+
+def mace(labels, grades, known, knowing, guessing, n_iterations):
+    """Posterior, competence, trace of the bound, log-likelihood at the posterior means.
+
+    known : {(assessor, grade): expected number of such judgments that the assessor knew}.
+    """
+    assessors = sorted({a for said in labels.values() for a in said})
+    bounds = []
+    for _ in range(n_iterations):
+        weight, divergence = {}, 0.0
+        for a in assessors:
+            skill, preference = beliefs(labels, grades, known, a, knowing, guessing)
+            weight[a] = [exp(digamma(x) - digamma(sum(skill))) for x in skill]
+            share = {g: exp(digamma(x) - digamma(sum(preference.values()))) for g, x in preference.items()}
+            weight[a] = weight[a][0], {g: weight[a][1] * share[g] for g in grades}
+            divergence += from_prior(skill, knowing) + from_prior(list(preference.values()), guessing)
+        posterior, known, evidence = mace_expect(labels, grades, weight)
+        bounds.append(evidence - divergence)
+    weight, competence = {}, {}
+    for a in assessors:
+        skill, preference = beliefs(labels, grades, known, a, knowing, guessing)
+        competence[a] = skill[0] / sum(skill)
+        share = {g: x / sum(preference.values()) for g, x in preference.items()}
+        weight[a] = competence[a], {g: (1 - competence[a]) * share[g] for g in grades}
+    return posterior, competence, bounds, mace_expect(labels, grades, weight)[2]
+
+
+def beliefs(labels, grades, known, assessor, knowing, guessing):
+    """Beta of one assessor's knowing, and {grade: parameter} of the Dirichlet of his or her guesses."""
+    guessed = {g: sum(said.get(assessor) == g for said in labels.values()) - known[assessor, g] for g in grades}
+    skill = [knowing + sum(known[assessor, g] for g in grades), knowing + sum(guessed.values())]
+    return skill, {g: guessing + guessed[g] for g in grades}
+
+
+def from_prior(parameters, prior):
+    """Kullback-Leibler divergence of one Dirichlet from the one whose parameters are all `prior`."""
+    divergence = lgamma(sum(parameters)) - lgamma(prior * len(parameters))
+    for x in parameters:
+        divergence += lgamma(prior) - lgamma(x) + (x - prior) * (digamma(x) - digamma(sum(parameters)))
+    return divergence
+
+
+def mace_expect(labels, grades, weight):
+    """Posterior, {(assessor, grade): judgments probably known}, log-evidence; `weight` is {assessor: (knows, guesses)}.
+
+    Every true grade is tried with every way of some assessors having known and the others guessed.
+    """
+    posterior, known, evidence = {}, {(a, g): 0.0 for a in weight for g in grades}, 0.0
+    for pair, said in labels.items():
+        chances = []
+        for g in grades:
+            for knew in product([True, False], repeat=len(said)):
+                chance = 1 / len(grades)
+                for (a, h), this_one in zip(said.items(), knew, strict=True):
+                    chance *= weight[a][0] * (h == g) if this_one else weight[a][1][h]
+                chances.append((g, knew, chance))
+        total = sum(chance for _, _, chance in chances)
+        evidence += log(total)
+        posterior[pair] = {g: sum(chance for t, _, chance in chances if t == g) / total for g in grades}
+        for place, (a, h) in enumerate(said.items()):
+            known[a, h] += sum(chance for _, knew, chance in chances if knew[place]) / total
+    return posterior, known, evidence

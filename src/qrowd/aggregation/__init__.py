@@ -7,7 +7,7 @@
 All give an `Aggregate`: judgments of one merged assessor, ready for evaluate, and how they came about.
 """
 
-from qrowd.aggregation.aggregate import Aggregate, PosteriorSamples
+from qrowd.aggregation.aggregate import Aggregate, PosteriorSamples, TopicFit
 from qrowd.aggregation.crowdkit import from_crowdkit, to_crowdkit
 from qrowd.aggregation.dawid_skene import dawid_skene
 from qrowd.aggregation.mace import mace
@@ -16,6 +16,7 @@ from qrowd.aggregation.vote import geometric_mean, majority_vote, mean, median
 __all__ = [
     "Aggregate",
     "PosteriorSamples",
+    "TopicFit",
     "dawid_skene",
     "from_crowdkit",
     "geometric_mean",

@@ -11,13 +11,34 @@ from numpy.typing import NDArray
 
 from qrowd.aggregation.coded import Coded
 from qrowd.errors import ArgumentError
-from qrowd.model.chance import Chance, Rng
+from qrowd.model.chance import Chance, Rng, Seed
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TopicFit:
+    """What was fitted to one topic alone, or to all of them together.
+
+    topic : None where topics are pooled.
+    prior : (grades,) how frequent each grade is.
+    assessors, confusion : who judged the topic, and (assessors, given, true) the probability that each gives a grade to
+        a document of another.
+    iterations, converged, log_likelihood, objective : as of `Aggregate`, for this fit.
+    """
+
+    topic: str | None
+    prior: Floats
+    assessors: tuple[str, ...]
+    confusion: Floats
+    iterations: int
+    converged: bool
+    log_likelihood: float
+    objective: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +51,15 @@ class Aggregate:
     grades : (grades,) the values that were given, rising; empty where values were averaged.
     posterior : (pairs, grades) probability of each grade; a column each; empty where values were averaged.
     assessors : names. confusion : (assessors, given, true) probability that the assessor gives a grade to a document of
-        another; competence : (assessors,) probability of not guessing. None where the method has none.
+        another, nan for who judged nothing; competence : (assessors,) probability of not guessing. None where the
+        method has none, or one for every topic: see `fits`.
     n_judgments, n_repeats, n_ties : judgments merged; those that repeated one of the same assessor; pairs where grades
         had equal claims.
-    iterations, converged, log_likelihood : of the last start (summed over topics where each is fitted alone; converged
-        if all did); None where nothing is iterated.
+    iterations, converged, log_likelihood : summed over topics where each is fitted alone, converged if all did; None
+        where nothing is iterated. The likelihood is that of the judgments given what was fitted.
     objective : (iterations,) what was maximised, after each iteration; empty where nothing is, or topics stand alone.
-    seed : give it as `rng` to see the same result again.
+    fits : of dawid_skene, one for every topic that is fitted alone, or one for all.
+    seed : give it as `rng` to see the same result again; None where chance did not come in.
     """
 
     name: str
@@ -56,6 +79,8 @@ class Aggregate:
     converged: bool | None = None
     log_likelihood: float | None = None
     objective: Floats = field(default_factory=lambda: np.empty(0))
+    fits: tuple[TopicFit, ...] = ()
+    seed: Seed | None = None
 
     def expected(self) -> Judgments:
         """The mean of each pair's posterior as a fractional judgment: its expected grade.
@@ -88,15 +113,19 @@ class Aggregate:
         return make_frame(columns, backend)
 
     def confusion_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor and true grade: how often the assessor gives each grade instead."""
-        if self.confusion is None:
+        """One row per assessor and true grade: how often the assessor gives each grade instead.
+
+        Where each topic was fitted alone, rows stand topic by topic, and a column names it.
+        """
+        if not self.fits:
             raise ArgumentError(f"{self.name} tells no assessor's confusion; dawid_skene does")
-        who, true = np.indices((len(self.assessors), self.grades.size))
-        columns: dict[str, NDArray[Any]] = {
-            "assessor": np.array(self.assessors, object)[who.ravel()],
-            "true": self.grades[true.ravel()],
-        }
-        given = self.confusion.transpose(0, 2, 1).reshape(-1, self.grades.size)
+        true = [np.tile(self.grades, len(fit.assessors)) for fit in self.fits]
+        who = [np.repeat(np.array(fit.assessors, object), self.grades.size) for fit in self.fits]
+        columns: dict[str, NDArray[Any]] = {"assessor": np.concatenate(who), "true": np.concatenate(true)}
+        if self.fits[0].topic is not None:
+            topic = [np.full(part.size, fit.topic, object) for fit, part in zip(self.fits, true, strict=True)]
+            columns = {"topic": np.concatenate(topic), **columns}
+        given = np.concatenate([fit.confusion.transpose(0, 2, 1).reshape(-1, self.grades.size) for fit in self.fits])
         columns |= {f"gives_{grade:g}": share for grade, share in zip(self.grades, given.T, strict=True)}
         return make_frame(columns, backend)
 
@@ -106,7 +135,10 @@ class Aggregate:
 
 
 class PosteriorSamples:
-    """Assessors drawn from a posterior; a `Blocks` (qrowd.model.panel), again and again the same."""
+    """Assessors drawn from a posterior; a `Blocks` (qrowd.model.panel), again and again the same.
+
+    What an assessor says depends on `rng` and the assessor's number, not on how many there are.
+    """
 
     BLOCK = 512
 
@@ -123,10 +155,12 @@ class PosteriorSamples:
         edges = np.cumsum(known.posterior, axis=1)[:, :-1]
         for begin in range(0, len(self), self.BLOCK):
             names = self.assessors[begin : begin + self.BLOCK]
-            lots = self._chance.stream("posterior", begin // self.BLOCK).random((known.posterior.shape[0], len(names)))
-            code = sum((lots >= edge[:, None]).astype(np.int64) for edge in edges.T) if edges.size else 0
-            values = known.grades[np.broadcast_to(code, lots.shape)]
-            yield Panel(known.pool, names, (known.scale,) * len(names), values)
+            random = self._chance.stream("posterior", begin // self.BLOCK)
+            lots = random.random((len(names), known.posterior.shape[0])).T  # one assessor's after the other's
+            code = np.zeros(lots.shape, np.int16)
+            for edge in edges.T:
+                code += lots >= edge[:, None]
+            yield Panel(known.pool, names, (known.scale,) * len(names), known.grades[code])
 
 
 def merged(pool: Pool, value: Floats, name: str, scale: Scale) -> Judgments:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import NoOverlapError, ScaleError
-from qrowd.model.judgments import Judgments, Repeats
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Pool
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Repeated = Literal["first", "last", "all", "error"]
+"""Which of an assessor's repeated judgments counts as a vote: "all" takes each for one of its own."""
+RepeatedValues = Literal["first", "last", "mean", "all", "error"]
+"""The same for values, which can be averaged too."""
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """What was said, at most once by an assessor of a document.
+    """What was said; at most once by an assessor of a document, unless every repeat counts.
 
-    pool : the (topic, document) pairs that anyone judged.
+    pool : the (topic, document) pairs that anyone judged; labels of no such pair are left out.
     starts : (pairs + 1,); the judgments of pair d are the rows starts[d] to starts[d + 1].
     assessor, value : (rows,), number of the assessor and what he or she said.
     grades, said : the distinct values in order, and (rows,) which of them was said.
@@ -54,7 +59,7 @@ class Coded:
         return counted.reshape(self.n_pairs, self.grades.size).astype(np.float64)
 
 
-def coded(judgments: Judgments, repeats: Repeats) -> Coded:
+def coded(judgments: Judgments, repeats: RepeatedValues) -> Coded:
     """Sort and number judgments; "not judged" (negative) is no judgment.
 
     Raises
@@ -64,23 +69,26 @@ def coded(judgments: Judgments, repeats: Repeats) -> Coded:
     NoOverlapError
         No judgment at all.
     """
+    if repeats not in get_args(RepeatedValues):
+        raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(RepeatedValues))}")
     scale = judgments.shared_scale()
-    one = judgments.single(repeats)
-    width = max(len(one.documents), 1)
-    pairs = one.topic.astype(np.int64) * width + one.document
+    one = judgments if repeats == "all" else judgments.single(repeats)
     said = np.flatnonzero(one.value >= 0)
     if not said.size:
         raise NoOverlapError("there are no judgments to merge")
+    topics, topic = np.unique(one.topic[said], return_inverse=True)
+    documents, document = np.unique(one.document[said], return_inverse=True)
+    pairs = topic * documents.size + document
     number = {name: i for i, name in enumerate(judgments.assessors)}
     who = np.array([number[name] for name in one.assessors], np.int32)[one.assessor]
-    rows = said[np.lexsort((who[said], pairs[said]))]
-    distinct, begins = np.unique(pairs[rows], return_index=True)
-    topics = distinct // width
+    order = np.lexsort((who[said], pairs))
+    rows = said[order]
+    distinct, begins = np.unique(pairs[order], return_index=True)
     pool = Pool(
-        one.topics,
-        one.documents,
-        np.searchsorted(topics, np.arange(len(one.topics) + 1)).astype(np.int64),
-        (distinct % width).astype(np.int32),
+        tuple(one.topics[i] for i in topics),
+        tuple(one.documents[i] for i in documents),
+        np.searchsorted(distinct // documents.size, np.arange(topics.size + 1)).astype(np.int64),
+        (distinct % documents.size).astype(np.int32),
     )
     value = one.value[rows]
     grades, code = np.unique(value, return_inverse=True)
@@ -97,10 +105,32 @@ def coded(judgments: Judgments, repeats: Repeats) -> Coded:
     )
 
 
-def need_whole_grades(data: Coded, method: str) -> None:
-    """Refuse values that are no grades: between them nothing can be counted."""
+def coded_grades(judgments: Judgments, repeats: RepeatedValues, method: str) -> Coded:
+    """The same for what counts whole grades.
+
+    Raises
+    ------
+    ArgumentError
+        repeats="mean", which makes fractions of grades.
+    ScaleError
+        Fractions or magnitudes: between them nothing can be counted.
+    """
+    if repeats not in get_args(Repeated):
+        fractions = ", and means are no grades" if repeats == "mean" else ""
+        raise ArgumentError(
+            f"repeats={repeats!r}: {method} counts whole grades{fractions}; choose one of "
+            f"{', '.join(get_args(Repeated))}"
+        )
+    data = coded(judgments, repeats)
     if data.scale.kind in ("fractions", "magnitude"):
         raise ScaleError(
             f"{method} counts whole grades, and these are {data.scale.kind} ({data.scale}); "
             "recode them into grades, or merge them by mean, median or geometric_mean"
         )
+    broken = np.flatnonzero(data.value % 1 != 0)  # as repeats averaged beforehand are
+    if broken.size:
+        raise ScaleError(
+            f"{method} counts whole grades, and assessor {data.assessors[data.assessor[broken[0]]]} gave "
+            f"{data.value[broken[0]]:g}; recode it, or merge by mean or median"
+        )
+    return data

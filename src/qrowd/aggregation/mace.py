@@ -1,113 +1,167 @@
 """MACE: who knows and who guesses.
 
-Hovy, Berg-Kirkpatrick, Vaswani & Hovy (2013), Learning Whom to Trust with MACE. NAACL-HLT, 1120-1130.
+Hovy, Berg-Kirkpatrick, Vaswani & Hovy (2013), Learning Whom to Trust with MACE. NAACL-HLT, 1120-1130; variational Bayes
+(section 3) with the priors that the authors' program has by default.
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
 from qrowd.aggregation.aggregate import Aggregate, aggregate_of
-from qrowd.aggregation.coded import Coded, Floats, coded, need_whole_grades
+from qrowd.aggregation.coded import Coded, Floats, Repeated, coded_grades
 from qrowd.aggregation.dawid_skene import most_probable
 from qrowd.errors import ArgumentError
-from qrowd.model.chance import Chance, Rng
-from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.judgments import Judgments
 
 
 def mace(
     judgments: Judgments,
     *,
     restarts: int = 10,
-    max_iterations: int = 1000,
-    tol: float = 1e-3,
     knowing: float = 0.5,
     guessing: float = 10.0,
+    tol: float = 1e-3,
+    max_iterations: int = 1000,
     rng: Rng = None,
-    repeats: Repeats = "first",
+    repeats: Repeated = "first",
 ) -> Aggregate:
     """The most probable grades when each assessor, at each judgment, either knows the true grade or guesses.
 
     An assessor a knows with probability competence[a] and says the true grade; else says any grade by a preference of
-    his or her own, whatever is true. Both are estimated by variational Bayes, topics pooled.
+    his or her own, whatever is true. Both are estimated by variational Bayes, topics pooled, all grades being equally
+    frequent beforehand.
 
     Parameters
     ----------
-    restarts : starts by chance; the one of the highest likelihood counts.
-    max_iterations, tol : of each start: stop when no probability changes by tol, or after so many iterations.
+    restarts : how many starts are made; the one of the highest objective counts. The first takes half of every
+        assessor's judgments for known; chance deals out the others.
     knowing : both parameters of the Beta prior of knowing; guessing : the parameter of the Dirichlet prior of what is
-        guessed (.5 and 10, as the authors' program has them; it stops after 50 iterations, converged or not).
+        guessed (.5 and 10, as the authors' program has them).
+    tol, max_iterations : of each start: stop when no probability changes by tol, or after so many iterations (with a
+        warning). The authors' program always does 50.
     rng : for the starts.
+    repeats : which of an assessor's repeated judgments counts: "first", "last", "all" of them, or "error".
+
+    The objective is the lower bound of the log-evidence that variational Bayes raises: the log-likelihood under
+    exp E log of the parameters, less the divergences of their posteriors from their priors. `log_likelihood` is that of
+    the judgments at the parameters' posterior means, and `competence` the posterior mean of knowing.
 
     Raises
     ------
     ScaleError
         Fractions or magnitudes; scales that cannot be one.
     """
-    if restarts < 1 or max_iterations < 1 or tol <= 0 or knowing <= 0 or guessing <= 0:
-        raise ArgumentError("restarts and max_iterations must be 1 or more, tol, knowing and guessing above 0")
-    data = coded(judgments, repeats)
-    need_whole_grades(data, "mace")
-    chance = Chance.of(rng)
-    fits = [
-        Fit(data, chance.stream("mace", number), max_iterations, tol, knowing, guessing) for number in range(restarts)
-    ]
-    best = max(fits, key=lambda one: one.log_likelihood)
+    if not (restarts >= 1 and max_iterations >= 1 and tol > 0 and knowing > 0 and guessing > 0):
+        raise ArgumentError(
+            f"restarts={restarts}, max_iterations={max_iterations}, tol={tol}, knowing={knowing}, guessing={guessing}: "
+            "1 or more, 1 or more, and numbers above 0 were expected"
+        )
+    data = coded_grades(judgments, repeats, "mace")
+    seed = seed_of(rng) if restarts > 1 else None
+    said = judgments_by_grade(data)
+    fits = [fit(data, said, said / 2, knowing, guessing, tol, max_iterations)]
+    if seed is not None:
+        chance, by_label = Chance.of(seed), np.argsort(np.argsort(data.assessors))
+        for number in range(1, restarts):
+            known = chance.stream("mace", number).random(said.shape)[by_label]  # whatever the order of rows
+            fits.append(fit(data, said, said * known, knowing, guessing, tol, max_iterations))
+    best = max(fits, key=lambda one: float(one.objective[-1]))
     if not best.converged:
         warnings.warn(
             f"mace did not converge within {max_iterations} iterations; raise max_iterations or tol", stacklevel=2
         )
-    options = f"restarts={restarts}, max_iterations={max_iterations}, knowing={knowing:g}, guessing={guessing:g}"
+    options = f"restarts={restarts}, knowing={knowing:g}, guessing={guessing:g}, tol={tol:g}"
+    chosen, n_ties = most_probable(best.posterior)
     return aggregate_of(
         data,
         "mace",
-        f"mace({options})",
-        data.grades[most_probable(best.posterior)],
+        f"mace({options}, max_iterations={max_iterations}, repeats={repeats!r})",
+        data.grades[chosen],
         best.posterior,
+        n_ties=n_ties,
         competence=best.competence,
-        iterations=best.iterations,
+        iterations=len(best.objective),
         converged=best.converged,
         log_likelihood=best.log_likelihood,
+        objective=best.objective,
+        seed=seed,
     )
 
 
+def judgments_by_grade(data: Coded) -> Floats:
+    """(assessors, grades) how often each assessor gave each grade."""
+    n_assessors, n_grades = len(data.assessors), data.grades.size
+    cells = data.assessor.astype(np.int64) * n_grades + data.said
+    counted = np.bincount(cells, minlength=n_assessors * n_grades)
+    return counted.reshape(n_assessors, n_grades).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
 class Fit:
-    """One start of MACE by variational Bayes.
+    """Where one start has led to; posterior, competence and the rest as of `Aggregate`."""
 
-    posterior : (pairs, grades); competence : (assessors,) expected probability of knowing.
+    posterior: Floats
+    competence: Floats
+    converged: bool
+    log_likelihood: float
+    objective: Floats
+
+
+def fit(
+    data: Coded, said: Floats, knew: Floats, knowing: float, guessing: float, tol: float, max_iterations: int
+) -> Fit:
+    """Estimate who knows and what is true in turn, from how many judgments of each grade everyone knew.
+
+    said, knew : (assessors, grades) judgments made, and those of them that were known; knew is overwritten.
     """
+    from qrowd.kernels.confusion import expect_knowing
 
-    def __init__(
-        self,
-        data: Coded,
-        random: np.random.Generator,
-        max_iterations: int,
-        tol: float,
-        knowing: float,
-        guessing: float,
-    ) -> None:
-        from scipy.special import digamma
+    posterior = np.full((data.n_pairs, data.grades.size), 1 / data.grades.size)
+    objective: list[float] = []
+    change = np.inf
+    while len(objective) < max_iterations and not change < tol:
+        skill, preference = _beliefs(said, knew, knowing, guessing)
+        weight, share = (np.exp(_expected_log(belief)) for belief in (skill, preference))
+        evidence, change = expect_knowing(
+            data.starts, data.assessor, data.said, weight[:, 0].copy(), weight[:, 1:] * share, posterior, knew
+        )
+        objective.append(evidence - _divergence(skill, knowing) - _divergence(preference, guessing))
+    skill, preference = (b / b.sum(axis=1, keepdims=True) for b in _beliefs(said, knew, knowing, guessing))
+    log_likelihood, _ = expect_knowing(
+        data.starts,
+        data.assessor,
+        data.said,
+        skill[:, 0].copy(),
+        skill[:, 1:] * preference,
+        np.empty_like(posterior),
+        np.empty_like(knew),
+    )
+    return Fit(posterior, skill[:, 0], bool(change < tol), log_likelihood, np.array(objective))
 
-        from qrowd.kernels.confusion import expect_knowing
 
-        n_assessors, n_grades = len(data.assessors), data.grades.size
-        cells = data.assessor.astype(np.int64) * n_grades + data.said
-        said = np.bincount(cells, minlength=n_assessors * n_grades).reshape(n_assessors, n_grades).astype(np.float64)
-        knew = said * random.random((n_assessors, n_grades))
-        self.posterior: Floats = np.full((data.n_pairs, n_grades), 1 / n_grades)
-        self.converged, self.iterations = False, 0
-        while self.iterations < max_iterations and not self.converged:
-            guessed = said - knew
-            known, unknown = knowing + knew.sum(axis=1), knowing + guessed.sum(axis=1)
-            total = digamma(known + unknown)
-            preference = digamma(guessing + guessed) - digamma((guessing + guessed).sum(axis=1, keepdims=True))
-            knows = np.exp(digamma(known) - total)
-            guesses = np.exp((digamma(unknown) - total)[:, None] + preference)
-            self.log_likelihood, change = expect_knowing(
-                data.starts, data.assessor, data.said, knows, guesses, self.posterior, knew
-            )
-            self.iterations += 1
-            self.converged = bool(change < tol)
-        self.competence: Floats = (knowing + knew.sum(axis=1)) / (2 * knowing + said.sum(axis=1))
+def _beliefs(said: Floats, knew: Floats, knowing: float, guessing: float) -> tuple[Floats, Floats]:
+    """(assessors, 2) parameters of the Beta of knowing, and (assessors, grades) of the Dirichlet of what is guessed."""
+    guessed = said - knew
+    return knowing + np.stack([knew.sum(axis=1), guessed.sum(axis=1)], axis=1), guessing + guessed
+
+
+def _expected_log(dirichlet: Floats) -> Floats:
+    """(rows, cells) expected logarithm of each probability: digamma(a) - digamma(sum of a)."""
+    from scipy.special import digamma
+
+    return np.asarray(digamma(dirichlet) - digamma(dirichlet.sum(axis=1, keepdims=True)))
+
+
+def _divergence(dirichlet: Floats, prior: float) -> float:
+    """Kullback-Leibler divergence of Dirichlets, one a row, from the one whose parameters are all `prior`; summed."""
+    from scipy.special import gammaln
+
+    n_rows, n_cells = dirichlet.shape
+    normaliser = gammaln(dirichlet.sum(axis=1)).sum() - gammaln(dirichlet).sum()
+    of_prior = n_rows * (gammaln(n_cells * prior) - n_cells * gammaln(prior))
+    return float(normaliser - of_prior + ((dirichlet - prior) * _expected_log(dirichlet)).sum())

@@ -2,50 +2,59 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Literal, get_args
 
 import numpy as np
 
 from qrowd.aggregation.aggregate import Aggregate, aggregate_of
-from qrowd.aggregation.coded import Coded, Floats, coded, need_whole_grades
+from qrowd.aggregation.coded import Coded, Floats, Ints, Repeated, RepeatedValues, coded, coded_grades
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.model.chance import Chance, Rng
-from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.chance import Chance, Rng, Seed, seed_of
+from qrowd.model.judgments import Judgments
 
 Ties = Literal["coin", "lowest", "highest", "fractional"]
 
 
 def majority_vote(
-    judgments: Judgments, ties: Ties = "coin", *, rng: Rng = None, repeats: Repeats = "first"
+    judgments: Judgments, ties: Ties = "coin", *, rng: Rng = None, repeats: Repeated = "first"
 ) -> Aggregate:
     """The grade that most assessors gave.
 
     ties : between grades given equally often: "coin" draws one (Ferrante, Ferro & Maistro 2017, section 2.2), "lowest",
-        "highest", or "fractional", their mean. A coin belongs to the document's label, so the order of rows does not
-        matter.
-    rng : for the coins; None tosses anew every time.
+        "highest", or "fractional", their mean. A coin belongs to the labels of topic and document: neither the order of
+        rows nor what other documents were judged matters to it.
+    rng : for the coins; None tosses anew every time, and the result's `seed` tosses the same again.
+    repeats : which of an assessor's repeated judgments votes: "first", "last", "all" of them, or "error".
 
-    The posterior is the share of the winners: 1 for a single one, equal parts for tied ones.
+    The posterior is the share of the winners: 1 for a single one, equal parts for tied ones that make a fraction.
 
     >>> judgments = Judgments.from_rows([("q", "d", who, g) for who, g in (("ann", 1), ("bob", 2), ("cyd", 2))])
     >>> majority_vote(judgments).judgments.value
     array([2.])
     """
+    check_ties(ties)
+    data = coded_grades(judgments, repeats, "majority_vote")
+    winners = winning(data)
+    if ties == "fractional":
+        seed, posterior = None, winners / winners.sum(axis=1, keepdims=True)
+    else:
+        seed, posterior = one_of(winners, ties, data, rng)
+    return aggregate_of(
+        data,
+        "majority",
+        f"majority_vote(ties={ties!r}, repeats={repeats!r})",
+        posterior @ data.grades,
+        posterior,
+        n_ties=int((winners.sum(axis=1) > 1).sum()),
+        seed=seed,
+    )
+
+
+def check_ties(ties: Ties) -> None:
+    """Refuse a rule for ties that there is not."""
     if ties not in get_args(Ties):
         raise ArgumentError(f"ties={ties!r}: choose one of {', '.join(get_args(Ties))}")
-    data = coded(judgments, repeats)
-    need_whole_grades(data, "majority_vote")
-    winners = winning(data)
-    shares = winners / winners.sum(axis=1, keepdims=True)
-    n_tied = int((winners.sum(axis=1) > 1).sum())
-    if ties == "fractional":
-        value = shares @ data.grades
-        return aggregate_of(data, "majority", "majority_vote(ties='fractional')", value, shares, n_ties=n_tied)
-    chosen = one_of(winners, ties, data, rng)
-    posterior = np.zeros_like(winners)
-    posterior[np.arange(chosen.size), chosen] = 1.0
-    method = f"majority_vote(ties={ties!r})"
-    return aggregate_of(data, "majority", method, data.grades[chosen], posterior, n_ties=n_tied)
 
 
 def winning(data: Coded) -> Floats:
@@ -54,36 +63,46 @@ def winning(data: Coded) -> Floats:
     return np.asarray(counts == counts.max(axis=1, keepdims=True), np.float64)
 
 
-def one_of(winners: Floats, ties: Ties, data: Coded, rng: Rng) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """(pairs,) one winner each."""
-    if ties == "highest":
-        return np.asarray(winners.shape[1] - 1 - winners[:, ::-1].argmax(axis=1))
-    if ties == "lowest":
-        return np.asarray(winners.argmax(axis=1))
-    topic = np.repeat(np.arange(len(data.pool.topics)), np.diff(data.pool.starts))
-    topics, documents = np.array(data.pool.topics)[topic], np.array(data.pool.documents)[data.pool.document]
-    lots = np.empty(topic.size)
-    lots[np.lexsort((documents, topics))] = Chance.of(rng).stream("majority").random(topic.size)
-    nth = np.floor(lots * winners.sum(axis=1))
-    return np.asarray((np.cumsum(winners, axis=1) > nth[:, None]).argmax(axis=1))
+def one_of(winners: Floats, ties: Ties, data: Coded, rng: Rng) -> tuple[Seed | None, Floats]:
+    """The seed, if chance came in, and (pairs, grades) 1 for one winner each."""
+    seed = seed_of(rng) if ties == "coin" else None
+    if seed is not None:
+        lots = coins(data, np.flatnonzero(winners.sum(axis=1) > 1), Chance.of(seed))
+        nth = np.floor(lots * winners.sum(axis=1))
+    else:
+        nth = winners.sum(axis=1) - 1 if ties == "highest" else np.zeros(data.n_pairs)
+    chosen = (np.cumsum(winners, axis=1) > nth[:, None]).argmax(axis=1)
+    return seed, np.eye(data.grades.size)[chosen]
 
 
-def mean(judgments: Judgments, *, repeats: Repeats = "first") -> Aggregate:
+def coins(data: Coded, tied: Ints, chance: Chance) -> Floats:
+    """(pairs,) from 0 to 1, for the tied pairs, each found by hashing the labels of topic and document."""
+    lots = np.zeros(data.n_pairs)
+    key = b"".join(number.to_bytes(4, "big") for number in chance.root)
+    topics, documents = data.pool.topics, data.pool.documents
+    topic = np.searchsorted(data.pool.starts, tied, side="right") - 1
+    for pair, t, d in zip(tied.tolist(), topic.tolist(), data.pool.document[tied].tolist(), strict=True):
+        label = f"{len(topics[t])} {topics[t]} {documents[d]}".encode("utf-8", "surrogateescape")
+        lots[pair] = int.from_bytes(blake2b(label, key=key, digest_size=6).digest(), "big") / 2**48
+    return lots
+
+
+def mean(judgments: Judgments, *, repeats: RepeatedValues = "first") -> Aggregate:
     """The arithmetic mean of what assessors gave."""
     data = coded(judgments, repeats)
-    return aggregate_of(data, "mean", "mean()", _sums(data, data.value) / np.diff(data.starts))
+    return aggregate_of(data, "mean", f"mean(repeats={repeats!r})", _sums(data, data.value) / np.diff(data.starts))
 
 
-def median(judgments: Judgments, *, repeats: Repeats = "first") -> Aggregate:
+def median(judgments: Judgments, *, repeats: RepeatedValues = "first") -> Aggregate:
     """The middle of what assessors gave; between two middle ones, their mean."""
     data = coded(judgments, repeats)
     ordered = data.value[np.lexsort((data.value, data.pair))]
     size = np.diff(data.starts)
     middle = (ordered[data.starts[:-1] + (size - 1) // 2] + ordered[data.starts[:-1] + size // 2]) / 2
-    return aggregate_of(data, "median", "median()", middle)
+    return aggregate_of(data, "median", f"median(repeats={repeats!r})", middle)
 
 
-def geometric_mean(judgments: Judgments, *, repeats: Repeats = "first") -> Aggregate:
+def geometric_mean(judgments: Judgments, *, repeats: RepeatedValues = "first") -> Aggregate:
     """exp of the mean logarithm: the average of magnitudes (Maddalena et al. 2017, section 4.3).
 
     Raises
@@ -102,7 +121,7 @@ def geometric_mean(judgments: Judgments, *, repeats: Repeats = "first") -> Aggre
             "0 has no logarithm, so no geometric mean; use mean or median, or recode"
         )
     logs = _sums(data, np.log(data.value)) / np.diff(data.starts)
-    return aggregate_of(data, "geometric mean", "geometric_mean()", np.exp(logs))
+    return aggregate_of(data, "geometric mean", f"geometric_mean(repeats={repeats!r})", np.exp(logs))
 
 
 def _sums(data: Coded, values: Floats) -> Floats:

@@ -34,15 +34,21 @@ def count_confusions(starts: Offsets, assessor: Codes, said: Codes, posterior: F
 
 @kernel
 def maximise(
-    counts: Floats, posterior: Floats, smoothing: float, floor: float, confusion: Floats, prior: Floats
+    counts: Floats,
+    posterior: Floats,
+    smoothing: float,
+    unsupported: float,
+    floor: float,
+    confusion: Floats,
+    prior: Floats,
 ) -> None:
     """What makes the counts most likely: every assessor's confusion, and how frequent the grades are.
 
     counts, confusion : (assessors, said, true); confusion[a, :, g] sums to 1 over what a says of grade g.
     prior : (grades,) mean posterior.
 
-    A grade that at most `floor` of an assessor's pairs are expected to have gives a confusion of zeros; no probability
-    is below `floor`.
+    A grade that at most `floor` of an assessor's pairs are expected to have is `unsupported`: that is every share of
+    its row. No probability is below `floor`.
     """
     n_assessors, n_grades, _ = counts.shape
     for a in range(n_assessors):
@@ -51,7 +57,7 @@ def maximise(
             for h in range(n_grades):
                 total += counts[a, h, g] + smoothing
             for h in range(n_grades):
-                share = (counts[a, h, g] + smoothing) / total if total > floor else 0.0
+                share = (counts[a, h, g] + smoothing) / total if total > floor else unsupported
                 confusion[a, h, g] = max(share, floor)
     for g in range(n_grades):
         total = 0.0
@@ -99,6 +105,7 @@ def alternate(
     assessor: Codes,
     said: Codes,
     smoothing: float,
+    unsupported: float,
     floor: float,
     tol: float,
     posterior: Floats,
@@ -121,7 +128,7 @@ def alternate(
     done = 0
     while done < objective.size and not change < tol:
         count_confusions(starts, assessor, said, posterior, counts)
-        maximise(counts, posterior, smoothing, floor, confusion, prior)
+        maximise(counts, posterior, smoothing, unsupported, floor, confusion, prior)
         log_confusion = np.log(confusion)
         log_likelihood[done], change = expect(starts, assessor, said, np.log(prior), log_confusion, posterior)
         objective[done] = log_likelihood[done] + (smoothing * log_confusion.sum() if smoothing > 0 else 0.0)
