@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from oracles.notation import Opinion
 from qrowd.model.judgments import Judgments
+from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 
 DOCUMENTS = ("D1", "D10", "D2", "D9", "a", "é", "\uffff", "🙂")  # in trec_eval's order, which is not UTF-16's
@@ -134,3 +135,88 @@ def all_or_none(choices, n):
     return st.sampled_from([False, True, True]).flatmap(
         lambda some: many(choices, n, n) if some else st.just([None] * n)
     )
+
+
+# ---- preferences
+
+
+@dataclass(frozen=True)
+class PreferenceWorld:
+    """Preferences and runs in plain Python.
+
+    rows : (topic, preferred, other, assessor, strength, weight, group), one per preference, in the order given.
+    bad : (topic, document, assessor, group) of every mark.
+    lists : {system: {topic: {document: score}}}.
+    """
+
+    rows: list
+    bad: list
+    lists: dict
+
+    @cached_property
+    def preferences(self):
+        names = ("topic", "preferred", "other", "assessor", "strength", "weight", "group")
+        marks = [(topic, None, document, assessor, None, None, group) for topic, document, assessor, group in self.bad]
+        columns = zip(*self.rows, *marks, strict=True)
+        return Preferences.from_frame(dict(zip(names, map(list, columns), strict=True)))
+
+    @cached_property
+    def runs(self):
+        return Runs.from_dict(self.lists)
+
+    @property
+    def assessors(self):
+        return list(dict.fromkeys([row[3] for row in self.rows] + [mark[2] for mark in self.bad]))
+
+    @property
+    def topics(self):
+        return list(dict.fromkeys([row[0] for row in self.rows] + [mark[0] for mark in self.bad]))
+
+    @property
+    def systems(self):
+        return list(self.lists)
+
+    def scores(self, system, topic):
+        """{document: score} of one list; empty where the system has none."""
+        return self.lists[system].get(topic, {})
+
+    def said(self, assessor, topic, definite=1):
+        """(preferred, other, weight, group) of what one assessor said of one topic."""
+        return [
+            (preferred, other, weight * (definite if strength == 2 else 1), group)
+            for where, preferred, other, who, strength, weight, group in self.rows
+            if (where, who) == (topic, assessor)
+        ]
+
+    def marked(self, assessor, topic):
+        """(document, group) of an assessor's marks."""
+        return [(document, group) for where, document, who, group in self.bad if (where, who) == (topic, assessor)]
+
+
+@st.composite
+def preference_worlds(draw, *, topics=("t", "u"), grouped=True):
+    """A world of preferences in which runs and preferences share at least one topic; cycles and repeats abound."""
+    pair = st.lists(st.sampled_from(DOCUMENTS), min_size=2, max_size=2, unique=True)
+    groups = ("g", "h") if grouped else ("g",)
+    row = st.tuples(
+        st.sampled_from(topics),
+        pair,
+        st.sampled_from(["ann", "bob"]),
+        st.sampled_from([1, 2]),
+        st.sampled_from([1.0, 1.0, 0.5]),
+        st.sampled_from(groups),
+    )
+    rows = [(t, *two, a, s, w, g) for t, two, a, s, w, g in draw(st.lists(row, min_size=1, max_size=20))]
+    mark = st.tuples(
+        st.sampled_from(topics), st.sampled_from(DOCUMENTS), st.sampled_from(["ann", "bob"]), st.sampled_from(groups)
+    )
+    bad = draw(st.lists(mark, max_size=5, unique=True))
+    lists = {}
+    for system in ("s1", "s2")[: draw(st.integers(1, 2))]:
+        lists[system] = {
+            topic: draw(st.dictionaries(st.sampled_from([*DOCUMENTS, "x", "y"]), st.sampled_from(SCORES), max_size=8))
+            for topic in draw(st.lists(st.sampled_from([*topics, "z"]), unique=True, max_size=3))
+        }
+        lists[system] = {topic: scores for topic, scores in lists[system].items() if scores}
+    lists["s1"].setdefault(rows[0][0], {rows[0][1]: 1.0})
+    return PreferenceWorld(rows, bad, {system: topics for system, topics in lists.items() if topics})

@@ -8,25 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError
-from qrowd.measures import DEFINITIONS
+from qrowd.measures import DEFINITIONS as JUDGMENT_MEASURES
+from qrowd.measures.probabilities import reading_probabilities
 from qrowd.measures.scoring import Linear, Scored, TopicView
 from qrowd.model.alignment import Alignment, align
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.measure import Measure, parse_measure
 from qrowd.model.panel import Blocks, Panel, Pool
+from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs, ScoreDtype
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores, interpolated
+from qrowd.preferences import DEFINITIONS as PREFERENCE_MEASURES
+from qrowd.preferences import PairView, PreferenceMeasure
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
     import xarray
+
+#: Every measure, of judgments and of preferences, in the order tables list them.
+DEFINITIONS: tuple[Scored | PreferenceMeasure, ...] = (*JUDGMENT_MEASURES, *PREFERENCE_MEASURES)
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
 ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
@@ -87,6 +94,17 @@ def measure(text: object) -> Measure:
     return parse_measure(text, DEFINITIONS)
 
 
+def with_probabilities(text: object) -> Measure:
+    """The measure as it reads values that are probabilities of relevance: P(relevance='given')@10 for P@10.
+
+    Raises
+    ------
+    MeasureError
+        A measure that is not made of probabilities, or that sets relevance by itself.
+    """
+    return reading_probabilities(measure(text))
+
+
 def coefficients(linear: object, depth: int) -> Floats:
     """(depth,) what one unit of gain at each rank adds to a linear measure, before its normaliser.
 
@@ -104,7 +122,7 @@ def coefficients(linear: object, depth: int) -> Floats:
 
 def evaluate(
     runs: Runs,
-    judgments: Judgments | Panel | Blocks | Iterable[Panel],
+    judgments: Judgments | Preferences | Panel | Blocks | Iterable[Panel],
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
     ties: Ties = "document",
@@ -121,7 +139,8 @@ def evaluate(
     """Score every system, for every assessor, on every judged topic, by every measure.
 
     judgments : Judgments; or a Panel; or panels in blocks over one pool of topics and documents (anything iterable),
-        for assessors too many to hold at once.
+        for assessors too many to hold at once. Preferences are for measures of preferences, which infer them from
+        grades where they are given judgments.
     measures : texts, ir_measures objects, or one of them.
     ties ... grades : the conventions; see `Conventions`.
     threads : topics are scored side by side in this many threads; all processors by default.
@@ -147,7 +166,7 @@ def evaluate(
 
 def score(
     runs: Runs,
-    judgments: Judgments | Panel | Blocks | Iterable[Panel],
+    judgments: Judgments | Preferences | Panel | Blocks | Iterable[Panel],
     measures: object | Sequence[object],
     conventions: Conventions,
     *,
@@ -156,6 +175,9 @@ def score(
 ) -> Scores:
     """`evaluate` with its conventions in one value and its result as plain arrays."""
     plan = _Plan(runs, _parsed(measures, conventions), conventions, threads, progress)
+    if isinstance(judgments, Preferences):
+        plan.refuse_grades()
+        return plan.gather(judgments.assessors, [judgments] if judgments.topics else [], judgments.n_repeats())
     names, panels = _panels(judgments, conventions)
     if names is None:
         panels = list(panels)
@@ -183,10 +205,23 @@ def evaluate_blocks(
     Arguments, arrays and errors as in `evaluate`, one array per block.
     """
     conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage)
+    for scores in score_blocks(runs, blocks, measures, conventions, threads=threads):
+        yield scores.to_xarray()
+
+
+def score_blocks(
+    runs: Runs,
+    blocks: Blocks | Iterable[Panel],
+    measures: object | Sequence[object],
+    conventions: Conventions,
+    *,
+    threads: int | None = None,
+) -> Iterator[Scores]:
+    """`evaluate_blocks` with its conventions in one value and its results as plain arrays."""
     plan = _Plan(runs, _parsed(measures, conventions), conventions, threads)
     plan.refuse_union()
     for panel in blocks:
-        yield plan.gather(panel.assessors, [panel]).to_xarray()
+        yield plan.gather(panel.assessors, [panel])
 
 
 @dataclass(eq=False)
@@ -205,12 +240,13 @@ class _Plan:
             self._alignment = align(self.runs, pool, self.conventions.score_dtype)
         return self._alignment
 
-    def gather(self, names: Sequence[str], panels: Iterable[Panel], repeated: int = 0) -> Scores:
+    def gather(self, names: Sequence[str], panels: Iterable[Panel | Preferences], repeated: int = 0) -> Scores:
         """Score panels that together hold the named assessors, in order, into one array."""
         n_measures, n_systems, n_assessors = len(self.measures), len(self.runs.systems), len(names)
         scores = relevant = coverage = None
         topics: tuple[str, ...] = ()
-        scales: list[Scale] = []
+        scales: dict[str, Scale] = {}
+        done = 0
         for panel in panels:
             if scores is None or relevant is None or coverage is None:
                 topics = panel.pool.topics
@@ -221,15 +257,17 @@ class _Plan:
                 raise ArgumentError("judgments: blocks of assessors must share their topics; use one Pool for all")
             if n_assessors > len(panel.assessors):
                 self.refuse_union()
-            here = slice(len(scales), len(scales) + len(panel.assessors))
+            here = slice(done, done + len(panel.assessors))
             if tuple(names[here]) != panel.assessors:
                 raise ArgumentError("judgments: blocks must hold the assessors that were announced, in the same order")
-            scales.extend(panel.scales)
+            if isinstance(panel, Panel):
+                scales.update(zip(panel.assessors, panel.scales, strict=True))
+            done = here.stop
             self._score(panel, scores[..., here], relevant[:, here], coverage[here])
         if scores is None or relevant is None or coverage is None:
             raise ArgumentError("judgments: there are none")
-        if len(scales) < n_assessors:
-            raise ArgumentError(f"judgments: blocks held {len(scales)} of the {n_assessors} assessors announced")
+        if done < n_assessors:
+            raise ArgumentError(f"judgments: blocks held {done} of the {n_assessors} assessors announced")
         return Scores(
             tuple(map(str, self.measures)),
             tuple(names),
@@ -240,7 +278,7 @@ class _Plan:
             coverage,
             {
                 "conventions": asdict(self.conventions),
-                "scales": dict(zip(names, scales, strict=True)),
+                "scales": scales,
                 "repeated_judgments": repeated,
                 **self._facts(),
             },
@@ -266,22 +304,56 @@ class _Plan:
             if measure.values.get("recall_base") == "union":
                 raise ArgumentError(f"{measure}: recall_base='union' needs all assessors at once, not block by block")
 
-    def _score(self, panel: Panel, scores: Floats, relevant: Floats, coverage: Floats) -> None:
+    def refuse_grades(self) -> None:
+        """Preferences have no grades, and no rule for repeats: every one of them counts."""
+        for measure in self.measures:
+            if not isinstance(measure.definition, PreferenceMeasure):
+                names = ", ".join(definition.name for definition in PREFERENCE_MEASURES[:6])
+                raise MeasureError(
+                    f"{measure}: needs grades, and these are preferences; ask for a measure of preferences ({names}, "
+                    "...) or make grades with qrowd.preferences.to_grades (its converse is from_grades)"
+                )
+        if self.conventions.grades == "unit":
+            raise ArgumentError("grades='unit' is for Judgments; preferences have no grades")
+        if self.conventions.repeats != "first":
+            raise ArgumentError(
+                f"repeats={self.conventions.repeats!r} is for Judgments: every preference counts; choose with "
+                "preferences.single(repeats)"
+            )
+
+    def _score(self, panel: Panel | Preferences, scores: Floats, relevant: Floats, coverage: Floats) -> None:
         """Fill in (measure, topic, system, assessor) scores, (measure, assessor, topic) relevant and coverage."""
         alignment = self.alignment(panel.pool)
         columns = [slice(a, a + ASSESSORS_AT_ONCE) for a in range(0, len(panel.assessors), ASSESSORS_AT_ONCE)]
-        parts = [(here, panel.part(here)) for here in columns]
+        parts: list[tuple[slice, Panel | Preferences]]
+        if isinstance(panel, Preferences):
+            parts = [(slice(0, len(panel.assessors)), panel)]
+        else:
+            parts = [(here, panel.part(here)) for here in columns]
         jobs = [(topic, here, part) for topic in range(len(alignment.topics)) for here, part in parts]
+        by_pairs = any(isinstance(measure.definition, PreferenceMeasure) for measure in self.measures)
 
-        def run(job: tuple[int, slice, Panel]) -> None:
+        def run(job: tuple[int, slice, Panel | Preferences]) -> None:
             topic, here, part = job
             ranked = alignment.topics[topic]
-            tied = ranked.tied if self.conventions.ties == "expected" else None
-            everyone = TopicView(ranked.rows, panel.topic(topic), panel) if len(parts) > 1 else None
-            view = TopicView(ranked.rows, np.ascontiguousarray(part.topic(topic)), part, tied, everyone)
-            coverage[here, topic] = view.judged().mean(axis=0)
+            view: TopicView | None = None
+            pairs: PairView | None = None
+            if isinstance(part, Preferences):
+                said = part.topic_view(topic)
+                pairs = PairView(ranked.rows, ranked.tied, ranked.lengths, said, part.pool, topic)
+                coverage[here, topic] = pairs.judged().sum(axis=0) / max(said.n_documents, 1)
+            else:
+                assert isinstance(panel, Panel)
+                tied = ranked.tied if self.conventions.ties == "expected" else None
+                everyone = TopicView(ranked.rows, panel.topic(topic), panel) if len(parts) > 1 else None
+                view = TopicView(ranked.rows, np.ascontiguousarray(part.topic(topic)), part, tied, everyone)
+                coverage[here, topic] = view.judged().mean(axis=0)
+                if by_pairs:
+                    pairs = PairView(ranked.rows, ranked.tied, ranked.lengths, view.values, part.pool, topic)
             for m, measure in enumerate(self.measures):
-                scores[m, topic, :, here], relevant[m, here, topic] = _score_topic(measure, view, self.conventions)
+                scores[m, topic, :, here], relevant[m, here, topic] = _score_topic(
+                    measure, view, pairs, self.conventions
+                )
 
         for done, _ in enumerate(in_threads(run, jobs, self.threads), start=1):
             if self.progress:
@@ -337,13 +409,16 @@ def _panels(
     return getattr(judgments, "assessors", None), judgments
 
 
-def _score_topic(measure: Measure, view: TopicView, conventions: Conventions) -> tuple[Floats, Floats]:
+def _score_topic(
+    measure: Measure, graded: TopicView | None, paired: PairView | None, conventions: Conventions
+) -> tuple[Floats, Floats]:
     """(systems, assessors) scores and (assessors,) numbers of relevant documents of one topic."""
-    definition = measure.definition
-    assert isinstance(definition, Scored)
-    out = np.empty((view.rows.shape[0], view.values.shape[1]))
+    definition: Any = measure.definition
+    view: Any = paired if isinstance(definition, PreferenceMeasure) else graded
+    assert isinstance(definition, Scored | PreferenceMeasure)
+    out = np.empty((view.rows.shape[0], view.judged().shape[1]))
     if conventions.unjudged == "condensed" or measure.values.get("judged_only"):
-        for a in range(view.values.shape[1]):
+        for a in range(out.shape[1]):
             column = np.empty((out.shape[0], 1))
             definition.score(measure, view.condensed(a), column)
             out[:, a] = column[:, 0]

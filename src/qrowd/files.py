@@ -18,6 +18,7 @@ from typing import TypeVar
 from qrowd import tables, trec
 from qrowd.errors import ArgumentError, FileError
 from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
+from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
 from qrowd.threads import in_threads
@@ -26,7 +27,7 @@ PathLike = str | os.PathLike[str]
 Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 """A path, glob pattern or folder; several of them; or {name: path}. "-" is standard input."""
 
-Whole = TypeVar("Whole", Judgments, Runs)
+Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 
 ENDINGS = (".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".qrels", ".qrel")
 
@@ -90,6 +91,42 @@ def read_runs(paths: Paths) -> Runs:
         return trec.parse(text, _shown(path), trec.RUN)
 
     return concatenate_runs(_joined(load, named, trec.runs_from))
+
+
+def read_preferences(paths: Paths, *, form: trec.PreferenceForm = "auto", assessor: str = "file") -> Preferences:
+    """Read preferences from text files and tables.
+
+    paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or gzip; "-" is
+        standard input.
+    form : of text files. "pairs" (`topic preferred other`), "winner" (`topic a b preferred`), "prefs" (trec_eval's
+        `topic group subgroup document level`), "qrels_prefs" (`topic group document level`); "auto" tells the first
+        three by the number of fields. In trec_eval's formats higher levels are preferred to lower ones of the same
+        (sub)group, and level 0 marks a document as Bad.
+    assessor : "file" makes every text file one assessor, named after it up to the first dot, with trec_eval's judgment
+        groups as groups of that assessor; "column" makes every judgment group an assessor. Tables (CSV, TSV, JSON
+        Lines, Parquet; a header names the columns) bring their assessor column, if they have one.
+
+    Raises
+    ------
+    FileError
+        A file that is missing, truncated, empty or malformed, with the line.
+
+    >>> read_preferences("preferences/crowd.txt.gz")  # doctest: +SKIP
+    Preferences(11681 preferences: 50 topics, 1570 documents, 1 assessor)
+    """
+    if assessor not in ("file", "column"):
+        raise ArgumentError(f"assessor={assessor!r}: choose 'file' or 'column'")
+    named = _named(paths, "assessor", lambda path: path.name.split(".")[0] or path.name, unique=assessor == "file")
+
+    def load(item: tuple[str, Path]) -> Preferences | trec.Parsed:
+        name, path = item
+        text = read_bytes(path)
+        if tables.is_table(text, _shown(path)):
+            return tables.preferences_from_table(text, _shown(path), assessor=name)
+        return trec.parse(text, _shown(path), trec.preference_form(text, _shown(path), form))
+
+    join = partial(trec.preferences_from, assessor_in_column=assessor == "column")
+    return concatenate_preferences(_joined(load, named, join))
 
 
 def read_recoding(path: PathLike) -> dict[str, Recoding]:

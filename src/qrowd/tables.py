@@ -1,4 +1,4 @@
-"""Tables of judgments or runs: CSV, TSV, JSON Lines and Parquet, whose columns have names.
+"""Tables of judgments, preferences or runs: CSV, TSV, JSON Lines and Parquet, whose columns have names.
 
 Cells of text tables stay text (topic 0012 stays 0012) until the model asks for a number, and every mistake is named by
 its line.
@@ -15,8 +15,9 @@ from io import StringIO
 from typing import TYPE_CHECKING, TypeVar
 
 from qrowd.errors import FileError, InputError, RowError
-from qrowd.model.frames import DOCUMENT, JUDGMENT_COLUMNS, RUN_COLUMNS, TOPIC
+from qrowd.model.frames import DOCUMENT, JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, TOPIC
 from qrowd.model.judgments import Judgments
+from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 PARQUET_STARTS = b"PAR1"
+COMPARED = PREFERENCE_COLUMNS["other"] + PREFERENCE_COLUMNS["b"]  # no table of preferences is without these
 NO_ROWS = "names columns but holds no row"
 
 
@@ -47,7 +49,7 @@ def is_table(text: bytes, name: str) -> bool:
         return first.startswith("{")
     names = set(re.split(r'[\s,"]+', first))
     crowd = "task" in names and names.intersection(JUDGMENT_COLUMNS["assessor"])
-    return bool(crowd or (names.intersection(TOPIC) and names.intersection(DOCUMENT)))
+    return bool(crowd or (names.intersection(TOPIC) and names.intersection(DOCUMENT + COMPARED)))
 
 
 def holds_runs(text: bytes, name: str) -> bool:
@@ -65,6 +67,11 @@ def judgments_from_table(
 ) -> Judgments:
     """Judgments of every assessor in the table; `assessor` names the one of a table without an assessor column."""
     return _read(text, name, lambda columns: Judgments.from_frame(columns, assessor=assessor, scales=scales))
+
+
+def preferences_from_table(text: bytes, name: str, *, assessor: str | None = None) -> Preferences:
+    """Preferences of every assessor in the table; `assessor` names the one of a table without an assessor column."""
+    return _read(text, name, lambda columns: Preferences.from_frame(columns, assessor=assessor))
 
 
 def runs_from_table(text: bytes, name: str, *, system: str) -> Runs:

@@ -1,4 +1,4 @@
-"""TREC's text formats, to and from the model: runs and qrels, whatever blanks stand between the fields.
+"""TREC's text formats, to and from the model: runs, qrels and preferences, whatever blanks stand between the fields.
 
 Parsing goes twice over a file only if it must: compiled kernels turn clean text into columns, and where they stumble a
 plain loop finds every mistake and says so line by line. Nothing is guessed, nothing is skipped.
@@ -7,9 +7,10 @@ plain loop finds every mistake and says so line by line. Nothing is guessed, not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,13 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, FileError
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Vocabulary, closest, number_in
+from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs, first_duplicate
 from qrowd.model.scales import Scale
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLANK = r"[ \t-\r]"
+PreferenceForm = Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"]
 
 
 @dataclass(frozen=True)
@@ -29,18 +32,20 @@ class Format:
     """A line format.
 
     line : the words for its fields.
-    number : which field must be a finite number.
+    number : which field must be a finite number, if any.
     wanted : the fields that are read; the rank among them, where a line has one.
     key : the fields that no two lines may share.
     noun : what such lines make up.
+    problem : what is wrong with the fields of one line beside that, or None.
     """
 
     line: str
-    number: int
+    number: int | None
     wanted: tuple[int, ...]
     key: tuple[int, ...]
     noun: str
     rank: int | None = None
+    problem: Callable[[list[bytes]], str | None] | None = None
 
     @property
     def n_fields(self) -> int:
@@ -49,6 +54,31 @@ class Format:
 
 RUN = Format("topic Q0 document rank score tag", number=4, wanted=(0, 2, 3, 4), key=(0, 2), noun="a run", rank=3)
 QRELS = Format("topic iteration document grade", number=3, wanted=(0, 1, 2, 3), key=(), noun="qrels")
+
+
+def _wrong_pair(fields: list[bytes]) -> str | None:
+    return f"document {_shown(fields[1])} cannot be preferred to itself" if fields[1] == fields[2] else None
+
+
+def _wrong_winner(fields: list[bytes]) -> str | None:
+    if fields[3] in fields[1:3]:
+        return _wrong_pair(fields)
+    _, a, b, chosen = map(_shown, fields)
+    hint = "levels by group are read with form='qrels_prefs'"
+    return f"the preferred document {chosen!r} is neither {a!r} nor {b!r}; {hint}"
+
+
+def _wrong_level(fields: list[bytes]) -> str | None:
+    below = number_in(fields[-1]) < 0
+    return f"expected a level of 0 or more, found {_shown(fields[-1])!r}" if below else None
+
+
+PREFERENCES: dict[str, Format] = {
+    "pairs": Format("topic preferred other", None, (0, 1, 2), (), "preferences", problem=_wrong_pair),
+    "winner": Format("topic a b preferred", None, (0, 1, 2, 3), (), "preferences", problem=_wrong_winner),
+    "prefs": Format("topic group subgroup document level", 4, (0, 1, 2, 3, 4), (), "preferences", problem=_wrong_level),
+    "qrels_prefs": Format("topic group document level", 3, (0, 1, 2, 3), (), "preferences", problem=_wrong_level),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +91,11 @@ class Parsed:
     ends: NDArray[np.int64]
     number: NDArray[np.float64]
     rank: NDArray[np.float64] | None
+    form: Format
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.starts.shape[0])
 
     def encode(self, column: int, vocabulary: Vocabulary) -> NDArray[np.int32]:
         starts, ends = (np.ascontiguousarray(side[:, column]) for side in (self.starts, self.ends))
@@ -99,11 +134,11 @@ def parse(text: bytes, name: str, form: Format) -> Parsed:
                 values[row] = number_in(characters[first[row] : last[row]].tobytes())
         return values
 
-    number = numbers(form.number)
+    number = np.empty(0) if form.number is None else numbers(form.number)
     if not np.isfinite(number).all():
         raise next(mistakes(text, name, form))
     rank = None if form.rank is None else numbers(form.rank)
-    return Parsed(name, characters, starts, ends, number, rank)
+    return Parsed(name, characters, starts, ends, number, rank, form)
 
 
 def mistakes(text: bytes, name: str, form: Format) -> Iterator[FileError]:
@@ -112,7 +147,8 @@ def mistakes(text: bytes, name: str, form: Format) -> Iterator[FileError]:
         yield FileError(name, "is not plain text: it holds zero bytes, as UTF-16 and binary files do")
         return
     seen: dict[tuple[bytes, ...], int] = {}
-    number_word = form.line.split()[form.number]
+    number_word = "" if form.number is None else form.line.split()[form.number]
+    levels: dict[tuple[bytes, ...], tuple[float, int]] = {}
     for number, line in enumerate(text.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
         fields = line.split()
         if not fields or line.startswith(b"#"):
@@ -120,9 +156,11 @@ def mistakes(text: bytes, name: str, form: Format) -> Iterator[FileError]:
         if len(fields) != form.n_fields:
             yield FileError(name, f"expected {form.line!r}, found {_counted(len(fields), form)}", number)
             continue
-        value = fields[form.number]
-        if not isfinite(number_in(value)):
-            yield FileError(name, f"expected a finite number as {number_word}, found {_shown(value)!r}", number)
+        if form.number is not None and not isfinite(number_in(fields[form.number])):
+            found = _shown(fields[form.number])
+            yield FileError(name, f"expected a finite number as {number_word}, found {found!r}", number)
+        elif form.problem and (problem := form.problem(fields) or _clash(form, fields, number, levels)):
+            yield FileError(name, problem, number)
         if form.key:
             first = seen.setdefault(tuple(fields[i] for i in form.key), number)
             if first != number:
@@ -131,8 +169,34 @@ def mistakes(text: bytes, name: str, form: Format) -> Iterator[FileError]:
                 yield FileError(name, f"{again}; keep one of them", number)
 
 
+def _clash(
+    form: Format, fields: list[bytes], line: int, levels: dict[tuple[bytes, ...], tuple[float, int]]
+) -> str | None:
+    """Why a level contradicts an earlier one of the same document and group; `levels` remembers them and their lines.
+
+    Within a subgroup a document has one level; within a group it is Bad (level 0) everywhere or nowhere.
+    """
+    if form.number is None:
+        return None
+    *groups, document, _ = fields
+    level = number_in(fields[form.number])
+    before, first = levels.setdefault((*groups, document), (level, line))
+    if before != level:
+        again = f"document {_shown(document)} has level {level:g} here and {before:g} in line {first}"
+        return f"{again}, of the same topic and group"
+    before, first = levels.setdefault((*groups[:2], b"", document), (level, line))
+    if (before == 0) != (level == 0):
+        again = f"document {_shown(document)} has level {level:g} here and {before:g} in line {first}"
+        return f"{again}; level 0, which means Bad, holds in a whole group or not at all"
+    return None
+
+
 def _counted(n_fields: int, form: Format) -> str:
     """How many fields a line has, and which other format has as many."""
+    if form in PREFERENCES.values():
+        like = next((other.line for other in PREFERENCES.values() if other.n_fields == n_fields), None)
+        hint = f", like {like!r}; choose with form=..." if like else ""
+        return f"{n_fields} field{'' if n_fields == 1 else 's'}{hint}"
     other = QRELS if form is RUN else RUN
     swapped = f", like {other.noun}; were runs and judgments swapped?" if n_fields == other.n_fields else ""
     return f"{n_fields} field{'' if n_fields == 1 else 's'}{swapped}"
@@ -194,6 +258,184 @@ def judgments_from(
         np.concatenate(value),
         scales=scales,
     )
+
+
+def preference_form(text: bytes, name: str, form: PreferenceForm = "auto") -> Format:
+    """The format named, or under "auto" the one that the first line's number of fields tells: 3, 4 or 5.
+
+    Levels by group (`qrels_prefs`) have four fields, as `topic a b preferred` has, and must be asked for.
+    """
+    if form not in get_args(PreferenceForm):
+        raise ArgumentError(f"form={form!r}: choose one of {', '.join(get_args(PreferenceForm))}")
+    if form != "auto":
+        return PREFERENCES[form]
+    lines = text.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    number, fields = next(
+        ((i, line.split()) for i, line in enumerate(lines, start=1) if line.strip() and not line.startswith(b"#")),
+        (1, []),
+    )
+    kind = {3: "pairs", 4: "winner", 5: "prefs"}.get(len(fields))
+    if kind is None:
+        choices = ", ".join(repr(known.line) for known in PREFERENCES.values())
+        raise FileError(name, f"expected a line of preferences ({choices}), found {len(fields)} fields", number)
+    return PREFERENCES[kind]
+
+
+def preferences_from(parsed: Iterable[tuple[str, Parsed]], *, assessor_in_column: bool = False) -> Preferences:
+    """One assessor per (name, file); or, where the format has judgment groups, one per group."""
+    topics, documents, groups = Vocabulary(), Vocabulary(), Vocabulary()
+    parts, names = [], []
+    for i, (name, part) in enumerate(parsed):
+        names.append(name)
+        if part.form.number is None:
+            rows = _said_in_pairs(part, topics, documents)
+        else:
+            rows = _said_in_levels(part, topics, documents, groups)
+        parts.append((i, *rows))
+    words = np.array(groups.labels(), object)
+    grouped = any(part[5] is not None for part in parts) and not assessor_in_column
+
+    def labelled(codes: NDArray[np.int32] | None, n: int) -> NDArray[np.object_]:
+        return np.full(n, None, object) if codes is None else words[codes]
+
+    who: list[NDArray[np.int32]] = []
+    bad_who: list[NDArray[np.int32]] = []
+    for i, topic, _, _, _, group, bad_topic, _, bad_group in parts:
+        for codes, those, groups_of in ((who, topic, group), (bad_who, bad_topic, bad_group)):
+            in_column = assessor_in_column and groups_of is not None
+            codes.append(len(names) + np.asarray(groups_of) if in_column else np.full(those.size, i, np.int32))
+    everyone = (*names, *words.tolist())
+    used, assessor = np.unique(np.concatenate([*who, *bad_who]), return_inverse=True)
+    n = sum(codes.size for codes in who)
+    topic, preferred, other, bad_topic, bad_document = (
+        np.concatenate([part[column] for part in parts]) for column in (1, 2, 3, 6, 7)
+    )
+    first = np.concatenate([np.full(part[1].size, np.nan) if part[4] is None else part[4] for part in parts])
+    return Preferences(
+        topics.labels(),
+        documents.labels(),
+        tuple(everyone[i] for i in used.tolist()),
+        topic,
+        preferred,
+        other,
+        assessor[:n].astype(np.int32),
+        np.ones(n, np.int64),
+        bad_topic,
+        bad_document,
+        assessor[n:].astype(np.int32),
+        first=None if np.isnan(first).all() else first,
+        group=np.concatenate([labelled(part[5], part[1].size) for part in parts]) if grouped else None,
+        bad_group=np.concatenate([labelled(part[8], part[6].size) for part in parts]) if grouped else None,
+    )
+
+
+Codes = NDArray[np.int32]
+Said = tuple[Codes, Codes, Codes, NDArray[np.float64] | None, Codes | None, Codes, Codes, Codes | None]
+"""topic, preferred, other, first, group; topic, document, group of the marks."""
+
+
+def _said_in_pairs(part: Parsed, topics: Vocabulary, documents: Vocabulary) -> Said:
+    topic, a, b = part.encode(0, topics), part.encode(1, documents), part.encode(2, documents)
+    nobody = np.empty(0, np.int32)
+    if part.form.n_fields == 3:
+        if (a == b).any():
+            raise next(mistakes(part.text.tobytes(), part.name, part.form))
+        return topic, a, b, None, None, nobody, nobody, None
+    chosen = part.encode(3, documents)
+    first = chosen == a
+    if (a == b).any() or not (first | (chosen == b)).all():
+        raise next(mistakes(part.text.tobytes(), part.name, part.form))
+    return topic, chosen, np.where(first, b, a), first.astype(np.float64), None, nobody, nobody, None
+
+
+def _said_in_levels(part: Parsed, topics: Vocabulary, documents: Vocabulary, groups: Vocabulary) -> Said:
+    from qrowd.kernels.preference import pairs_by_value
+
+    document_field = part.form.n_fields - 2
+    topic, group = part.encode(0, topics), part.encode(1, groups)
+    document, level = part.encode(document_field, documents), part.number
+    subgroup = part.encode(2, Vocabulary()) if document_field == 3 else np.zeros_like(topic)
+    _, in_group = np.unique(np.stack([topic, group]), axis=1, return_inverse=True)
+    _, cell = np.unique(np.stack([in_group.ravel(), subgroup]), axis=1, return_inverse=True)
+    distinct = [np.unique(np.stack([cell.ravel(), document]), axis=1).shape[1]]
+    distinct.append(np.unique(np.stack([cell.ravel(), document, level]), axis=1).shape[1])
+    by_group = [np.unique(np.stack([in_group.ravel(), document]), axis=1).shape[1]]
+    by_group.append(np.unique(np.stack([in_group.ravel(), document, level == 0]), axis=1).shape[1])
+    if (level < 0).any() or distinct[0] != distinct[1] or by_group[0] != by_group[1]:
+        raise next(mistakes(part.text.tobytes(), part.name, part.form))
+    order = np.argsort(cell.ravel(), kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(cell.ravel()))).astype(np.int64)
+    pairs, _ = pairs_by_value(starts, level[order], False)
+    better, worse = order[pairs[:, 0]], order[pairs[:, 1]]
+    zero = np.flatnonzero(level == 0)
+    _, once = np.unique(np.stack([in_group.ravel()[zero], document[zero]]), axis=1, return_index=True)
+    marks = zero[np.sort(once)]
+    return (
+        topic[better],
+        document[better],
+        document[worse],
+        None,
+        group[better],
+        topic[marks],
+        document[marks],
+        group[marks],
+    )
+
+
+def format_preferences(preferences: Preferences, form: Literal["pairs", "winner", "prefs"] = "pairs") -> str:
+    """Preferences as lines of text in their own order.
+
+    form : "pairs" (`topic preferred other`), "winner" (`topic a b preferred`, a being the document shown first, or
+        where nobody knows the one with the lower id), "prefs" (trec_eval's, one subgroup per preference, the group
+        being that of the preference, else its assessor; levels 2 and 1, 0 for what is Bad).
+
+    Raises
+    ------
+    ArgumentError
+        What the format cannot hold: several assessors, marks, definite preferences, weights, certain labels.
+    """
+    if form not in ("pairs", "winner", "prefs"):
+        raise ArgumentError(f"form={form!r}: choose pairs, winner or prefs")
+    for there, what in (
+        ((preferences.strength == 2).any(), "definite preferences (strength 2)"),
+        (preferences.weight is not None and (preferences.weight != 1).any(), "weights"),
+        (form != "prefs" and preferences.bad_topic.size > 0, "Bad marks"),
+        (form != "prefs" and len(preferences.assessors) > 1, "several assessors; select one"),
+    ):
+        if there:
+            raise ArgumentError(f"form={form!r} cannot hold {what}; write a table (to_frame) instead")
+    topics = [_field(label, first=True) for label in preferences.topics]
+    documents = [_field(label) for label in preferences.documents]
+    rows = list(
+        zip(preferences.topic.tolist(), preferences.preferred.tolist(), preferences.other.tolist(), strict=True)
+    )
+    if form == "pairs":
+        return "".join(f"{topics[t]} {documents[p]} {documents[o]}\n" for t, p, o in rows)
+    if form == "winner":
+        known = np.full(len(rows), np.nan) if preferences.first is None else preferences.first
+        lines = []
+        for (t, p, o), first in zip(rows, known.tolist(), strict=True):
+            leads = documents[p] < documents[o] if np.isnan(first) else first == 1
+            a, b = (p, o) if leads else (o, p)
+            lines.append(f"{topics[t]} {documents[a]} {documents[b]} {documents[p]}\n")
+        return "".join(lines)
+    grouped = preferences.pooled() if len(preferences.assessors) > 1 or preferences.group is None else preferences
+    assert grouped.group is not None
+    groups = [_field(str(label)) for label in grouped.group.tolist()]
+    marks = () if grouped.bad_group is None else tuple(_field(str(label)) for label in grouped.bad_group.tolist())
+    bad = set(zip(grouped.bad_topic.tolist(), grouped.bad_document.tolist(), marks, strict=True))
+    lines = []
+    for number, ((t, p, o), group) in enumerate(zip(rows, groups, strict=True), start=1):
+        if (t, p, group) in bad:
+            raise ArgumentError(
+                f"{grouped.describe(number - 1)}: form='prefs' cannot hold a preference for a document marked as Bad; "
+                "write a table (to_frame) instead"
+            )
+        lines.append(f"{topics[t]} {group} {number} {documents[p]} 2\n")
+        lines.append(f"{topics[t]} {group} {number} {documents[o]} {0 if (t, o, group) in bad else 1}\n")
+    for number, (t, d, group) in enumerate(sorted(bad), start=len(rows) + 1):
+        lines.append(f"{topics[t]} {group} {number} {documents[d]} 0\n")
+    return "".join(lines)
 
 
 def format_run(runs: Runs, system: str) -> str:

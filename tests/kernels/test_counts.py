@@ -64,3 +64,12 @@ def test_a_confusion_counts_the_values_of_pairs(pairs):
     for x in range(4):
         for y in range(4):
             assert table[x, y] == pairs.count((x, y))
+
+
+@pytest.mark.parametrize("n_values", [3, 100])
+def test_counting_values_leaves_what_it_was_given_as_it_was(n_values):
+    starts, code = np.array([0, 2, 4]), np.array([1, 1, 2, 0], np.int32)
+    counts = value_counts(starts, code, n_values)
+    assert starts.tolist() == [0, 2, 4]
+    assert code.tolist() == [1, 1, 2, 0]
+    assert (counts @ np.ones(n_values)).tolist() == [2, 2]

@@ -93,6 +93,35 @@ def recall(ranking, grades, k=None, rel=1, base=None):
     return found / base if base > 0 else 0.0
 
 
+def expected_found(ranking, probabilities, k=None):
+    """How many of the first k documents a user is expected to find relevant: the sum of the probabilities.
+
+    Demeester et al. (2016), Predicting Relevance Based on Assessor Disagreement. Inf. Retr. J. 19, equation 2.
+    """
+    found = 0.0
+    for document in ranking[:k]:
+        if document in probabilities:
+            found += probabilities[document]
+    return found
+
+
+def expected_recall(ranking, probabilities, k=None, base=None):
+    """Expected number of relevant documents among the first k over that among all judged; `base` takes its place."""
+    if base is None:
+        base = expected_found(list(probabilities), probabilities)
+    return expected_found(ranking, probabilities, k) / base if base > 0 else 0.0
+
+
+def gap_given(ranking, probabilities, k=None):
+    """GAP where each document's probability of relevance is given: thresholds lie at the distinct probabilities.
+
+    That a user's threshold is the i-th of them is as likely as it is higher than the one before.
+    """
+    levels = sorted({value for value in probabilities.values() if value > 0})
+    steps = [value - before for before, value in zip([0.0, *levels], levels, strict=False)]
+    return gap(ranking, probabilities, levels, k, steps)
+
+
 def r_precision(ranking, grades, rel=1):
     """Rprec = precision after R documents, R the number of relevant ones.
 

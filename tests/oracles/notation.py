@@ -142,6 +142,12 @@ ON_A_BOUNDED_SCALE = {
 }
 
 ON_PROBABILITIES = {
+    "P(relevance='given')@3": lambda r, o: oracle.expected_found(r, o.grades, 3) / 3,
+    "P(relevance='given',judged_only=True)@2": lambda r, o: oracle.expected_found(judged(r, o), o.grades, 2) / 2,
+    "R(relevance='given')@3": lambda r, o: oracle.expected_recall(r, o.grades, 3),
+    "R(recall_base=9,relevance='given')": lambda r, o: oracle.expected_recall(r, o.grades, base=9),
+    "GAP(relevance='given')": lambda r, o: oracle.gap_given(r, o.grades),
+    "GAP(relevance='given')@3": lambda r, o: oracle.gap_given(r, o.grades, 3),
     "ERR(stop='given')": lambda r, o: oracle.err_given(r, o.grades),
     "ERR(gains={1:0.5},stop='given')@5": lambda r, o: oracle.err_given(
         r, {document: 0.5 if grade == 1 else grade for document, grade in o.grades.items()}, 5

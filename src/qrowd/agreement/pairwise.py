@@ -16,7 +16,7 @@ from qrowd.agreement.kappa import Weights, credits
 from qrowd.agreement.reference import pair_numbers
 from qrowd.agreement.reliability import need_two_assessors, reliability
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.kernels.counts import coincidences
+from qrowd.kernels.counts import coincidences, diagonal_test
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
 
@@ -246,14 +246,6 @@ def same_agreement(first: LabelTable, second: LabelTable, *, both_directions: bo
     chi-square = sum (observed - expected)^2 / expected over the four counts, without continuity correction. Pairs of
     the same document are not independent, so p is too small where documents have many judgments.
     """
-    from scipy.special import chdtrc
-
-    times = 1.0 if both_directions else 0.5
-    table = times * np.array([[t.counts.trace(), t.counts.sum() - t.counts.trace()] for t in (first, second)])
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    expected = np.outer(rows, columns) / table.sum()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chi_square = float(((table - expected) ** 2 / expected).sum())
+    chi_square, p, n = diagonal_test(first.counts, second.counts, 1.0 if both_directions else 0.5)
     shares = (first.agreement, second.agreement)
-    p = float(chdtrc(1, chi_square))
-    return AgreementTest(chi_square, p, shares, (float(rows[0]), float(rows[1])), both_directions)
+    return AgreementTest(chi_square, p, shares, (float(n[0]), float(n[1])), both_directions)

@@ -34,7 +34,8 @@ def value_counts(starts: Ints, code: NDArray[np.int32], n_values: int) -> Counts
         return flat.reshape(n_documents, n_values).astype(np.float64)
     from scipy.sparse import csr_array
 
-    counts = csr_array((np.ones(code.size), code, starts), shape=(n_documents, n_values))
+    # Copied: sum_duplicates writes into the arrays that it was given.
+    counts = csr_array((np.ones(code.size), code.copy(), starts.copy()), shape=(n_documents, n_values))
     counts.sum_duplicates()
     return counts
 
@@ -70,3 +71,20 @@ def confusion(first: NDArray[np.integer], second: NDArray[np.integer], n_values:
     """(values, values) how often the first assessor says the row's value where the second says the column's."""
     flat = np.bincount(first.astype(np.int64) * n_values + second, minlength=n_values**2)
     return flat.reshape(n_values, n_values)
+
+
+def diagonal_test(first: NDArray[Any], second: NDArray[Any], times: float = 1.0) -> tuple[float, float, Floats]:
+    """chi-square and p for equal shares on the diagonals of two square tables of counts, and (2,) their totals.
+
+    times : what every count is multiplied by. chi-square = sum (observed - expected)^2 / expected over on and off the
+    diagonal of each, with one degree of freedom and without continuity correction. Cells expected to be empty count
+    nothing.
+    """
+    from scipy.special import chdtrc
+
+    observed = times * np.array([[t.trace(), t.sum() - t.trace()] for t in (first, second)], np.float64)
+    rows, columns = observed.sum(axis=1), observed.sum(axis=0)
+    expected = np.outer(rows, columns) / observed.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chi_square = float(np.nansum((observed - expected) ** 2 / expected))
+    return chi_square, float(chdtrc(1, chi_square)), rows

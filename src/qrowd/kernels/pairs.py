@@ -57,33 +57,3 @@ def order_counts_by_level(starts: Ints, value: Floats, level: Ints, n_levels: in
                     which = 0 if value[i] < value[j] else (1 if value[i] == value[j] else 2)
                     counts[g, level[i], level[j], which] += 1
     return counts
-
-
-@kernel
-def tau_b(reference: Floats, rows: Floats) -> Floats:
-    """(rows,) Kendall's tau-b of each row of `rows` (rows, things) with `reference` (things,).
-
-    (concordant - discordant) / sqrt(pairs untied in one * pairs untied in the other), over the things that are nan in
-    neither; nan where one of the two ties them all.
-    """
-    n = reference.size
-    out = np.empty(rows.shape[0])
-    for r in range(rows.shape[0]):
-        row = rows[r]
-        score, untied_row, untied_reference = 0, 0, 0
-        for i in range(n):
-            for j in range(i):
-                a = int(reference[i] > reference[j]) - int(reference[i] < reference[j])
-                b = int(row[i] > row[j]) - int(row[i] < row[j])
-                known = int(
-                    reference[i] == reference[i]
-                    and reference[j] == reference[j]
-                    and row[i] == row[i]
-                    and row[j] == row[j]
-                )
-                score += known * a * b
-                untied_row += known * b * b
-                untied_reference += known * a * a
-        both = float(untied_row) * float(untied_reference)
-        out[r] = score / np.sqrt(both) if both > 0.0 else np.nan
-    return out

@@ -6,6 +6,7 @@ import numpy as np
 
 from qrowd.errors import MeasureError
 from qrowd.kernels import ranking
+from qrowd.kernels.gain_sums import discounts
 from qrowd.measures.scoring import JUDGED_ONLY, REL, Floats, Linear, Scored, TopicView, divide, reach
 from qrowd.model.measure import Measure, Parameter, Value, gain_map, number, one_of
 
@@ -47,10 +48,7 @@ class DCG(Linear):
     name, parameters = "DCG", (DCG_FORM, GAINS, JUDGED_ONLY)
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
-        ranks = np.arange(1, min(depth, reach(measure)) + 1, dtype=np.float64)
-        if str(measure["dcg"]).endswith("original"):
-            return np.asarray(1 / np.log2(np.maximum(ranks, 2)))
-        return np.asarray(1 / np.log2(ranks + 1))
+        return discounts(min(depth, reach(measure)), original=str(measure["dcg"]).endswith("original"))
 
     def gains(self, measure: Measure, view: TopicView) -> Floats:
         form, gains = str(measure["dcg"]), measure["gains"]
@@ -133,23 +131,35 @@ class GAP(Scored):
         GAP = sum_n (1/n) sum_{m <= n} min(w_m, w_n) / sum over judged d of w_d,   w_d = P(threshold <= g_d)
 
     Thresholds are equally likely at every level of the scale; for fractions, at every value the assessor used in the
-    topic. It equals the mean of AP at each threshold, weighted by the number of documents relevant there.
+    topic. It equals the mean of AP at each threshold, weighted by the number of documents relevant there. With
+    relevance='given' the values are the w themselves: the probability that a user finds the document relevant.
 
     Source: Robertson, Kanoulas & Yilmaz (2010), Extending Average Precision to Graded Relevance Judgments. SIGIR.
     """
 
-    name, parameters = "GAP", (JUDGED_ONLY,)
+    name = "GAP"
+    parameters = (
+        Parameter(
+            "relevance",
+            "threshold",
+            "'threshold': w from thresholds at the scale's levels; 'given': values are w, probabilities of relevance",
+            one_of("threshold", "given"),
+        ),
+        JUDGED_ONLY,
+    )
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        worth = self._worth(view)
+        worth = self._worth(measure, view)
         ranking.shared_precision_sum(view.rows, worth, reach(measure), out)
         divide(out, worth.sum(axis=0))
 
     def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
-        return np.asarray((self._worth(view) > 0).sum(axis=0), np.float64)
+        return np.asarray((self._worth(measure, view) > 0).sum(axis=0), np.float64)
 
-    def _worth(self, view: TopicView) -> Floats:
+    def _worth(self, measure: Measure, view: TopicView) -> Floats:
         """(documents, assessors) share of thresholds that the value reaches."""
+        if measure["relevance"] == "given":
+            return view.probabilities(measure)
 
         def make() -> Floats:
             grades = view.grades()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from qrowd.errors import MeasureError
 from qrowd.kernels import ranking
 from qrowd.measures.scoring import (
     JUDGED_ONLY,
     RECALL_BASE,
     REL,
+    RELEVANCE,
     Floats,
     Linear,
     Scored,
@@ -27,43 +29,57 @@ class _Binary(Scored):
         return view.n_relevant(measure)
 
 
-class P(_Binary, Linear):
+class _Counted(Linear):
+    """What measures share that count relevant documents, or expect as many."""
+
+    def gains(self, measure: Measure, view: TopicView) -> Floats:
+        return view.probabilities(measure) if measure["relevance"] == "given" else view.relevant(measure)
+
+    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
+        return super().n_relevant(measure, view) if measure["relevance"] == "given" else view.n_relevant(measure)
+
+
+class P(_Counted):
     """Precision: the share of the first k ranks that hold a relevant document.
 
         P@k = |{r <= k : g_r >= rel}| / k
 
-    A list shorter than k is still divided by k.
+    A list shorter than k is still divided by k. With relevance='given' the values are probabilities of relevance, and
+    their sum, the expected number of relevant documents, stands above the line.
 
     Source: trec_eval 10.0 (P_k).
     """
 
-    name, cut, aliases, parameters = "P", "required", ("P_", "precision"), (REL, JUDGED_ONLY)
+    name, cut, aliases, parameters = "P", "required", ("P_", "precision"), (REL, RELEVANCE, JUDGED_ONLY)
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return np.full(min(depth, reach(measure)), 1 / reach(measure))
 
-    def gains(self, measure: Measure, view: TopicView) -> Floats:
-        return view.relevant(measure)
 
-
-class R(_Binary, Linear):
+class R(_Counted):
     """Recall: the share of all relevant documents found in the first k ranks, or in the whole list.
 
         R@k = |{r <= k : g_r >= rel}| / base
 
+    With relevance='given' sums of probabilities of relevance stand above and below the line.
+
     Source: trec_eval 10.0 (recall_k, set_recall).
     """
 
-    name, aliases, parameters = "R", ("recall_", "recall", "set_recall"), (REL, RECALL_BASE, JUDGED_ONLY)
+    name, aliases = "R", ("recall_", "recall", "set_recall")
+    parameters = (REL, RECALL_BASE, RELEVANCE, JUDGED_ONLY)
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return np.ones(min(depth, reach(measure)))
 
-    def gains(self, measure: Measure, view: TopicView) -> Floats:
-        return view.relevant(measure)
-
     def normaliser(self, measure: Measure, view: TopicView) -> Floats:
-        return recall_base(measure, view)
+        if measure["relevance"] == "threshold":
+            return recall_base(measure, view)
+        base = measure["recall_base"]
+        if base == "union":
+            raise MeasureError(f"{measure}: probabilities have no union; write recall_base='own' or a number")
+        expected = self.gains(measure, view).sum(axis=0)
+        return np.asarray(expected if base == "own" else np.full(expected.size, base))
 
 
 class Rprec(_Binary):

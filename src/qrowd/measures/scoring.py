@@ -80,6 +80,24 @@ class TopicView:
         """(documents, assessors) values, 0 where not judged."""
         return self.remember("grades", lambda: np.fmax(self.values, 0.0))
 
+    def probabilities(self, measure: Measure) -> Floats:
+        """(documents, assessors) values, each the probability that a user finds the document relevant; 0 if not judged.
+
+        Raises
+        ------
+        MeasureError
+            A value above 1.
+        """
+        grades = self.grades()
+        highest = grades.max(axis=0, initial=0.0)
+        if (highest > 1).any():
+            who = self.panel.assessors[int(highest.argmax())]
+            raise MeasureError(
+                f"{measure}: assessor {who} gives {highest.max():g}, which is no probability of relevance; recode it "
+                "to 1 or below, or leave relevance out"
+            )
+        return grades
+
     def relevant(self, measure: Measure) -> Floats:
         """(documents, assessors) 1 where the value reaches the measure's `rel`, else 0."""
         lowest = self.lowest_relevant(measure)
@@ -226,6 +244,12 @@ RECALL_BASE = Parameter(
     "own",
     "how many relevant documents there are: each assessor's 'own', the 'union' over assessors, or a number",
     any_of(one_of("own", "union"), number(1)),
+)
+RELEVANCE = Parameter(
+    "relevance",
+    "threshold",
+    "'threshold': 1 from rel on, else 0; 'given': values are probabilities of relevance, and they are counted",
+    one_of("threshold", "given"),
 )
 JUDGED_ONLY = Parameter(
     "judged_only", False, "leave documents the assessor has not judged out of the ranking", one_of(False, True)

@@ -45,6 +45,21 @@ RUN_COLUMNS: dict[str, tuple[str, ...]] = {
     "score": ("score", "sim", "relevance_score"),
     "rank": ("rank",),
 }
+PREFERENCE_COLUMNS: dict[str, tuple[str, ...]] = {
+    "topic": TOPIC,
+    "preferred": ("preferred", "winner", "better", "label"),
+    "other": ("other", "loser", "worse"),
+    "a": ("a", "document_a", "doc_a", "docA", "left"),
+    "b": ("b", "document_b", "doc_b", "docB", "right"),
+    "assessor": JUDGMENT_COLUMNS["assessor"],
+    "strength": ("strength",),
+    "weight": ("weight",),
+    "first": ("first",),
+    "group": ("group", "judgment_group"),
+    "order": JUDGMENT_COLUMNS["order"],
+    "seconds": JUDGMENT_COLUMNS["seconds"],
+    "time": JUDGMENT_COLUMNS["time"],
+}
 
 
 @dataclass(frozen=True)
@@ -67,6 +82,55 @@ def judgment_columns(frame: Frame, names: Mapping[str, str], assessor: str | Non
         if name in found:
             optional[name] = np.fromiter(found[name], object, len(found[name]))
     return Columns(labels, {"value": _numbers(found["value"], "value")}, optional)
+
+
+@dataclass(frozen=True)
+class PreferenceColumns:
+    """What was found in a frame of preferences: its labels, None where a cell may be missing, and the columns kept.
+
+    marks : rows that mark `other` as Bad; of those only topic, other, assessor and group are looked at.
+    """
+
+    labels: dict[str, list[Any]]
+    marks: NDArray[np.bool_]
+    optional: dict[str, NDArray[Any]]
+
+
+def preference_columns(frame: Frame, names: Mapping[str, str], assessor: str | None) -> PreferenceColumns:
+    """The columns of preferences: preferred and other, or the two documents a and b and which of them is preferred.
+
+    A row without a preferred document marks the other one as Bad.
+    """
+    found = _find(frame, PREFERENCE_COLUMNS, names, ("topic", "preferred"), ("assessor", assessor))
+    labels: dict[str, list[Any]] = {name: _labels(found[name], name) for name in ("topic", "assessor")}
+    optional: dict[str, NDArray[Any]] = {}
+    if "a" in found and "b" in found and "other" not in found:
+        preferred, a, b = (_labels(found[name], name) for name in ("preferred", "a", "b"))
+        for row, (chosen, one, two) in enumerate(zip(preferred, a, b, strict=True), start=1):
+            if chosen not in (one, two):
+                raise RowError(row, f"the preferred document {chosen!r} is neither {one!r} nor {two!r}")
+        labels["preferred"] = list(preferred)
+        labels["other"] = [two if chosen == one else one for chosen, one, two in zip(preferred, a, b, strict=True)]
+        optional["first"] = np.array([chosen == one for chosen, one in zip(preferred, a, strict=True)], np.float64)
+    elif "other" in found:
+        labels["other"] = _labels(found["other"], "other")
+        labels["preferred"] = [
+            None if cell is None or cell == "" or cell != cell else _labels([cell], "preferred")[0]
+            for cell in found["preferred"]
+        ]
+    else:
+        raise ArgumentError(
+            f"no other column (one of {', '.join(PREFERENCE_COLUMNS['other'])}), nor the two documents as a and b; "
+            "name them with from_frame(columns={'other': ...})"
+        )
+    for name in ("strength", "weight", "first", "order", "seconds"):
+        if name in found and name not in optional:
+            optional[name] = _numbers(found[name], name, required=False)
+    for name in ("group", "time"):
+        if name in found:
+            optional[name] = np.fromiter(found[name], object, len(found[name]))
+    marks = np.array([preferred is None for preferred in labels["preferred"]], bool)
+    return PreferenceColumns(labels, marks, optional)
 
 
 def run_columns(frame: Frame, names: Mapping[str, str], system: str | None) -> Columns:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, ScaleError
-from qrowd.model.labels import Codes, Selection, factorize, matching, merge_codes, read_only
+from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, or_missing, read_only
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.scales import Kind, Scale, infer_scale, parse_scale
 
@@ -390,13 +390,13 @@ class Judgments:
 
     def _take(self, rows: NDArray[np.int64], *, keep_assessors: bool = False) -> Judgments:
         """These rows, with labels that no row uses left out (assessors only if asked)."""
-        topics, topic = _compact(self.topics, self.topic[rows])
-        documents, document = _compact(self.documents, self.document[rows])
+        topics, topic = compact(self.topics, self.topic[rows])
+        documents, document = compact(self.documents, self.document[rows])
         assessors, assessor, scales = self.assessors, self.assessor[rows], self.scales
         if not keep_assessors:
             used = np.unique(assessor)
             scales = tuple(self.scales[i] for i in used)
-            assessors, assessor = _compact(self.assessors, assessor)
+            assessors, assessor = compact(self.assessors, assessor)
         optional = {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in self.OPTIONAL}
         return Judgments(topics, documents, assessors, topic, document, assessor, self.value[rows], scales, **optional)
 
@@ -415,7 +415,7 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
     value = np.concatenate([part.value for part in parts])
     optional: dict[str, NDArray[Any]] = {
         name: np.concatenate(
-            [_or_missing(getattr(part, name), len(part), name in ("order", "seconds")) for part in parts]
+            [or_missing(getattr(part, name), len(part), name in ("order", "seconds")) for part in parts]
         )
         for name in Judgments.OPTIONAL
         if any(getattr(part, name) is not None for part in parts)
@@ -430,19 +430,6 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
         for name, given in zip(assessors, values, strict=True)
     )
     return Judgments(topics, documents, assessors, topic, document, assessor, value, scales, **optional)
-
-
-def _or_missing(column: NDArray[np.generic] | None, n: int, numeric: bool) -> NDArray[np.generic]:
-    """The column, or one of missing values."""
-    if column is not None:
-        return column
-    return np.full(n, np.nan) if numeric else np.full(n, None, object)
-
-
-def _compact(labels: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Codes]:
-    """Labels in use, in their old order, and codes into them."""
-    used, new = np.unique(codes, return_inverse=True)
-    return tuple(labels[i] for i in used), new.astype(np.int32)
 
 
 def _by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:

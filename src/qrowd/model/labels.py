@@ -103,6 +103,19 @@ def merge_codes(labels: Sequence[tuple[str, ...]], codes: Sequence[Codes]) -> tu
     return tuple(numbers), np.concatenate(merged)
 
 
+def or_missing(column: NDArray[np.generic] | None, n: int, numeric: bool) -> NDArray[np.generic]:
+    """The column, or one of missing values."""
+    if column is not None:
+        return column
+    return np.full(n, np.nan) if numeric else np.full(n, None, object)
+
+
+def compact(labels: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Codes]:
+    """Labels in use, in their old order, and codes into them."""
+    used, new = np.unique(codes, return_inverse=True)
+    return tuple(labels[i] for i in used), new.astype(np.int32)
+
+
 def matching(labels: Sequence[str], wanted: Selection, noun: str) -> NDArray[np.bool_]:
     """Which labels are wanted: by name, by shell pattern (`umbrela-*`), or by a function of the label.
 

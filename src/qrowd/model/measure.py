@@ -102,8 +102,10 @@ class Measure:
         return hash(str(self))
 
 
-def parse_measure(text: object, definitions: Sequence[Definition]) -> Measure:
+def parse_measure(text: object, definitions: Sequence[Definition], noun: str = "measure") -> Measure:
     """Read a measure from its notation, from a trec_eval name, or from anything whose `str` is such a text.
+
+    noun : what messages call it, where something else is written in the same notation.
 
     ir_measures' objects print themselves in the same notation and need no treatment of their own.
 
@@ -117,23 +119,23 @@ def parse_measure(text: object, definitions: Sequence[Definition]) -> Measure:
     written = str(text).strip()
     shape = _SHAPE.fullmatch(written)
     if shape is None:
-        raise MeasureError(f"measure {written!r} is not of the form Name(parameter=value)@cut, as in nDCG@10")
-    definition, cut = _find(shape["name"].strip(), shape["cut"], written, definitions)
+        raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@cut, as in nDCG@10")
+    definition, cut = _find(shape["name"].strip(), shape["cut"], f"{noun} {written!r}", definitions)
     if cut is not None and definition.cut == "none":
-        raise MeasureError(f"measure {written!r}: {definition.name} takes no cut-off; write {definition.name}")
+        raise MeasureError(f"{noun} {written!r}: {definition.name} takes no cut-off; write {definition.name}")
     if cut is None and definition.cut == "required":
-        raise MeasureError(f"measure {written!r}: {definition.name} needs a cut-off, as in {definition.name}@10")
-    given = _arguments(shape["inside"], written)
+        raise MeasureError(f"{noun} {written!r}: {definition.name} needs a cut-off, as in {definition.name}@10")
+    given = _arguments(shape["inside"], f"{noun} {written!r}")
     known = {parameter.name: parameter for parameter in definition.parameters}
     values = {name: parameter.default for name, parameter in known.items()}
     for name, value in given.items():
         if name not in known:
             takes = ", ".join(known) or "no parameters"
-            raise MeasureError(f"measure {written!r}: {definition.name} has no parameter {name!r}; it takes {takes}")
+            raise MeasureError(f"{noun} {written!r}: {definition.name} has no parameter {name!r}; it takes {takes}")
         try:
             values[name] = known[name].accept(value)
         except ValueError as error:
-            raise MeasureError(f"measure {written!r}: {name} must be {error}, not {value!r}") from None
+            raise MeasureError(f"{noun} {written!r}: {name} must be {error}, not {value!r}") from None
     return Measure(definition, values, cut)
 
 
@@ -152,11 +154,12 @@ def _find(name: str, cut: str | None, written: str, definitions: Sequence[Defini
         hint = (
             f"did you mean {lowered[near[0]]!r}?" if near else f"choose from {', '.join(d.name for d in definitions)}"
         )
-        raise MeasureError(f"measure {written!r} is unknown; {hint} (`qrowd measures` lists all)")
+        listed = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
+        raise MeasureError(f"{written} is unknown; {hint}{listed}")
     if cut is None:
         return definition, None
     if not _CUT.fullmatch(cut.strip()):
-        raise MeasureError(f"measure {written!r}: the cut-off must be a whole number from 1, not {cut.strip()!r}")
+        raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {cut.strip()!r}")
     return definition, int(cut)
 
 
@@ -165,7 +168,7 @@ def _arguments(inside: str | None, written: str) -> dict[str, Value]:
     if inside is None or not inside.strip():
         return {}
     source = f"f({inside})"
-    unreadable = MeasureError(f"measure {written!r}: cannot read the parentheses; write (parameter=value, ...)")
+    unreadable = MeasureError(f"{written}: cannot read the parentheses; write (parameter=value, ...)")
     try:
         call = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError):
@@ -177,7 +180,7 @@ def _arguments(inside: str | None, written: str) -> dict[str, Value]:
         if keyword.arg is None:
             raise unreadable
         if keyword.arg in arguments:
-            raise MeasureError(f"measure {written!r}: {keyword.arg} is given twice")
+            raise MeasureError(f"{written}: {keyword.arg} is given twice")
         try:
             value = ast.literal_eval(keyword.value)
         except (ValueError, TypeError):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, RowError
-from qrowd.model.labels import Codes, factorize, merge_codes, read_only
+from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, read_only
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
@@ -95,6 +95,25 @@ class Runs:
             },
             backend,
         )
+
+    def select(self, *, systems: Selection | None = None, topics: Selection | None = None) -> Runs:
+        """Only these systems and topics, each by name, shell pattern, list of those, or function."""
+        keep = np.ones(len(self), bool)
+        for wanted, labels, codes, noun in (
+            (systems, self.systems, self.system, "system"),
+            (topics, self.topics, self.topic, "topic"),
+        ):
+            if wanted is not None:
+                keep &= matching(labels, wanted, noun)[codes]
+        rows = np.flatnonzero(keep)
+        (who, system), (topic_labels, topic), (labels, document) = (
+            compact(names, codes[rows])
+            for names, codes in (
+                (self.systems, self.system), (self.topics, self.topic), (self.documents, self.document),
+            )
+        )  # fmt: skip
+        rank = None if self.rank is None else self.rank[rows]
+        return Runs(who, topic_labels, labels, system, topic, document, self.score[rows], rank)
 
     def __len__(self) -> int:
         return int(self.score.size)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,11 @@ class Scores:
     relevant: Floats
     coverage: Floats
     attributes: Mapping[str, Any]
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """(measures, assessors, topics) where the assessor has a score."""
+        return np.asarray(~np.isnan(self.values).all(axis=3))
 
     def of(self, measure: str) -> Floats:
         """(assessors, topics, systems) scores of one measure."""

@@ -27,7 +27,7 @@ from qrowd.simulation.assessors import (
 from qrowd.simulation.demo import simulate_demo
 from qrowd.simulation.judgments import simulate_judgments
 from qrowd.simulation.magnitudes import check_documents, simulate_magnitudes
-from qrowd.simulation.preferences import SimulatedPreferences, simulate_preferences
+from qrowd.simulation.preferences import simulate_preferences
 from qrowd.simulation.random_assessors import RandomAssessors
 from qrowd.simulation.runs import simulate_runs
 from qrowd.simulation.truth import Truth, simulate_pool
@@ -44,7 +44,6 @@ __all__ = [
     "Random",
     "RandomAssessors",
     "Rng",
-    "SimulatedPreferences",
     "Spammer",
     "Truth",
     "check_documents",

@@ -58,6 +58,9 @@ class RandomAssessors:
         self.scale = parse_scale(f"0-{shares.size - 1}")
         # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
         self._edges = 256 * np.cumsum(shares)[:-1]
+        whole = np.floor(self._edges)
+        self._grade_of_byte = np.searchsorted(whole, np.arange(256), side="right").astype(np.float64)
+        self._undecided_byte = np.isin(np.arange(256), whole[whole != self._edges])
         if like is not None and np.shape(like) != pool.document.shape:
             raise ArgumentError(f"like: {pool.document.size} values needed, one per pooled document")
         self._gaps = None if like is None else np.isnan(like)
@@ -85,14 +88,8 @@ class RandomAssessors:
         random = self._chance.stream("random assessors", strand)
         size = self.pool.document.size * STRAND
         lots = np.frombuffer(random.bytes(size), np.uint8).reshape(-1, STRAND)
-        whole = np.floor(self._edges)
-        for k, edge in enumerate(whole.tolist()):
-            reached = lots[:, first : first + out.shape[1]] >= int(edge)
-            out[...] = reached if k == 0 else out + reached
-        undecided = np.zeros(lots.shape, bool)
-        for edge in set(whole[whole != self._edges].tolist()):
-            undecided |= lots == int(edge)
-        close = np.flatnonzero(undecided)
+        out[...] = self._grade_of_byte[lots[:, first : first + out.shape[1]]]
+        close = np.flatnonzero(self._undecided_byte[lots])
         if close.size:
             exact = lots.ravel()[close] + random.random(close.size)
             row, column = np.divmod(close, STRAND)

@@ -1,0 +1,312 @@
+"""How the judging of a topic may still end: outcomes of its pairs, bounds over all ends, ends drawn at random.
+
+closed : (n, n) bool
+    Which document is preferred to which, directly or over chains.
+bad : (n,) bool
+    Documents marked as Bad.
+above : (n, n, systems) float64
+    Weight of the pair where the system ranks the row's document above the column's, else 0.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 5.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.compiled import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.uint8]
+
+# How a pair of documents i < j may end; their sum is a code from 1 to 7.
+FIRST, SECOND, DROPPED = 1, 2, 4
+
+
+@kernel
+def pair_outcomes(closed: Bools, bad: Bools, markable: Bools, out: Codes) -> None:
+    """out[i, j], i < j: 0 if the pair is decided, else the sum of FIRST, SECOND and DROPPED it may end as; 0 elsewhere.
+
+    markable : (n,) whether a document may still be marked as Bad.
+
+    A pair with a Bad document can still be decided by a chain, but only if that document was preferred to one that is
+    not Bad (or, as the lower end of the chain, one that is not Bad was preferred to it).
+    """
+    n = bad.size
+    wins, losses = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    for i in range(n):
+        for j in range(n):
+            if closed[i, j] and not bad[j]:
+                wins[i] = True
+            if closed[i, j] and not bad[i]:
+                losses[j] = True
+    out[:] = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            if closed[i, j] or closed[j, i]:
+                continue
+            first, second = not bad[i] or (bad[j] and wins[i] and losses[j]), False
+            if bad[i] and bad[j]:
+                second, dropped = wins[j] and losses[i], True
+            elif bad[j]:
+                second, dropped = wins[j], markable[i]
+            elif bad[i]:
+                first, second, dropped = wins[i], True, markable[j]
+            else:
+                second, dropped = True, markable[i] and markable[j]
+            out[i, j] = FIRST * int(first) + SECOND * int(second) + DROPPED * int(dropped)
+
+
+# ---------------------------------------------------------------------- bounds
+#
+# fixed_right, fixed_total : (systems,) weight of the pairs whose end is certain that the system orders rightly, and of
+#     all that it orders.
+# first, second : (systems, pairs) weight of each other pair if the system ranks its first document higher, or its
+#     second one, else 0. Columns 0 to ends[0] may end either way, up to ends[1] as the first over the second or be
+#     dropped, up to ends[2] in all three ways.
+
+
+@kernel
+def total_ranges(fixed_total: Floats, first: Floats, second: Floats, ends: Ints, out: Floats) -> None:
+    """out[0, s], out[1, s] = least and greatest weight of all pairs that system s orders in the end."""
+    for s in range(fixed_total.size):
+        sure, loose = fixed_total[s], 0.0
+        for p in range(ends[0]):
+            sure += first[s, p] + second[s, p]
+        for p in range(ends[0], ends[2]):
+            loose += first[s, p] + second[s, p]
+        out[0, s] = sure
+        out[1, s] = sure + loose
+
+
+@kernel
+def bounds_of(
+    fixed_right: Floats,
+    fixed_total: Floats,
+    first: Floats,
+    second: Floats,
+    ends: Ints,
+    ranges: Floats,
+    e: int,
+    f: int,
+) -> tuple[float, float]:
+    """Bounds on E_e - E_f however the pairs end, E = right / total, 0 where the total is.
+
+    With N the totals, E_e - E_f = (right_e - r * right_f) / N_e at r = N_e / N_f. For a fixed r every pair ends at its
+    own worst; in r the worst is convex, so that the ends of r's range bound it. Subtracting c * (N_e - r * N_f), which
+    is 0, from the numerator changes nothing but the bound; the best of a few c is taken.
+    """
+    if ranges[0, e] <= 0.0 or ranges[0, f] <= 0.0:
+        # A fraction without any pair is 0: nothing is certain but that one that has none in any case is 0.
+        return 0.0 if ranges[1, f] <= 0.0 else -1.0, 0.0 if ranges[1, e] <= 0.0 else 1.0
+    small = large = ranges[1, e] / ranges[1, f]
+    dropping = ranges[0, e] < ranges[1, e] or ranges[0, f] < ranges[1, f]
+    if dropping:
+        large = _largest_ratio(ranges, first, second, ends, e, f)
+        small = 1.0 / _largest_ratio(ranges, first, second, ends, f, e)
+    top, bottom = np.inf, -np.inf
+    for k in range(3 if dropping else 1):
+        c = 0.5 * k
+        over, under = _numerator_range(fixed_right, fixed_total, first, second, ends, e, f, small, c)
+        if dropping:
+            more, less = _numerator_range(fixed_right, fixed_total, first, second, ends, e, f, large, c)
+            over, under = max(over, more), min(under, less)
+        top, bottom = min(top, over), max(bottom, under)
+    high = min(1.0, top / (ranges[0, e] if top > 0.0 else ranges[1, e]))
+    low = max(-1.0, bottom / (ranges[0, e] if bottom < 0.0 else ranges[1, e]))
+    return low, high
+
+
+@kernel
+def difference_bounds(
+    fixed_right: Floats,
+    fixed_total: Floats,
+    first: Floats,
+    second: Floats,
+    ends: Ints,
+    ranges: Floats,
+    low: Floats,
+    high: Floats,
+) -> None:
+    """low[e, f] <= E_e - E_f <= high[e, f] for all systems; 0 on the diagonal."""
+    for e in range(fixed_total.size):
+        low[e, e] = high[e, e] = 0.0
+        for f in range(e + 1, fixed_total.size):
+            low[e, f], high[e, f] = bounds_of(fixed_right, fixed_total, first, second, ends, ranges, e, f)
+            low[f, e], high[f, e] = -high[e, f], -low[e, f]
+
+
+@kernel
+def all_settled(
+    fixed_right: Floats,
+    fixed_total: Floats,
+    first: Floats,
+    second: Floats,
+    ends: Ints,
+    ranges: Floats,
+    suspects: Ints,
+    tiny: float,
+) -> bool:
+    """Whether every difference has a certain sign.
+
+    suspects : (m, 2) all pairs of systems, in the order to try them; the first without a certain sign ends it.
+    """
+    for k in range(suspects.shape[0]):
+        e, f = suspects[k, 0], suspects[k, 1]
+        low, high = bounds_of(fixed_right, fixed_total, first, second, ends, ranges, e, f)
+        if not (low > tiny or high < -tiny or (low >= -tiny and high <= tiny)):
+            return False
+    return True
+
+
+@kernel
+def _largest_ratio(ranges: Floats, first: Floats, second: Floats, ends: Ints, e: int, f: int) -> float:
+    """The largest N_e / N_f over all ways of dropping pairs: Dinkelbach's iteration, from the ratio without dropping.
+
+    Source: Dinkelbach (1967), On Nonlinear Fractional Programming. Management Science 13(7), 492-498.
+    """
+    ratio = ranges[1, e] / ranges[1, f]
+    for _ in range(100):
+        upper, lower = ranges[0, e], ranges[0, f]
+        for p in range(ends[0], ends[2]):
+            one, two = first[e, p] + second[e, p], first[f, p] + second[f, p]
+            keep = 1.0 if one > ratio * two else 0.0
+            upper += keep * one
+            lower += keep * two
+        if upper / lower <= ratio * (1 + 1e-13):
+            break
+        ratio = upper / lower
+    return float(ratio * (1 + 1e-12))
+
+
+@kernel
+def _numerator_range(
+    fixed_right: Floats,
+    fixed_total: Floats,
+    first: Floats,
+    second: Floats,
+    ends: Ints,
+    e: int,
+    f: int,
+    r: float,
+    c: float,
+) -> tuple[float, float]:
+    """Largest and smallest (right_e - c N_e) - r (right_f - c N_f), every pair at its own worst."""
+    over = (fixed_right[e] - c * fixed_total[e]) - r * (fixed_right[f] - c * fixed_total[f])
+    under = over
+    first_e, first_f, second_e, second_f = first[e], first[f], second[e], second[f]
+    for p in range(ends[0]):
+        one, two = first_e[p] - r * first_f[p], second_e[p] - r * second_f[p]
+        shift = c * (one + two)
+        over += max(one, two) - shift
+        under += min(one, two) - shift
+    for p in range(ends[0], ends[1]):
+        one, two = first_e[p] - r * first_f[p], second_e[p] - r * second_f[p]
+        one -= c * (one + two)
+        over += max(one, 0.0)
+        under += min(one, 0.0)
+    for p in range(ends[1], ends[2]):
+        one, two = first_e[p] - r * first_f[p], second_e[p] - r * second_f[p]
+        shift = c * (one + two)
+        over += max(one - shift, two - shift, 0.0)
+        under += min(one - shift, two - shift, 0.0)
+    return over, under
+
+
+# ---------------------------------------------------------------------- drawn completions
+
+
+@kernel
+def drawn_scores(
+    closed: Bools,
+    bad: Bools,
+    chance_bad: Floats,
+    probability: Floats,
+    above: Floats,
+    uniform: Floats,
+    out: Floats,
+) -> None:
+    """out[d, s] = score of system s once everything was judged, in one drawn completion after the other.
+
+    chance_bad : (n,) probability that each document will be marked; 0 where it cannot be any more.
+    probability : (n, n) that the row's document is preferred to the column's.
+    uniform : (draws, 3, n) numbers from 0 to 1.
+
+    Documents that are not Bad are put into a row one after the other, in random order. Where what is known leaves
+    several places, each is as likely as the product of its pairs' probabilities makes it. A document that was preferred
+    to one that is not Bad is not Bad either.
+    """
+    n, n_systems = bad.size, above.shape[2]
+    row, is_bad = np.empty(n, np.int64), np.empty(n, np.bool_)
+    place, chances = np.empty(n, np.int64), np.empty(n + 1)
+    base_right, base_total = np.zeros(n_systems), np.zeros(n_systems)
+    for i in range(n):
+        for j in range(n):
+            if closed[i, j]:
+                for s in range(n_systems):
+                    base_right[s] += above[i, j, s]
+                    base_total[s] += above[i, j, s] + above[j, i, s]
+    right, total = np.empty(n_systems), np.empty(n_systems)
+    for d in range(uniform.shape[0]):
+        order = np.argsort(uniform[d, 1])
+        size = 0
+        for i in range(n):
+            is_bad[i] = bad[i] or uniform[d, 0, i] < chance_bad[i]
+        # Nobody marks what was preferred to a document that stays.
+        changed = True
+        while changed:
+            changed = False
+            for i in range(n):
+                if is_bad[i] and not bad[i]:
+                    for j in range(n):
+                        if closed[i, j] and not is_bad[j]:
+                            is_bad[i] = False
+                            changed = True
+        for t in range(n):
+            new = order[t]
+            if is_bad[new]:
+                continue
+            first, last = 0, size
+            for k in range(size):
+                if closed[row[k], new] and not closed[new, row[k]]:
+                    first = k + 1
+            for k in range(size - 1, first - 1, -1):
+                if closed[new, row[k]]:
+                    last = k
+            # chances[k] relative to the lowest place, in logarithms: each step up puts one more document below.
+            chances[last] = 0.0
+            top = 0.0
+            for k in range(last - 1, first - 1, -1):
+                p = min(max(probability[new, row[k]], 1e-12), 1 - 1e-12)
+                chances[k] = chances[k + 1] + np.log(p) - np.log1p(-p)
+                top = max(top, chances[k])
+            whole = 0.0
+            for k in range(first, last + 1):
+                chances[k] = np.exp(chances[k] - top)
+                whole += chances[k]
+            left = uniform[d, 2, new] * whole
+            at = first
+            while at < last and left >= chances[at]:
+                left -= chances[at]
+                at += 1
+            for k in range(size, at, -1):
+                row[k] = row[k - 1]
+            row[at] = new
+            size += 1
+        for k in range(size):
+            place[row[k]] = k
+        right[:] = base_right
+        total[:] = base_total
+        for i in range(n):
+            for j in range(i + 1, n):
+                if closed[i, j] or closed[j, i] or (is_bad[i] and is_bad[j]):
+                    continue
+                first_wins = is_bad[j] or (not is_bad[i] and place[i] < place[j])
+                for s in range(n_systems):
+                    total[s] += above[i, j, s] + above[j, i, s]
+                    right[s] += above[i, j, s] if first_wins else above[j, i, s]
+        for s in range(n_systems):
+            out[d, s] = right[s] / total[s] if total[s] > 0.0 else 0.0

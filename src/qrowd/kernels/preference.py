@@ -1,0 +1,397 @@
+"""Preferences against rankings: which pairs of documents a system put in the preferred order.
+
+Every kernel that scores reads the same arrays:
+
+ranks : (systems, documents) int32
+    Rank of each pooled document, from 1; documents that a system did not rank stand at its limit.
+limits : (systems,) int32
+    One more than the number of documents a system ranked, or than the cut-off: where the unranked stand.
+starts, pairs : (assessors + 1,) int64, (rows, 2) int32
+    The preferences of assessor a are the rows starts[a]:starts[a + 1]: the preferred document and the other.
+out : (systems, assessors) float64, overwritten.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.compiled import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Ranks = NDArray[np.int32]
+Pairs = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+
+# ---------------------------------------------------------------------- ranks of documents
+
+
+@kernel
+def document_ranks(rows: Ranks, tied: Bools, ascending: bool, out: Ranks) -> None:
+    """out[s, d] = rank of document d, 0 where the system did not rank it.
+
+    rows : (systems, depth), document at each rank, -1 for documents that are left out.
+    tied : (systems, depth), True where a document has the score of the one above it.
+    ascending : turn every group of tied documents round: rows hold the highest document id first.
+    """
+    out[:] = 0
+    for s in range(rows.shape[0]):
+        first = 0
+        depth = rows.shape[1]
+        while first < depth:
+            last = first
+            while last + 1 < depth and tied[s, last + 1]:
+                last += 1
+            for r in range(first, last + 1):
+                if rows[s, r] >= 0:
+                    out[s, rows[s, r]] = (first + last - r if ascending else r) + 1
+            first = last + 1
+
+
+# ---------------------------------------------------------------------- pairs from values
+
+
+@kernel
+def pairs_by_value(starts: Ints, value: Floats, tied: bool) -> tuple[Pairs, Ints]:
+    """All pairs of rows of one segment whose values differ, the higher first; or, if `tied`, those of equal value.
+
+    starts : (segments + 1,); segment g is value[starts[g]:starts[g + 1]].
+
+    Returns (n, 2) row numbers and (segments + 1,) where the pairs of each segment start.
+    """
+    n_segments = starts.size - 1
+    ends = np.zeros(n_segments + 1, np.int64)
+    for g in range(n_segments):
+        n = 0
+        for i in range(starts[g], starts[g + 1]):
+            for j in range(starts[g], starts[g + 1]):
+                n += (i < j and value[i] == value[j]) if tied else value[i] > value[j]
+        ends[g + 1] = ends[g] + n
+    pairs = np.empty((ends[n_segments], 2), np.int32)
+    at = 0
+    for g in range(n_segments):
+        for i in range(starts[g], starts[g + 1]):
+            for j in range(starts[g], starts[g + 1]):
+                if (i < j and value[i] == value[j]) if tied else value[i] > value[j]:
+                    pairs[at, 0] = i
+                    pairs[at, 1] = j
+                    at += 1
+    return pairs, ends
+
+
+# ---------------------------------------------------------------------- shares of pairs in the right order
+
+
+@kernel
+def ordered_pairs(
+    ranks: Ranks,
+    limits: Ranks,
+    starts: Ints,
+    pairs: Pairs,
+    weight: Floats,
+    discount: Floats,
+    upper: bool,
+    correct: Floats,
+    ordered: Floats,
+) -> None:
+    """Weight of the pairs that each system ordered, and of those it ordered as preferred, both (systems, assessors).
+
+    A pair is ordered where at least one of its documents is ranked. It weighs weight[row] * discount[rank], rank being
+    the lower of its two ranks, or if `upper` the upper one; discount[0] is not used.
+    """
+    for s in range(ranks.shape[0]):
+        rank = ranks[s]
+        limit = limits[s]
+        for a in range(starts.size - 1):
+            right, total = 0.0, 0.0
+            for row in range(starts[a], starts[a + 1]):
+                better, worse = rank[pairs[row, 0]], rank[pairs[row, 1]]
+                if better < limit or worse < limit:
+                    w = weight[row] * discount[min(better, worse) if upper else max(better, worse)]
+                    total += w
+                    right += w if better < worse else 0.0
+            correct[s, a] = right
+            ordered[s, a] = total
+
+
+@kernel
+def average_share(
+    ranks: Ranks, limits: Ranks, starts: Ints, pairs: Pairs, weight: Floats, cut: int, out: Floats
+) -> None:
+    """out[s, a] = mean, over the ranks k at which the number of rightly ordered pairs rises, of their share at rank k.
+
+    At rank k the first k documents are all that is ranked. `cut` is the last k looked at.
+    """
+    deepest = 0
+    for s in range(limits.size):
+        deepest = max(deepest, limits[s])
+    right, total = np.empty(deepest + 1), np.empty(deepest + 1)
+    for s in range(ranks.shape[0]):
+        rank = ranks[s]
+        limit = limits[s]
+        for a in range(starts.size - 1):
+            right[:] = 0.0
+            total[:] = 0.0
+            for row in range(starts[a], starts[a + 1]):
+                better, worse = rank[pairs[row, 0]], rank[pairs[row, 1]]
+                total[min(better, worse)] += weight[row]
+                if better < worse:
+                    right[better] += weight[row]
+            so_far, seen, shares, n = 0.0, 0.0, 0.0, 0
+            for k in range(1, min(limit, cut + 1)):
+                seen += total[k]
+                if right[k] > 0.0:
+                    so_far += right[k]
+                    shares += so_far / seen
+                    n += 1
+            out[s, a] = shares / n if n > 0 else 0.0
+
+
+# ---------------------------------------------------------------------- what follows from pairs
+
+
+@kernel
+def closure(n: int, pairs: Pairs) -> Bools:
+    """(n, n) whether i is preferred to j, directly or over a chain of others, chains within cycles aside.
+
+    pairs : (rows, 2) places from 0 to n - 1.
+
+    Documents that can be reached from one another form a knot; between knots every chain counts, within a knot only
+    what was said directly.
+    """
+    direct = np.zeros((n, n), np.bool_)
+    for row in range(pairs.shape[0]):
+        direct[pairs[row, 0], pairs[row, 1]] = True
+    reach = direct.copy()
+    for k in range(n):
+        for i in range(n):
+            if reach[i, k]:
+                for j in range(n):
+                    reach[i, j] |= reach[k, j]
+    closed = direct.copy()
+    for i in range(n):
+        for j in range(n):
+            if i != j and reach[i, j] and not reach[j, i]:
+                closed[i, j] = True
+    return closed
+
+
+@kernel
+def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
+    """The closure of every group's pairs, each pair once: (m, 2), and (groups + 1,) where each group starts.
+
+    starts : (groups + 1,); group g is pairs[starts[g]:starts[g + 1]].
+    """
+    n_groups = starts.size - 1
+    ends = np.zeros(n_groups + 1, np.int64)
+    found = np.empty((max(pairs.shape[0], 16), 2), np.int32)
+    number = np.full(n, -1, np.int64)
+    members = np.empty(n, np.int32)
+    size = 0
+    for g in range(n_groups):
+        # Only the documents of the group take part: most groups are small.
+        n_members = 0
+        local = np.empty((starts[g + 1] - starts[g], 2), np.int32)
+        for row in range(starts[g], starts[g + 1]):
+            for side in range(2):
+                document = pairs[row, side]
+                if number[document] < 0:
+                    number[document] = n_members
+                    members[n_members] = document
+                    n_members += 1
+                local[row - starts[g], side] = number[document]
+        closed = closure(n_members, local)
+        for i in range(n_members):
+            for j in range(n_members):
+                if closed[i, j]:
+                    if size == found.shape[0]:
+                        larger = np.empty((2 * size, 2), np.int32)
+                        larger[:size] = found
+                        found = larger
+                    found[size, 0] = members[i]
+                    found[size, 1] = members[j]
+                    size += 1
+            number[members[i]] = -1
+        ends[g + 1] = size
+    return found[:size].copy(), ends
+
+
+@kernel
+def won_and_lost(starts: Ints, pairs: Pairs, weight: Floats, judged: Bools, bad: Bools, out: Floats) -> None:
+    """out[a, 0, d] = how many documents d beats, out[a, 1, d] = how many beat it, for every assessor.
+
+    judged, bad : (assessors, documents) compared or marked at all, and marked as Bad: where nothing else decides,
+        whoever is not Bad beats whoever is.
+
+    One document beats another that it was preferred to by the greater weight.
+    """
+    out[:] = 0.0
+    n = judged.shape[1]
+    for a in range(starts.size - 1):
+        balance = np.zeros((n, n))
+        for row in range(starts[a], starts[a + 1]):
+            i, j = pairs[row, 0], pairs[row, 1]
+            balance[i, j] += weight[row]
+            balance[j, i] -= weight[row]
+        for i in range(n):
+            for j in range(n):
+                decided = balance[i, j]
+                if decided == 0.0 and judged[a, i] and judged[a, j]:
+                    decided = 1.0 * int(bad[a, j]) - int(bad[a, i])
+                if decided > 0.0:
+                    out[a, 0, i] += 1.0
+                    out[a, 1, j] += 1.0
+
+
+# ---------------------------------------------------------------------- trec_eval's counts by judgment group
+
+COUNTS = 15
+
+
+@kernel
+def group_counts(
+    ranks: Ranks,
+    limits: Ranks,
+    label_order: Ranks,
+    starts: Ints,
+    pairs: Pairs,
+    level_starts: Ints,
+    member: Pairs,
+    is_bad: Bools,
+    out: Floats,
+) -> None:
+    """out[s, g, :] = what trec_eval counts for judgment group g.
+
+    label_order : (documents,) place of each document by its id, ascending; unranked documents stand in that order.
+    starts, pairs : the closed pairs of each group, each once.
+    level_starts, member, is_bad : the documents of each group, and which of them are Bad.
+
+    Columns 0-4: pairs fulfilled and possible with both documents ranked; fulfilled and possible with one ranked; with
+    none. 5-8: documents not Bad, those of them ranked; Bad, those of them ranked. Then pairs fulfilled and possible if
+    only the first few Bad documents count: 9-10 as many as are not Bad; 11-12 the same, both documents ranked; 13-14 as
+    many as are ranked and not Bad, both documents ranked.
+    """
+    n = ranks.shape[1]
+    position = np.empty(n, np.int64)
+    bad_above = np.empty(n, np.int64)
+    places = np.empty(n, np.int64)
+    for s in range(ranks.shape[0]):
+        rank = ranks[s]
+        limit = limits[s]
+        for d in range(n):
+            position[d] = rank[d] if rank[d] < limit else np.int64(limit) + label_order[d]
+        for g in range(starts.size - 1):
+            count = out[s, g]
+            count[:] = 0.0
+            for m in range(level_starts[g], level_starts[g + 1]):
+                kind = 7 if is_bad[m] else 5
+                count[kind] += 1.0
+                count[kind + 1] += 1.0 if rank[member[m]] < limit else 0.0
+            n_bad = 0
+            for m in range(level_starts[g], level_starts[g + 1]):
+                bad_above[member[m]] = -1
+                if is_bad[m]:
+                    places[n_bad] = position[member[m]]
+                    n_bad += 1
+            places[:n_bad].sort()
+            for m in range(level_starts[g], level_starts[g + 1]):
+                if is_bad[m]:
+                    bad_above[member[m]] = np.searchsorted(places[:n_bad], position[member[m]])
+            for row in range(starts[g], starts[g + 1]):
+                i, j = pairs[row, 0], pairs[row, 1]
+                first, second = rank[i] < limit, rank[j] < limit
+                fulfilled = first and position[i] < position[j]
+                both = first and second
+                if both:
+                    count[0] += fulfilled
+                    count[1] += 1.0
+                elif first or second:
+                    count[2] += fulfilled
+                    count[3] += 1.0
+                else:
+                    count[4] += 1.0
+                deepest = max(bad_above[i], bad_above[j])
+                if deepest < count[5]:
+                    count[9] += fulfilled
+                    count[10] += 1.0
+                    if both:
+                        count[11] += fulfilled
+                        count[12] += 1.0
+                if both and deepest < count[6]:
+                    count[13] += fulfilled
+                    count[14] += 1.0
+
+
+@kernel
+def shares_of_pairs(
+    ranks: Ranks, limits: Ranks, pairs: Pairs, for_first: Floats, for_second: Floats, out: Floats
+) -> None:
+    """For every pair of documents that some group ordered, the share of its groups that the system agrees with.
+
+    pairs : (m, 2), each two documents once; for_first, for_second : (m,) groups that prefer the first, the second.
+    out : (systems, 5): sum of shares and number of pairs with both documents ranked; the same with one ranked; number
+        of pairs with none ranked.
+    """
+    out[:] = 0.0
+    for s in range(ranks.shape[0]):
+        rank = ranks[s]
+        limit = limits[s]
+        for row in range(pairs.shape[0]):
+            i, j = rank[pairs[row, 0]], rank[pairs[row, 1]]
+            if i >= limit and j >= limit:
+                out[s, 4] += 1.0
+                continue
+            agree = for_first[row] if i < j else for_second[row]
+            column = 0 if i < limit and j < limit else 2
+            out[s, column] += agree / (for_first[row] + for_second[row])
+            out[s, column + 1] += 1.0
+
+
+# ---------------------------------------------------------------------- similarity to the ideal ranking
+
+
+@kernel
+def similarity_to_ideal(ranks: Ranks, limits: Ranks, level: Ranks, n_levels: int, tail: Floats, out: Floats) -> None:
+    """Rank-biased overlap of each ranking with the ideal one that is closest to it, over the ideal's with itself.
+
+    level : (assessors, documents), 0 for documents outside the ideal ranking, else 1 ... n_levels, the higher the
+        better; documents of one level stand in the system's own order.
+    tail : tail[m] = sum over depths i >= m of p^(i - 1) / i, up to the last depth; 0 beyond.
+
+    Two rankings share a document from the depth of the lower of its two ranks on. Clarke, Vtyurina & Smucker (2021).
+    """
+    n_documents = level.shape[1]
+    deepest = tail.size - 1
+    ideal_rank = np.empty(n_levels + 1, np.int64)
+    by_rank = np.empty(n_documents, np.int64)
+    for s in range(ranks.shape[0]):
+        rank = ranks[s]
+        n_ranked = 0
+        for d in np.argsort(rank):
+            if rank[d] < limits[s]:
+                by_rank[n_ranked] = d
+                n_ranked += 1
+        for a in range(level.shape[0]):
+            # First how many documents each level has, then how many stand above it, then its last rank given out.
+            ideal_rank[:] = 0
+            for d in range(n_documents):
+                ideal_rank[level[a, d]] += 1
+            size = 0
+            for step in range(n_levels, 0, -1):
+                size += ideal_rank[step]
+                ideal_rank[step] = size - ideal_rank[step]
+            shared, best = 0.0, 0.0
+            for r in range(n_ranked):
+                d = by_rank[r]
+                if level[a, d] > 0:
+                    ideal_rank[level[a, d]] += 1
+                    depth = max(np.int64(rank[d]), ideal_rank[level[a, d]])
+                    if depth <= deepest:
+                        shared += tail[depth]
+            for depth in range(1, min(size, deepest) + 1):
+                best += tail[depth]
+            out[s, a] = shared / best if best > 0.0 else 0.0

@@ -1,0 +1,285 @@
+"""What the choice of the next pair computes: chains, sorts that stop at an unknown pair, what a judgment would change.
+
+Kernels read the same arrays:
+
+closed : (n, n) bool
+    Which document is preferred to which, directly or over chains.
+known : (n, n) bool
+    `closed`, and what Bad marks add to it.
+above : (n, n, systems) float64
+    Weight of the pair where the system ranks the row's document above the column's, else 0.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.compiled import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Ranks = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+
+# ---------------------------------------------------------------------- what a judgment settles
+
+
+@kernel
+def chain(closed: Bools, winner: int, loser: int) -> None:
+    """Add winner over loser and every chain through the two to `closed`, which has no cycle and gets none."""
+    n = closed.shape[0]
+    for i in range(n):
+        if i == winner or closed[i, winner]:
+            for j in range(n):
+                if j == loser or closed[loser, j]:
+                    closed[i, j] = True
+
+
+@kernel
+def pair_weights(ranks: Ranks, limits: Ranks, discount: Floats, upper: bool, out: Floats) -> None:
+    """out[i, j, s] = discount at the lower (if `upper`, the upper) rank of the two if s ranks i above j, else 0."""
+    n = ranks.shape[1]
+    for i in range(n):
+        for j in range(n):
+            for s in range(ranks.shape[0]):
+                one, two = ranks[s, i], ranks[s, j]
+                out[i, j, s] = discount[one if upper else two] if one < two else 0.0
+
+
+# ---------------------------------------------------------------------- orders that sort
+
+
+@kernel
+def next_of_merge(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
+    """The first pair that a merge sort of `order` cannot answer from what is known; (-1, -1) if it gets through.
+
+    tied : (n,) documents whose pairs with each other need no answer.
+    """
+    n = order.size
+    row, merged = order.copy(), np.empty(n, np.int64)
+    # Halves as in the recursive sort, which needs fewer comparisons than runs of 1, 2, 4 ...: smallest parts first.
+    depth = 0
+    while 1 << depth < n:
+        depth += 1
+    for level in range(depth - 1, -1, -1):
+        for part in range(1 << level):
+            low, high = 0, n
+            for bit in range(level - 1, -1, -1):
+                middle = (low + high) // 2
+                if (part >> bit) & 1:
+                    low = middle
+                else:
+                    high = middle
+            middle = (low + high) // 2
+            i, j, at = low, middle, low
+            while i < middle and j < high:
+                one, two = row[i], row[j]
+                first = known[one, two] or (tied[one] and tied[two])
+                if not first and not known[two, one]:
+                    return one, two
+                if first:
+                    merged[at] = one
+                    i += 1
+                else:
+                    merged[at] = two
+                    j += 1
+                at += 1
+            while i < middle:
+                merged[at] = row[i]
+                i += 1
+                at += 1
+            while j < high:
+                merged[at] = row[j]
+                j += 1
+                at += 1
+            row[low:high] = merged[low:high]
+    return -1, -1
+
+
+@kernel
+def next_of_insertion(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
+    """The same for a sort that puts one document after the other into its place by bisection."""
+    n = order.size
+    row = np.empty(n, np.int64)
+    for size in range(n):
+        new = order[size]
+        low, high = 0, size
+        # What is known already narrows the places down.
+        for k in range(size):
+            if known[row[k], new] and not known[new, row[k]]:
+                low = k + 1
+        for k in range(size - 1, low - 1, -1):
+            if known[new, row[k]]:
+                high = k
+        while low < high:
+            middle = (low + high) // 2
+            other = row[middle]
+            if known[new, other] or (tied[new] and tied[other]):
+                high = middle
+            elif known[other, new]:
+                low = middle + 1
+            else:
+                return new, other
+        for k in range(size, low, -1):
+            row[k] = row[k - 1]
+        row[low] = new
+    return -1, -1
+
+
+@kernel
+def next_of_heap(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
+    """The same for a heap sort that takes the best document off first."""
+    n = order.size
+    heap = order.copy()
+    size = n
+    start = n // 2 - 1
+    while size > 1:
+        if start >= 0:
+            at = start
+            start -= 1
+        else:
+            heap[0], heap[size - 1] = heap[size - 1], heap[0]
+            size -= 1
+            at = 0
+        while 2 * at + 1 < size:
+            child = 2 * at + 1
+            if child + 1 < size:
+                one, two = heap[child], heap[child + 1]
+                if known[two, one] and not known[one, two]:
+                    child += 1
+                elif not known[one, two] and not (tied[one] and tied[two]):
+                    return one, two
+            above, below = heap[at], heap[child]
+            if known[above, below] or (tied[above] and tied[below]):
+                break
+            if not known[below, above]:
+                return above, below
+            heap[at], heap[child] = below, above
+            at = child
+    return -1, -1
+
+
+# ---------------------------------------------------------------------- what a judgment would change
+
+
+@kernel
+def summed_differences(values: Floats, scale: Floats, out: Floats) -> None:
+    """out[r] = sum over pairs of columns of |values[r, e] * scale[e] - values[r, f] * scale[f]|."""
+    rows, columns = values.shape
+    line = np.empty(columns)
+    for r in range(rows):
+        for e in range(columns):
+            line[e] = values[r, e] * scale[e]
+        out[r] = _apart(line)
+
+
+@kernel
+def _apart(line: Floats) -> float:
+    """Sum of |x - y| over all pairs of numbers, which it reorders."""
+    m = line.size
+    if m == 2:
+        return float(abs(line[0] - line[1]))
+    # Numbers below 0 first and those above 0 last, since many are 0; then by insertion.
+    left, right, at = 0, m - 1, 0
+    while at <= right:
+        x = line[at]
+        if x < 0.0:
+            line[at] = line[left]
+            line[left] = x
+            left += 1
+            at += 1
+        elif x > 0.0:
+            line[at] = line[right]
+            line[right] = x
+            right -= 1
+        else:
+            at += 1
+    for k in range(1, m):
+        x = line[k]
+        at = k
+        while at > 0 and line[at - 1] > x:
+            line[at] = line[at - 1]
+            at -= 1
+        line[at] = x
+    total = 0.0
+    for k in range(m):
+        total += (2 * k - m + 1) * line[k]
+    return float(total)
+
+
+@kernel
+def settled_width(closed: Bools, width: Floats, forward: Floats) -> None:
+    """forward[a, b] = sum of width[i, j] over all i at or above a and all j at or below b.
+
+    width : (n, n), 0 where a pair is not open.
+    """
+    n = closed.shape[0]
+    below = width.copy()
+    for b in range(n):
+        for j in range(n):
+            if closed[b, j]:
+                for i in range(n):
+                    below[b, i] += width[j, i]  # width is symmetric: rows run through memory
+    forward[:] = 0.0
+    for i in range(n):
+        for a in range(n):
+            if i == a or closed[i, a]:
+                for b in range(n):
+                    forward[b, a] += below[b, i]
+    for a in range(n):
+        for b in range(a):
+            forward[a, b], forward[b, a] = forward[b, a], forward[a, b]
+
+
+@kernel
+def change_of_differences(closed: Bools, bad: Bools, above: Floats, scale: Floats, forward: Floats) -> None:
+    """forward[a, b] = by how much "a over b" moves all differences between systems, summed; 0 where not open.
+
+    It settles every undecided pair of a document at or above a and one at or below b. A system's fraction moves by
+    scale * above, summed over them.
+    """
+    n, n_systems = bad.size, scale.size
+    below = np.zeros((n, n_systems))
+    lines = np.empty((n, n_systems))
+    forward[:] = 0.0
+    uppers = np.empty(n, np.int64)
+    for b in range(n):
+        if bad[b]:
+            continue
+        # below[i] = what row i would gain if it stood above b
+        lowers = np.empty(n, np.int64)
+        n_lowers = 0
+        for j in range(n):
+            if (j == b or closed[b, j]) and not bad[j]:
+                lowers[n_lowers] = j
+                n_lowers += 1
+        done = np.zeros(n, np.bool_)
+        for a in range(n):
+            if a == b or bad[a] or closed[a, b] or closed[b, a]:
+                continue
+            n_uppers = 0
+            for i in range(n):
+                if (i == a or closed[i, a]) and not bad[i]:
+                    uppers[n_uppers] = i
+                    n_uppers += 1
+            line = lines[a]
+            line[:] = 0.0
+            for k in range(n_uppers):
+                i = uppers[k]
+                if not done[i]:
+                    done[i] = True
+                    below[i, :] = 0.0
+                    for m in range(n_lowers):
+                        j = lowers[m]
+                        if not closed[i, j] and not closed[j, i] and i != j:
+                            for s in range(n_systems):
+                                below[i, s] += above[i, j, s]
+                for s in range(n_systems):
+                    line[s] += below[i, s]
+            for s in range(n_systems):
+                line[s] *= scale[s]
+            forward[a, b] = _apart(line)

@@ -1,0 +1,470 @@
+"""Preferences: who said that which of two documents is the better one. No row is ever dropped or merged by itself.
+
+Contradictions, repeats and cycles are data. A document may also be marked as Bad: nobody would prefer it to anything.
+What such marks and chains of preferences imply is worked out on request, never added silently.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, InputError, RowError
+from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, or_missing, read_only
+from qrowd.model.panel import Pool
+from qrowd.model.topic_preferences import TopicPreferences
+
+if TYPE_CHECKING:
+    from qrowd.model.frames import Frame
+
+Repeats = Literal["first", "last", "error"]
+Mark = tuple[str, str, str]  # topic, document, assessor
+
+
+def _no_codes() -> Codes:
+    return np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """Preferences of any number of assessors, one row each, in the order they were read.
+
+    topics, documents, assessors : labels; topic, preferred, other, assessor : (n,) int32, numbers into them.
+    strength : (n,) 1, or 2 for "definitely better".
+    bad_topic, bad_document, bad_assessor : (marks,) int32, the documents marked as Bad, and by whom.
+    weight : (n,) how much of a preference a row is, or None for 1 each; a tie counted half in both directions has .5.
+    first : (n,) 1 where the preferred document was shown first (left), 0 where second, nan where nobody knows.
+    group, bad_group : (n,) and (marks,) which of an assessor's statements belong together (trec_eval's judgment
+        groups); None where all that an assessor said of a topic does.
+    order, seconds, time : (n,) each, or None where nobody recorded it. `order` is any increasing number, `seconds` is
+        time spent, `time` is when.
+    """
+
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    assessors: tuple[str, ...]
+    topic: Codes
+    preferred: Codes
+    other: Codes
+    assessor: Codes
+    strength: NDArray[np.int64]
+    bad_topic: Codes = field(default_factory=_no_codes)
+    bad_document: Codes = field(default_factory=_no_codes)
+    bad_assessor: Codes = field(default_factory=_no_codes)
+    weight: NDArray[np.float64] | None = None
+    first: NDArray[np.float64] | None = None
+    group: NDArray[np.object_] | None = None
+    bad_group: NDArray[np.object_] | None = None
+    order: NDArray[np.float64] | None = None
+    seconds: NDArray[np.float64] | None = None
+    time: NDArray[np.object_] | None = None
+
+    OPTIONAL = ("weight", "first", "group", "order", "seconds", "time")
+    CODES = ("topic", "preferred", "other", "assessor", "strength")
+    MARKS = ("bad_topic", "bad_document", "bad_assessor")
+
+    def __post_init__(self) -> None:
+        for name in (*self.CODES, *self.MARKS, *self.OPTIONAL, "bad_group"):
+            if (column := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(column))
+        self._refuse(self.preferred == self.other, "a document cannot be preferred to itself")
+        self._refuse(~np.isin(self.strength, (1, 2)), "the strength must be 1, or 2 for definitely better")
+        if self.weight is not None:
+            self._refuse(~(np.isfinite(self.weight) & (self.weight > 0)), "the weight must be a finite number above 0")
+        if self.first is not None:
+            unknown = np.isnan(self.first)
+            self._refuse(~(unknown | np.isin(self.first, (0, 1))), "first must be 1, 0 or missing")
+        if (self.group is None) != (self.bad_group is None) and self.bad_topic.size and len(self):
+            raise ArgumentError("group and bad_group: give both, or neither")
+
+    def _refuse(self, wrong: NDArray[np.bool_], problem: str) -> None:
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise RowError(row + 1, f"{self.describe(row)}: {problem}")
+
+    # ------------------------------------------------------------------ making them
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[Any, ...]], *, bad: Iterable[Mark] = ()) -> Preferences:
+        """From (topic, preferred, other, assessor) tuples, a strength after them where it was recorded.
+
+        bad : (topic, document, assessor) of the documents marked as Bad.
+
+        >>> Preferences.from_rows([("q1", "d1", "d2", "ann"), ("q1", "d2", "d3", "ann", 2)], bad=[("q1", "d4", "ann")])
+        Preferences(2 preferences, 1 Bad mark: 1 topic, 4 documents, 1 assessor)
+        """
+        listed, marks = list(rows), list(bad)
+        for number, row in enumerate(listed, start=1):
+            if len(row) not in (4, 5):
+                raise RowError(number, f"expected (topic, preferred, other, assessor[, strength]), found {row!r}")
+        return cls._from_labels(
+            *([row[i] for row in listed] for i in range(4)),
+            marks=marks,
+            strength=np.array([row[4] if len(row) == 5 else 1 for row in listed], np.float64),
+        )
+
+    @classmethod
+    def _from_labels(
+        cls,
+        topic: Sequence[object],
+        preferred: Sequence[object],
+        other: Sequence[object],
+        assessor: Sequence[object],
+        *,
+        marks: Sequence[Sequence[object]] = (),
+        strength: NDArray[np.float64] | None = None,
+        **optional: Any,
+    ) -> Preferences:
+        n, m = len(topic), len(marks)
+        topic_code, topics = factorize([*topic, *(mark[0] for mark in marks)])
+        document, documents = factorize([*preferred, *other, *(mark[1] for mark in marks)])
+        who, assessors = factorize([*assessor, *(mark[2] for mark in marks)])
+        given = np.ones(n) if strength is None else strength
+        if (wrong := ~np.isin(given, (1, 2))).any():
+            row = int(wrong.argmax())
+            raise RowError(row + 1, f"strength is {given[row]:g}; it must be 1, or 2 for definitely better")
+        return cls(
+            topics,
+            documents,
+            assessors,
+            topic_code[:n],
+            document[:n],
+            document[n : 2 * n],
+            who[:n],
+            given.astype(np.int64),
+            topic_code[n:],
+            document[2 * n :],
+            who[n : n + m],
+            **optional,
+        )
+
+    @classmethod
+    def from_frame(
+        cls, frame: Frame, *, assessor: str | None = None, columns: Mapping[str, str] | None = None
+    ) -> Preferences:
+        """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per preference.
+
+        Either `preferred` and `other`, or the two documents `a` and `b` and the `preferred` one of them (`a` was shown
+        first). A row without a preferred document marks the other one as Bad. Columns are found by their usual names
+        (`qrowd.model.frames.PREFERENCE_COLUMNS`); `columns={"preferred": "my_winner"}` names others. A frame without
+        an assessor column belongs to the one assessor named by `assessor`.
+        """
+        from qrowd.model.frames import preference_columns
+
+        found = preference_columns(frame, columns or {}, assessor)
+        said, marked = np.flatnonzero(~found.marks), np.flatnonzero(found.marks)
+        labels, optional = found.labels, dict(found.optional)
+        strength = optional.pop("strength", np.full(found.marks.size, np.nan))[said]
+        kept: dict[str, Any] = {name: column[said] for name, column in optional.items()}
+        for name in ("first", "order", "seconds", "weight"):
+            if name in kept and np.isnan(kept[name]).all():
+                del kept[name]
+        if "weight" in kept:
+            kept["weight"] = np.where(np.isnan(kept["weight"]), 1.0, kept["weight"])
+        if "group" in optional:
+            kept["bad_group"] = optional["group"][marked]
+        try:
+            return cls._from_labels(
+                *([labels[name][i] for i in said] for name in ("topic", "preferred", "other", "assessor")),
+                marks=[[labels[name][i] for name in ("topic", "other", "assessor")] for i in marked],
+                strength=np.where(np.isnan(strength), 1.0, strength),
+                **kept,
+            )
+        except RowError as error:  # its rows are those of the preferences alone
+            raise RowError(int(said[error.row - 1]) + 1, error.problem) from None
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per preference as a data frame: topic, preferred, other, assessor, strength and what was recorded.
+
+        Marks come last, as rows without a preferred document.
+        """
+        from qrowd.model.frames import make_frame
+
+        m = self.bad_topic.size
+
+        def text(labels: tuple[str, ...], *codes: Codes) -> NDArray[Any]:
+            return np.array(labels, object)[np.concatenate(codes)]
+
+        def below(column: NDArray[Any], numeric: bool) -> NDArray[Any]:
+            return np.concatenate([column, np.full(m, np.nan if numeric else None, np.float64 if numeric else object)])
+
+        columns = {
+            "topic": text(self.topics, self.topic, self.bad_topic),
+            "preferred": below(text(self.documents, self.preferred), numeric=False),
+            "other": text(self.documents, self.other, self.bad_document),
+            "assessor": text(self.assessors, self.assessor, self.bad_assessor),
+            "strength": below(self.strength.astype(np.float64), numeric=True) if m else self.strength,
+        }
+        for name in self.OPTIONAL:
+            if (column := getattr(self, name)) is not None:
+                columns[name] = below(column, numeric=name not in ("group", "time"))
+        if self.bad_group is not None:
+            columns["group"] = np.concatenate([or_missing(self.group, len(self), numeric=False), self.bad_group])
+        return make_frame(columns, backend)
+
+    def to_rows(self) -> list[tuple[str, str, str, str, int]]:
+        """(topic, preferred, other, assessor, strength) of every preference."""
+        named = (
+            [labels[i] for i in codes.tolist()]
+            for labels, codes in (
+                (self.topics, self.topic),
+                (self.documents, self.preferred),
+                (self.documents, self.other),
+                (self.assessors, self.assessor),
+            )
+        )
+        return list(zip(*named, self.strength.tolist(), strict=True))
+
+    # ------------------------------------------------------------------ looking at them
+
+    def __len__(self) -> int:
+        return int(self.topic.size)
+
+    def __repr__(self) -> str:
+        def counted(n: int, noun: str) -> str:
+            return f"{n} {noun}{'' if n == 1 else 's'}"
+
+        marks = f", {counted(self.bad_topic.size, 'Bad mark')}" if self.bad_topic.size else ""
+        labels = ((self.topics, "topic"), (self.documents, "document"), (self.assessors, "assessor"))
+        named = ", ".join(counted(len(words), noun) for words, noun in labels)
+        return f"Preferences({counted(len(self), 'preference')}{marks}: {named})"
+
+    def describe(self, row: int) -> str:
+        """A row in words, for messages."""
+        return (
+            f"assessor {self.assessors[self.assessor[row]]}, topic {self.topics[self.topic[row]]}, "
+            f"{self.documents[self.preferred[row]]} over {self.documents[self.other[row]]}"
+        )
+
+    @property
+    def bad(self) -> tuple[Mark, ...]:
+        """(topic, document, assessor) of every mark."""
+        codes = zip(self.bad_topic.tolist(), self.bad_document.tolist(), self.bad_assessor.tolist(), strict=True)
+        return tuple((self.topics[t], self.documents[d], self.assessors[a]) for t, d, a in codes)
+
+    @cached_property
+    def _pairs(self) -> NDArray[np.int64]:
+        """(n,) one number per (topic, two documents, assessor), whichever of the two is preferred."""
+        low, high = np.minimum(self.preferred, self.other), np.maximum(self.preferred, self.other)
+        return self._numbered(low, high)
+
+    def _numbered(self, one: Codes, two: Codes) -> NDArray[np.int64]:
+        pair = one.astype(np.int64) * len(self.documents) + two
+        _, row = np.unique(pair, return_inverse=True)
+        return np.asarray((row.astype(np.int64) * len(self.topics) + self.topic) * len(self.assessors) + self.assessor)
+
+    def n_repeats(self) -> int:
+        """How many rows repeat an earlier preference of the same assessor for the same document over the same other."""
+        return len(self) - int(np.unique(self._numbered(self.preferred, self.other)).size)
+
+    def n_contradictions(self) -> int:
+        """How many pairs of documents an assessor ordered both ways (ties, two halves of a preference, aside)."""
+        whole = np.ones(len(self), bool) if self.weight is None else self.weight != 0.5
+        both = np.unique(np.stack([self._pairs, self.preferred > self.other])[:, whole], axis=1)
+        return int(both.shape[1] - np.unique(both[0]).size)
+
+    # ------------------------------------------------------------------ what kernels take
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The documents of every topic that anyone compared or marked, in the order of `documents`."""
+        return self._placed[0]
+
+    @cached_property
+    def _placed(self) -> tuple[Pool, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """The pool, and (n,), (n,), (marks,) places in it of preferred, other and marked documents."""
+        width, n, m = max(len(self.documents), 1), len(self), self.bad_topic.size
+        topic = np.concatenate([self.topic, self.topic, self.bad_topic])
+        document = np.concatenate([self.preferred, self.other, self.bad_document])
+        pairs, row = np.unique(topic.astype(np.int64) * width + document, return_inverse=True)
+        starts = np.searchsorted(pairs, np.arange(len(self.topics) + 1, dtype=np.int64) * width).astype(np.int64)
+        pool = Pool(self.topics, self.documents, starts, (pairs % width).astype(np.int32))
+        place = (row - starts[topic]).astype(np.int32)
+        return pool, place[:n], place[n : 2 * n], place[2 * n : 2 * n + m]
+
+    @cached_property
+    def _by_topic(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Rows by (topic, assessor) as they came, where each such cell starts; the same of the marks."""
+        cells = len(self.topics) * len(self.assessors)
+
+        def sorted_by(topic: Codes, assessor: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+            cell = topic.astype(np.int64) * len(self.assessors) + assessor
+            starts = np.append(0, np.cumsum(np.bincount(cell, minlength=cells)))
+            return np.argsort(cell, kind="stable"), starts.astype(np.int64)
+
+        return *sorted_by(self.topic, self.assessor), *sorted_by(self.bad_topic, self.bad_assessor)
+
+    @cached_property
+    def _groups(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(n,) and (marks,) numbers of the judgment groups; 0 throughout where there are none."""
+        if self.group is None and self.bad_group is None:
+            return np.zeros(len(self), np.int32), np.zeros(self.bad_topic.size, np.int32)
+        group = or_missing(self.group, len(self), numeric=False)
+        bad_group = or_missing(self.bad_group, self.bad_topic.size, numeric=False)
+        codes, _ = factorize([*group.tolist(), *bad_group.tolist()])
+        return codes[: len(self)], codes[len(self) :]
+
+    def topic_view(self, topic: int) -> TopicPreferences:
+        """Everything said of one topic, assessor by assessor, as arrays of places in the topic's pool."""
+        pool, preferred, other, marked = self._placed
+        order, starts, bad_order, bad_starts = self._by_topic
+        group, bad_group = self._groups
+        cells = slice(topic * len(self.assessors), (topic + 1) * len(self.assessors) + 1)
+        starts, bad_starts = starts[cells], bad_starts[cells]
+        rows = order[starts[0] : starts[-1]]
+        bad_rows = bad_order[bad_starts[0] : bad_starts[-1]]
+        return TopicPreferences(
+            int(pool.starts[topic + 1] - pool.starts[topic]),
+            starts - starts[0],
+            np.stack([preferred[rows], other[rows]], axis=1),
+            np.ones(rows.size) if self.weight is None else self.weight[rows],
+            self.strength[rows],
+            group[rows],
+            bad_starts - bad_starts[0],
+            marked[bad_rows],
+            bad_group[bad_rows],
+            rows,
+        )
+
+    def view(self, topic: int, assessor: int) -> TopicPreferences:
+        """What one assessor said of one topic: `topic_view` with this assessor alone."""
+        return self.topic_view(topic).of(assessor)
+
+    # ------------------------------------------------------------------ new preferences from these
+
+    def select(
+        self,
+        *,
+        topics: Selection | None = None,
+        documents: Selection | None = None,
+        assessors: Selection | None = None,
+    ) -> Preferences:
+        """Only these topics, assessors, and pairs of these documents, each by name, shell pattern, list or function."""
+        keep, keep_bad = np.ones(len(self), bool), np.ones(self.bad_topic.size, bool)
+        for wanted, labels, noun, columns, bad in (
+            (topics, self.topics, "topic", (self.topic,), self.bad_topic),
+            (documents, self.documents, "document", (self.preferred, self.other), self.bad_document),
+            (assessors, self.assessors, "assessor", (self.assessor,), self.bad_assessor),
+        ):
+            if wanted is not None:
+                found = matching(labels, wanted, noun)
+                for column in columns:
+                    keep &= found[column]
+                keep_bad &= found[bad]
+        return self._take(np.flatnonzero(keep), np.flatnonzero(keep_bad))
+
+    def single(self, repeats: Repeats = "first") -> Preferences:
+        """At most one preference per topic, pair of documents and assessor.
+
+        repeats : which one stays, by the order column (else by place): "first" or "last"; "error" refuses pairs that
+            were judged more than once.
+        """
+        if repeats not in get_args(Repeats):
+            raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(Repeats))}")
+        rows = np.lexsort((self._pairs,) if self.order is None else (self.order, self._pairs))
+        again = np.append(False, self._pairs[rows][1:] == self._pairs[rows][:-1])[: rows.size]
+        if repeats == "error" and again.any():
+            raise InputError(
+                f"{self.describe(int(rows[again.argmax()]))}: the pair was judged before ({int(again.sum())} such rows "
+                "in all); choose repeats='first' or 'last'"
+            )
+        ends = np.append(~again[1:], True)[: rows.size] if repeats == "last" else ~again
+        return self._take(np.sort(rows[ends]), np.arange(self.bad_topic.size))
+
+    def pooled(self, name: str = "everyone") -> Preferences:
+        """As if one assessor had said it all, in one judgment group per assessor (and group of theirs).
+
+        trec_eval's averages over judgment groups are measures of such an assessor.
+        """
+        group, bad_group = (
+            np.array(
+                [
+                    self.assessors[a] if g is None else f"{self.assessors[a]}/{g}"
+                    for a, g in zip(who.tolist(), or_missing(part, who.size, numeric=False).tolist(), strict=True)
+                ],
+                object,
+            )
+            for who, part in ((self.assessor, self.group), (self.bad_assessor, self.bad_group))
+        )
+        return replace(
+            self,
+            assessors=(name,),
+            assessor=np.zeros_like(self.assessor),
+            bad_assessor=np.zeros_like(self.bad_assessor),
+            group=group,
+            bad_group=bad_group,
+        )
+
+    def _take(self, rows: NDArray[np.int64], marks: NDArray[np.int64]) -> Preferences:
+        """These rows and marks, with labels that neither uses left out."""
+        n = rows.size
+        topics, topic = compact(self.topics, np.concatenate([self.topic[rows], self.bad_topic[marks]]))
+        documents, document = compact(
+            self.documents, np.concatenate([self.preferred[rows], self.other[rows], self.bad_document[marks]])
+        )
+        assessors, assessor = compact(self.assessors, np.concatenate([self.assessor[rows], self.bad_assessor[marks]]))
+        optional = {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in self.OPTIONAL}
+        return Preferences(
+            topics,
+            documents,
+            assessors,
+            topic[:n],
+            document[:n],
+            document[n : 2 * n],
+            assessor[:n],
+            self.strength[rows],
+            topic[n:],
+            document[2 * n :],
+            assessor[n:],
+            bad_group=None if self.bad_group is None else self.bad_group[marks],
+            **optional,
+        )
+
+
+def concatenate_preferences(parts: Sequence[Preferences]) -> Preferences:
+    """All rows and marks of all parts, one after the other; the same assessor name is the same assessor."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def joined(labels: str, *columns: str) -> tuple[tuple[str, ...], list[Codes]]:
+        """One vocabulary, and each of the columns over it."""
+        pieces = [getattr(part, name) for name in columns for part in parts]
+        words, codes = merge_codes([getattr(part, labels) for part in parts] * len(columns), pieces)
+        sizes = [sum(getattr(part, name).size for part in parts) for name in columns]
+        return words, np.split(codes, np.cumsum(sizes)[:-1])
+
+    topics, (topic, bad_topic) = joined("topics", "topic", "bad_topic")
+    documents, (preferred, other, bad_document) = joined("documents", "preferred", "other", "bad_document")
+    assessors, (assessor, bad_assessor) = joined("assessors", "assessor", "bad_assessor")
+    optional: dict[str, Any] = {}
+    for name in Preferences.OPTIONAL:
+        if any(getattr(part, name) is not None for part in parts):
+            columns = [or_missing(getattr(part, name), len(part), name not in ("group", "time")) for part in parts]
+            optional[name] = np.concatenate(columns)
+    if "weight" in optional:
+        optional["weight"] = np.where(np.isnan(optional["weight"]), 1.0, optional["weight"])
+    if any(part.bad_group is not None for part in parts):
+        optional["bad_group"] = np.concatenate(
+            [or_missing(part.bad_group, part.bad_topic.size, numeric=False) for part in parts]
+        )
+    return Preferences(
+        topics,
+        documents,
+        assessors,
+        topic,
+        preferred,
+        other,
+        assessor,
+        np.concatenate([part.strength for part in parts]),
+        bad_topic,
+        bad_document,
+        bad_assessor,
+        **optional,
+    )

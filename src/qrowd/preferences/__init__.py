@@ -1,0 +1,80 @@
+"""Preferences between documents: how far rankings follow them, and what lies between them and grades."""
+
+from __future__ import annotations
+
+from qrowd.preferences.agreement import (
+    AgreementDifference,
+    GradeAgreement,
+    PairwisePreferences,
+    PreferenceTable,
+    agreement_difference,
+    agreement_with_grades,
+    inferred_table,
+    pairwise_preferences,
+    preference_table,
+)
+from qrowd.preferences.closure import Closure, closure
+from qrowd.preferences.compatibility import Compatibility
+from qrowd.preferences.groups import (
+    AverageByGroup,
+    AverageByGroupImp,
+    AverageByGroupRet,
+    AverageRNonrelevant,
+    AverageRNonrelevantRet,
+    ByPair,
+    ByPairImp,
+    ByPairRet,
+    NumFulfilled,
+    NumFulfilledRet,
+    NumPossible,
+    Simple,
+    SimpleImp,
+    SimpleRet,
+)
+from qrowd.preferences.inferred import from_grades, to_grades
+from qrowd.preferences.measures import APPref, NPPref, PPref, RPref, WPref
+from qrowd.preferences.position import PositionBias, position_bias
+from qrowd.preferences.scoring import PairView, PreferenceMeasure, pairs_of_grades
+from qrowd.preferences.strength import BradleyTerry, bradley_terry
+from qrowd.preferences.timing import JudgingTime, judging_time
+from qrowd.preferences.topic_strengths import TopicStrengths
+from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transitivity
+
+#: Every preference measure, in the order tables list them.
+DEFINITIONS: tuple[PreferenceMeasure, ...] = (
+    PPref(), WPref(), RPref(), APPref(), NPPref(), Compatibility(),
+    Simple(), SimpleImp(), SimpleRet(), ByPair(), ByPairImp(), ByPairRet(),
+    AverageByGroup(), AverageByGroupImp(), AverageByGroupRet(), AverageRNonrelevant(), AverageRNonrelevantRet(),
+    NumPossible(), NumFulfilled(), NumFulfilledRet(),
+)  # fmt: skip
+
+__all__ = [
+    "DEFINITIONS",
+    "AgreementDifference",
+    "BradleyTerry",
+    "Closure",
+    "Cycle",
+    "GradeAgreement",
+    "JudgingTime",
+    "PairView",
+    "PairwisePreferences",
+    "PositionBias",
+    "PreferenceMeasure",
+    "PreferenceTable",
+    "TopicStrengths",
+    "Transitivity",
+    "agreement_difference",
+    "agreement_with_grades",
+    "bradley_terry",
+    "closure",
+    "cycles",
+    "from_grades",
+    "inferred_table",
+    "judging_time",
+    "pairs_of_grades",
+    "pairwise_preferences",
+    "position_bias",
+    "preference_table",
+    "to_grades",
+    "transitivity",
+]

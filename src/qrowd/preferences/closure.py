@@ -1,0 +1,200 @@
+"""What preferences and Bad marks imply: which judgments need not be made.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, sections 5.1
+and 5.2.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels import closure as kernels
+from qrowd.kernels import preference
+from qrowd.model.frames import make_frame
+from qrowd.model.preferences import Preferences
+from qrowd.preferences.decided import Contradictions, Decided, decided
+from qrowd.preferences.transitivity import Cycle, cycles_in
+
+Ints = NDArray[np.int64]
+JUDGED, CHAIN, BAD = 0, 1, 2
+SOURCES = ("judged", "chain", "bad")
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """What each assessor said of each pair, and what follows from it.
+
+    preferences : judged and implied ones, each once, by topic and assessor; the marks stay.
+    source : (preferences,) int8, index into `SOURCES`: judged; implied by a chain of preferences; by a Bad mark.
+    cycles : within them chains imply nothing.
+    topic, assessor : (cells,) who said anything, of what; n_documents : compared or marked; n_bad : marked.
+    judged, by_chain, by_bad : (cells,) pairs. open : pairs of those documents that nothing decides, of which at least
+        one document is not Bad.
+    n_repeats, n_contradictions, n_undecided : as of `Decided`. n_against_marks : pairs in which a document marked as
+        Bad was preferred, by judgment or chain, to one that was not; they stand.
+    """
+
+    preferences: Preferences
+    source: NDArray[np.int8]
+    cycles: tuple[Cycle, ...]
+    topic: Ints
+    assessor: Ints
+    n_documents: Ints
+    n_bad: Ints
+    judged: Ints
+    by_chain: Ints
+    by_bad: Ints
+    open: Ints
+    n_repeats: int
+    n_contradictions: int
+    n_undecided: int
+    n_against_marks: int
+
+    @property
+    def saved(self) -> int:
+        """How many judgments need not be made, since they are implied."""
+        return int(self.by_chain.sum() + self.by_bad.sum())
+
+    @cached_property
+    def implied(self) -> NDArray[np.bool_]:
+        """(preferences,) whether nobody was asked."""
+        return np.asarray(self.source != JUDGED)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per preference: topic, preferred, other, assessor, strength and source."""
+        said = self.preferences
+        return make_frame(
+            {
+                "topic": np.array(said.topics, object)[said.topic],
+                "preferred": np.array(said.documents, object)[said.preferred],
+                "other": np.array(said.documents, object)[said.other],
+                "assessor": np.array(said.assessors, object)[said.assessor],
+                "strength": said.strength,
+                "source": np.array(SOURCES, object)[self.source],
+            },
+            backend,
+        )
+
+    def counts(self, backend: str = "pandas") -> Any:
+        """One row per topic and assessor: documents, pairs judged, implied and open."""
+        return make_frame(
+            {
+                "topic": np.array(self.preferences.topics, object)[self.topic],
+                "assessor": np.array(self.preferences.assessors, object)[self.assessor],
+                "n_documents": self.n_documents,
+                "n_bad": self.n_bad,
+                "judged": self.judged,
+                "by_chain": self.by_chain,
+                "by_bad": self.by_bad,
+                "open": self.open,
+            },
+            backend,
+        )
+
+
+def closure(preferences: Preferences, *, contradictions: Contradictions = "majority", bad: bool = True) -> Closure:
+    """Everything that follows from what each assessor said of a topic: over chains, and from Bad marks.
+
+    Documents that preferences lead round, each over some chain preferred to every other, form a knot (see `cycles`).
+    Between knots every chain counts; within a knot only what was said directly. So no implied preference ever
+    contradicts a judged one.
+
+    contradictions : what an assessor holds of a pair ordered both ways: "majority", "last" or "both" (see `decided`).
+    bad : whoever was compared and is not Bad beats whoever is, where nothing else decides. Nothing follows for two Bad
+        documents, and no chain leads over what marks imply. A preference for a document that is marked as Bad stands,
+        with a warning.
+
+    >>> said = Preferences.from_rows([("q", "a", "b", "ann"), ("q", "b", "c", "ann")], bad=[("q", "d", "ann")])
+    >>> closed = closure(said)
+    >>> [(better, worse) for _, better, worse, _, _ in closed.preferences.to_rows()], closed.saved
+    ([('a', 'b'), ('b', 'c'), ('a', 'c'), ('a', 'd'), ('b', 'd'), ('c', 'd')], 4)
+    """
+    held = decided(preferences, contradictions)
+    n, n_assessors = max(len(preferences.documents), 1), max(len(preferences.assessors), 1)
+    cell_of = preferences.topic.astype(np.int64) * n_assessors + preferences.assessor
+    mark_cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
+    seen = np.unique(
+        np.concatenate(
+            [
+                cell_of * n + preferences.preferred,
+                cell_of * n + preferences.other,
+                mark_cell * n + preferences.bad_document,
+            ]
+        )
+    )
+    marked = np.isin(seen, mark_cell * n + preferences.bad_document)
+    cells, seen_starts = np.unique(seen // n, return_index=True)
+    seen_starts = np.append(seen_starts, seen.size).astype(np.int64)
+    judged = np.zeros(cells.size, np.int64)
+    judged[np.searchsorted(cells, held.cell)] = np.diff(held.starts)
+    starts = np.append(0, np.cumsum(judged)).astype(np.int64)
+
+    closed, closed_starts = preference.closed_pairs(n, starts, held.pairs)
+    added, added_starts, both_bad = kernels.marked_pairs(
+        n, closed_starts, closed, seen_starts, (seen % n).astype(np.int32), marked & bad
+    )
+    of_closed = np.repeat(np.arange(cells.size), np.diff(closed_starts))
+    of_added = np.repeat(np.arange(cells.size), np.diff(added_starts))
+    said = np.repeat(np.arange(cells.size), judged)
+    known = (said * n + held.preferred) * n + held.other
+    chained = ~np.isin((of_closed * n + closed[:, 0]) * n + closed[:, 1], known)
+
+    better, worse = (np.isin(cells[of_closed] * n + closed[:, side], seen[marked]) for side in (0, 1))
+    against = int((better & ~worse).sum()) if bad else 0
+    if against:
+        warnings.warn(
+            f"{against} preferences are for a document that the same assessor marked as Bad over one not marked; they "
+            "stand, and the marks decide other pairs only",
+            stacklevel=2,
+        )
+    cell = np.concatenate([said, of_closed[chained], of_added])
+    source = np.repeat(np.array([JUDGED, CHAIN, BAD], np.int8), [said.size, int(chained.sum()), of_added.size])
+    pairs = np.concatenate([held.pairs, closed[chained], added])
+    strength = np.concatenate([held.strength, np.ones(source.size - said.size, np.int64)])
+    rows = np.argsort(cell, kind="stable")
+    by_chain = np.bincount(of_closed[chained], minlength=cells.size)
+    by_bad = np.bincount(of_added, minlength=cells.size)
+    n_documents, ordered = np.diff(seen_starts), judged - _both_ways(held, cells)
+    return Closure(
+        Preferences(
+            preferences.topics,
+            preferences.documents,
+            preferences.assessors,
+            (cells[cell[rows]] // n_assessors).astype(np.int32),
+            pairs[rows, 0],
+            pairs[rows, 1],
+            (cells[cell[rows]] % n_assessors).astype(np.int32),
+            strength[rows],
+            preferences.bad_topic,
+            preferences.bad_document,
+            preferences.bad_assessor,
+        ),
+        source[rows],
+        cycles_in(preferences, held),
+        cells // n_assessors,
+        cells % n_assessors,
+        n_documents,
+        np.add.reduceat(marked, seen_starts[:-1], dtype=np.int64) if cells.size else both_bad,
+        ordered,
+        by_chain,
+        by_bad,
+        n_documents * (n_documents - 1) // 2 - ordered - by_chain - by_bad - both_bad,
+        held.n_repeats,
+        held.n_contradictions,
+        held.n_undecided,
+        against,
+    )
+
+
+def _both_ways(held: Decided, cells: Ints) -> Ints:
+    """(cells,) pairs that were kept in both directions."""
+    low, high = np.minimum(held.preferred, held.other), np.maximum(held.preferred, held.other)
+    cell = np.searchsorted(cells, np.repeat(held.cell, np.diff(held.starts)))
+    again = (np.diff(cell) == 0) & (np.diff(low) == 0) & (np.diff(high) == 0)
+    return np.bincount(cell[1:][again], minlength=cells.size)

@@ -1,0 +1,376 @@
+"""trec_eval's preference measures, over the judgment groups of an assessor.
+
+A judgment group is what belongs together: one need of one person at one time. Within a group preferences are closed
+over chains, and count once however often they were said; groups may contradict each other. An assessor without groups
+is one group. Equal scores are broken by document id, lowest first.
+
+Buckley (2008), trec_eval 10.0: get_prefs, form_prefs_counts, prefs_*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels import preference
+from qrowd.model.measure import Measure, Parameter, one_of
+from qrowd.preferences.scoring import Floats, PairView, PreferenceMeasure, share
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The judgment groups of all assessors of a topic.
+
+    owner : (groups + 1,) where the groups of each assessor start, the last entry closing the last.
+    starts, pairs : the closed pairs of group g are pairs[starts[g]:starts[g + 1]], each once.
+    level_starts, member, is_bad : likewise its documents, and whether they are Bad.
+    """
+
+    owner: Ints
+    starts: Ints
+    pairs: NDArray[np.int32]
+    level_starts: Ints
+    member: NDArray[np.int32]
+    is_bad: NDArray[np.bool_]
+
+
+def groups_of(view: PairView) -> Groups:
+    """The judgment groups behind a view, made once."""
+    return view.remember("groups", lambda: _groups(view))
+
+
+def _groups(view: PairView) -> Groups:
+    said, n_assessors = view.said, view.said.n_assessors
+    width = 1 + int(max(said.group.max(initial=0), said.bad_group.max(initial=0)))
+    of_pair = np.repeat(np.arange(n_assessors), np.diff(said.starts)) * width + said.group
+    of_mark = np.repeat(np.arange(n_assessors), np.diff(said.bad_starts)) * width + said.bad_group
+    used, number = np.unique(np.concatenate([of_pair, of_mark]), return_inverse=True)
+    in_pair, in_mark = number[: of_pair.size], number[of_pair.size :]
+    owner = np.searchsorted(used, np.arange(n_assessors + 1) * width).astype(np.int64)
+    n_groups = used.size
+
+    order = np.argsort(in_pair, kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(in_pair, minlength=n_groups))).astype(np.int64)
+    pairs = said.pairs[order]
+    if view.grades is None:  # pairs made of grades are closed already
+        pairs, starts = preference.closed_pairs(said.n_documents, starts, pairs)
+
+    n = max(said.n_documents, 1)
+    in_group = np.repeat(np.arange(n_groups), np.diff(starts))
+    seen = np.concatenate([in_group * n + pairs[:, 0], in_group * n + pairs[:, 1], in_mark * n + said.bad])
+    level = np.unique(seen)
+    is_bad = np.isin(level, in_mark * n + said.bad)
+    level_starts = np.searchsorted(level, np.arange(n_groups + 1) * n).astype(np.int64)
+    return Groups(owner, starts, pairs, level_starts, (level % n).astype(np.int32), is_bad)
+
+
+def counts_of(view: PairView) -> Floats:
+    """(systems, groups, columns) what `preference.group_counts` counts, made once."""
+
+    def make() -> Floats:
+        groups = groups_of(view)
+        ranks, limits = view.ranks(ascending=True)
+        counts = np.empty((ranks.shape[0], groups.starts.size - 1, preference.COUNTS))
+        preference.group_counts(
+            ranks,
+            limits,
+            view.label_order(),
+            groups.starts,
+            groups.pairs,
+            groups.level_starts,
+            groups.member,
+            groups.is_bad,
+            counts,
+        )
+        return counts
+
+    return view.remember("group counts", make)
+
+
+FULFILLED = {"all": [0, 2], "imp": [0, 2], "ret": [0]}
+POSSIBLE = {"all": [1, 3, 4], "imp": [1, 3], "ret": [1]}
+
+
+def fulfilled(view: PairView, pairs: str) -> Floats:
+    """(systems, groups) preferences that the ranking follows; pairs : "all", "imp", "ret"."""
+    return np.asarray(counts_of(view)[..., FULFILLED[pairs]].sum(axis=2))
+
+
+def possible(view: PairView, pairs: str) -> Floats:
+    """(systems, groups) preferences that count."""
+    return np.asarray(counts_of(view)[..., POSSIBLE[pairs]].sum(axis=2))
+
+
+def by_assessor(view: PairView, values: Floats) -> Floats:
+    """(systems, assessors) sums over each assessor's groups."""
+    cumulated = np.concatenate([np.zeros((values.shape[0], 1)), np.cumsum(values, axis=1)], axis=1)
+    owner = groups_of(view).owner
+    return np.asarray(cumulated[:, owner[1:]] - cumulated[:, owner[:-1]])
+
+
+class _Groups(PreferenceMeasure):
+    """What measures over judgment groups share."""
+
+    cut = "none"
+    pairs: str = "all"
+
+    def n_relevant(self, measure: Measure, view: PairView) -> Floats:
+        groups = groups_of(view)
+        return np.diff(groups.starts[groups.owner]).astype(np.float64)
+
+
+class NumPossible(_Groups):
+    """How many preferences there are, ranked documents or not.
+
+        prefs_num_prefs_poss = sum over groups of possible pairs
+
+    Source: trec_eval 10.0 (prefs_num_prefs_poss).
+    """
+
+    name = "prefs_num_prefs_poss"
+
+    def score(self, measure: Measure, view: PairView, out: Floats) -> None:
+        out[:] = by_assessor(view, possible(view, "all"))
+
+
+class NumFulfilled(_Groups):
+    """How many preferences the ranking follows; what is not ranked stands below what is.
+
+        prefs_num_prefs_ful = sum over groups of fulfilled pairs
+
+    Source: trec_eval 10.0 (prefs_num_prefs_ful).
+    """
+
+    name = "prefs_num_prefs_ful"
+
+    def score(self, measure: Measure, view: PairView, out: Floats) -> None:
+        out[:] = by_assessor(view, fulfilled(view, self.pairs))
+
+
+class NumFulfilledRet(NumFulfilled):
+    """How many preferences between two ranked documents the ranking follows.
+
+        prefs_num_prefs_ful_ret = sum over groups of fulfilled pairs, both documents ranked
+
+    Source: trec_eval 10.0 (prefs_num_prefs_ful_ret).
+    """
+
+    name, pairs = "prefs_num_prefs_ful_ret", "ret"
+
+
+class Simple(_Groups):
+    """The share of preferences that the ranking follows, all groups together.
+
+        prefs_simp = fulfilled / possible
+
+    A pair with neither document ranked counts as not fulfilled.
+
+    Source: trec_eval 10.0 (prefs_simp).
+    """
+
+    name = "prefs_simp"
+
+    def score(self, measure: Measure, view: PairView, out: Floats) -> None:
+        met, all_of_them = fulfilled(view, self.pairs), possible(view, self.pairs)
+        out[:] = share(by_assessor(view, met), by_assessor(view, all_of_them))
+
+
+class SimpleImp(Simple):
+    """The share of preferences that the ranking follows, of pairs with at least one document ranked.
+
+        prefs_simp_imp = fulfilled / possible
+
+    Source: trec_eval 10.0 (prefs_simp_imp).
+    """
+
+    name, pairs = "prefs_simp_imp", "imp"
+
+
+class SimpleRet(Simple):
+    """The share of preferences that the ranking follows, of pairs of two ranked documents.
+
+        prefs_simp_ret = fulfilled / possible
+
+    Source: trec_eval 10.0 (prefs_simp_ret).
+    """
+
+    name, pairs = "prefs_simp_ret", "ret"
+
+
+class AverageByGroup(_Groups):
+    """The mean over judgment groups of the share of preferences that the ranking follows.
+
+        prefs_avgjg = (1 / groups) sum over groups of fulfilled / possible
+
+    So that many preferences of one group do not outweigh few of another. A group without possible pairs adds 0.
+
+    Source: trec_eval 10.0 (prefs_avgjg).
+    """
+
+    name = "prefs_avgjg"
+
+    def score(self, measure: Measure, view: PairView, out: Floats) -> None:
+        self.average(view, share(fulfilled(view, self.pairs), possible(view, self.pairs)), out)
+
+    def average(self, view: PairView, by_group: Floats, out: Floats) -> None:
+        """Write the mean over each assessor's groups into out; 0 for an assessor without groups."""
+        out[:] = share(by_assessor(view, by_group), np.broadcast_to(np.diff(groups_of(view).owner), out.shape))
+
+
+class AverageByGroupImp(AverageByGroup):
+    """The mean over judgment groups of the share followed, of pairs with at least one document ranked.
+
+        prefs_avgjg_imp = (1 / groups) sum over groups of fulfilled / possible
+
+    Source: trec_eval 10.0 (prefs_avgjg_imp).
+    """
+
+    name, pairs = "prefs_avgjg_imp", "imp"
+
+
+class AverageByGroupRet(AverageByGroup):
+    """The mean over judgment groups of the share followed, of pairs of two ranked documents.
+
+        prefs_avgjg_ret = (1 / groups) sum over groups of fulfilled / possible
+
+    Source: trec_eval 10.0 (prefs_avgjg_ret).
+    """
+
+    name, pairs = "prefs_avgjg_ret", "ret"
+
+
+ONE_SUBGROUP = Parameter(
+    "one_subgroup",
+    False,
+    "True: as trec_eval counts groups of one subgroup, where pairs of two Bad documents count too",
+    one_of(False, True),
+)
+
+
+class AverageRNonrelevant(AverageByGroup):
+    """The mean over judgment groups of the share followed, as if each had as many Bad documents as others, R.
+
+        prefs_avgjg_Rnonrel = (1 / groups) sum over groups of fulfilled_R / possible_R
+
+    Of more Bad documents only the first R down the ranking count. Where there are fewer, N, each document that is not
+    Bad gets R - N pairs more, fulfilled if it is ranked. So the number of Bad documents known does not decide. A group
+    without possible pairs adds 0; in trec_eval it makes the whole topic 0.
+
+    Source: trec_eval 10.0 (prefs_avgjg_Rnonrel).
+    """
+
+    name, parameters = "prefs_avgjg_Rnonrel", (ONE_SUBGROUP,)
+
+    def score(self, measure: Measure, view: PairView, out: Floats) -> None:
+        count = np.moveaxis(counts_of(view), 2, 0)
+        good, good_ranked, bad, bad_ranked = count[5:9]
+        extra = good - bad
+        met = np.where(extra >= 0, fulfilled(view, "all") + good_ranked * extra, count[9])
+        whole = np.where(extra >= 0, possible(view, "all") + good * extra, count[10])
+        if measure["one_subgroup"]:
+            among_bad = self.pairs_before(np.minimum(good, bad_ranked)) + good_ranked_below(good, bad_ranked)
+            met = np.where(extra >= 0, met, met + among_bad)
+            whole = np.where(extra >= 0, whole, whole + bad * good)
+        self.average(view, share(met, whole), out)
+
+    @staticmethod
+    def pairs_before(n: Floats) -> Floats:
+        """0 + 1 + ... + (n - 1): pairs of an earlier and a later one of the first n."""
+        return np.asarray(n * (n - 1) / 2)
+
+
+def good_ranked_below(good: Floats, bad_ranked: Floats) -> Floats:
+    """Pairs of a ranked Bad document and one of the first `good` Bad ones that is not ranked."""
+    return np.asarray(bad_ranked * np.maximum(good - bad_ranked, 0))
+
+
+class AverageRNonrelevantRet(AverageRNonrelevant):
+    """The same as prefs_avgjg_Rnonrel, among ranked documents only.
+
+        prefs_avgjg_Rnonrel_ret = (1 / groups) sum over groups of fulfilled_R / possible_R, both documents ranked
+
+    R and N count ranked documents, but as in trec_eval added pairs are possible for every document that is not Bad, and
+    the first Bad ones that count are as many as there are documents, ranked or not, that are not Bad.
+
+    Source: trec_eval 10.0 (prefs_avgjg_Rnonrel_ret).
+    """
+
+    name = "prefs_avgjg_Rnonrel_ret"
+
+    def score(self, measure: Measure, view: PairView, out: Floats) -> None:
+        count = np.moveaxis(counts_of(view), 2, 0)
+        good, good_ranked, _, bad_ranked = count[5:9]
+        extra = good_ranked - bad_ranked
+        met, whole = count[11], count[12]
+        if measure["one_subgroup"]:
+            met, whole = count[13] + self.pairs_before(good_ranked), count[14] + bad_ranked * good_ranked
+        met = np.where(extra >= 0, fulfilled(view, "ret") + good_ranked * extra, met)
+        whole = np.where(extra >= 0, possible(view, "ret") + good * extra, whole)
+        self.average(view, share(met, whole), out)
+
+
+class ByPair(_Groups):
+    """The mean over pairs of documents of the share of groups whose preference the ranking follows.
+
+        prefs_pair = (1 / pairs) sum over {i, j} of groups that agree / groups that prefer one of the two
+
+    A pair with neither document ranked adds 0.
+
+    Source: trec_eval 10.0 (prefs_pair).
+    """
+
+    name, columns, counted = "prefs_pair", [0, 2], [1, 3, 4]
+
+    def score(self, measure: Measure, view: PairView, out: Floats) -> None:
+        sums = view.remember("shares of pairs", lambda: shares_of_pairs(view))
+        out[:] = share(sums[..., self.columns].sum(axis=2), sums[..., self.counted].sum(axis=2))
+
+    def n_relevant(self, measure: Measure, view: PairView) -> Floats:
+        sums = view.remember("shares of pairs", lambda: shares_of_pairs(view))
+        return np.asarray(sums[0][:, [1, 3, 4]].sum(axis=1))
+
+
+class ByPairImp(ByPair):
+    """The mean over pairs with at least one document ranked of the share of groups that the ranking follows.
+
+        prefs_pair_imp = (1 / pairs) sum over {i, j} of groups that agree / groups that prefer one of the two
+
+    Source: trec_eval 10.0 (prefs_pair_imp).
+    """
+
+    name, counted = "prefs_pair_imp", [1, 3]
+
+
+class ByPairRet(ByPair):
+    """The mean over pairs of two ranked documents of the share of groups that the ranking follows.
+
+        prefs_pair_ret = (1 / pairs) sum over {i, j} of groups that agree / groups that prefer one of the two
+
+    Source: trec_eval 10.0 (prefs_pair_ret).
+    """
+
+    name, columns, counted = "prefs_pair_ret", [0], [1]
+
+
+def shares_of_pairs(view: PairView) -> Floats:
+    """(systems, assessors, 5) what `preference.shares_of_pairs` counts."""
+    groups = groups_of(view)
+    ranks, limits = view.ranks(ascending=True)
+    sums = np.empty((*view.shape, 5))
+    n = max(view.said.n_documents, 1)
+    for a in range(view.said.n_assessors):
+        first, last = groups.starts[groups.owner[a]], groups.starts[groups.owner[a + 1]]
+        pairs = groups.pairs[first:last].astype(np.int64)
+        upward = pairs[:, 0] < pairs[:, 1]
+        pair, which = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1), return_inverse=True)
+        for_first = np.bincount(which, upward, minlength=pair.size).astype(np.float64)
+        for_second = np.bincount(which, ~upward, minlength=pair.size).astype(np.float64)
+        both = np.stack([pair // n, pair % n], axis=1).astype(np.int32)
+        part = np.empty((sums.shape[0], 5))
+        preference.shares_of_pairs(ranks, limits, both, for_first, for_second, part)
+        sums[:, a] = part
+    return sums

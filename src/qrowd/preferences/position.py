@@ -1,0 +1,128 @@
+"""Does the document that is shown first win too often?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.kernels.strength import outcome
+from qrowd.model.frames import make_frame
+from qrowd.model.preferences import Preferences
+from qrowd.preferences.strength import BradleyTerry, bradley_terry
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PositionBias:
+    """What being shown first does, one value per assessor.
+
+    n : preferences that say which document was shown first. share : of those in which it was preferred; p : of a share
+        as far from 1/2 or farther, if sides were dealt by chance (exact binomial).
+    intercept : log-odds that being shown first adds, strengths being accounted for; standard_error, p_intercept :
+        of the intercept (Wald). This one does not need sides dealt by chance.
+    n_both, same : pairs the assessor saw both ways round, and the share of them answered with the same document.
+
+    nan where an assessor has nothing to tell it from.
+    """
+
+    assessors: tuple[str, ...]
+    n: Ints
+    share: Floats
+    p: Floats
+    intercept: Floats
+    standard_error: Floats
+    p_intercept: Floats
+    n_both: Ints
+    same: Floats
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per assessor."""
+        columns = {"assessor": np.array(self.assessors, object)}
+        for name in ("n", "share", "p", "intercept", "standard_error", "p_intercept", "n_both", "same"):
+            columns[name] = getattr(self, name)
+        return make_frame(columns, backend)
+
+
+def position_bias(preferences: Preferences, *, ridge: float = 0.1) -> PositionBias:
+    """How far each assessor favours the document that is shown first.
+
+    ridge : of the strengths and intercepts, as of `bradley_terry` with position=True.
+
+    Judgments are taken for independent, so p is too small where the same pair was asked again and again. For all
+    assessors as one, give `preferences.pooled()`.
+
+    Raises
+    ------
+    ArgumentError
+        Nobody recorded what was shown first.
+    """
+    from scipy.special import bdtr, erfc
+
+    if preferences.first is None or np.isnan(preferences.first).all():
+        raise ArgumentError("the preferences do not say which document was shown first")
+    n_assessors = len(preferences.assessors)
+    known = ~np.isnan(preferences.first)
+    if preferences.weight is not None:
+        known &= preferences.weight != 0.5  # ties
+    who = preferences.assessor[known]
+    n = np.bincount(who, minlength=n_assessors)
+    won = np.bincount(who, preferences.first[known], minlength=n_assessors)
+    fewer = np.minimum(won, n - won)
+    fit = bradley_terry(preferences, ridge=ridge, position=True)
+    error = intercept_error(fit)
+    with np.errstate(invalid="ignore"):
+        share = np.where(n > 0, won / n, np.nan)
+        p = np.where(n > 0, np.minimum(2 * bdtr(fewer, n, 0.5), 1.0), np.nan)
+        intercept = np.where(n > 0, fit.intercept, np.nan)
+        p_intercept = erfc(np.abs(intercept / error) / np.sqrt(2))
+    n_both, same = _both_ways(preferences, known)
+    return PositionBias(preferences.assessors, n, share, p, intercept, error, p_intercept, n_both, same)
+
+
+def intercept_error(fit: BradleyTerry) -> Floats:
+    """(assessors,) standard errors of the intercepts, that of strengths included; nan where nobody knows any side."""
+    data, n_assessors = fit.counted, len(fit.assessors)
+    information = np.diag(np.full(n_assessors, 2 * fit.ridge))
+    for number, topic in enumerate(fit.pool.topics):
+        here = slice(int(data.starts[number]), int(data.starts[number + 1]))
+        side, who = data.side[here], data.assessor[here]
+        if not side.any():
+            continue
+        now = fit.topic(topic)
+        eta = now.scale * (now.strength[now.first] - now.strength[now.second]) + now.shift
+        p, q = np.array([outcome(one, fit.nu)[:2] for one in eta.tolist()]).T
+        bend = data.total[here] * (p + q - (p - q) ** 2) / 4
+        information[np.diag_indices(n_assessors)] += np.bincount(who, bend * side**2, minlength=n_assessors)
+        cross = np.zeros((now.strength.size, n_assessors))
+        np.add.at(cross, (now.first, who), now.scale * bend * side)
+        np.add.at(cross, (now.second, who), -now.scale * bend * side)
+        information -= cross.T @ now.covariance @ cross
+    told = np.bincount(data.assessor, data.side**2, minlength=n_assessors) > 0
+    return np.where(told, np.sqrt(np.diag(np.linalg.inv(information))), np.nan)
+
+
+def _both_ways(preferences: Preferences, known: NDArray[np.bool_]) -> tuple[Ints, Floats]:
+    """(assessors,) pairs seen both ways round, and the share of them with the same document preferred throughout."""
+    rows, n_assessors = np.flatnonzero(known), len(preferences.assessors)
+    preferred, other = preferences.preferred[rows].astype(np.int64), preferences.other[rows].astype(np.int64)
+    low, high = np.minimum(preferred, other), np.maximum(preferred, other)
+    width = max(len(preferences.documents), 1)
+    cell = preferences.topic[rows].astype(np.int64) * n_assessors + preferences.assessor[rows]
+    _, first = np.unique(cell * width + low, return_inverse=True)
+    keys, at, pair = np.unique(first * width + high, return_index=True, return_inverse=True)
+    up = preferred == low
+    shown_first = up == (preferences.first[rows] == 1)  # type: ignore[index]  # the lower of the two
+    n = np.bincount(pair, minlength=keys.size)
+    ways, wins = (np.bincount(pair, one, minlength=keys.size) for one in (shown_first, up))
+    both = (ways > 0) & (ways < n)
+    who = preferences.assessor[rows][at]
+    n_both = np.bincount(who[both], minlength=n_assessors)
+    with np.errstate(invalid="ignore"):
+        same = np.bincount(who[both], ((wins == 0) | (wins == n))[both], minlength=n_assessors) / n_both
+    return n_both, same

@@ -1,0 +1,74 @@
+"""Which pair next, and may we stop? Pure functions: what is known goes in, a decision comes out.
+
+State, Systems                           what is known of a topic, and the rankings to compare
+expected_utility, from_known, from_strengths             how much each judgment would tell
+InOrder, KeepPreferred, AtRandom, Sort, ByUtility, Tournament, make_order      which pair next: one Order each
+difference_bounds, may_stop, drawn_scores                                      what is sure, or likely, by now
+grade_bounds, grade_utility, next_document                                     the same for grades
+Answers, simulate_topic, real_topics, replay, judgments_needed                 how many judgments it all takes
+"""
+
+from qrowd.preferences.scheduling.answers import Answers, Topic, simulate_topic
+from qrowd.preferences.scheduling.bounds import Bounds, Decision, difference_bounds, drawn_scores, may_stop
+from qrowd.preferences.scheduling.grades import grade_bounds, grade_utility, next_document
+from qrowd.preferences.scheduling.orders import (
+    AtRandom,
+    ByUtility,
+    InOrder,
+    KeepPreferred,
+    Order,
+    Sort,
+    Tournament,
+)
+from qrowd.preferences.scheduling.replay import (
+    FIGURE_2,
+    ORDERS,
+    Condition,
+    Curves,
+    Replay,
+    StopRule,
+    judgments_needed,
+    make_order,
+    replay,
+)
+from qrowd.preferences.scheduling.state import State
+from qrowd.preferences.scheduling.systems import Systems
+from qrowd.preferences.scheduling.topics import real_topics
+from qrowd.preferences.scheduling.utility import expected_utility, from_known, from_strengths, probabilities
+
+__all__ = [
+    "FIGURE_2",
+    "ORDERS",
+    "Answers",
+    "AtRandom",
+    "Bounds",
+    "ByUtility",
+    "Condition",
+    "Curves",
+    "Decision",
+    "InOrder",
+    "KeepPreferred",
+    "Order",
+    "Replay",
+    "Sort",
+    "State",
+    "StopRule",
+    "Systems",
+    "Topic",
+    "Tournament",
+    "difference_bounds",
+    "drawn_scores",
+    "expected_utility",
+    "from_known",
+    "from_strengths",
+    "grade_bounds",
+    "grade_utility",
+    "judgments_needed",
+    "make_order",
+    "may_stop",
+    "next_document",
+    "probabilities",
+    "real_topics",
+    "replay",
+    "simulate_topic",
+]

@@ -1,0 +1,238 @@
+"""May we stop? What is sure about the difference of systems, whatever is still to be judged.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 5.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.kernels import completions
+from qrowd.model.chance import Chance, Rng
+from qrowd.preferences.scheduling.state import LaterBad, State
+from qrowd.preferences.scheduling.systems import Systems
+from qrowd.preferences.scheduling.utility import Probability, probabilities
+
+Goal = Literal["ranking", "top"]
+Floats = NDArray[np.float64]
+EQUAL = 1e-9  # differences up to this are none: sums of weights differ by rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """low[e, f] <= E_e - E_f <= high[e, f], both (systems, systems).
+
+    A difference within 1e-9 of 0 is taken for 0.
+    """
+
+    low: Floats
+    high: Floats
+
+    @property
+    def sign(self) -> Floats:
+        """(systems, systems) 1 or -1 where e is surely better or worse than f, 0 where surely equal, else nan."""
+        better, worse = self.low > EQUAL, self.high < -EQUAL
+        equal = (self.low >= -EQUAL) & (self.high <= EQUAL)
+        return np.where(better, 1.0, np.where(worse, -1.0, np.where(equal, 0.0, np.nan)))
+
+    def settled(self, goal: Goal = "ranking", k: int = 1) -> bool:
+        """Whether no further judgment can change the answer; see `may_stop`."""
+        return _settled(self.sign, goal, k)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Whether to stop, and what is known of each pair of systems by then.
+
+    sign : (systems, systems) 1, 0, -1 where it is sure that e is better than, equal to, worse than f, else nan. Where
+        proof of a whole ranking fails, the pairs that are settled already are not looked for: see `difference_bounds`.
+    sureness : (systems, systems) share of drawn completions that have the sign most of them have; 1 where it is
+        proven, nan where neither was asked for.
+    expected : (systems,) mean scores over drawn completions; None where none were drawn.
+    """
+
+    stop: bool
+    sign: Floats
+    sureness: Floats
+    expected: Floats | None = None
+
+
+def difference_bounds(state: State, systems: Systems, *, later_bad: LaterBad = "any") -> Bounds:
+    """Safe bounds on the difference of every two systems once everything will have been judged.
+
+        low[e, f] <= w_e / n_e - w_f / n_f <= high[e, f]
+
+    Every undecided pair may end either way, whether or not the answers fit together, and is dropped if both its
+    documents may come out as Bad; both fractions are over what each system itself orders by then. Without later marks
+    and for ppref or wpref these are the paper's bounds; with them the weight of all pairs is not fixed, and neither is
+    the sign that a bound at today's weights would give.
+
+    later_bad : which documents may still be marked as Bad: "any" that will be shown again; those not shown yet
+        ("unseen"); "none".
+
+    Source: Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR,
+    section 5.3; later marks are qrowd's.
+
+    >>> state = State.new(3).judge(0, 1, winner=0)
+    >>> bounds = difference_bounds(state, Systems.of([[0, 1, 2], [1, 2, 0]], 3), later_bad="none")
+    >>> print(f"{bounds.low[0, 1]:.3f} to {bounds.high[0, 1]:.3f}")
+    0.000 to 0.667
+    """
+    systems.fits(state)
+    low, high = np.zeros((systems.n, systems.n)), np.zeros((systems.n, systems.n))
+    completions.difference_bounds(*_sums(state, systems, later_bad), low, high)
+    return Bounds(low, high)
+
+
+def may_stop(
+    state: State,
+    systems: Systems,
+    *,
+    goal: Goal = "ranking",
+    k: int = 1,
+    later_bad: LaterBad = "any",
+    sure: float = 1.0,
+    probability: Probability = None,
+    chance_bad: float | Floats = 0.0,
+    samples: int = 400,
+    rng: Rng = None,
+) -> Decision:
+    """Whether enough was judged to say which system is better.
+
+    goal : "ranking": of every two systems it is settled which is better, or that they are equal. With two systems
+        that is the sign of their difference. "top": it is settled which k systems are the best.
+    sure : 1 asks for proof, by `difference_bounds`. Below 1, what is not proven is also accepted if at least this share
+        of drawn completions agree: on each sign for "ranking", on the set of the best k for "top".
+    probability : P(a > b) for drawing completions; 1/2 unless given.
+    chance_bad : one probability, or (n,), that a document that may still be marked as Bad will be.
+    samples, rng : completions to draw, and their chance; used where `sure` is below 1.
+
+    >>> systems = Systems.of([[0, 1, 2], [1, 2, 0]], 3)
+    >>> state = State.new(3).judge(0, 1, winner=0)
+    >>> may_stop(state, systems, later_bad="none").stop
+    False
+    >>> may_stop(state.judge(0, 2, winner=0), systems, later_bad="none").stop
+    True
+    """
+    if not 0.5 < sure <= 1:
+        raise ArgumentError(f"sure={sure}: must be above .5 and at most 1 (proof)")
+    if goal not in get_args(Goal):
+        raise ArgumentError(f"goal={goal!r}: choose one of {', '.join(get_args(Goal))}")
+    if goal == "top" and not 1 <= k < systems.n:
+        raise ArgumentError(f"k={k}: of {systems.n} systems the best can be 1 to {systems.n - 1}")
+    systems.fits(state)
+    if sure == 1 and goal == "ranking" and not _all_settled(state, systems, later_bad):
+        nothing = np.full((systems.n, systems.n), np.nan)
+        return Decision(False, nothing, nothing)
+    sign = difference_bounds(state, systems, later_bad=later_bad).sign
+    proven = np.where(np.isnan(sign), np.nan, 1.0)
+    if _settled(sign, goal, k):
+        return Decision(True, sign, proven)
+    if sure == 1:
+        return Decision(False, sign, proven)
+    drawn = drawn_scores(
+        state,
+        systems,
+        later_bad=later_bad,
+        probability=probability,
+        chance_bad=chance_bad,
+        samples=samples,
+        rng=rng,
+    )
+    gap = drawn[:, :, None] - drawn[:, None, :]
+    shares = np.stack([(gap < -EQUAL).mean(axis=0), (np.abs(gap) <= EQUAL).mean(axis=0), (gap > EQUAL).mean(axis=0)])
+    likely = shares.argmax(axis=0) - 1.0
+    sureness = np.where(np.isnan(sign), shares.max(axis=0), 1.0)
+    if goal == "ranking":
+        stop = bool((sureness >= sure).all())
+    else:
+        best = np.argsort(-drawn, axis=1, kind="stable")[:, :k]
+        sets = np.zeros(drawn.shape, bool)
+        np.put_along_axis(sets, best, True, axis=1)
+        _, times = np.unique(sets, axis=0, return_counts=True)
+        stop = bool(times.max() >= sure * samples)
+    signs = np.where(np.isnan(sign) & (sureness >= sure), likely, sign)
+    return Decision(stop, signs, sureness, drawn.mean(axis=0))
+
+
+def drawn_scores(
+    state: State,
+    systems: Systems,
+    *,
+    later_bad: LaterBad = "any",
+    probability: Probability = None,
+    chance_bad: float | Floats = 0.0,
+    samples: int = 400,
+    rng: Rng = None,
+) -> Floats:
+    """(samples, systems) scores in completions drawn at random: transitive ones that fit what is known.
+
+    Each completion marks further documents as Bad (none that was preferred to one that stays), then puts the others
+    into a row, one after the other in random order, each at a place drawn from what is known and its probabilities
+    against those already there.
+
+    probability, chance_bad : as in `may_stop`.
+    """
+    if samples < 1:
+        raise ArgumentError(f"samples={samples}: draw 1 or more")
+    systems.fits(state)
+    n = state.n_documents
+    given = np.asarray(chance_bad, np.float64)
+    if given.shape not in ((), (n,)) or not ((given >= 0) & (given <= 1)).all():
+        raise ArgumentError(f"chance_bad: give one probability from 0 to 1, or {n} of them")
+    uniform = Chance.of(rng).stream("completions").random((samples, 3, n))
+    out = np.empty((samples, systems.n))
+    completions.drawn_scores(
+        state.closed,
+        state.bad,
+        np.where(state.markable(later_bad), given, 0.0),
+        probabilities(n, probability),
+        systems.above,
+        uniform,
+        out,
+    )
+    return out
+
+
+def _sums(
+    state: State, systems: Systems, later_bad: LaterBad
+) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.int64], Floats]:
+    """What the kernels of bounds take: sums over pairs whose end is certain, and the others in columns."""
+    outcomes = state.outcomes(later_bad)
+    i, j = np.nonzero(outcomes)
+    code = outcomes[i, j]
+    turned = np.isin(code, (2, 6))  # only the second may be preferred: the other way round, only the first
+    i, j, code = np.where(turned, j, i), np.where(turned, i, j), np.where(turned, code - 1, code)
+    certain = state.closed.copy()
+    certain[i[code == 1], j[code == 1]] = True
+    columns = [np.flatnonzero(code == kind) for kind in (3, 5, 7)]
+    ends = np.cumsum([column.size for column in columns])
+    rows = np.concatenate(columns)
+    above = systems.above
+    first, second = (np.ascontiguousarray(above[one[rows], two[rows]].T) for one, two in ((i, j), (j, i)))
+    right, total, ranges = above[certain].sum(axis=0), systems.either[certain].sum(axis=0), np.empty((2, systems.n))
+    completions.total_ranges(total, first, second, ends, ranges)
+    return right, total, first, second, ends, ranges
+
+
+def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
+    """Whether the bounds of every two systems have one sign; those closest to each other are looked at first."""
+    right, total, first, second, ends, ranges = _sums(state, systems, later_bad)
+    middle = (right + (first.sum(axis=1) + second.sum(axis=1)) / 2) / np.maximum(ranges[1], EQUAL)
+    e, f = np.triu_indices(systems.n, k=1)
+    suspects = np.stack([e, f], axis=1)[np.argsort(np.abs(middle[e] - middle[f]), kind="stable")]
+    return completions.all_settled(right, total, first, second, ends, ranges, suspects, EQUAL)
+
+
+def _settled(sign: Floats, goal: Goal, k: int) -> bool:
+    if goal == "ranking":
+        return not bool(np.isnan(sign).any())
+    # The best k: each of them is surely better than each of the others.
+    order = np.argsort(-(sign > 0).sum(axis=1), kind="stable")
+    best, others = order[:k], order[k:]
+    return bool((sign[np.ix_(best, others)] > 0).all())

@@ -1,0 +1,235 @@
+"""Orders: given what is known, which pair next?
+
+An order is a function of the state alone (and of what it was made from), so that it can be asked at any time, also
+about a state that it did not lead to. It never asks about a pair that is known already.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.kernels import scheduling
+from qrowd.model.chance import Rng, seed_of
+from qrowd.preferences.scheduling.state import Pair, State
+from qrowd.preferences.scheduling.systems import Systems
+from qrowd.preferences.scheduling.utility import Probability, Utility, expected_utility
+
+Ints = NDArray[np.int64]
+
+
+class Order(ABC):
+    """A rule that says which pair to show next."""
+
+    @abstractmethod
+    def next(self, state: State) -> Pair | None:
+        """Two documents that are not known to be in any order, or None: nothing is left to ask."""
+
+
+@dataclass(frozen=True, eq=False)
+class InOrder(Order):
+    """Every pair, along a fixed sequence of documents: first with second, first with third, ...
+
+    sequence : document numbers, all of them; None for 0, 1, 2 ...
+    """
+
+    sequence: Sequence[int] | None = None
+
+    def next(self, state: State) -> Pair | None:
+        sequence = in_sequence(self.sequence, state)
+        found = np.argwhere(np.triu(state.open[np.ix_(sequence, sequence)]))
+        return None if not found.size else (int(sequence[found[0, 0]]), int(sequence[found[0, 1]]))
+
+
+@dataclass(frozen=True, eq=False)
+class KeepPreferred(Order):
+    """The preferred document stays and meets the next one of the sequence.
+
+    Once it has met them all, the first two documents of the sequence that are still open start again.
+
+    Source: Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR,
+    section 3.1.
+    """
+
+    sequence: Sequence[int] | None = None
+
+    def next(self, state: State) -> Pair | None:
+        sequence = in_sequence(self.sequence, state)
+        if state.kept >= 0 and (opponents := sequence[state.open[state.kept, sequence]]).size:
+            # Along the sequence, and from its start for those that were passed over.
+            here = int(np.flatnonzero(sequence == state.kept)[0])
+            after = [int(d) for d in sequence[here + 1 :] if state.open[state.kept, d]]
+            return state.kept, after[0] if after else int(opponents[0])
+        return InOrder(self.sequence).next(state)
+
+
+@dataclass(frozen=True, eq=False)
+class AtRandom(Order):
+    """Any open pair, each as likely as the other.
+
+    rng : chance; the same state gets the same pair.
+    """
+
+    rng: Rng = None
+    _seed: list[int] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        seed = seed_of(self.rng)
+        self._seed.extend(seed if isinstance(seed, tuple) else [seed])
+
+    def next(self, state: State) -> Pair | None:
+        found = state.open_pairs()
+        if not found.size:
+            return None
+        a, b = found[np.random.default_rng([*self._seed, state.n_judged]).integers(len(found))]
+        return int(a), int(b)
+
+
+@dataclass(frozen=True, eq=False)
+class Sort(Order):
+    """Comparisons of a sort, which chains answer as far as they can. What it ends with is a complete order.
+
+    by : "merge", at most n ceil(log2 n) - 2^ceil(log2 n) + 1 questions; "insertion" by bisection, at most
+        ceil(log2 2) + ... + ceil(log2 n); "heap", up to about twice as many, but the best documents come first.
+    sequence : documents as the sort finds them; the nearer to their true order, the fewer questions.
+
+    Contradictions and circles do not stop a sort; pairs they leave open are asked after it.
+    """
+
+    by: str = "merge"
+    sequence: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.by not in _SORTS:
+            raise ArgumentError(f"by={self.by!r}: choose one of {', '.join(_SORTS)}")
+
+    def next(self, state: State) -> Pair | None:
+        sequence = in_sequence(self.sequence, state)
+        sequence = sequence[~state.bad[sequence]]
+        # Bad documents stand below all others, and nothing is asked of them: the sort need not touch them.
+        a, b = _SORTS[self.by](sequence, state.known, state.bad)
+        return (int(a), int(b)) if a >= 0 else InOrder(self.sequence).next(state)
+
+
+_SORTS: dict[str, Callable[..., tuple[int, int]]] = {
+    "merge": scheduling.next_of_merge,
+    "insertion": scheduling.next_of_insertion,
+    "heap": scheduling.next_of_heap,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ByUtility(Order):
+    """The pair that is expected to tell most about the differences of systems; see `expected_utility`.
+
+    probability : P(a > b), or None for 1/2.
+    learn : a function of the state that gives it instead, such as `from_known`; it needs fewer judgments than 1/2.
+    sequence : of pairs that tell the same, the first along it.
+    """
+
+    systems: Systems
+    utility: Utility = "change"
+    probability: Probability = None
+    learn: Callable[[State], NDArray[np.float64]] | None = None
+    sequence: Sequence[int] | None = None
+
+    def next(self, state: State) -> Pair | None:
+        probability = self.probability if self.learn is None else self.learn(state)
+        value = expected_utility(state, self.systems, utility=self.utility, probability=probability)
+        sequence = in_sequence(self.sequence, state)
+        value = np.triu(value[np.ix_(sequence, sequence)] + 1.0, k=1)
+        if not value.any():
+            return None
+        # Equal up to rounding is equal.
+        i, j = divmod(int(np.argmax(value.ravel() >= value.max() * (1 - 1e-12))), len(sequence))
+        return int(sequence[i]), int(sequence[j])
+
+
+@dataclass(frozen=True, eq=False)
+class Tournament(Order):
+    """The best k documents: rounds of random pairs that losers leave, then all pairs of those who are left.
+
+    In a round every document still in meets at least `meetings` others, drawn at random. Those that win more than half
+    stay; should all or fewer than k do so, the half that wins most often does, but k at least. When no more than
+    `final` are left, each meets each.
+
+    Source: after Clarke, Vtyurina & Smucker (2021), Assessing Top-k Preferences. ACM TOIS 39(3), 33, section 4.
+    """
+
+    k: int = 5
+    meetings: int = 7
+    final: int = 9
+    rng: Rng = None
+    _seed: list[int] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        if self.k < 1 or self.meetings < 1:
+            raise ArgumentError(f"k={self.k}, meetings={self.meetings}: both must be 1 or more")
+        seed = seed_of(self.rng)
+        self._seed.extend(seed if isinstance(seed, tuple) else [seed])
+
+    def next(self, state: State) -> Pair | None:
+        left, pair = self._played(state)
+        if pair is not None:
+            return pair
+        found = np.argwhere(np.triu(state.open[np.ix_(left, left)]))
+        return None if not found.size else (int(left[found[0, 0]]), int(left[found[0, 1]]))
+
+    def best(self, state: State) -> list[int]:
+        """The k documents that win most often among those who are left, best first."""
+        left, _ = self._played(state)
+        wins = state.known[np.ix_(left, left)].sum(axis=1)
+        return [int(d) for d in left[np.argsort(-wins, kind="stable")][: self.k]]
+
+    def _played(self, state: State) -> tuple[Ints, Pair | None]:
+        """Who is left after the rounds that are complete, and the first open pair of the one that is not."""
+        left = np.arange(state.n_documents)
+        number = 0
+        while left.size > max(self.final, self.k):
+            pairs = self._round(left, number)
+            unknown = state.open[pairs[:, 0], pairs[:, 1]]
+            if unknown.any():
+                a, b = pairs[unknown.argmax()]
+                return left, (int(a), int(b))
+            met = np.concatenate([pairs, pairs[:, ::-1]])
+            won = np.bincount(met[:, 0], state.known[met[:, 0], met[:, 1]], minlength=state.n_documents)[left]
+            share = won / np.bincount(met[:, 0], minlength=state.n_documents)[left]
+            stay = share > 0.5
+            if stay.all() or stay.sum() < self.k:
+                stay[:] = False
+                stay[np.argsort(-share, kind="stable")[: max(self.k, left.size // 2)]] = True
+            left, number = left[stay], number + 1
+        return left, None
+
+    def _round(self, left: Ints, number: int) -> Ints:
+        """(m, 2) pairs in which every document of `left` meets `meetings` others (all, if there are fewer), or more."""
+        rng = np.random.default_rng([*self._seed, number])
+        m = left.size
+        wanted = min(self.meetings, m - 1)
+        met = np.zeros((m, m), bool)
+        pairs = []
+        for one in rng.permutation(m):
+            # Those who have met fewest first, at random among them.
+            free = np.flatnonzero(~met[one] & (np.arange(m) != one))
+            order = np.lexsort((rng.random(free.size), met[free].sum(axis=1)))
+            for other in free[order][: max(0, wanted - int(met[one].sum()))]:
+                met[one, other] = met[other, one] = True
+                pairs.append((left[one], left[other]))
+        shuffled = rng.permutation(np.array(pairs))
+        return np.asarray(shuffled, np.int64)
+
+
+def in_sequence(sequence: Sequence[int] | None, state: State) -> Ints:
+    """The documents in that sequence, checked; as they are numbered if there is none."""
+    n = state.n_documents
+    if sequence is None:
+        return np.arange(n)
+    found = np.asarray(sequence, np.int64)
+    if found.shape != (n,) or not np.array_equal(np.sort(found), np.arange(n)):
+        raise ArgumentError(f"sequence: give each of the {n} documents once, as numbers from 0 to {n - 1}")
+    return found

@@ -1,0 +1,205 @@
+"""What is known of one topic, judgment by judgment: what was said, what follows from it, and what is still open.
+
+Documents are numbers from 0. A state never changes: every judgment makes a new one, so that a decision can be taken
+on any of them, and taken again.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.kernels import completions, preference, scheduling
+from qrowd.model.topic_preferences import TopicPreferences
+
+LaterBad = Literal["any", "unseen", "none"]
+Bools = NDArray[np.bool_]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What one assessor has said of one topic, and what follows.
+
+    direct : (n, n) bool, which document was preferred to which.
+    closed : (n, n) bool, the same over chains, as far as they do not go round in a circle; `direct` itself where
+        `transitive` is False.
+    bad : (n,) bool, marked as Bad. seen : (n,) bool, marked or compared at least once.
+    n_preferences, n_marks : judgments so far.
+    kept : the preferred document of the last judgment, -1 before the first.
+
+    >>> state = State.new(4).judge(0, 1, winner=0).judge(1, 2, winner=1).mark_bad(3)
+    >>> state.open_pairs().tolist(), state.is_known(0, 2), state.n_judged
+    ([], True, 3)
+    """
+
+    direct: Bools
+    closed: Bools
+    bad: Bools
+    seen: Bools
+    n_preferences: int = 0
+    n_marks: int = 0
+    kept: int = -1
+    transitive: bool = True
+
+    @classmethod
+    def new(cls, n: int, *, transitive: bool = True) -> State:
+        """Nothing is known of n documents.
+
+        transitive : whether a chain of preferences counts as one.
+        """
+        if n < 1:
+            raise ArgumentError(f"n={n}: a topic without documents has nothing to judge; give 1 or more")
+        empty = np.zeros((n, n), bool)
+        return cls(empty, empty, np.zeros(n, bool), np.zeros(n, bool), transitive=transitive)
+
+    @classmethod
+    def of(cls, said: TopicPreferences, *, transitive: bool = True) -> State:
+        """From what assessors said of a topic so far, all of them taken as one.
+
+        A pair stands as the greater weight has it, and is undecided if both directions weigh the same. A document is
+        Bad if at least half of those who compared or marked it marked it.
+        """
+        n = said.n_documents
+        start = cls.new(n, transitive=transitive)
+        balance = np.zeros((n, n))
+        np.add.at(balance, (said.pairs[:, 0], said.pairs[:, 1]), said.weight)
+        marks = np.zeros((n, said.n_assessors), bool)
+        marks[said.bad, np.repeat(np.arange(said.n_assessors), np.diff(said.bad_starts))] = True
+        judged = said.judged()
+        direct = balance > balance.T
+        bad = marks.any(axis=1) & (2 * marks.sum(axis=1) >= judged.sum(axis=1))
+        return replace(
+            start,
+            direct=direct,
+            closed=start._closure(direct),
+            bad=bad,
+            seen=np.asarray(judged.any(axis=1)),
+            n_preferences=int(said.pairs.shape[0]),
+            n_marks=int(said.bad.size),
+        )
+
+    # ------------------------------------------------------------------ going on
+
+    def judge(self, a: int, b: int, winner: int) -> State:
+        """After a further judgment: of a and b, the winner is preferred."""
+        n = self.n_documents
+        for one in (a, b):
+            if not 0 <= one < n:
+                raise ArgumentError(f"document {one}: the topic has {n} documents, numbered from 0")
+        if a == b:
+            raise ArgumentError(f"document {a} cannot be compared with itself")
+        if winner not in (a, b):
+            raise ArgumentError(f"winner={winner}: the preferred document must be one of the two shown, {a} and {b}")
+        loser = b if winner == a else a
+        direct, seen = self.direct.copy(), self.seen.copy()
+        direct[winner, loser] = True
+        seen[[a, b]] = True
+        if not self.transitive:
+            closed = direct
+        elif self._has_knot or self.closed[loser, winner]:
+            closed = self._closure(direct)
+        else:
+            closed = self.closed.copy()
+            scheduling.chain(closed, winner, loser)
+        new = replace(
+            self, direct=direct, closed=closed, seen=seen, n_preferences=self.n_preferences + 1, kept=int(winner)
+        )
+        new.__dict__["_has_knot"] = self._has_knot or bool(self.closed[loser, winner])
+        return new
+
+    def mark_bad(self, *documents: int) -> State:
+        """After a further judgment for each of these documents: it is Bad."""
+        bad, seen = self.bad.copy(), self.seen.copy()
+        for one in documents:
+            if not 0 <= one < self.n_documents:
+                raise ArgumentError(f"document {one}: the topic has {self.n_documents} documents, numbered from 0")
+            bad[one] = seen[one] = True
+        new = replace(self, bad=bad, seen=seen, n_marks=self.n_marks + len(documents))
+        new.__dict__["_has_knot"] = self._has_knot
+        return new
+
+    def _closure(self, direct: Bools) -> Bools:
+        if not self.transitive:
+            return direct
+        return preference.closure(self.n_documents, np.argwhere(direct).astype(np.int32))
+
+    # ------------------------------------------------------------------ looking at it
+
+    @property
+    def n_documents(self) -> int:
+        return int(self.bad.size)
+
+    @property
+    def n_judged(self) -> int:
+        """Judgments so far, preferences and marks."""
+        return self.n_preferences + self.n_marks
+
+    @cached_property
+    def _has_knot(self) -> bool:
+        """Whether some document can be reached from itself, so that chains no longer count everywhere."""
+        if not self.transitive:
+            return False
+        reach = self.direct.copy()
+        for k in range(self.n_documents):
+            reach |= reach[:, [k]] & reach[[k], :]
+        return bool(reach.diagonal().any())
+
+    @cached_property
+    def decided(self) -> Bools:
+        """(n, n) bool, whether the pair is settled by preferences, one way or the other."""
+        return self.closed | self.closed.T
+
+    @cached_property
+    def known(self) -> Bools:
+        """(n, n) bool, whether the row's document is known to be preferred, Bad marks included.
+
+        A document that is not Bad is preferred to every Bad one unless preferences say otherwise; two Bad ones are not
+        ordered unless they say so.
+        """
+        return self.closed | (~self.bad[:, None] & self.bad[None, :] & ~self.decided)
+
+    @cached_property
+    def open(self) -> Bools:
+        """(n, n) bool, symmetric: neither document is Bad and nothing says which of the two is better."""
+        good = ~self.bad
+        found = good[:, None] & good[None, :] & ~self.decided
+        np.fill_diagonal(found, False)
+        return found
+
+    def open_pairs(self) -> NDArray[np.int64]:
+        """(m, 2) the open pairs, lower number first."""
+        return np.argwhere(np.triu(self.open))
+
+    def is_known(self, a: int, b: int) -> bool:
+        """Whether it is known which of the two is better."""
+        return bool(self.known[a, b] or self.known[b, a])
+
+    def markable(self, later_bad: LaterBad = "any") -> Bools:
+        """(n,) bool, which documents may still be marked as Bad.
+
+        later_bad : "any" that will be shown again; those of them that were never shown before ("unseen"); "none".
+        """
+        if later_bad not in get_args(LaterBad):
+            raise ArgumentError(f"later_bad={later_bad!r}: choose one of {', '.join(get_args(LaterBad))}")
+        if later_bad == "none":
+            return np.zeros(self.n_documents, bool)
+        shown_again: Bools = np.asarray(self.open.any(axis=1))
+        return shown_again & ~self.seen if later_bad == "unseen" else shown_again
+
+    def outcomes(self, later_bad: LaterBad = "any") -> NDArray[np.uint8]:
+        """(n, n) for every undecided pair i < j the sum of 1 (i may be preferred), 2 (j may), 4 (neither: two Bad)."""
+        found = np.empty(self.direct.shape, np.uint8)
+        completions.pair_outcomes(self.closed, self.bad, self.markable(later_bad), found)
+        return found
+
+    def bad_winners(self) -> NDArray[np.int64]:
+        """(m, 2) preferences for a Bad document over one that is not: they stand, and somebody should look at them."""
+        return np.argwhere(self.direct & self.bad[:, None] & ~self.bad[None, :])

@@ -1,0 +1,96 @@
+"""How long a preference takes, and how much of that is reading.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 3.2
+and Table 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.model.frames import make_frame
+from qrowd.model.preferences import Preferences
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgingTime:
+    """Median seconds per preference, (assessors,) each and over all; nan where there is none.
+
+    median : of all preferences; overall. n : how many have a time.
+    first_sight, n_first : of those in which the assessor saw at least one of the documents, on this topic, for the
+        first time; later : of the others.
+    """
+
+    assessors: tuple[str, ...]
+    n: Ints
+    median: Floats
+    n_first: Ints
+    first_sight: Floats
+    later: Floats
+    overall: float
+    overall_first_sight: float
+    overall_later: float
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per assessor."""
+        return make_frame(
+            {
+                "assessor": np.array(self.assessors, object),
+                "n": self.n,
+                "median": self.median,
+                "n_first": self.n_first,
+                "first_sight": self.first_sight,
+                "later": self.later,
+            },
+            backend,
+        )
+
+
+def judging_time(preferences: Preferences) -> JudgingTime:
+    """Median seconds per preference of every assessor: in all, at first sight of a document, and later.
+
+    What an assessor saw before goes by `order`, else by place. Medians, since breaks make means useless. Bad marks have
+    no time, and do not make a document seen.
+
+    Raises
+    ------
+    ArgumentError
+        Nobody recorded seconds.
+    """
+    if preferences.seconds is None or np.isnan(preferences.seconds).all():
+        raise ArgumentError("the preferences carry no seconds; read them from a table with a column of that name")
+    n = len(preferences)
+    order = np.arange(n) if preferences.order is None else preferences.order
+    rows = np.lexsort((order,))
+    cell = preferences.topic.astype(np.int64) * len(preferences.assessors) + preferences.assessor
+    width = len(preferences.documents)
+    seen = np.stack([cell * width + preferences.preferred, cell * width + preferences.other], axis=1)[rows].ravel()
+    _, first = np.unique(seen, return_index=True)
+    new = np.zeros(n, bool)
+    new[rows[first // 2]] = True
+    known = ~np.isnan(preferences.seconds)
+
+    def median(which: NDArray[np.bool_]) -> float:
+        here = preferences.seconds[which & known]  # type: ignore[index]
+        return float(np.median(here)) if here.size else np.nan
+
+    own = [preferences.assessor == a for a in range(len(preferences.assessors))]
+    return JudgingTime(
+        preferences.assessors,
+        np.array([int((part & known).sum()) for part in own], np.int64),
+        np.array([median(part) for part in own]),
+        np.array([int((part & known & new).sum()) for part in own], np.int64),
+        np.array([median(part & new) for part in own]),
+        np.array([median(part & ~new) for part in own]),
+        median(known),
+        median(new),
+        median(~new),
+    )

@@ -1,0 +1,205 @@
+"""Are preferences transitive, and where do they go round in a circle?
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 5.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels import closure as kernels
+from qrowd.model.frames import make_frame
+from qrowd.model.preferences import Preferences
+from qrowd.preferences.decided import Contradictions, Decided, decided
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Transitivity:
+    """Chains and cycles of three documents, one row per topic and assessor who ordered anything.
+
+    topics, assessors : labels; topic, assessor : (rows,) numbers into them.
+    chains : (rows,) how many i > j > k there are of which i and k were compared too.
+    kept : (rows,) those of them with i > k.
+    triples : (rows,) sets of three documents compared with one another. cyclic : those of them that hold a cycle.
+    n_pairs : (rows,) ordered. n_repeats, n_contradictions, n_undecided : as of `Decided`.
+    """
+
+    topics: tuple[str, ...]
+    assessors: tuple[str, ...]
+    topic: Ints
+    assessor: Ints
+    chains: Ints
+    kept: Ints
+    triples: Ints
+    cyclic: Ints
+    n_pairs: Ints
+    n_repeats: int
+    n_contradictions: int
+    n_undecided: int
+
+    @property
+    def rate(self) -> float:
+        """kept / chains over everything, the paper's figure; nan without a chain. Chance alone gives 1/2."""
+        return _share(self.kept.sum(), self.chains.sum())
+
+    @property
+    def acyclic(self) -> float:
+        """Share of triples without a cycle; nan without a triple. Chance alone gives 3/4."""
+        n = self.triples.sum()
+        return _share(n - self.cyclic.sum(), n)
+
+    @property
+    def by_assessor(self) -> dict[str, float]:
+        """kept / chains of every assessor, topics together."""
+        n = len(self.assessors)
+        kept, chains = (np.bincount(self.assessor, c, minlength=n) for c in (self.kept, self.chains))
+        return {name: _share(kept[a], chains[a]) for a, name in enumerate(self.assessors)}
+
+    @property
+    def mean_of_topics(self) -> float:
+        """Mean of kept / chains over topics and assessors that have a chain."""
+        there = self.chains > 0
+        return float((self.kept[there] / self.chains[there]).mean()) if there.any() else np.nan
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per topic and assessor."""
+        with np.errstate(invalid="ignore"):
+            rate = self.kept / self.chains
+        return make_frame(
+            {
+                "topic": np.array(self.topics, object)[self.topic],
+                "assessor": np.array(self.assessors, object)[self.assessor],
+                "n_pairs": self.n_pairs,
+                "chains": self.chains,
+                "kept": self.kept,
+                "rate": rate,
+                "triples": self.triples,
+                "cyclic": self.cyclic,
+            },
+            backend,
+        )
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole else np.nan
+
+
+def transitivity(preferences: Preferences, *, contradictions: Contradictions = "majority") -> Transitivity:
+    """How often i > k is said where the same assessor says i > j and j > k.
+
+    rate = #{(i, j, k): i > j, j > k, i > k} / #{(i, j, k): i > j, j > k, and i and k were compared}
+
+    contradictions : what an assessor holds of a pair that he or she ordered both ways: "majority", "last" or "both"
+        (see `decided`).
+
+    Every three documents compared with one another make one chain if they are in order, and three, all broken, if they
+    go round. So 1 - rate is about three times the share of triples with a cycle; both are given. Bad marks are not
+    looked at.
+
+    Source: section 5.1 of the paper, which iterates over triplets i, j, k; there every pair was judged.
+
+    >>> said = [("q", "a", "b", "ann"), ("q", "b", "c", "ann"), ("q", "a", "c", "ann"), ("q", "c", "d", "ann")]
+    >>> transitivity(Preferences.from_rows(said)).rate
+    1.0
+    """
+    held = decided(preferences, contradictions)
+    counts = kernels.triples(max(len(preferences.documents), 1), held.starts, held.pairs)
+    n = max(len(preferences.assessors), 1)
+    return Transitivity(
+        preferences.topics,
+        preferences.assessors,
+        held.cell // n,
+        held.cell % n,
+        counts[:, kernels.CHAINS],
+        counts[:, kernels.KEPT],
+        counts[:, kernels.TRIPLES],
+        counts[:, kernels.CYCLIC],
+        np.diff(held.starts),
+        held.n_repeats,
+        held.n_contradictions,
+        held.n_undecided,
+    )
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Documents of which each is preferred, over some chain, to every other and so to itself.
+
+    documents : all of them, by name. shortest : a shortest way round, each preferred to the next and the last to the
+    first. n_pairs : pairs among the documents that were ordered.
+    """
+
+    topic: str
+    assessor: str
+    documents: tuple[str, ...]
+    shortest: tuple[str, ...]
+    n_pairs: int
+
+    def __str__(self) -> str:
+        way = " > ".join((*self.shortest, self.shortest[0]))
+        return f"topic {self.topic}, assessor {self.assessor}, {len(self.documents)} documents: {way}"
+
+
+def cycles(preferences: Preferences, *, contradictions: Contradictions = "majority") -> tuple[Cycle, ...]:
+    """Every set of documents that an assessor's preferences lead round, with a shortest cycle as evidence.
+
+    These are the strongly connected components of more than one document, by topic and assessor, largest first within
+    each. contradictions : as of `transitivity`; under "both" a pair ordered both ways is a cycle of two.
+
+    >>> said = [("q", "a", "b", "ann"), ("q", "b", "c", "ann"), ("q", "c", "a", "ann"), ("q", "c", "d", "ann")]
+    >>> print(*cycles(Preferences.from_rows(said)))
+    topic q, assessor ann, 3 documents: a > b > c > a
+    """
+    return cycles_in(preferences, decided(preferences, contradictions))
+
+
+def cycles_in(preferences: Preferences, held: Decided) -> tuple[Cycle, ...]:
+    """`cycles` of what was decided."""
+    if not held.preferred.size:
+        return ()
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    # One node per topic, assessor and document; groups are not joined, so one search serves all of them.
+    width, n_rows = len(preferences.documents), held.preferred.size
+    group = np.repeat(np.arange(held.cell.size), np.diff(held.starts))
+    both = np.concatenate([group * width + held.preferred, group * width + held.other])
+    nodes, row = np.unique(both, return_inverse=True)
+    tail, head = row[:n_rows], row[n_rows:]
+    graph = csr_array((np.ones(n_rows), (tail, head)), shape=(nodes.size, nodes.size))
+    _, component = connected_components(graph, connection="strong")
+    sizes = np.bincount(component)
+    inside = np.flatnonzero((component[tail] == component[head]) & (sizes[component[tail]] > 1))
+    of = component[tail[inside]]
+    found = []
+    for number in np.unique(of):
+        edges = inside[of == number]
+        members, place = np.unique(np.concatenate([tail[edges], head[edges]]), return_inverse=True)
+        labels = [preferences.documents[node % width] for node in nodes[members].tolist()]
+        by_name = np.argsort(np.argsort(labels))  # whatever the order of rows
+        start, end = by_name[place[: edges.size]], by_name[place[edges.size :]]
+        labels.sort()
+        order = np.lexsort((end, start))
+        starts = np.searchsorted(start[order], np.arange(members.size + 1)).astype(np.int64)
+        way = kernels.shortest_cycle(starts, end[order].astype(np.int32))
+        first = int(edges[0])
+        found.append(
+            Cycle(
+                preferences.topics[held.topic[first]],
+                preferences.assessors[held.assessor[first]],
+                tuple(labels),
+                tuple(labels[node] for node in way.tolist()),
+                int(np.unique(np.sort(np.stack([start, end]), axis=0), axis=1).shape[1]),
+            )
+        )
+    place_of = {name: i for i, name in enumerate(preferences.topics)}
+    who = {name: i for i, name in enumerate(preferences.assessors)}
+    found.sort(key=lambda one: (place_of[one.topic], who[one.assessor], -len(one.documents), one.documents))
+    return tuple(found)

@@ -1,0 +1,104 @@
+"""How much a judgment would tell."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import scheduling as oracle
+from qrowd.errors import ArgumentError
+from qrowd.preferences.scheduling import State, Systems, expected_utility, from_known, from_strengths, probabilities
+
+N = 5
+KINDS = ("change", "settled", "printed")
+RANKING = st.permutations(range(N)).flatmap(lambda order: st.integers(1, N).map(lambda k: list(order)[:k]))
+WEIGHT = st.sampled_from(["none", "lower", "upper"])
+
+
+@st.composite
+def situations(draw):
+    """A true order, judgments that follow it, marks, and a few rankings."""
+    order = draw(st.permutations(range(N)))
+    shown = draw(st.lists(st.lists(st.sampled_from(order), min_size=2, max_size=2, unique=True), max_size=6))
+    said = {tuple(sorted(pair, key=order.index)) for pair in shown}
+    bad = draw(st.sets(st.sampled_from(order), max_size=2))
+    return said, bad, draw(st.lists(RANKING, min_size=2, max_size=4)), draw(WEIGHT)
+
+
+def state_of(said, bad):
+    state = State.new(N)
+    for winner, loser in said:
+        state = state.judge(winner, loser, winner)
+    return state.mark_bad(*bad)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(situations(), st.lists(st.floats(-2, 2), min_size=N, max_size=N))
+def test_utility_is_what_its_formula_says(kind, situation, strengths):
+    said, bad, rankings, weight = situation
+    chance = from_strengths(np.array(strengths))
+    found = expected_utility(
+        state_of(said, bad), Systems.of(rankings, N, weight=weight), utility=kind, probability=chance
+    )
+    expected = oracle.utility(N, said, bad, rankings, kind, lambda a, b: chance[a, b], weight)
+    for pair in expected:
+        assert found[pair] == pytest.approx(expected[pair], abs=1e-12)
+        assert found[pair[::-1]] == found[pair]
+    assert int((found >= 0).sum()) == 2 * len(expected)
+
+
+def test_the_papers_example_by_hand():
+    # A was preferred to B; the systems rank A B C and C B A. B > C brings A > C, and C > A brings C > B.
+    state, systems = State.new(3).judge(0, 1, 0), Systems.of([[0, 1, 2], [2, 1, 0]], 3)
+    change = expected_utility(state, systems)
+    assert change[1, 2] == pytest.approx((2 / 3 + 1 / 3) / 2)
+    assert change[0, 2] == pytest.approx((1 / 3 + 2 / 3) / 2)
+    assert change[0, 1] == -1  # known
+    assert expected_utility(state, systems, utility="settled")[1, 2] == pytest.approx((4 / 3 + 2 / 3) / 2)
+    assert expected_utility(state, systems, utility="printed")[1, 2] == pytest.approx((4 + 2) / 2)
+    sure = np.array([[0.5, 1, 1], [0, 0.5, 1], [0, 0, 0.5]])
+    assert expected_utility(state, systems, probability=sure)[1, 2] == pytest.approx(2 / 3)
+
+
+def test_a_pair_that_both_systems_order_alike_tells_nothing_about_ppref():
+    systems = Systems.of([[0, 1, 2], [0, 2, 1]], 3)
+    value = expected_utility(State.new(3), systems)
+    assert value[0, 1] == value[0, 2] == 0
+    assert value[1, 2] > 0
+
+
+@given(situations(), st.sampled_from(KINDS), st.permutations(range(N)))
+def test_utility_does_not_depend_on_how_documents_are_numbered(situation, kind, number):
+    said, bad, rankings, weight = situation
+    new = {(number[a], number[b]) for a, b in said}
+    renamed = expected_utility(
+        state_of(new, {number[d] for d in bad}),
+        Systems.of([[number[d] for d in ranking] for ranking in rankings], N, weight=weight),
+        utility=kind,
+    )
+    plain = expected_utility(state_of(said, bad), Systems.of(rankings, N, weight=weight), utility=kind)
+    assert renamed[np.ix_(number, number)] == pytest.approx(plain, abs=1e-12)
+
+
+def test_probabilities_come_as_nothing_an_array_or_a_function():
+    assert (probabilities(3) == 0.5).all()
+    odds = from_strengths(np.array([0.0, np.log(3), 0.0]))
+    assert odds[1] == pytest.approx([0.75, 0.5, 0.75])
+    assert probabilities(3, lambda a, b: odds[a, b]) == pytest.approx(odds)
+    with pytest.raises(ArgumentError, match="3 x 3"):
+        probabilities(3, np.full((2, 2), 0.5))
+    with pytest.raises(ArgumentError, match="1 - P"):
+        probabilities(2, np.array([[0.5, 0.9], [0.9, 0.5]]))
+
+
+@given(situations())
+def test_probabilities_from_what_is_known_favour_the_document_that_is_known_to_be_better(situation):
+    state = state_of(*situation[:2])
+    chance = from_known(state)
+    assert chance + chance.T == pytest.approx(np.ones((N, N)))
+    assert (chance[state.closed & ~state.bad[:, None]] > 0.5).all()
+
+
+def test_an_unknown_utility_is_refused():
+    with pytest.raises(ArgumentError, match="utility='best'"):
+        expected_utility(State.new(2), Systems.of([[0], [1]], 2), utility="best")

@@ -1,0 +1,113 @@
+"""evaluate() with preferences: what it returns, and what it refuses."""
+
+import numpy as np
+import pytest
+
+from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
+from qrowd.evaluation import DEFINITIONS, evaluate, measure
+from qrowd.model.judgments import Judgments
+from qrowd.model.preferences import Preferences
+from qrowd.model.runs import Runs
+
+RUNS = Runs.from_dict({"s": {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, "other": {"r": {"a": 1.0}}})
+PREFERENCES = Preferences.from_rows(
+    [("q", "a", "b", "ann"), ("q", "b", "a", "ann"), ("q", "c", "a", "bob"), ("r", "a", "b", "bob")],
+    bad=[("q", "d", "ann")],
+)
+
+
+def test_scores_have_an_assessor_a_topic_and_a_system_and_are_nan_where_nothing_was_said():
+    scores = evaluate(RUNS, PREFERENCES, ["ppref@10", "wpref", "prefs_simp"])
+    assert scores.dims == ("measure", "assessor", "topic", "system")
+    assert scores.coords["measure"].values.tolist() == ["ppref@10", "wpref", "prefs_simp"]
+    assert scores.sel(measure="ppref@10").values.tolist()[0][0] == [0.5, 0]
+    assert np.isnan(scores.sel(assessor="ann", topic="r")).all()
+    assert scores.sel(measure="ppref@10", assessor="bob").values.tolist() == [[0, 0], [0, 1]]
+
+
+def test_the_result_counts_preferences_documents_and_repeats():
+    doubled = Preferences.from_rows([*(row[:4] for row in PREFERENCES.to_rows()), ("q", "a", "b", "ann")])
+    scores = evaluate(RUNS, doubled, "ppref")
+    assert scores.coords["relevant"].values[0].tolist() == [[3, 0], [1, 1]]
+    assert scores.coords["coverage"].values.tolist() == [[2 / 3, 0], [2 / 3, 1]]
+    assert scores.attrs["repeated_judgments"] == 1
+    assert scores.attrs["scales"] == {}
+
+
+def test_missing_lists_empty_topics_and_coverage_follow_the_conventions():
+    assert np.isnan(evaluate(RUNS, PREFERENCES, "ppref", missing="skip").sel(system="other", topic="q")).all()
+    only_bad = Preferences.from_rows([("q", "a", "b", "bob")], bad=[("q", "a", "ann")])
+    assert evaluate(RUNS, only_bad, "ppref").sel(assessor="ann", system="s").item() == 0
+    assert np.isnan(evaluate(RUNS, only_bad, "ppref", empty="nan").sel(assessor="ann", system="s").item())
+    assert np.isnan(evaluate(RUNS, only_bad, "ppref", min_coverage=0.6).sel(assessor="ann", system="s").item())
+
+
+def test_condensed_lists_leave_out_what_the_assessor_did_not_compare():
+    said = Preferences.from_rows([("q", "c", "a", "ann"), ("q", "a", "b", "bob")])
+    assert evaluate(RUNS, said, "ppref@2").sel(assessor="ann", system="s").item() == 0
+    whole, condensed = (
+        evaluate(RUNS, said, "APpref@2", unjudged=unjudged).sel(assessor="bob", system="s").item()
+        for unjudged in ("nonrelevant", "condensed")
+    )
+    assert whole == condensed == 1
+    far = Preferences.from_rows([("q", "c", "d", "ann"), ("q", "a", "b", "bob")])
+    assert evaluate(RUNS, far, "rpref@1").sel(assessor="ann", system="s").item() == 0
+    assert evaluate(RUNS, far, "rpref@1", unjudged="condensed").sel(assessor="ann", system="s").item() == 1
+
+
+def test_a_measure_of_judgments_is_refused_and_the_way_out_is_named():
+    with pytest.raises(MeasureError, match=r"nDCG@10: needs grades.*ppref, wpref.*qrowd\.preferences\.to_grades"):
+        evaluate(RUNS, PREFERENCES, ["ppref", "nDCG@10"])
+
+
+def test_a_measure_of_preferences_infers_them_from_grades_beside_other_measures():
+    judgments = Judgments.from_rows([("q", "a", "ann", 1), ("q", "b", "ann", 2), ("q", "c", "ann", 0)])
+    scores = evaluate(RUNS, judgments, ["P@1", "ppref", "compatibility@1"]).sel(system="s").values.ravel()
+    assert scores.tolist() == [1, pytest.approx(2 / 3), 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"grades": "unit"}, "grades='unit' is for Judgments"),
+        ({"repeats": "last"}, r"repeats='last' is for Judgments.*preferences\.single"),
+        ({"ties": "expected"}, "ppref: ties='expected' needs a measure linear in gains"),
+    ],
+)
+def test_conventions_that_mean_nothing_to_preferences_are_refused(options, message):
+    with pytest.raises((ArgumentError, MeasureError), match=message):
+        evaluate(RUNS, PREFERENCES, "ppref", **options)
+
+
+def test_no_preferences_or_no_common_topic_are_refused():
+    with pytest.raises(ArgumentError, match="there are none"):
+        evaluate(RUNS, Preferences.from_rows([]), "ppref")
+    with pytest.raises(NoOverlapError, match="share no topic"):
+        evaluate(RUNS, Preferences.from_rows([("z", "a", "b", "ann")]), "ppref")
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
+def test_every_measure_is_found_by_its_name_and_says_what_it_is(definition):
+    text = f"{definition.name}@10" if definition.cut == "required" else definition.name
+    assert measure(text).definition is definition
+    assert definition.sentence[0].isupper()
+    assert definition.sentence.endswith(".")
+    assert "=" in definition.formula
+    assert definition.source
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pref", "did you mean"),
+        ("wpref(weight='middle')", "one of 'lower', 'upper', 'upper-log2'"),
+        ("compatibility(p=1)", "strictly between 0 and 1"),
+        ("prefs_simp@10", "takes no cut-off"),
+        ("ppref(definite=-1)", "a number from 0"),
+    ],
+)
+def test_what_is_no_measure_of_preferences_is_explained(text, message):
+    with pytest.raises(MeasureError, match=message):
+        measure(text)
+    assert measure("nwpref@5") == measure("wpref@5")
+    assert measure("compat") == measure("compatibility")
