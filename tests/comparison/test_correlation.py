@@ -6,18 +6,157 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import measures as oracle
-from qrowd.comparison.correlation import kendall_tau_b, leave_one_out
+from oracles import comparison as oracle
+from oracles import measures
+from qrowd.comparison.correlation import (
+    BLOCK,
+    ap_correlation,
+    kendall_tau_a,
+    kendall_tau_b,
+    leave_one_out,
+    means_of_others,
+    pearson,
+    rmse,
+    row_correlations,
+    sampled_ap_correlation,
+)
+from qrowd.errors import ArgumentError
+from qrowd.model.scores import known_mean
 
 few_values = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9)
+untied = st.permutations(range(8)).map(lambda order: np.array(order, float))
+FUNCTIONS = {
+    "tau_a": kendall_tau_a, "tau_b": kendall_tau_b, "ap": ap_correlation, "pearson": pearson, "rmse": rmse
+}  # fmt: skip
+
+
+def columns(pairs):
+    return (np.array(values, float) for values in zip(*pairs, strict=True))
 
 
 @given(few_values)
 def test_tau_b_is_what_its_definition_says(pairs):
-    x, y = (np.array(values, float) for values in zip(*pairs, strict=True))
+    x, y = columns(pairs)
     expected = scipy.stats.kendalltau(x, y).statistic if len(set(x)) > 1 and len(set(y)) > 1 else float("nan")
     assert kendall_tau_b(x, y) == pytest.approx(expected, nan_ok=True)
-    assert kendall_tau_b(x, y) == pytest.approx(oracle.kendall_tau_b(x.tolist(), y.tolist()), nan_ok=True)
+    assert kendall_tau_b(x, y) == pytest.approx(measures.kendall_tau_b(x.tolist(), y.tolist()), nan_ok=True)
+
+
+@given(few_values)
+def test_tau_a_counts_tied_pairs_as_neither(pairs):
+    x, y = columns(pairs)
+    assert kendall_tau_a(x, y) == pytest.approx(oracle.tau_a(x.tolist(), y.tolist()))
+    assert kendall_tau_a(x, y) == kendall_tau_a(y, x)
+    assert abs(kendall_tau_a(x, y)) <= abs(np.nan_to_num(kendall_tau_b(x, y))) + 1e-12
+
+
+@given(few_values)
+def test_pearson_and_rmse_are_numpys(pairs):
+    x, y = columns(pairs)
+    varied = len(set(x)) > 1 and len(set(y)) > 1
+    expected = np.corrcoef(x, y)[0, 1] if varied else float("nan")
+    assert pearson(x, y) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert rmse(x, y) == pytest.approx(np.sqrt(np.mean((x - y) ** 2)))
+
+
+@given(untied, untied)
+def test_a_list_agrees_wholly_with_itself_and_not_at_all_with_its_reverse(x, y):
+    for correlation in (kendall_tau_a, kendall_tau_b, ap_correlation, pearson):
+        assert correlation(x, x) == pytest.approx(1)
+        assert correlation(x, -x) == pytest.approx(-1)
+        assert -1 <= correlation(x, y) <= 1
+        assert correlation(x, -y) == pytest.approx(-correlation(x, y))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=5))
+def test_ap_correlation_is_the_mean_over_all_orders_of_ties(pairs):
+    x, y = columns(pairs)
+    assert ap_correlation(x, y) == pytest.approx(oracle.ap_correlation(x.tolist(), y.tolist()), abs=1e-12)
+
+
+def test_ap_correlation_walks_the_first_list_and_asks_the_second():
+    # Walked: c, a, b, d. Above a: c, wrongly; above b: a of two; above d: all three.
+    x, reference = np.array([3.0, 2, 4, 1]), np.array([4.0, 3, 2, 1])
+    assert ap_correlation(x, reference) == pytest.approx(2 / 3 * (0 + 1 / 2 + 1) - 1)
+    # Walked: a, b, c, d. Above b: a; above c: neither; above d: all three.
+    assert ap_correlation(reference, x) == pytest.approx(2 / 3 * (1 + 0 + 1) - 1)
+
+
+@given(few_values, st.randoms())
+def test_ap_correlation_knows_neither_names_nor_units(pairs, random):
+    x, y = columns(pairs)
+    order = random.sample(range(x.size), x.size)
+    assert ap_correlation(x[order], y[order]) == pytest.approx(ap_correlation(x, y), abs=1e-12)
+    assert ap_correlation(np.exp(3 * x) - 7, y**3) == ap_correlation(x, y)
+
+
+def test_a_list_that_ties_everything_is_right_half_of_the_time():
+    assert ap_correlation(np.ones(9), np.arange(9.0)) == pytest.approx(0, abs=1e-12)
+    assert ap_correlation(np.arange(9.0), np.ones(9)) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_samples_of_ap_correlation_tend_to_its_expectation(seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 6, (2, 30)).astype(float)
+    sampled = sampled_ap_correlation(x, y, n=10_000, rng=seed)
+    assert sampled.value == pytest.approx(ap_correlation(x, y), abs=4 * sampled.standard_error)
+    assert 0 < sampled.standard_error < 0.002
+    assert sampled == sampled_ap_correlation(x, y, n=10_000, rng=seed)
+    assert (sampled.n, sampled.seed) == (10_000, seed)
+
+
+def test_without_ties_every_sample_is_the_same():
+    x, y = np.random.default_rng(2).random((2, 12))
+    sampled = sampled_ap_correlation(x, y, n=50, rng=1)
+    assert sampled.value == pytest.approx(ap_correlation(x, y), abs=1e-12)
+    assert sampled.standard_error == pytest.approx(0, abs=1e-15)
+    assert np.isnan(sampled_ap_correlation(x, y, n=1, rng=1).standard_error)
+
+
+def test_a_score_that_is_missing_leaves_no_correlation():
+    x, y = np.array([1.0, 2, float("nan")]), np.array([1.0, 2, 3])
+    for correlation in FUNCTIONS.values():
+        assert np.isnan(correlation(x, y))
+        assert np.isnan(correlation(y, x))
+    assert np.isnan(sampled_ap_correlation(x, y, n=3, rng=1).value)
+    table = row_correlations(np.array([x, y]), y, "rmse")
+    assert np.isnan(table[0])
+    assert table[1] == 0
+
+
+@pytest.mark.parametrize("kind", FUNCTIONS)
+def test_many_pairs_at_once_are_the_same_as_one_by_one(kind):
+    x, y = np.random.default_rng(1).integers(0, 9, (2, BLOCK // 10 + 3, 10)).astype(float)
+    found = row_correlations(x, y, kind, threads=2)
+    assert found.shape == (len(x),)
+    for r in (0, 5, BLOCK // 10 - 1, BLOCK // 10, len(x) - 1):
+        assert found[r] == pytest.approx(FUNCTIONS[kind](x[r], y[r]), abs=1e-12, nan_ok=True)
+    against_one = row_correlations(x, y[0], kind)
+    assert against_one[-1] == pytest.approx(FUNCTIONS[kind](x[-1], y[0]), abs=1e-12, nan_ok=True)
+    assert row_correlations(x[:0], y[0], kind).shape == (0,)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: kendall_tau_a(np.ones(1), np.ones(1)),
+    lambda: sampled_ap_correlation(np.ones(1), np.ones(1), rng=1),
+    lambda: row_correlations(np.ones((3, 1)), np.ones((3, 1))),
+])  # fmt: skip
+def test_a_single_system_has_no_ranking(call):
+    with pytest.raises(ArgumentError, match=r"1 system\(s\): at least 2"):
+        call()
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: rmse(np.ones(3), np.ones(4)), "the same systems on both sides"),
+    (lambda: rmse(np.ones((2, 3)), np.ones((2, 3))), "row_correlations"),
+    (lambda: row_correlations(np.ones((3, 4)), np.ones((2, 4))), "as many rows or a single one"),
+    (lambda: row_correlations(np.ones((3, 4)), np.ones((3, 4)), "tau"), "kind='tau': choose from tau_a, tau_b"),
+    (lambda: sampled_ap_correlation(np.ones(3), np.ones(3), n=0), "n=0: at least one"),
+])  # fmt: skip
+def test_sides_that_do_not_fit_are_refused(call, message):
+    with pytest.raises(ArgumentError, match=message):
+        call()
 
 
 def test_the_panel_an_assessor_is_compared_with_is_without_that_assessor():
@@ -34,6 +173,21 @@ def test_only_topics_the_assessor_judged_are_compared():
     nan = float("nan")
     scores = np.array([[[1, 2, 3], [nan, nan, nan]], [[1, 2, 3], [9, 5, 1]]], float)
     assert leave_one_out(scores)[0] == pytest.approx(1.0)
+
+
+def test_the_others_of_each_assessor_are_all_but_that_one():
+    scores = np.random.default_rng(1).random((6, 4, 3))
+    scores[1] = scores[2:, 0] = np.nan
+    found = list(means_of_others(scores))
+    assert len(found) == 6
+    for a, others in enumerate(found):
+        assert others == pytest.approx(known_mean(np.delete(scores, a, axis=0), axis=0), nan_ok=True)
+
+
+def test_the_order_of_summation_does_not_rank_systems():
+    # Both systems have mean .3 over the three topics, for everyone.
+    scores = np.array([[[0.1, 0.6], [0.2, 0.2], [0.6, 0.1]], [[0.1, 0.6], [0.6, 0.1], [0.2, 0.2]]])
+    assert np.isnan(leave_one_out(scores)).all()
 
 
 def test_a_single_assessor_agrees_with_nobody():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from qrowd.comparison.standings import ranks, standings
+from qrowd.comparison.standings import ranks, settled, standings
 from qrowd.model.scores import known_mean
 
 NAN = float("nan")
@@ -59,3 +59,20 @@ def test_the_known_mean_is_the_mean_of_what_is_known(values, axis):
     for mean, row in zip(known_mean(values, axis), np.moveaxis(values, axis, -1), strict=True):
         known = row[~np.isnan(row)]
         assert mean == pytest.approx(known.mean() if known.size else NAN, nan_ok=True)
+
+
+def test_means_that_are_equal_but_for_rounding_are_made_equal():
+    x = np.array([0.1 + 0.2, 0.5, 0.3, NAN, 0.3 - 1e-9, 0.5, -0.3])
+    found = settled(x)
+    assert found[0] == found[2] == 0.3
+    assert found[[1, 4, 5, 6]].tolist() == x[[1, 4, 5, 6]].tolist()
+    assert np.isnan(found[3])
+    assert settled(np.array([NAN, NAN])).shape == (2,)
+
+
+def test_systems_whose_means_differ_by_rounding_alone_share_their_rank():
+    scores = np.array([[[0.1, 0.6, 0.1], [0.2, 0.2, 0.1], [0.6, 0.1, 0.1]]])
+    place = standings(scores)
+    assert place.rank.tolist() == [1, 1, 3]
+    assert place.rank_by_assessor.tolist() == [[1, 1, 3]]
+    assert place.above(0, 1) == place.above(1, 0) == 0

@@ -17,7 +17,7 @@ class Standings:
     mean : over topics of the panel's mean per topic.
     standard_error : of that mean, over topics; nan for a single topic.
     by_assessor : (assessors, systems) mean over the assessor's topics; nan for an assessor without any score.
-    rank : 1 is best; systems with equal means share the better rank.
+    rank : 1 is best; systems with equal means, rounding aside, share the better rank.
     rank_by_assessor : (assessors, systems), 0 for an assessor without a ranking: without any score, or to whom all of
         several systems are equal (nothing was relevant to that assessor, so everything scored 0).
     n_topics : topics with a score.
@@ -52,7 +52,8 @@ def standings(scores: Floats) -> Standings:
     squares = np.where(np.isnan(by_topic), 0.0, (by_topic - mean) ** 2).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         standard_error = np.where(n_topics > 1, np.sqrt(squares / (n_topics - 1) / n_topics), np.nan)
-    by_assessor = known_mean(scores, axis=1)
+    by_assessor = np.array([settled(means) for means in known_mean(scores, axis=1)]).reshape(scores.shape[::2])
+    mean = settled(mean)
     rank_by_assessor = ranks(by_assessor)
     if mean.size > 1:
         rank_by_assessor[(rank_by_assessor <= 1).all(axis=1)] = 0
@@ -63,3 +64,14 @@ def ranks(means: Floats) -> NDArray[np.int64]:
     """(..., systems) 1 + the number of systems with a higher mean; 0 for nan."""
     higher = (means[..., None, :] > means[..., :, None]).sum(axis=-1)
     return np.asarray(np.where(np.isnan(means), 0, higher + 1))
+
+
+def settled(means: Floats) -> Floats:
+    """(systems,) the same means, those equal but for rounding (1e-12 of the largest) made equal; nan stays nan."""
+    order = np.argsort(means, kind="stable")
+    ascending = means[order]
+    new = np.diff(ascending, prepend=-np.inf) > 1e-12 * np.nanmax(np.abs(means), initial=0.0)
+    new |= np.isnan(ascending)
+    out = np.empty_like(means)
+    out[order] = ascending[np.maximum.accumulate(np.where(new, np.arange(means.size), 0))]
+    return out

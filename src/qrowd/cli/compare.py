@@ -1,0 +1,89 @@
+"""`qrowd compare`: which systems are tied with the best, and do assessors agree on that."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from qrowd.cli.options import (
+    CONVENTIONS,
+    Empty,
+    Grades,
+    JudgmentFiles,
+    MinCoverage,
+    Missing,
+    Output,
+    Recode,
+    Repeats,
+    RunFiles,
+    Scales,
+    ScoreDtype,
+    Slots,
+    Ties,
+    Unjudged,
+    Who,
+    check_output,
+    deliver,
+    read_judgments,
+)
+
+
+def compare(
+    runs: RunFiles,
+    judgments: JudgmentFiles,
+    measure: Annotated[
+        list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, AP(rel=2), ...; without: nDCG@10")
+    ] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="Assessor all others are held against; without: the panel.")
+    ] = None,
+    systems: Annotated[list[str] | None, typer.Option(help="Two systems to look at by themselves.")] = None,
+    output: Output = None,
+    assessor: Who = "file",
+    recode: Recode = None,
+    scale: Scales = None,
+    slots: Slots = None,
+    alpha: Annotated[
+        float, typer.Option(help="Systems with p below it are told apart.", rich_help_panel=CONVENTIONS)
+    ] = 0.05,
+    zeros: Annotated[
+        str, typer.Option(help="Topics without a difference: wilcox | pratt | zsplit", rich_help_panel=CONVENTIONS)
+    ] = "wilcox",
+    correction: Annotated[
+        str, typer.Option(help="Of p in top sets, for many systems: none | holm", rich_help_panel=CONVENTIONS)
+    ] = "none",
+    sign_ties: Annotated[
+        str, typer.Option(help="Equal scores, in signs: ignore | half | agree", rich_help_panel=CONVENTIONS)
+    ] = "ignore",
+    ties: Ties = "document",
+    score_dtype: ScoreDtype = "float64",
+    unjudged: Unjudged = "nonrelevant",
+    missing: Missing = "zero",
+    empty: Empty = "zero",
+    min_coverage: MinCoverage = 0.1,
+    repeats: Repeats = "first",
+    grades: Grades = "as-is",
+) -> None:
+    """Which systems are tied with the best, and do the assessors agree on that?"""
+    from qrowd import files
+    from qrowd.cli.show import progress
+    from qrowd.errors import ArgumentError
+    from qrowd.evaluation import Conventions, score
+    from qrowd.evaluation import measure as parse
+    from qrowd.reports.comparison import Choices, compare_systems, comparison_document
+
+    # What can be wrong without reading a file is said before any file is read.
+    conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades)  # type: ignore[arg-type]
+    choices = Choices(alpha, zeros, correction, sign_ties)  # type: ignore[arg-type]
+    wanted = [parse(text) for text in measure or ["nDCG@10"]]
+    if systems and len(systems) != 2:
+        raise ArgumentError(f"--systems {' '.join(systems)}: two systems were expected, found {len(systems)}")
+    check_output(output)
+    given = read_judgments(judgments, assessor, recode, scale)
+    if slots is not None:
+        given = given.slots(slots)
+    with progress("scoring") as advance:
+        scores = score(files.read_runs(runs), given, wanted, conventions, progress=advance)
+    pair = (systems[0], systems[1]) if systems else None
+    deliver(comparison_document(compare_systems(scores, reference=reference, pair=pair, choices=choices)), output)

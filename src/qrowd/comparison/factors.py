@@ -1,0 +1,327 @@
+"""What makes scores vary: analysis of variance of any response by any factors, and the size of each effect.
+
+Equations 28, 29 and 31 of Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine Multiple
+Assessors. ACM TOIS 36(2), sections 6 and 7; omega squared after Olejnik, Algina (2003), Generalized Eta and Omega
+Squared Statistics. Psychol. Methods 8(4), 434-447. Type II sums of squares: Langsrud (2003), ANOVA for Unbalanced Data:
+Use Type II Instead of Type III Sums of Squares. Statistics and Computing 13, 163-167.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.columns import Coded, coded
+from qrowd.errors import ArgumentError
+from qrowd.model.frames import make_frame
+from qrowd.model.scores import Floats
+
+if TYPE_CHECKING:
+    import xarray
+
+    from qrowd.model.frames import Frame
+
+Term = tuple[int, ...]  # numbers of factors: one for a main effect, two for an interaction
+
+
+@dataclass(frozen=True, eq=False)
+class MainEffects:
+    """Mean response at every level of every factor; one row each.
+
+    standard_error : of the mean, from the spread of the responses at that level; nan for a single one.
+    """
+
+    response: str
+    factor: tuple[str, ...]
+    level: tuple[str, ...]
+    mean: Floats
+    standard_error: Floats
+    n: NDArray[np.int64]
+
+    def of(self, factor: str) -> MainEffects:
+        """The levels of one factor."""
+        rows = [i for i, name in enumerate(self.factor) if name == factor]
+        if not rows:
+            raise ArgumentError(f"factor {factor!r}: choose from {', '.join(dict.fromkeys(self.factor))}")
+        names = tuple(self.factor[i] for i in rows), tuple(self.level[i] for i in rows)
+        return MainEffects(self.response, *names, self.mean[rows], self.standard_error[rows], self.n[rows])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per level."""
+        return make_frame(
+            {
+                "factor": np.array(self.factor, object),
+                "level": np.array(self.level, object),
+                "mean": self.mean,
+                "standard_error": self.standard_error,
+                "n": self.n,
+            },
+            backend,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class InteractionEffects:
+    """Mean response in every cell of two factors; arrays are (levels of the first, levels of the second).
+
+    A cell without any response has mean nan and n 0.
+    """
+
+    response: str
+    factors: tuple[str, str]
+    levels: tuple[tuple[str, ...], tuple[str, ...]]
+    mean: Floats
+    standard_error: Floats
+    n: NDArray[np.int64]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per cell."""
+        first, second = self.levels
+        return make_frame(
+            {
+                self.factors[0]: np.repeat(np.array(first, object), len(second)),
+                self.factors[1]: np.tile(np.array(second, object), len(first)),
+                "mean": self.mean.ravel(),
+                "standard_error": self.standard_error.ravel(),
+                "n": self.n.ravel(),
+            },
+            backend,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Anova:
+    """An analysis of variance; every array is (sources,), the last two being error and total.
+
+    sources : the factors, the interactions as "a*b", "Error", "Total".
+    ss, df, ms : sum of squares, degrees of freedom, mean square.
+    f, p : against the error's mean square; nan where there is none to hold against. inf where nothing is left to error.
+    omega_squared : size of the effect, negative ones counting as 0; .01 to .06 is small, to .14 medium, above large.
+    n : responses analysed; n_left_out : rows without a response (nan).
+    balanced : every combination of levels occurs equally often. Where it does not, sums of squares are of type II: each
+        effect beyond all others that do not contain it.
+    effects : mean response at every level.
+    """
+
+    response: str
+    sources: tuple[str, ...]
+    ss: Floats
+    df: NDArray[np.int64]
+    ms: Floats
+    f: Floats
+    p: Floats
+    omega_squared: Floats
+    n: int
+    n_left_out: int
+    balanced: bool
+    effects: MainEffects
+
+    @property
+    def error_ms(self) -> float:
+        """Mean square of the error."""
+        return float(self.ms[-2])
+
+    @property
+    def error_df(self) -> int:
+        """Degrees of freedom of the error."""
+        return int(self.df[-2])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """The usual table: one row per source."""
+        columns: dict[str, NDArray[Any]] = {"source": np.array(self.sources, object)}
+        columns |= {name: getattr(self, name) for name in ("ss", "df", "ms", "f", "p", "omega_squared")}
+        return make_frame(columns, backend)
+
+
+def omega_squared(f: float, df: float, n: int, *, clip: bool = True) -> float:
+    """Size of an effect from its F, its degrees of freedom and the number n of responses (total df + 1).
+
+    df (F - 1) / (df (F - 1) + n) (equation 29). An effect with F below 1 comes out negative and counts as 0, as in the
+    paper; clip=False gives it as it is.
+
+    >>> round(omega_squared(171.8716, 33, 5916), 4)
+    0.488
+    """
+    if np.isinf(f):
+        return 1.0
+    size = df * (f - 1) / (df * (f - 1) + n)
+    return 0.0 if clip and size < 0 else float(size)
+
+
+def anova(
+    table: Frame | xarray.DataArray,
+    response: str,
+    factors: Sequence[str],
+    interactions: Iterable[Sequence[str]] = (),
+) -> Anova:
+    """Analysis of variance of a response by main effects and chosen interactions of two factors, all fixed.
+
+    table : columns by name (a mapping, or any data frame), one row per response; or a DataArray whose dimensions are
+        the factors, `response` then being what its values are called. Rows without a response are left out.
+
+    y = mean + sum of main effects + sum of interactions + error (equations 28 and 31). A subject that is measured
+    repeatedly (the paper's K-tuple size, a topic) is one of the factors.
+
+    Raises
+    ------
+    ArgumentError
+        A column that is not there; an interaction of what is no factor; fewer than two responses.
+
+    >>> columns = {"y": [1.0, 2, 3, 5], "topic": ["p", "p", "q", "q"], "system": ["a", "b", "a", "b"]}
+    >>> table = anova(columns, "y", ["topic", "system"])
+    >>> table.sources, table.ss.tolist()
+    (('topic', 'system', 'Error', 'Total'), [6.25, 2.25, 0.25, 8.75])
+    """
+    from scipy.special import fdtrc
+
+    names = tuple(dict.fromkeys(factors))
+    if not names:
+        raise ArgumentError("factors: none was given")
+    data = coded(table, response, names)
+    terms = [(i,) for i in range(len(names))] + [_pair(pair, names) for pair in interactions]
+    y = data.response
+    if y.size < 2:
+        raise ArgumentError(f"{response}: {y.size} response(s); at least 2 are needed for anything to vary")
+    centred = y - y.mean()
+    balanced = _balanced(data)
+    model = (_crossed if balanced else _type_two)(data, terms, centred)
+    ss = np.array([*model.ss, model.residual @ model.residual, centred @ centred])
+    df = np.array([*model.df, y.size - model.rank, y.size - 1])
+    # What rounding leaves where nothing varies.
+    ss[ss <= y.size * (16 * np.finfo(float).eps * np.abs(y).max()) ** 2] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ms = ss / df
+        f = ms / ms[-2]
+    f[-2:] = ms[-1] = np.nan
+    sizes = np.array([omega_squared(value, k, y.size) for value, k in zip(f, df, strict=True)])
+    p = np.array([0.0 if np.isinf(value) else fdtrc(k, df[-2], value) for value, k in zip(f, df, strict=True)])
+    sources = (*("*".join(names[i] for i in term) for term in terms), "Error", "Total")
+    effects = _main_effects(data, response)
+    return Anova(response, sources, ss, df, ms, f, p, sizes, y.size, data.n_left_out, balanced, effects)
+
+
+def main_effects(table: Frame | xarray.DataArray, response: str, factors: Sequence[str]) -> MainEffects:
+    """Mean response at every level of every factor, over everything else.
+
+    table : as in `anova`. In an unbalanced table these are plain means, which other factors may have shifted.
+    """
+    return _main_effects(coded(table, response, tuple(dict.fromkeys(factors))), response)
+
+
+def interaction_effects(table: Frame | xarray.DataArray, response: str, first: str, second: str) -> InteractionEffects:
+    """Mean response in every cell of two factors: do the levels of one change places with those of the other?"""
+    if first == second:
+        raise ArgumentError(f"factors {first!r} and {second!r} are the same; name two")
+    data = coded(table, response, (first, second))
+    shape = len(data.levels[0]), len(data.levels[1])
+    cells = data.codes[0] * shape[1] + data.codes[1]
+    mean, error, n = _means(cells, shape[0] * shape[1], data.response)
+    levels = data.levels[0], data.levels[1]
+    return InteractionEffects(
+        response, (first, second), levels, mean.reshape(shape), error.reshape(shape), n.reshape(shape)
+    )
+
+
+# ---------------------------------------------------------------------- sums of squares
+
+
+class Fit(NamedTuple):
+    """Sums of squares and degrees of freedom of every term; rank of the model with its mean; what it leaves."""
+
+    ss: list[float]
+    df: list[int]
+    rank: int
+    residual: Floats
+
+
+def _crossed(data: Coded, terms: list[Term], centred: Floats) -> Fit:
+    """Where all cells are equally full: means of cells, and of what they are made of."""
+    ss, df = [], []
+    residual = centred.copy()
+    deviation: dict[Term, Floats] = {}
+    for term in terms:
+        sizes = [len(data.levels[i]) for i in term]
+        cells = data.cells(term)
+        mean = _means(cells, prod(sizes), centred)[0].reshape(sizes)
+        if len(term) == 2:
+            first, second = ((term[0],), (term[1],))
+            mean = mean - deviation[first][:, None] - deviation[second]
+        deviation[term] = mean
+        effect = mean.ravel()[cells]
+        residual -= effect
+        ss.append(float(effect @ effect))
+        df.append(prod(size - 1 for size in sizes))
+    return Fit(ss, df, 1 + sum(df), residual)
+
+
+def _type_two(data: Coded, terms: list[Term], centred: Floats) -> Fit:
+    """For any table: what a term explains beyond all terms that do not contain it, by least squares."""
+    from scipy.sparse import csr_array, hstack
+
+    rows = np.arange(centred.size)
+    one = np.ones(centred.size)
+    blocks = [csr_array((one, (rows, np.zeros(centred.size, np.int64))), shape=(centred.size, 1))]
+    for term in terms:
+        width = prod(len(data.levels[i]) for i in term)
+        blocks.append(csr_array((one, (rows, data.cells(term))), shape=(centred.size, width)))
+    design = hstack(blocks).tocsr()
+    gram, moment = (design.T @ design).toarray(), design.T @ centred
+    ends = np.cumsum([block.shape[1] for block in blocks])
+    columns = [np.arange(end - block.shape[1], end) for end, block in zip(ends, blocks, strict=True)]
+
+    def fit(which: list[int]) -> tuple[float, int, Floats]:
+        """Sum of squares explained, rank, and coefficients of the mean and these terms."""
+        used = np.concatenate([columns[0], *(columns[t + 1] for t in which)])
+        value, vector = np.linalg.eigh(gram[np.ix_(used, used)])
+        kept = value > 1e-10 * value[-1]
+        along = vector[:, kept].T @ moment[used]
+        return float((along**2 / value[kept]).sum()), int(kept.sum()), vector[:, kept] @ (along / value[kept])
+
+    ss, df = [], []
+    for t, term in enumerate(terms):
+        others = [u for u, other in enumerate(terms) if u != t and not set(term) < set(other)]
+        without, with_it = fit(others), fit([*others, t])
+        ss.append(max(with_it[0] - without[0], 0.0))
+        df.append(with_it[1] - without[1])
+    _, rank, coefficients = fit(list(range(len(terms))))
+    return Fit(ss, df, rank, centred - design @ coefficients)
+
+
+def _pair(pair: Sequence[str], names: tuple[str, ...]) -> Term:
+    """An interaction by the numbers of its factors."""
+    if len(pair) != 2 or pair[0] == pair[1]:
+        raise ArgumentError(f"interactions {pair!r}: pairs of factors were expected, as in [('approach', 'measure')]")
+    for name in pair:
+        if name not in names:
+            raise ArgumentError(f"interactions {pair!r}: {name!r} is not among the factors {', '.join(names)}")
+    return names.index(pair[0]), names.index(pair[1])
+
+
+def _balanced(data: Coded) -> bool:
+    """Whether every combination of the factors' levels occurs, and equally often."""
+    if prod(len(levels) for levels in data.levels) > data.response.size:
+        return False
+    counts = np.bincount(data.cells(tuple(range(len(data.factors)))))
+    return counts.size == prod(len(levels) for levels in data.levels) and bool((counts == counts[0]).all())
+
+
+def _main_effects(data: Coded, response: str) -> MainEffects:
+    parts = [_means(codes, len(levels), data.response) for codes, levels in zip(data.codes, data.levels, strict=True)]
+    mean, error, n = (np.concatenate(part) for part in zip(*parts, strict=True))
+    factor = tuple(name for name, levels in zip(data.factors, data.levels, strict=True) for _ in levels)
+    return MainEffects(response, factor, tuple(level for levels in data.levels for level in levels), mean, error, n)
+
+
+def _means(cells: NDArray[np.int64], n_cells: int, y: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Mean, its standard error and the number of responses of every cell."""
+    n = np.bincount(cells, minlength=n_cells)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.bincount(cells, y, n_cells) / n
+        squares = np.bincount(cells, (y - mean[cells]) ** 2, n_cells)
+        error = np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan)
+    return mean, error, n

@@ -1,0 +1,396 @@
+"""Systems against systems as a document: who is tied with the best, and do the assessors agree on that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from qrowd.comparison.baseline import Correction
+from qrowd.comparison.correlation import means_of_others
+from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
+from qrowd.comparison.labelled import Named, number_of
+from qrowd.comparison.rankings import KINDS, Correlations, correlations
+from qrowd.comparison.signs import SignAgreement, sign_agreement
+from qrowd.comparison.signs import Ties as SignTies
+from qrowd.comparison.standings import standings
+from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
+from qrowd.comparison.tukey import SystemsAnova, systems_anova
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.model.labels import closest
+from qrowd.model.scores import Floats, Scores, known_mean
+from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.evaluation import ASSESSORS_SHOWN
+from qrowd.reports.notes import notes
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+NAMED = 5  # systems or assessors in a sentence
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What changes the answer of a comparison.
+
+    alpha : systems with p below it are told apart, in top sets and by Tukey. zeros, correction : of `top_set`.
+    sign_ties : of `sign_agreement`.
+    """
+
+    alpha: float = 0.05
+    zeros: Zeros = "wilcox"
+    correction: Correction = "none"
+    sign_ties: SignTies = "ignore"
+
+    def __post_init__(self) -> None:
+        for name, kind in (("zeros", Zeros), ("correction", Correction), ("sign_ties", SignTies)):
+            if getattr(self, name) not in get_args(kind):
+                raise ArgumentError(f"{name}={getattr(self, name)!r}: choose from {', '.join(get_args(kind))}")
+        if not 0 < self.alpha < 1:
+            raise ArgumentError(f"alpha={self.alpha!r}: a level between 0 and 1 was expected")
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureComparison:
+    """One measure. The yardstick is the reference where there is one, else the panel.
+
+    correlations, signs : of every assessor with the yardstick, for which the panel is without that assessor.
+    top : of the yardstick. tops, overlaps : of every assessor, and with the yardstick's; None for an assessor to whom
+        all systems are equal or who has no score.
+    systems : of the yardstick's scores, topic by system; None for fewer than two topics or systems.
+    """
+
+    measure: str
+    correlations: Correlations
+    signs: tuple[SignAgreement | None, ...]
+    top: TopSet
+    tops: tuple[TopSet | None, ...]
+    overlaps: tuple[TopSetOverlap | None, ...]
+    systems: SystemsAnova | None
+    pair: HeadToHead | None
+
+    def system_rows(self) -> list[dict[str, Any]]:
+        """One row per system, best mean first."""
+        top, tukey = self.top, self.systems.tukey if self.systems else None
+        letters = dict(zip(tukey.levels, tukey.letters, strict=True)) if tukey else {}
+        others = [t for t in self.judging() if t is not None]
+        return [
+            {
+                "system": top.systems[s],
+                "mean": float(top.mean[s]),
+                "p": float(top.p[s]),
+                "member": bool(top.member[s]),
+                "groups": letters.get(top.systems[s], ""),
+                "member_for": sum(top.systems[s] in other.members for other in others),
+            }
+            for s in np.argsort(-top.mean, kind="stable")
+        ]
+
+    def judging(self) -> list[TopSet | None]:
+        """The top sets of all assessors but the reference."""
+        reference = self.correlations.reference
+        return [t for name, t in zip(self.correlations.assessors, self.tops, strict=True) if name != reference]
+
+    def assessor_rows(self) -> list[dict[str, Any]]:
+        """One row per assessor, the reference left out."""
+        rows = []
+        parts = zip(self.correlations.assessors, self.signs, self.tops, self.overlaps, strict=True)
+        for a, (name, sign, top, overlap) in enumerate(parts):
+            if name == self.correlations.reference:
+                continue
+            row: dict[str, Any] = {"assessor": name}
+            row |= {kind: float(getattr(self.correlations, kind)[a]) for kind in KINDS}
+            row["same_sign"] = sign.value if sign else np.nan
+            row["best"] = top.best if top else ""
+            row["top_set"] = len(top.members) if top else 0
+            row["jaccard"] = overlap.jaccard if overlap else np.nan
+            row["n_topics"], row["n_systems"] = (
+                int(getattr(self.correlations, n)[a]) for n in ("n_topics", "n_systems")
+            )
+            rows.append(row)
+        return rows
+
+    def pair_rows(self) -> list[dict[str, Any]]:
+        """One row for the panel and one per assessor; none without a pair."""
+        pair = self.pair
+        if pair is None:
+            return []
+        names = ("difference", "wins", "ties", "losses", "p")
+        columns = [getattr(pair, name).tolist() for name in names]
+        return [
+            {"assessor": who, **dict(zip(names, values, strict=True))}
+            for who, *values in zip((PANEL, *pair.assessors), *columns, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The answer to `qrowd compare` as plain data."""
+
+    sentence: str
+    measures: tuple[MeasureComparison, ...]
+    choices: Choices
+    notes: tuple[str, ...]
+    conventions: dict[str, Any]
+
+
+def compare_systems(
+    scores: xarray.DataArray | Scores,
+    *,
+    reference: str | None = None,
+    pair: tuple[str, str] | None = None,
+    choices: Choices = Choices(),
+) -> Comparison:
+    """Compare all systems, for the panel and for every assessor.
+
+    reference : an assessor all others are held against; None: the panel, without the assessor where these two are held
+        against each other.
+    pair : two systems to look at by themselves.
+    """
+    plain = scores if isinstance(scores, Scores) else Scores.from_xarray(scores)
+    for name in (reference,) if reference is not None else ():
+        number_of(name, plain.assessors, "assessor")
+    for name in pair or ():
+        if name not in plain.systems:
+            raise ArgumentError(f"system {name!r} is not among the systems; {closest(name, plain.systems, 'system')}")
+    if len(plain.systems) < 2:
+        raise ArgumentError(f"runs: {plain.systems[0]} is the only system; comparing needs 2")
+    parts = tuple(_of_measure(plain, name, reference, pair, choices) for name in plain.measures)
+    told = (*_notes(parts, choices), *notes(plain))
+    return Comparison(_sentence(parts[0], choices), parts, choices, told, plain.attributes.get("conventions", {}))
+
+
+def comparison_document(comparison: Comparison) -> Document:
+    """The comparison's tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""
+    tables = [table for part in comparison.measures for table in _tables(part, comparison.choices)]
+
+    def frame() -> pandas.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame([{"measure": p.measure, **row} for p in comparison.measures for row in p.assessor_rows()])
+
+    def content() -> dict[str, Any]:
+        return {
+            "choices": vars(comparison.choices),
+            "conventions": comparison.conventions,
+            "systems": {p.measure: p.system_rows() for p in comparison.measures},
+            "groups": {p.measure: p.systems.tukey.groups if p.systems else None for p in comparison.measures},
+            "assessors": {p.measure: p.assessor_rows() for p in comparison.measures},
+            "pair": {p.measure: p.pair_rows() for p in comparison.measures if p.pair},
+        }
+
+    return Document(comparison.sentence, tuple(tables), comparison.notes, frame, content)
+
+
+# ---------------------------------------------------------------------- computing
+
+
+def _of_measure(
+    plain: Scores, name: str, reference: str | None, pair: tuple[str, str] | None, choices: Choices
+) -> MeasureComparison:
+    array, assessors = plain.of(name), plain.assessors
+    gold = None if reference is None else assessors.index(reference)
+    topics_and_systems = {"topic": plain.topics, "system": plain.systems}
+
+    def everyone(rows: list[int]) -> Named:
+        return Named(array[rows], {"assessor": tuple(assessors[a] for a in rows), **topics_and_systems})
+
+    def top_of(scores: Floats) -> TopSet:
+        options = {"alpha": choices.alpha, "zeros": choices.zeros, "correction": choices.correction}
+        return top_set(Named(scores, topics_and_systems), **options)  # type: ignore[arg-type]
+
+    yardstick = known_mean(array, axis=0) if gold is None else array[gold]
+    try:
+        top = top_of(yardstick)
+    except NoOverlapError:
+        who = "no assessor has a score" if reference is None else f"{reference} has no score"
+        raise NoOverlapError(f"{name}: {who}, so no system is the best; min_coverage may leave all out") from None
+    ranking = standings(array).ranking
+    tops = tuple(top_of(array[a]) if ranking[a] else None for a in range(len(assessors)))
+    try:
+        systems = systems_anova(Named(yardstick, topics_and_systems), alpha=choices.alpha)
+    except NoOverlapError:
+        systems = None
+    others = [a for a in range(len(assessors)) if a != gold] or list(range(len(assessors)))
+    return MeasureComparison(
+        name,
+        correlations(everyone(list(range(len(assessors)))), gold),
+        tuple(_signs(array, gold, choices.sign_ties)),
+        top,
+        tops,
+        tuple(None if one is None else top_set_overlap(top, one) for one in tops),
+        systems,
+        None if pair is None else head_to_head(everyone(others), *pair, zeros=choices.zeros),
+    )
+
+
+def _signs(array: Floats, gold: int | None, ties: SignTies) -> Iterator[SignAgreement | None]:
+    """Of each assessor with the reference or with the panel without the assessor; None where there is no other."""
+    others = means_of_others(array) if gold is None else repeat(array[gold], array.shape[0])
+    for a, other in enumerate(others):
+        yield None if a == gold or array.shape[0] == 1 else sign_agreement(array[a], other, ties=ties)
+
+
+# ---------------------------------------------------------------------- in words
+
+
+def _sentence(part: MeasureComparison, choices: Choices) -> str:
+    """Who is tied with the best, and for how many assessors that is so; of a pair, who is ahead."""
+    told = [_leaders(part, choices)]
+    judging = part.judging()
+    if len(judging) > 1 or part.correlations.reference:
+        ranking = [top for top in judging if top is not None]
+        sees = sum(part.top.best in top.members for top in ranking)
+        same = sum(set(top.members) == set(part.top.members) for top in ranking)
+        many = "the other assessor" if len(judging) == 1 else f"{len(ranking)} assessors"
+        told.append(f"{sees} of {many} have {part.top.best} among their own best, {same} the very same set")
+    if part.pair is not None:
+        told.append(_duel(part.pair))
+    return "; ".join(told) + "."
+
+
+def _leaders(part: MeasureComparison, choices: Choices) -> str:
+    top = part.top
+    others = [name for name in top.members if name != top.best]
+    whom = f" for {part.correlations.reference}" if part.correlations.reference else ""
+    n = int(top.n_topics[top.systems.index(top.best)])
+    test = f"{n} topic{'' if n == 1 else 's'}, Wilcoxon, p"
+    level = f"{choices.alpha:g}".removeprefix("0")
+    if not others:
+        return f"By {part.measure}{whom}, {top.best} is best and tied with no other system ({test} < {level})"
+    return f"By {part.measure}{whom}, {top.best} is best, tied with {_listed(others)} ({test} >= {level})"
+
+
+def _duel(pair: HeadToHead) -> str:
+    """Who of the two is ahead for the panel, and who sees it the other way."""
+    lead = float(pair.difference[0])
+    if np.isnan(lead):
+        return f"{pair.first} and {pair.second} share no topic with a score"
+    (ahead, behind), names = (pair.ahead, pair.behind), (pair.first, pair.second)
+    if lead < 0:
+        (ahead, behind), names = (behind, ahead), names[::-1]
+    p = probability(float(pair.p[0]))
+    sure = f"p {p if p.startswith('<') else '= ' + p}"
+    against = f", not for {_listed(list(behind))}" if behind else ""
+    n = int((~np.isnan(pair.difference[1:])).sum())
+    if pair.wins[0] == pair.losses[0] == 0:
+        tied = f"{names[0]} and {names[1]} are equal for the panel"
+        return f"{tied}; {names[0]} is ahead for {len(ahead)}, {names[1]} for {len(behind)} of {n} assessors"
+    return f"{names[0]} beats {names[1]} by {abs(lead):.4f} ({sure}), for {len(ahead)} of {n} assessors{against}"
+
+
+def _listed(names: list[str]) -> str:
+    """Up to five names, and how many more."""
+    shown = names if len(names) <= NAMED else [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[str]:
+    level = f"{choices.alpha:g}".removeprefix("0")
+    corrected = "Holm's correction for the number of systems" if choices.correction == "holm" else "no correction"
+    yield (
+        f"top set: the best and all systems with p >= {level} against it, paired Wilcoxon signed-rank test over "
+        f"topics, zeros={choices.zeros}, {corrected}; not told apart is not equal"
+    )
+    for part in parts:
+        if part.systems is not None:
+            left = part.systems.n_left_out
+            without = f", {left} without a score of some system left out" if left else ""
+            yield (
+                f"groups: {part.measure}, systems that share a letter do not differ by Tukey's HSD at {level}, after "
+                f"an analysis of variance by topic and system ({part.systems.n_topics} topics{without})"
+            )
+    reference = parts[0].correlations.reference
+    other = reference or "the panel without the assessor"
+    yield f"alike: each assessor with {other}, over the topics where both have a score"
+    yield "AP correlation: the assessor's list is walked, the other decides; tied systems in expectation"
+    yield f"same sign: of all differences of two systems on a topic; sign_ties={choices.sign_ties}"
+    if parts[0].pair is not None:
+        without = f" without {reference}" if reference else ""
+        yield f"pair: the panel is the mean over assessors{without}, topic by topic; p by Wilcoxon over topics"
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def _tables(part: MeasureComparison, choices: Choices) -> list[Table]:
+    tables = [_system_table(part)]
+    if len(part.correlations.assessors) > 1:
+        tables.append(_assessor_table(part))
+    if part.pair is not None:
+        header = ["assessor", "difference", "w/t/l", "p"]
+        rows = [
+            [
+                row["assessor"],
+                _signed(row["difference"]),
+                f"{row['wins']}/{row['ties']}/{row['losses']}",
+                probability(row["p"]),
+            ]
+            for row in _shown(part.pair_rows())
+        ]
+        tables.append(Table(f"{part.measure}: {part.pair.first} minus {part.pair.second}", header, rows))
+    return tables
+
+
+def _system_table(part: MeasureComparison) -> Table:
+    n = sum(top is not None for top in part.judging())
+    header = ["system", "mean", "p against best", "top set", "groups", f"in top sets, of {n}"]
+    rows = [
+        [
+            row["system"],
+            number(row["mean"]),
+            probability(row["p"]),
+            "yes" if row["member"] else "",
+            _ends(row["groups"]),
+            str(row["member_for"]),
+        ]
+        for row in part.system_rows()
+    ]
+    return Table(f"{part.measure}: systems, by {part.correlations.reference or 'the panel'}", header, rows)
+
+
+def _assessor_table(part: MeasureComparison) -> Table:
+    """All assessors; of a crowd those whose rankings are least alike."""
+    other = part.correlations.reference or "the panel without the assessor"
+    title = f"{part.measure}: how alike the assessors rank systems to {other}"
+    rows = part.assessor_rows()
+    if len(rows) > ASSESSORS_SHOWN:
+        title += f" (the {ASSESSORS_SHOWN} lowest of {len(rows)})"
+        rows = sorted(rows, key=lambda row: (np.isnan(row["tau_b"]), row["tau_b"]))[:ASSESSORS_SHOWN]
+    header = ["assessor", "tau-b", "tau-a", "AP corr.", "Pearson", "RMSE", "same sign"]
+    header += ["best", "top set", "Jaccard"]
+    cells = [
+        [
+            row["assessor"],
+            *(number(row[kind], 3) for kind in KINDS),
+            number(row["same_sign"], 3),
+            row["best"] or "-",
+            str(row["top_set"] or "-"),
+            number(row["jaccard"], 2),
+        ]
+        for row in rows
+    ]
+    return Table(title, header, cells)
+
+
+def _shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The panel's row and, of a crowd, the assessors at both ends."""
+    panel, assessors = rows[0], sorted(rows[1:], key=lambda row: (np.isnan(row["difference"]), -row["difference"]))
+    if len(assessors) > ASSESSORS_SHOWN:
+        assessors = assessors[: ASSESSORS_SHOWN // 2] + assessors[-ASSESSORS_SHOWN // 2 :]
+    return [panel, *assessors]
+
+
+def _ends(letters: str) -> str:
+    """Groups of neighbours: the first letter and the last."""
+    names = re.findall("[a-z][0-9]*", letters)
+    return letters if len(names) < 3 else f"{names[0]}-{names[-1]}"
+
+
+def _signed(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:+.4f}"

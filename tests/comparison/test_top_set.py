@@ -1,0 +1,131 @@
+"""The best system and those that topics do not tell from it."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import comparison as oracle
+from qrowd.comparison.top_set import signed_rank_p, top_set, top_set_overlap
+from qrowd.errors import ArgumentError, NoOverlapError
+
+NAN = float("nan")
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+def test_p_is_what_the_definition_says_on_few_topics(differences):
+    p = signed_rank_p(np.array(differences, float)[:, None])[0]
+    assert p == pytest.approx(oracle.signed_rank_p(differences))
+
+
+@pytest.mark.parametrize("zeros", ["wilcox", "pratt", "zsplit"])
+@pytest.mark.parametrize("n", [3, 8, 16, 50, 51])
+@pytest.mark.parametrize("decimals", [0, 1, 8])
+def test_p_of_every_column_is_scipys_for_that_column_alone(zeros, n, decimals):
+    differences = np.round(np.random.default_rng(n).normal(0.3, 1, (n, 6)), decimals)
+    differences[: n // 2, 1] = NAN
+    differences[0, 2] = NAN
+    differences[1, 3] = 0
+    for column, p in zip(differences.T, signed_rank_p(differences, zeros), strict=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            known = column[~np.isnan(column)]
+            expected = scipy.stats.wilcoxon(known, zero_method=zeros).pvalue if known.any() else 1.0
+        assert p == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [13, 14])
+def test_up_to_13_topics_ties_are_counted_out_and_then_no_more(n):
+    differences = np.array([1.0, 2, 2, 3, -1, 4, 5, -2, 0, 6, 7, 3, -3, 2][:n])
+    found = signed_rank_p(differences[:, None])[0]
+    assert found == pytest.approx(scipy.stats.wilcoxon(differences).pvalue)
+    assert (found == pytest.approx(oracle.signed_rank_p(differences.tolist()))) == (n == 13)
+
+
+def test_differences_that_are_equal_but_for_rounding_are_equal():
+    difference = np.array([0.3, 0.1 + 0.2, -0.3, 0.1 + 0.2 - 0.3, 0.5])
+    rounded = np.array([0.3, 0.3, -0.3, 0.0, 0.5])
+    assert (signed_rank_p(difference[:, None], scale=1.0) == signed_rank_p(rounded[:, None])).all()
+
+
+def test_the_top_set_is_the_best_and_who_cannot_be_told_from_it():
+    rng = np.random.default_rng(1)
+    scores = rng.random((40, 1)) + np.array([0.0, 0.3, 0.31, -0.2]) + rng.normal(0, 0.1, (40, 4))
+    found = top_set(scores)
+    best = int(scores.mean(axis=0).argmax())
+    assert found.best == str(best)
+    assert found.members == tuple(str(s) for s in np.argsort(-scores.mean(axis=0)) if s in (1, 2))
+    assert np.isnan(found.p[best])
+    for s in set(range(4)) - {best}:
+        assert found.p[s] == pytest.approx(scipy.stats.wilcoxon(scores[:, s], scores[:, best]).pvalue)
+        assert found.member[s] == (found.p[s] >= 0.05)
+    assert found.to_frame()["member"].tolist() == found.member.tolist()
+
+
+def test_a_system_equal_to_the_best_everywhere_is_in_the_top_set():
+    scores = np.array([[0.5, 0.5, 0.1]] * 8)
+    found = top_set(scores)
+    assert found.p[1] == 1
+    assert found.members == ("0", "1")
+    assert found.p[2] == pytest.approx(1 / 2**7)
+
+
+def test_holms_correction_keeps_more_systems():
+    rng = np.random.default_rng(3)
+    scores = rng.random((20, 1)) + np.linspace(0, 0.3, 15) + rng.normal(0, 0.3, (20, 15))
+    plain, corrected = top_set(scores), top_set(scores, correction="holm")
+    assert set(plain.members) < set(corrected.members)
+    assert (np.nan_to_num(corrected.p) >= np.nan_to_num(plain.p)).all()
+
+
+def test_alpha_is_where_systems_are_told_apart():
+    scores = np.array([[0.5, 0.1]] * 5)
+    assert top_set(scores).p[1] == pytest.approx(1 / 16)
+    assert top_set(scores).members == ("0", "1")
+    assert top_set(scores, alpha=1 / 16).members == ("0", "1")
+    assert top_set(scores, alpha=0.07).members == ("0",)
+
+
+def test_only_topics_that_both_know_are_compared():
+    scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, NAN], [NAN, NAN]])
+    found = top_set(scores)
+    assert found.n_topics.tolist() == [3, 2]
+    assert found.mean == pytest.approx([0.8, 0.15])
+    assert found.p[1] == pytest.approx(0.5)
+
+
+def test_a_system_that_shares_no_topic_with_the_best_is_not_in_the_set():
+    found = top_set(np.array([[0.9, NAN], [NAN, 0.5]]))
+    assert np.isnan(found.p[1])
+    assert found.members == ("0",)
+
+
+def test_overlaps_count_systems_in_both_and_in_either():
+    first = top_set(np.array([[0.5, 0.5, 0.1]] * 8))
+    second = top_set(np.array([[0.1, 0.5, 0.5]] * 8))
+    overlap = top_set_overlap(first, second)
+    assert overlap.both == ("1",)
+    assert overlap.either == ("0", "1", "2")
+    assert overlap.jaccard == pytest.approx(1 / 3)
+    assert not overlap.same_best
+    assert top_set_overlap(first, first).jaccard == 1
+    assert top_set_overlap(first, first).same_best
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"alpha": 0.0}, "alpha=0.0"),
+    ({"alpha": 5}, "alpha=5"),
+    ({"zeros": "drop"}, "zeros='drop': choose from wilcox, pratt, zsplit"),
+    ({"correction": "bonferroni"}, "correction='bonferroni': choose from holm, none"),
+])  # fmt: skip
+def test_an_option_outside_its_range_is_refused(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        top_set(np.ones((3, 2)), **options)
+
+
+def test_without_any_score_there_is_no_best_system():
+    with pytest.raises(NoOverlapError, match="no system has a score"):
+        top_set(np.full((3, 2), NAN))
