@@ -1,0 +1,187 @@
+"""Double judgments: documents that at least two assessors judged, from which disagreement is learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.kernels.counts import value_counts
+from qrowd.model.judgments import Judgments
+from qrowd.model.scales import Scale
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Repeated = Literal["first", "last", "error"]
+"""Which of an assessor's repeated judgments counts; a mean of grades is no grade."""
+
+
+@dataclass(frozen=True, eq=False)
+class Graded:
+    """Judgments as grades numbered from 0, document by document.
+
+    grades : (grades,) the values that anyone gave, rising; scale : the one they are on.
+    topics, documents, assessors : labels.
+    topic, document : (documents,) numbers of each document, topic by topic.
+    starts : (documents + 1,); the judgments of document d are the rows starts[d]:starts[d + 1], the first one given
+        first.
+    assessor, said : (rows,) who judged, and the number of the grade.
+    n_repeats : judgments that repeated one of the same assessor. n_single : documents judged once, which were left out.
+    """
+
+    grades: Floats
+    scale: Scale
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    assessors: tuple[str, ...]
+    topic: Ints
+    document: Ints
+    starts: Ints
+    assessor: NDArray[np.int32]
+    said: NDArray[np.int32]
+    n_repeats: int
+    n_single: int = 0
+
+    @cached_property
+    def counts(self) -> Floats:
+        """(documents, grades) how many assessors gave each document each grade."""
+        counts = value_counts(self.starts.copy(), self.said, self.grades.size)  # a sparse result takes them over
+        return np.asarray(counts if isinstance(counts, np.ndarray) else counts.toarray(), np.float64)
+
+    @cached_property
+    def size(self) -> Ints:
+        """(documents,) judgments of each."""
+        return np.diff(self.starts)
+
+    def of_rows(self) -> Ints:
+        """(rows,) the document of each judgment."""
+        return np.repeat(np.arange(self.size.size), self.size)
+
+    def part(self, which: Bools) -> Graded:
+        """Some of the documents."""
+        rows = which[self.of_rows()]
+        starts = np.append(0, np.cumsum(self.size[which])).astype(np.int64)
+        return replace(
+            self,
+            topic=self.topic[which],
+            document=self.document[which],
+            starts=starts,
+            assessor=self.assessor[rows],
+            said=self.said[rows],
+        )
+
+    def doubles(self) -> Graded:
+        """Only documents that at least two assessors judged.
+
+        Raises
+        ------
+        NoOverlapError
+            There is none.
+        """
+        if not (self.size > 1).any():
+            raise NoOverlapError(
+                f"none of {self.size.size:,} documents was judged by two assessors, and disagreement is learnt from "
+                "those; let a second assessor judge a sample of the documents again, some of every topic"
+            )
+        return replace(self.part(self.size > 1), n_single=int(np.count_nonzero(self.size == 1)))
+
+
+def graded(judgments: Judgments, repeats: Repeated = "first") -> Graded:
+    """Sort and number judgments; "not judged" (negative) is no judgment.
+
+    Raises
+    ------
+    ScaleError
+        Assessors whose scales cannot be one; fractions or magnitudes, which have no grades.
+    NoOverlapError
+        No judgment at all.
+    """
+    if repeats not in get_args(Repeated):
+        raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(Repeated))}")
+    scale = grades_scale(judgments)
+    one = judgments.single(repeats)
+    judged = np.flatnonzero(one.value >= 0)
+    if not judged.size:
+        raise NoOverlapError("there are no judgments, so there is no disagreement to learn from")
+    pair = one.topic.astype(np.int64) * len(one.documents) + one.document
+    order = (pair[judged],) if one.order is None else (one.order[judged], pair[judged])
+    rows = judged[np.lexsort(order)]
+    pairs, begins = np.unique(pair[rows], return_index=True)
+    grades, said = np.unique(one.value[rows], return_inverse=True)
+    return Graded(
+        grades,
+        scale,
+        one.topics,
+        one.documents,
+        one.assessors,
+        pairs // len(one.documents),
+        pairs % len(one.documents),
+        np.append(begins, rows.size).astype(np.int64),
+        one.assessor[rows],
+        said.astype(np.int32),
+        judgments.n_repeats(),
+    )
+
+
+def double_judgments(judgments: Judgments, repeats: Repeated = "first") -> Graded:
+    """All documents judged at least twice; errors as of `graded`, and where there is none."""
+    return graded(judgments, repeats).doubles()
+
+
+def grades_scale(judgments: Judgments) -> Scale:
+    """The scale of grades that everyone shares.
+
+    Raises
+    ------
+    ScaleError
+        Scales that cannot be one; fractions or magnitudes.
+    """
+    scale = judgments.shared_scale()
+    broken = scale.kind in ("fractions", "magnitude") or (judgments.value[judgments.value >= 0] % 1 != 0).any()
+    if broken:
+        raise ScaleError(
+            f"predicted relevance needs whole grades, and these are {scale.kind} ({scale}); recode them into grades "
+            "(--recode), by a mapping or a threshold"
+        )
+    return scale
+
+
+def is_relevant(
+    grades: Floats, scale: Scale, theta: float | None, relevant: Collection[float] | None
+) -> tuple[Bools, str]:
+    """(grades,) which grades a user takes for relevant, and the rule in words.
+
+    theta : this grade and all above it; relevant : these grades. One of the two.
+
+    Raises
+    ------
+    ArgumentError
+        Neither or both; a threshold or a grade outside the scale; all grades relevant.
+    """
+    if (theta is None) == (relevant is None):
+        raise ArgumentError(
+            "theta: say from which grade on a user is satisfied (theta=2, --theta 2), or which grades satisfy "
+            "(relevant={2, 3}); one of the two is needed"
+        )
+    top = scale.maximum
+    if theta is not None:
+        if not 0 < theta <= top:
+            raise ArgumentError(
+                f"theta={theta:g} is outside the scale ({scale}); choose a grade above 0, up to {top:g}"
+            )
+        return grades >= theta, f"grade >= {theta:g}"
+    wanted = sorted({float(grade) for grade in relevant or ()})
+    if not wanted:
+        raise ArgumentError("relevant: no grade is named, so nothing would satisfy a user; name some of the scale's")
+    for grade in wanted:
+        if grade % 1 != 0 or not 0 <= grade <= top:
+            raise ArgumentError(f"relevant: {grade:g} is no grade of the scale ({scale}); choose from 0 to {top:g}")
+    if len(wanted) > top:
+        raise ArgumentError(f"relevant: every grade of the scale ({scale}) is named; leave out those that disappoint")
+    return np.isin(grades, wanted), "grade in {" + ", ".join(f"{grade:g}" for grade in wanted) + "}"

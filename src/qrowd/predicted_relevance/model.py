@@ -1,0 +1,193 @@
+"""The predicted relevance model: the chance that a random user finds relevant what an assessor graded i.
+
+Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Predicting Relevance Based on Assessor Disagreement: Analysis and
+Practical Applications for Search Evaluation. Inf. Retr. J. 19.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError, ScaleError
+from qrowd.model.chance import Rng, Seed
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+from qrowd.predicted_relevance.counting import First, Method
+from qrowd.predicted_relevance.doubles import Bools, Floats
+from qrowd.predicted_relevance.users import SampledUsers, at_least_of, disagreement_weights, on_fractions
+
+StandardError = Literal["documents", "topics", "binomial"]
+
+NEGLIGIBLE = 0.02  # p(R|0) that unjudged documents, which gain 0, may be denied without a word
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedRelevance:
+    """p(R|i) of every grade i, and what it rests on; arrays are (grades,) unless said otherwise.
+
+    grades : rising. relevant : bool, which satisfy a user; rule : the same in words.
+    probability : p(R|i), that a random user finds a result relevant which an assessor gave grade i; nan for a grade
+        that no double judgment holds.
+    standard_error, low, high : of it; the interval holds `confidence` of the replicates (binomial: Wilson's).
+    n : denominators of equation 4 or 5; n_relevant : numerators.
+    coincidences : (grades, grades) how often one assessor gave the row's grade and another the column's; rows sum to n.
+    method, first, smoothing : the estimate; scale : of the grades.
+    n_documents, n_judgments, n_topics : documents judged at least twice, their judgments, and their topics.
+    n_single, n_left_out, n_repeats : documents judged once; judged twice, but not by a first assessor; judgments, of
+        all topics, that repeat one of the same assessor.
+    se, bootstrap, confidence : how the standard errors came about.
+    seed : give it as `rng` to see the same replicates again. n_undefined : replicates without the grade.
+    replicates : (replicates, grades).
+    """
+
+    grades: Floats
+    relevant: Bools
+    rule: str
+    probability: Floats
+    standard_error: Floats
+    low: Floats
+    high: Floats
+    n: Floats
+    n_relevant: Floats
+    coincidences: Floats
+    method: Method
+    first: First
+    smoothing: float
+    scale: str
+    n_documents: int
+    n_judgments: int
+    n_topics: int
+    n_single: int
+    n_left_out: int
+    n_repeats: int
+    se: StandardError
+    bootstrap: int
+    confidence: float
+    seed: Seed | None
+    n_undefined: NDArray[np.int64]
+    replicates: Floats = field(repr=False)
+
+    def __getitem__(self, grade: float) -> float:
+        """p(R|grade)."""
+        return float(self.gains_of(np.array([float(grade)]), self.probability)[0])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per grade."""
+        return make_frame(self._columns(), backend)
+
+    def judgments(self, judgments: Judgments, gains: Floats | None = None) -> Judgments:
+        """The same judgments with every grade i replaced by p(R|i), as fractions up to 1.
+
+        What is linear in relevance becomes its expected value for a random user (section 3.3): DCG, nDCG over the ideal
+        of expected gains, RBP; P, R and GAP with relevance='given'; ERR with stop='given'. "Not judged" stays.
+
+        gains : (grades,) other gains, such as `at_least(2, 3)`.
+
+        Warns where a document judged 0 gains more than .02, while unjudged ones gain 0.
+
+        Raises
+        ------
+        ScaleError
+            A grade whose p(R|i) is not known.
+        """
+        gain = self.probability if gains is None else np.asarray(gains, np.float64)
+        replaced = self.with_gains(judgments, gain)
+        nothing = gain[self.grades == 0]
+        if nothing.size and nothing[0] > NEGLIGIBLE:
+            warnings.warn(
+                f"a document judged 0 gains p(R|0) = {nothing[0]:.3f}, but an unjudged one gains 0: systems that "
+                "retrieve judged documents are favoured; compare on judged documents (unjudged='condensed')",
+                stacklevel=2,
+            )
+        return replaced
+
+    def with_gains(self, judgments: Judgments, gains: Floats) -> Judgments:
+        """`judgments` with these gains, without the warning; the number of (grades,) gains is checked."""
+        gain = np.asarray(gains, np.float64)
+        if gain.shape != self.grades.shape:
+            raise ArgumentError(f"gains: {gain.size} for {self.grades.size} grades; one for each is needed")
+        judged = judgments.value >= 0
+        value = judgments.value.copy()
+        value[judged] = self.gains_of(judgments.value[judged], gain)
+        return on_fractions(judgments, value)
+
+    def gains_of(self, values: Floats, gain: Floats) -> Floats:
+        """The gain of each value, by its grade.
+
+        Raises
+        ------
+        ScaleError
+            A value that is none of the grades, or whose gain is nan.
+        """
+        at = np.minimum(np.searchsorted(self.grades, values), self.grades.size - 1)
+        known = (self.grades[at] == values) & ~np.isnan(gain[at])
+        if not known.all():
+            grade = float(values[int(known.argmin())])
+            learnt = ", ".join(f"{g:g}" for g in self.grades[~np.isnan(gain)])
+            raise ScaleError(
+                f"p(R|{grade:g}) is not known: no double judgment holds grade {grade:g} (known: {learnt}); judge some "
+                "such documents again, recode the grade, or use smoothing"
+            )
+        return np.asarray(gain[at])
+
+    def sample(self, judgments: Judgments, n: int, rng: Rng) -> SampledUsers:
+        """n random users, each of whom finds a document relevant with its p(R|i); a `Blocks` for `qrowd.evaluate`.
+
+        The mean of a measure over them is its expected value, E[nDCG] for instance, where gains give E[DCG] over the
+        ideal of expected gains.
+
+        judgments : of one assessor.
+        """
+        return SampledUsers(self.with_gains(judgments, self.probability), n, rng)
+
+    def at_least(self, m: int, n: int) -> Floats:
+        """(grades,) probability that at least m of n random users find the result relevant (section 3.1.7).
+
+        sum over k >= m of C(n, k) p^k (1 - p)^(n - k): users of one grade are taken for independent.
+        `observed_at_least` counts the same from data.
+        """
+        return at_least_of(self.probability, m, n)
+
+    def user_disagreement(self, m: int = 1, n: int = 2, *, zero: bool = True) -> Floats:
+        """(grades,) weights of the older user disagreement model, for comparison (section 3.4).
+
+        The probability that at least m of n, the assessor among them, find the result relevant. So with m = 1 what the
+        assessor finds relevant weighs 1, and with n = 2 anything else p(R|i).
+
+        zero : the lowest grade weighs 0, whatever its p.
+        """
+        return disagreement_weights(self.probability, self.relevant, self.grades, m, n, zero)
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        names = ("probability", "standard_error", "low", "high", "n", "n_relevant", "n_undefined")
+        return {"grade": self.grades, "relevant": self.relevant, **{name: getattr(self, name) for name in names}}
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedRelevanceBy:
+    """One model for every type of topic; labels : the types, models : one each."""
+
+    labels: tuple[str, ...]
+    models: tuple[PredictedRelevance, ...]
+
+    def __getitem__(self, label: str) -> PredictedRelevance:
+        return self.models[self.labels.index(label)]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[tuple[str, PredictedRelevance]]:
+        return zip(self.labels, self.models, strict=True)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per type and grade."""
+        parts = [model._columns() for model in self.models]
+        types = [np.full(model.grades.size, label, object) for label, model in self]
+        merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return make_frame({"type": np.concatenate(types), **merged}, backend)

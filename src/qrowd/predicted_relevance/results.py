@@ -1,0 +1,89 @@
+"""How many results are relevant: as one assessor counts them, and as a random user expects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qrowd.errors import ArgumentError
+from qrowd.model.alignment import align
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.predicted_relevance.doubles import Floats, Repeated
+from qrowd.predicted_relevance.model import PredictedRelevance
+
+JUDGED = "all judged"
+
+
+@dataclass(frozen=True, eq=False)
+class RelevantResults:
+    """Numbers of relevant results; every array is (topics, systems), a mean over the assessors of the topic.
+
+    predicted : expected by a random user, equation 2, N = sum over grades i of n_i p(R|i).
+    binary : counted by the assessor, equation 1, N = number of results of a grade that satisfies.
+    depth : first ranks looked at; None for all judged documents, with one "system" for them.
+    """
+
+    topics: tuple[str, ...]
+    systems: tuple[str, ...]
+    predicted: Floats
+    binary: Floats
+    depth: int | None
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per system, as Table 5: the means over topics, and their standard errors."""
+        columns: dict[str, Any] = {"system": np.array(self.systems, object)}
+        for name, values in (("predicted", self.predicted), ("binary", self.binary)):
+            columns[name] = values.mean(axis=0)
+            columns[f"{name}_error"] = standard_error(values)
+        columns["n_topics"] = np.full(len(self.systems), len(self.topics))
+        return make_frame(columns, backend)
+
+
+def relevant_results(
+    model: PredictedRelevance,
+    judgments: Judgments,
+    runs: Runs | None = None,
+    *,
+    depth: int = 10,
+    repeats: Repeated = "first",
+) -> RelevantResults:
+    """How many results are relevant among the first `depth` of every run; without runs, among all judged documents.
+
+    Unjudged documents count as not relevant, and a topic that a run lacks has none (section 3.2).
+
+    Raises
+    ------
+    ScaleError
+        A grade whose p(R|i) is not known.
+    NoOverlapError
+        Runs and judgments share no topic.
+    """
+    if depth < 1:
+        raise ArgumentError(f"depth={depth}: at least one rank must be looked at")
+    panel = judgments.panel(repeats)
+    values = panel.values
+    judged = ~np.isnan(values)
+    gains = np.zeros((2, *values.shape))
+    for part, gain in zip(gains, (model.probability, model.relevant.astype(np.float64)), strict=True):
+        part[judged] = model.gains_of(values[judged], gain)
+    topics = panel.pool.topics
+    ranked = None if runs is None else align(runs, panel.pool).topics
+    systems = (JUDGED,) if runs is None else runs.systems
+    counted = np.zeros((2, len(topics), len(systems)))
+    for t in range(len(topics)):
+        rows = panel.pool.rows(t)
+        there = judged[rows].any(axis=0)
+        # One more at the end, which unjudged documents (-1) point at.
+        gain = np.concatenate([gains[:, rows], np.zeros((2, 1, values.shape[1]))], axis=1)[:, :, there].mean(axis=2)
+        counted[:, t] = gain.sum(axis=1)[:, None] if ranked is None else gain[:, ranked[t].rows[:, :depth]].sum(axis=2)
+    return RelevantResults(topics, systems, counted[0], counted[1], None if runs is None else depth)
+
+
+def standard_error(values: Floats) -> Floats:
+    """(systems,) of the mean over topics; nan for a single topic."""
+    n = values.shape[0]
+    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[1], np.nan))

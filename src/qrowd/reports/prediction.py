@@ -1,0 +1,171 @@
+"""Predicted relevance as a document: p(R|i), how many results it expects relevant, and systems scored by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.standings import standings
+from qrowd.evaluation import Conventions, score, with_probabilities
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.model.scores import Floats
+from qrowd.predicted_relevance import PredictedRelevance, RelevantResults
+from qrowd.predicted_relevance.model import NEGLIGIBLE
+from qrowd.reports.document import Document, Table, number
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedScores:
+    """Systems by predicted and by binary relevance; arrays are (measures, systems), means over panel and topics.
+
+    tau : (measures,) tau-b of the two rankings.
+    """
+
+    measures: tuple[str, ...]
+    systems: tuple[str, ...]
+    predicted: Floats
+    binary: Floats
+    tau: Floats
+
+
+def predicted_scores(
+    runs: Runs,
+    judgments: Judgments,
+    model: PredictedRelevance,
+    measures: object | Sequence[object] = "nDCG@10",
+    conventions: Conventions | None = None,
+) -> PredictedScores:
+    """Score every system with gains p(R|i), and with 1 for grades that satisfy and 0 for others."""
+    listed = measures if isinstance(measures, list | tuple) else [measures]
+    texts = [with_probabilities(text) for text in listed]
+    means = []
+    for gains in (model.probability, model.relevant.astype(np.float64)):
+        scores = score(runs, model.with_gains(judgments, gains), texts, conventions or Conventions())
+        means.append(np.array([standings(part).mean for part in scores.values]))
+    predicted, binary = means
+    tau = np.array([kendall_tau_b(p, b) for p, b in zip(predicted, binary, strict=True)])
+    return PredictedScores(tuple(map(str, texts)), runs.systems, predicted, binary, tau)
+
+
+def prediction_document(
+    model: PredictedRelevance, counted: RelevantResults | None, scored: PredictedScores | None = None
+) -> Document:
+    """What a random user finds relevant of each grade, in a sentence; the grades, the results, the systems."""
+    tables = [_grades(model)]
+    tables += [] if counted is None else [_results(counted)]
+    tables += [] if scored is None else [_scores(scored, m) for m in range(len(scored.measures))]
+
+    def frame() -> pandas.DataFrame:
+        made: pandas.DataFrame = model.to_frame()
+        return made
+
+    def content() -> dict[str, Any]:
+        told: dict[str, Any] = {"rows": frame().to_dict("records"), "coincidences": model.coincidences}
+        if counted is not None:
+            told["relevant_results"] = counted.to_frame().to_dict("records")
+        if scored is not None:
+            told["systems"] = [
+                {"measure": text, "system": system, "predicted": predicted, "binary": binary}
+                for text, *rows in zip(scored.measures, scored.predicted, scored.binary, strict=True)
+                for system, predicted, binary in zip(scored.systems, *rows, strict=True)
+            ]
+            told["tau"] = dict(zip(scored.measures, scored.tau, strict=True))
+        return told
+
+    return Document(_sentence(model), tuple(tables), tuple(_notes(model, counted)), frame, content)
+
+
+def _sentence(model: PredictedRelevance) -> str:
+    known = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]
+    shares = ", ".join(f"{100 * p:.0f} % of what an assessor gave {g:g}" for g, p in known)
+    return f"A random user ({model.rule}) finds relevant {shares}."
+
+
+def _grades(model: PredictedRelevance) -> Table:
+    header = ["grade", "satisfies", "p(R|i)", "s.e.", "low", "high", "judgments", "of them relevant to another"]
+    columns = (model.grades, model.relevant, model.probability, model.standard_error, model.low, model.high)
+    rows = [
+        [f"{g:g}", "yes" if r else "no", *(number(x, 3) for x in (p, e, low, high)), f"{n:,.0f}", f"{found:,.1f}"]
+        for g, r, p, e, low, high, n, found in zip(*columns, model.n, model.n_relevant, strict=True)
+    ]
+    return Table("chance that a random user finds relevant what an assessor gave grade i", header, rows[::-1])
+
+
+def _results(counted: RelevantResults) -> Table:
+    frame = counted.to_frame().sort_values("predicted", ascending=False, kind="stable")
+    names = ("predicted", "predicted_error", "binary", "binary_error")
+    rows = [
+        [system, *(number(value, 2) for value in values)]
+        for system, *values in zip(frame["system"], *(frame[name] for name in names), strict=True)
+    ]
+    where = "among all judged documents" if counted.depth is None else f"in the first {counted.depth} ranks"
+    title = f"relevant results of a topic {where}, expected by a random user and counted by the assessor"
+    return Table(title, ["system", "expected", "s.e.", "counted", "s.e. "], rows)
+
+
+def _scores(scored: PredictedScores, m: int) -> Table:
+    predicted, binary = scored.predicted[m], scored.binary[m]
+    ranks = [1 + (values[None, :] > values[:, None]).sum(axis=1) for values in (predicted, binary)]
+    rows = [
+        [scored.systems[s], number(predicted[s]), str(ranks[0][s]), number(binary[s]), str(ranks[1][s])]
+        for s in np.argsort(-predicted, kind="stable")
+    ]
+    title = (
+        f"{scored.measures[m]}, predicted and binary relevance; tau-b of the two rankings {number(scored.tau[m], 3)}"
+    )
+    return Table(title, ["system", "predicted", "rank", "binary", "rank "], rows)
+
+
+def _notes(model: PredictedRelevance, counted: RelevantResults | None) -> list[str]:
+    n_all = model.n_documents + model.n_single + model.n_left_out
+    told = [
+        f"double judgments: {model.n_documents:,} of {n_all:,} documents, on {model.n_topics:,} topics, "
+        f"{model.n_judgments:,} judgments; scale {model.scale}",
+        _method(model),
+        _error(model),
+    ]
+    if model.n_left_out:
+        told.append(f"left out: {model.n_left_out:,} documents that the first assessor did not judge")
+    if model.n_repeats:
+        told.append(f"repeats: {model.n_repeats:,} judgments repeat one by the same assessor")
+    unknown = ", ".join(f"{g:g}" for g in model.grades[np.isnan(model.probability)])
+    if unknown:
+        told.append(
+            f"no double judgment holds grade {unknown}, so results are not counted: use --smoothing or --recode"
+        )
+    nothing = model.probability[model.grades == 0]
+    if nothing.size and nothing[0] > NEGLIGIBLE:
+        told.append(
+            f"p(R|0) is {nothing[0]:.3f}, above {NEGLIGIBLE:g}: as a gain it favours judged documents, since unjudged "
+            "ones gain 0"
+        )
+    return told
+
+
+def _method(model: PredictedRelevance) -> str:
+    if model.method == "symmetric":
+        told = "method: symmetric (equation 5), every judgment predicts all others of its document"
+    else:
+        first = model.first if isinstance(model.first, str) else ", ".join(model.first or ["whoever judged first"])
+        told = f"method: one-sided (equation 4), predicting from {first}"
+    return told + (f"; smoothing: {model.smoothing:g} counts" if model.smoothing else "")
+
+
+def _error(model: PredictedRelevance) -> str:
+    confidence = f"{100 * model.confidence:g} %"
+    if model.se == "binomial":
+        return f"standard errors: binomial; intervals: {confidence}, Wilson"
+    if not model.bootstrap:
+        return "standard errors: none, nothing was resampled"
+    return (
+        f"standard errors: {model.bootstrap:,} replicates, drawing {model.se}; intervals: {confidence}; "
+        f"rng={model.seed!r}"
+    )

@@ -1,0 +1,1 @@
+"""Studies: analyses that join rooms, one module for each paper they come from."""

@@ -1,0 +1,93 @@
+"""`qrowd predict`."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import qrowd as library
+from qrowd.predicted_relevance import predicted_relevance
+
+EXPERTS = ("ann", "bob", "lena", "sven")
+
+
+@pytest.fixture
+def experts(folder):
+    """The judgments of those who grade 0-3."""
+    return ["--judgments", *(folder / "judges" / f"{name}.qrels" for name in EXPERTS)]
+
+
+def test_predict_is_the_library_s_model(qrowd, experts, tmp_path):
+    outcome = qrowd("predict", *experts, "--theta", 2, "--se", "topics", "--seed", 3, "--output", "p.csv")
+    assert outcome.status == 0, outcome.err
+    model = predicted_relevance(library.read_judgments(experts[1:]), 2, se="topics", rng=3)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "p.csv"), model.to_frame(), check_dtype=False)
+    assert "drawing topics" in outcome.out
+    assert "double judgments: 1,000 of 1,000 documents, on 25 topics" in outcome.out
+
+
+def test_predict_says_what_a_random_user_finds_relevant(qrowd, experts):
+    out = qrowd("predict", *experts, "--theta", 2).out
+    assert out.startswith("A random user (grade >= 2) finds relevant 67 % of what an assessor gave 3, 39 %")
+    assert "all judged" in out
+    assert "as a gain it favours judged documents" in out
+
+
+def test_with_runs_systems_stand_by_predicted_and_by_binary_relevance(qrowd, experts, folder, tmp_path):
+    arguments = ["predict", *experts, "--relevant", "2,3", "--runs", folder / "runs", "-m", "P@10", "-m", "nDCG@10"]
+    outcome = qrowd(*arguments, "--depth", 5, "--output", "p.json")
+    assert outcome.status == 0, outcome.err
+    assert "in the first 5 ranks" in outcome.out
+    assert "P(relevance='given')@10, predicted and binary relevance; tau-b of the two rankings 0.939" in outcome.out
+    written = json.loads((tmp_path / "p.json").read_text())
+    assert {row["measure"] for row in written["systems"]} == {"P(relevance='given')@10", "nDCG@10"}
+    assert len(written["relevant_results"]) == 12
+    assert written["tau"]["P(relevance='given')@10"] == pytest.approx(0.939, abs=5e-4)
+
+
+def test_one_assessor_first(qrowd, experts):
+    outcome = qrowd("predict", *experts, "--theta", 3, "--method", "one-sided", "--first", "ann", "--smoothing", 2)
+    assert "one-sided (equation 4), predicting from ann; smoothing: 2 counts" in outcome.out
+
+
+def test_judgments_are_written_as_probabilities(qrowd, experts, folder, tmp_path):
+    assert qrowd("predict", *experts, "--theta", 2, "--qrels", "p.qrels").status == 0
+    lines = (tmp_path / "p.qrels").read_text().splitlines()
+    assert len(lines) == 4000
+    assert {line.split()[1] for line in lines} == set(EXPERTS)
+    assert all(0 <= float(line.split()[3]) <= 1 for line in lines)
+    again = ["--judgments", "p.qrels", "--assessor", "column", "--runs", folder / "runs", "-m", "nDCG@10"]
+    assert qrowd("evaluate", *again).status == 0
+
+
+MISTAKES = {
+    "no threshold": ([], "theta=2, --theta 2"),
+    "a threshold beyond": (["--theta", 4], "theta=4 is outside the scale (0-3)"),
+    "no grades": (["--relevant", "high"], "--relevant high: expected grades"),
+    "both": (["--theta", 2, "--relevant", "2"], "one of the two"),
+    "a measure": (["--theta", 2, "-m", "AP"], "AP: it has no form for probabilities"),
+    "a first for nothing": (["--theta", 2, "--first", "ann"], "one-sided"),
+    "nobody": (["--theta", 2, "--method", "one-sided", "--first", "anne"], "did you mean 'ann'?"),
+    "an ending": (["--theta", 2, "--output", "p.xls"], "p.xls"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_mistake_is_one_line_and_exit_status_2(qrowd, experts, case):
+    extra, message = MISTAKES[case]
+    outcome = qrowd("predict", *experts, *extra)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith("qrowd: ")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+
+
+def test_judgments_without_grades_or_without_a_second_assessor_are_refused(qrowd, folder):
+    for name, message in (
+        ("judges/ann.qrels", "judge a sample of the documents again"),
+        ("judges/llm-a.qrels", "needs whole grades"),
+        ("magnitudes.csv", "needs whole grades"),
+    ):
+        outcome = qrowd("predict", "--judgments", folder / name, "--theta", 1)
+        assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+        assert message in outcome.err

@@ -1,0 +1,138 @@
+"""One clear line for each mistake."""
+
+import numpy as np
+import pytest
+import xarray
+
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.gain_distributions import (
+    agreement_aware_ndcg,
+    density,
+    gain_distributions,
+    interval_dcg,
+    sampled_dcg,
+    uncertain_dcg,
+)
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+
+JUDGMENTS = Judgments.from_rows(
+    [("q1", "d", "ann", 3), ("q1", "d", "bob", 0), ("q2", "d", "ann", 1), ("q2", "e", "bob", 2)],
+    scales={"*": "0-3"},
+)
+RUNS = Runs.from_dict({"s": {"q1": {"d": 1.0}}})
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"weights": {"eve": 1, "*": 1}}, "no assessor matches 'eve'; there are 2 assessors: ann, bob"),
+    ({"weights": {"ann": 1}}, "weights: none for assessor bob; give one to everybody"),
+    ({"weights": {"ann": -1, "bob": 1}}, "weights: -1 for assessor ann, topic q1; a weight is a finite number from 0"),
+    ({"weights": {"ann": float("nan"), "bob": 1}}, "weights: nan for assessor ann"),
+    ({"weights": {"ann": "much", "bob": 1}}, "weights: 'much' for ann; a number, or one for each topic"),
+    ({"weights": {"ann": {"q1": None, "q2": 1}, "bob": 1}}, "weights: None for ann; a number"),
+    ({"weights": {"*": 0}}, "weights: all are 0, so nobody counts; give"),
+    ({"weights": {"*": {"q1": 1, "q2": 0}}}, "weights: all are 0 on topic q2, so nobody counts there"),
+    ({"weights": {"ann": {"q1": 1}, "bob": 1}}, "weights of ann: none for topic q2; give one to every topic"),
+    ({"weights": np.ones(3)}, r"weights: an array of shape \(3,\); 2 assessors, or 2 assessors x 2 topics"),
+    ({"weights": xarray.DataArray([1.0], {"assessor": ["ann"]})}, "weights: none for assessor bob"),
+    ({"weights": xarray.DataArray([1.0, 1, 1], {"assessor": ["ann", "bobby", "bob"]})},
+     "weights: no assessor 'bobby'; did you mean 'bob'?"),
+    ({"weights": xarray.DataArray([1.0], {"system": ["s"]})}, "weights: dimensions system; assessor"),
+    ({"gains": "raw"}, "gains='raw': choose one of as-is, unit, log, or a map"),
+    ({"gains": {1: -2}}, "gains={1: -2}: a map from grades to gains of 0 or more"),
+    ({"shape": "normal"}, "shape='normal': choose one of sample, interval"),
+    ({"single": "mean"}, "single='mean': choose one of zero, pooled"),
+    ({"repeats": "all"}, "repeats='all': choose one of first, last, mean, error"),
+    ({"interval": (0.5, 0.5)}, r"interval=\(0.5, 0.5\): two rising shares"),
+    ({"interval": (-1, 2)}, "two rising shares from 0 to 1"),
+    ({"interval": 0.9}, "interval=0.9: two rising shares"),
+])  # fmt: skip
+def test_an_option_that_makes_no_sense_is_named(options, message):
+    with pytest.raises(ArgumentError, match=message) as error:
+        gain_distributions(JUDGMENTS, **options)
+    assert "\n" not in str(error.value)
+
+
+def test_the_logarithm_of_0_is_refused_with_its_place():
+    with pytest.raises(ScaleError, match="assessor bob, topic q1, document d: 0 has no logarithm, so no gain"):
+        gain_distributions(JUDGMENTS, gains="log")
+
+
+def test_unlike_scales_are_not_mixed_silently_and_magnitudes_have_no_unit():
+    mixed = JUDGMENTS.with_scales({"ann": "0-5"})
+    for gains in ("as-is", {1: 1}):
+        with pytest.raises(ScaleError, match=r"ann \(0-5\) and bob \(0-3\) judge on different scales"):
+            gain_distributions(mixed, gains=gains)
+    assert gain_distributions(mixed, gains="unit").mean[0] == pytest.approx(0.3)
+    magnitudes = Judgments.from_rows([("q", "d", "ann", 30)], scales={"ann": "magnitude"})
+    with pytest.raises(ScaleError, match="magnitudes have no maximum"):
+        gain_distributions(magnitudes, gains="unit")
+
+
+def test_judgments_without_any_and_a_panel_without_pairs_are_refused():
+    with pytest.raises(ArgumentError, match="nobody who counts has judged anything"):
+        gain_distributions(Judgments.from_rows([("q", "d", "ann", -1)]))
+    with pytest.raises(ArgumentError, match="no document was judged by two assessors"):
+        gain_distributions(Judgments.from_rows([("q", "d", "ann", 1)]), single="pooled")
+
+
+@pytest.mark.parametrize("function", [interval_dcg, uncertain_dcg, sampled_dcg, agreement_aware_ndcg])
+@pytest.mark.parametrize(("options", "message"), [
+    ({"cutoff": 0}, "cutoff=0: a whole number from 1"),
+    ({"cutoff": 2.5}, "cutoff=2.5: a whole number"),
+    ({"cutoff": True}, "cutoff=True: a whole number"),
+    ({"dcg": "exp-log2"}, r"dcg='exp-log2': choose one of log2, original; 2\^g - 1 is gains="),
+    ({"missing": "no"}, "missing='no': choose one of zero, skip, interpolate"),
+    ({"unjudged": "condensed"}, "unjudged='condensed': choose one of nonrelevant; it needs one assessor's rankings"),
+    ({"score_dtype": "float16"}, "score_dtype='float16': choose float64 or float32"),
+])  # fmt: skip
+def test_what_a_list_cannot_be_cumulated_by_is_named(function, options, message):
+    with pytest.raises(ArgumentError, match=message):
+        function(RUNS, JUDGMENTS, **options)
+
+
+def test_options_of_one_function():
+    with pytest.raises(ArgumentError, match="cumulate='max': choose one of sum, mixture, assessors"):
+        uncertain_dcg(RUNS, JUDGMENTS, cumulate="max")
+    with pytest.raises(ArgumentError, match="normalise='minmax': choose one of subtract, divide"):
+        agreement_aware_ndcg(RUNS, JUDGMENTS, normalise="minmax")
+    with pytest.raises(ArgumentError, match="empty='skip': choose one of zero, nan"):
+        agreement_aware_ndcg(RUNS, JUDGMENTS, empty="skip")
+    with pytest.raises(ArgumentError, match="draws=1: at least 2"):
+        sampled_dcg(RUNS, JUDGMENTS, draws=1)
+
+
+def test_an_ideal_below_0_cannot_be_divided_by():
+    judgments = Judgments.from_rows([("q1", "d", "ann", 0.5)], scales={"ann": "magnitude"})
+    with pytest.raises(ArgumentError, match="normalise='divide': on topic q1 even the ideal ranking gains less than 0"):
+        agreement_aware_ndcg(RUNS, gain_distributions(judgments, gains="log"), normalise="divide")
+
+
+def test_runs_of_other_topics_are_refused():
+    with pytest.raises(NoOverlapError, match="share no topic"):
+        uncertain_dcg(Runs.from_dict({"s": {"q9": {"d": 1.0}}}), JUDGMENTS)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"topic": "q7"}, "topic='q7': nobody judged it; there are 2 judged topics: q1, q2"),
+    ({"system": "t"}, "system='t': no such run; there is 1 system: s"),
+    ({"runs": None}, "system='s': runs are needed"),
+    ({"bins": 0}, "bins=0: at least 1"),
+    ({"draws": 1}, "draws=1: at least 2"),
+    ({"curve": "spline"}, "curve='spline': choose one of as-is, normal, kde"),
+    ({"method": "exact"}, "method='exact': choose one of convolution, normal, sampled"),
+    ({"method": "sampled", "curve": "kde"}, "method='sampled' draws the distributions themselves"),
+])  # fmt: skip
+def test_a_curve_that_cannot_be_drawn_is_named(options, message):
+    arguments = {"runs": RUNS, "topic": "q1", "system": "s", **options}
+    with pytest.raises(ArgumentError, match=message):
+        density(judgments=JUDGMENTS, **arguments)
+
+
+def test_an_interval_has_no_kernel_and_no_assessors():
+    with pytest.raises(ArgumentError, match="cumulate='assessors' needs everybody's own gains"):
+        uncertain_dcg(RUNS, gain_distributions(JUDGMENTS, shape="interval"), cumulate="assessors")
+    with pytest.raises(ArgumentError, match="cumulate='assessors': choose one of sum, mixture"):
+        density(RUNS, JUDGMENTS, "q1", "s", cumulate="assessors")
+    with pytest.raises(ArgumentError, match="curve='kde': an interval has no sample to smooth"):
+        density(RUNS, gain_distributions(JUDGMENTS, shape="interval"), "q1", "s", curve="kde")

@@ -1,0 +1,135 @@
+"""What p(R|i) depends on: columns for the paper's three figures, and topics with several intents."""
+
+import numpy as np
+import pytest
+
+from merging import judgments_of
+from qrowd.errors import ArgumentError, InputError, NoOverlapError
+from qrowd.model.runs import Runs
+from qrowd.predicted_relevance import (
+    by_number,
+    by_quality,
+    by_topics_drawn,
+    judgments_by_intent,
+    predicted_relevance,
+)
+
+RANDOM = np.random.default_rng(3)
+LABELS = {
+    (f"t{i % 6}", f"d{i}"): dict(zip("abc"[: 2 + i % 2], RANDOM.integers(0, 3, 3).tolist(), strict=False))
+    for i in range(90)
+}
+JUDGMENTS = judgments_of(LABELS, "0-2")
+MODEL = predicted_relevance(JUDGMENTS, 2, bootstrap=0)
+
+
+def alone(kept):
+    """The model of only these documents."""
+    return predicted_relevance(judgments_of({pair: LABELS[pair] for pair in kept}, "0-2"), 2, bootstrap=0)
+
+
+def test_quality_takes_in_documents_rank_by_rank_and_ends_with_all():
+    ranks = {pair: 1 + i % 7 for i, pair in enumerate(LABELS)}
+    curve = by_quality(JUDGMENTS, ranks, 2)
+    assert curve.rank.tolist() == [1, 2, 3, 4, 5, 6, 7]
+    for k, rank in enumerate(curve.rank):
+        model = alone([pair for pair in LABELS if ranks[pair] <= rank])
+        assert curve.probability[k] == pytest.approx(model.probability)
+        assert curve.n[k] == pytest.approx(model.n)
+        assert curve.n_documents[k] == model.n_documents
+    assert curve.probability[-1] == pytest.approx(MODEL.probability)
+    assert len(curve.to_frame()) == 21
+
+
+def test_quality_by_runs_is_the_best_rank_that_any_system_gave():
+    runs = Runs.from_dict(
+        {
+            "one": {"t0": {"d0": 3, "d6": 2, "x": 1}, "t1": {"d1": 1}},
+            "two": {"t0": {"d6": 9, "d12": 8}, "t1": {"d7": 2, "d1": 1}, "t9": {"d0": 1}},
+        }
+    )
+    best = {("t0", "d0"): 1, ("t0", "d6"): 1, ("t0", "d12"): 2, ("t1", "d1"): 1, ("t1", "d7"): 1}
+    given, ranked = (by_quality(JUDGMENTS, ranks, 2) for ranks in (best, runs))
+    assert ranked.rank.tolist() == [1, 2]
+    assert ranked.n_documents.tolist() == [4, 5]
+    assert ranked.n_unranked == given.n_unranked == 85
+    assert np.array_equal(ranked.probability, given.probability, equal_nan=True)
+
+
+def test_quality_of_the_one_sided_form_leaves_out_what_its_first_assessor_did():
+    ranks = {pair: i for i, pair in enumerate(LABELS)}
+    curve = by_quality(JUDGMENTS, ranks, 2, method="one-sided", first="c")
+    whole = predicted_relevance(JUDGMENTS, 2, method="one-sided", first="c", bootstrap=0)
+    assert curve.n_documents[-1] == whole.n_documents == 45
+    assert curve.probability[-1] == pytest.approx(whole.probability)
+
+
+def test_quality_of_documents_without_a_rank_is_refused():
+    with pytest.raises(NoOverlapError, match="no document judged twice has a rank"):
+        by_quality(JUDGMENTS, {("t0", "d999"): 1}, 2)
+
+
+def test_topics_drawn_spread_as_the_standard_error_over_topics_says():
+    drawn = by_topics_drawn(JUDGMENTS, 2, bootstrap=3000, rng=1)
+    model = predicted_relevance(JUDGMENTS, 2, se="topics", bootstrap=3000, rng=1)
+    assert drawn.standard_error == pytest.approx(model.standard_error, rel=0.1)
+    assert drawn.quartiles[2] == pytest.approx(np.median(drawn.replicates, axis=0))
+    assert (drawn.quartiles[0] <= drawn.quartiles[-1]).all()
+    assert drawn.n_topics == 6
+    assert by_topics_drawn(JUDGMENTS, 2, rng=1).replicates.shape == (300, 3)  # the paper's number
+    assert len(drawn.to_frame()) == 9000
+
+
+def test_with_more_double_judgments_the_spread_falls_as_the_square_root():
+    found = by_number(JUDGMENTS, 2, numbers=[20, 90, 2000], rounds=400, rng=1)
+    assert found.mean[-1] == pytest.approx(MODEL.probability, abs=0.01)
+    assert found.deviation[1] / found.deviation[2] == pytest.approx(np.sqrt(2000 / 90), rel=0.2)
+    error = predicted_relevance(JUDGMENTS, 2, bootstrap=4000, rng=1).standard_error
+    assert found.deviation[1] == pytest.approx(error, rel=0.15)
+    usual = by_number(JUDGMENTS, 2, rng=1)
+    assert usual.number[-1] == 90
+    assert (usual.rounds, usual.mean.shape) == (50, (50, 3))
+    assert len(usual.to_frame()) == 150
+
+
+def test_too_few_rounds_or_replicates_and_no_numbers_are_refused():
+    with pytest.raises(ArgumentError, match="rounds=1"):
+        by_number(JUDGMENTS, 2, rounds=1)
+    with pytest.raises(ArgumentError, match="from 1"):
+        by_number(JUDGMENTS, 2, numbers=[0, 3])
+    with pytest.raises(ArgumentError, match="bootstrap=1"):
+        by_topics_drawn(JUDGMENTS, 2, bootstrap=1)
+
+
+# ---- intents
+
+ROWS = [("q", "1", "d", "ann", 2), ("q", "2", "d", "ann", 1), ("q", "0", "e", "bob", 0), ("r", "1", "d", "ann", 1)]
+PROBABLE = {("q", "1"): 0.3, ("q", "2"): 0.7, ("r", "1"): 1.0}
+
+
+def rows_of(judgments):
+    columns = (judgments.topic, judgments.document, judgments.assessor, judgments.value)
+    labels = (judgments.topics, judgments.documents, judgments.assessors)
+    return sorted(
+        (*(names[i] for names, i in zip(labels, row[:3], strict=True)), row[3]) for row in zip(*columns, strict=True)
+    )
+
+
+def test_every_intent_is_a_topic_and_a_document_for_none_is_0_for_each():
+    assert rows_of(judgments_by_intent(ROWS, PROBABLE)) == [
+        ("q/1", "d", "ann", 2), ("q/1", "e", "bob", 0), ("q/2", "d", "ann", 1), ("q/2", "e", "bob", 0),
+        ("r/1", "d", "ann", 1),
+    ]  # fmt: skip
+
+
+def test_the_most_probable_intent_alone_leaves_one_topic_each():
+    assert rows_of(judgments_by_intent(ROWS, PROBABLE, "top")) == [
+        ("q/2", "d", "ann", 1), ("q/2", "e", "bob", 0), ("r/1", "d", "ann", 1),
+    ]  # fmt: skip
+
+
+def test_an_intent_without_a_probability_is_refused_by_name():
+    with pytest.raises(InputError, match="topic q, intent 3, document d"):
+        judgments_by_intent([("q", "3", "d", "ann", 1)], PROBABLE)
+    with pytest.raises(ArgumentError, match="all, top"):
+        judgments_by_intent(ROWS, PROBABLE, "best")

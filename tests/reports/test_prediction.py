@@ -1,0 +1,64 @@
+"""Predicted relevance as a document."""
+
+import json
+
+import numpy as np
+import pytest
+
+from merging import judgments_of
+from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.evaluation import Conventions, evaluate, with_probabilities
+from qrowd.measures.probabilities import GIVEN
+from qrowd.predicted_relevance import predicted_relevance, relevant_results
+from qrowd.reports.document import render
+from qrowd.reports.prediction import predicted_scores, prediction_document
+from qrowd.simulation import simulate_demo
+
+RUNS, ALL, _ = simulate_demo()
+PEOPLE = ALL.select(assessors=["ann", "bob", "lena"])
+MODEL = predicted_relevance(PEOPLE, 2, rng=1, bootstrap=50)
+SCORED = predicted_scores(RUNS, PEOPLE, MODEL, ["nDCG@10", "ERR"])
+
+
+def test_scores_are_panel_means_with_both_kinds_of_gains():
+    for m, text in enumerate(SCORED.measures):
+        for means, gains in ((SCORED.predicted, MODEL.probability), (SCORED.binary, MODEL.relevant.astype(float))):
+            scores = evaluate(RUNS, MODEL.with_gains(PEOPLE, gains), text).isel(measure=0)
+            assert means[m] == pytest.approx(scores.mean("assessor").mean("topic").values, abs=1e-12)
+        assert SCORED.tau[m] == kendall_tau_b(SCORED.predicted[m], SCORED.binary[m])
+
+
+def test_conventions_reach_the_scores():
+    condensed = predicted_scores(RUNS, PEOPLE, MODEL, "nDCG@10", Conventions(unjudged="condensed"))
+    assert not np.allclose(condensed.predicted, SCORED.predicted[:1])
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_the_form_for_probabilities_is_its_own_form(name):
+    text = f"{name}@10"
+    assert with_probabilities(with_probabilities(text)) == with_probabilities(text)
+    assert with_probabilities(text).cut == 10
+
+
+def test_every_ending_can_be_written():
+    document = prediction_document(MODEL, relevant_results(MODEL, PEOPLE, RUNS), SCORED)
+    for ending in ("csv", "json", "md", "tex", "parquet"):
+        assert render(document, f"x.{ending}")
+    content = json.loads(render(document, "x.json"))
+    assert len(content["systems"]) == 2 * len(RUNS.systems)
+    assert np.array(content["coincidences"]) == pytest.approx(MODEL.coincidences)
+
+
+def test_notes_name_every_convention_that_mattered():
+    labels = {("q", "d"): {"a": 2, "b": 0}, ("q", "e"): {"b": 1, "c": 1}, ("q", "f"): {"a": 3}}
+    judgments = judgments_of(labels)
+    model = predicted_relevance(judgments, 2, method="one-sided", first="a", se="binomial")
+    notes = "\n".join(prediction_document(model, None).notes)
+    assert "1 of 3 documents" in notes
+    assert "left out: 1 documents that the first assessor did not judge" in notes
+    assert "no double judgment holds grade 0, 1, 3" in notes
+    assert "binomial; intervals: 95 %, Wilson" in notes
+    assert "predicting from a" in notes
+    plain = predicted_relevance(judgments, 2, method="one-sided", bootstrap=0)
+    assert "whoever judged first" in "\n".join(prediction_document(plain, None).notes)
+    assert "nothing was resampled" in "\n".join(prediction_document(plain, None).notes)
