@@ -32,10 +32,19 @@ def command_reference() -> str:
     """Every command with its arguments, options and defaults, as Markdown."""
     root: Any = get_command(app)
     parts = [COMMAND_LINE.rstrip(), "## qrowd", str(root.help), "\n".join(map(parameter, root.params))]
-    for name, command in root.commands.items():
+    for name, command in commands(root).items():
         parts += [f"## qrowd {name}", " ".join(str(command.help).split())]
         parts += panels(command.params)
     return "\n\n".join(parts) + "\n"
+
+
+def commands(group: Any) -> dict[str, Any]:
+    """{name: command}, those of a group named after it and themselves."""
+    found = {}
+    for name, command in group.commands.items():
+        inner = commands(command) if hasattr(command, "commands") else {}
+        found |= {f"{name} {own}": one for own, one in inner.items()} or {name: command}
+    return found
 
 
 def panels(parameters: list[Any]) -> Iterator[str]:
@@ -49,7 +58,7 @@ def panels(parameters: list[Any]) -> Iterator[str]:
 def parameter(given: Any) -> str:
     """One argument or option in a line."""
     argument = not given.opts[0].startswith("-")
-    name = (given.metavar or given.name.upper()) if argument else ", ".join(given.opts)
+    name = (given.metavar or given.name.upper()) if argument else ", ".join([*given.opts, *given.secondary_opts])
     facts = ["required"] if given.required else ["optional"] if argument else []
     if given.nargs == -1 or getattr(given, "multiple", False):
         facts.append("may be repeated")

@@ -18,7 +18,7 @@ FLOORS = {
     9: "qrowd",  # __init__.py, the front door: it may show every room, but no room goes out by it
     8: "cli",
     7: "web | studies",
-    6: "campaigns | reports | scale",
+    6: "approaches | campaigns | reports | scale",
     5: "aware | certainty | protocols | judges",
     4: "evaluation | files",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"

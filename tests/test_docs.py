@@ -22,11 +22,9 @@ import pytest
 from typer.main import get_command
 
 import qrowd
-from qrowd import aggregation, agreement, magnitude, simulation
 from qrowd.cli.main import app
-from qrowd.evaluation import Conventions
-from qrowd.measures import DEFINITIONS
-from qrowd.model.frames import JUDGMENT_COLUMNS, RUN_COLUMNS
+from qrowd.evaluation import DEFINITIONS, Conventions
+from qrowd.model.frames import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
 from test_architecture import FLOOR_OF
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +36,17 @@ PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for
 DOCS = "\n".join(PAGES.values())
 MODULES = [found.name for found in pkgutil.walk_packages(qrowd.__path__, "qrowd.")]
 ROOMS = {module.split(".")[1] for module in MODULES}
-COMMANDS = get_command(app).commands
+
+
+def commands(group, before=""):
+    """{name: command}; one of a group is named after both."""
+    found = {}
+    for name, command in group.commands.items():
+        found |= commands(command, f"{before}{name} ") if hasattr(command, "commands") else {f"{before}{name}": command}
+    return found
+
+
+COMMANDS = commands(get_command(app))
 
 # ---- pages, taken apart
 
@@ -207,7 +215,7 @@ def test_every_command_and_option_is_on_the_page_of_the_command_line(environment
         options = set(re.findall(r"(?<!\S)--[a-z][a-z-]*", help_text)) - {"--help"}
         assert options or command == "demo" or "[OPTIONS]" in help_text
         for option in options:
-            assert re.search(rf"^- `(-\w, )?{option}`", told, re.MULTILINE), (command, option)
+            assert re.search(rf"^- `(-\w, |--[a-z-]+, )?{option}(, --[a-z-]+)?`", told, re.MULTILINE), (command, option)
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
@@ -234,7 +242,8 @@ def test_a_public_name_has_a_docstring_and_stands_in_the_docs(name):
 
 DESCRIBED = (
     "model", "measures", "agreement", "aggregation", "magnitude", "comparison", "simulation", "evaluation", "files",
-    "trec", "tables", "reports",
+    "trec", "tables", "reports", "aware", "approaches", "predicted_relevance", "gain_distributions", "studies",
+    "preferences",
 )  # fmt: skip
 
 
@@ -284,7 +293,10 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
     assert f"`{convention.name}={default}`" in page or f"`{convention.name}={default.lstrip('0')}`" in page
 
 
-@pytest.mark.parametrize("room", [agreement, aggregation, magnitude, simulation], ids=lambda room: room.__name__)
+OFFERED = [room for room in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(room)]
+
+
+@pytest.mark.parametrize("room", OFFERED, ids=lambda room: room.__name__)
 def test_everything_that_a_room_offers_is_on_its_page(room):
     page = PAGES[f"docs/{room.__name__.split('.')[1]}.md"]
     for name in room.__all__:
@@ -292,7 +304,7 @@ def test_everything_that_a_room_offers_is_on_its_page(room):
 
 
 def test_every_column_name_that_is_understood_is_listed():
-    for names in (*JUDGMENT_COLUMNS.values(), *RUN_COLUMNS.values()):
+    for names in (*JUDGMENT_COLUMNS.values(), *RUN_COLUMNS.values(), *PREFERENCE_COLUMNS.values()):
         assert ", ".join(f"`{name}`" for name in names) in PAGES["docs/files.md"]
 
 
@@ -345,14 +357,14 @@ def test_every_method_and_call_that_a_page_mentions_exists(page, known):
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_option_and_target_that_a_page_mentions_exists(page):
     parameters = [p for command in (get_command(app), *COMMANDS.values()) for p in command.params]
-    options = {option for p in parameters for option in p.opts} | {"--help"}
+    options = {option for p in parameters for option in (*p.opts, *p.secondary_opts)} | {"--help"}
     targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     scripts = [block.body for block in blocks(page) if block.language == "bash"]
     for code in [*in_code(page), *scripts]:
         for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", code):
             assert option in options, code
         for command in re.findall(r"(?<![\w/.-])qrowd ([a-z]+)", code):
-            assert command in COMMANDS, code
+            assert command in {name.split()[0] for name in COMMANDS}, code
         for target in re.findall(r"(?<![\w-])make ([a-z]+)", code):
             assert target in targets, code
 

@@ -10,18 +10,26 @@ from typing import TYPE_CHECKING
 
 _HOME = {
     "Judgments": "qrowd.model.judgments",
+    "Preferences": "qrowd.model.preferences",
     "Runs": "qrowd.model.runs",
     "Scale": "qrowd.model.scales",
     "agreement": "qrowd",
     "aggregation": "qrowd",
+    "aware": "qrowd",
+    "comparison": "qrowd",
+    "gain_distributions": "qrowd",
     "magnitude": "qrowd",
+    "predicted_relevance": "qrowd",
+    "preferences": "qrowd",
     "simulation": "qrowd",
     "coefficients": "qrowd.evaluation",
     "evaluate": "qrowd.evaluation",
     "evaluate_blocks": "qrowd.evaluation",
     "measure": "qrowd.evaluation",
+    "score_by": "qrowd.approaches",
     "panel_mean": "qrowd.model.scores",
     "read_judgments": "qrowd.files",
+    "read_preferences": "qrowd.files",
     "read_runs": "qrowd.files",
     "summarise": "qrowd.reports.summary",
 }
@@ -31,15 +39,23 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from qrowd import aggregation as aggregation
     from qrowd import agreement as agreement
+    from qrowd import aware as aware
+    from qrowd import comparison as comparison
+    from qrowd import gain_distributions as gain_distributions
     from qrowd import magnitude as magnitude
+    from qrowd import predicted_relevance as predicted_relevance
+    from qrowd import preferences as preferences
     from qrowd import simulation as simulation
+    from qrowd.approaches import score_by as score_by
     from qrowd.evaluation import coefficients as coefficients
     from qrowd.evaluation import evaluate as evaluate
     from qrowd.evaluation import evaluate_blocks as evaluate_blocks
     from qrowd.evaluation import measure as measure
     from qrowd.files import read_judgments as read_judgments
+    from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs
     from qrowd.model.judgments import Judgments as Judgments
+    from qrowd.model.preferences import Preferences as Preferences
     from qrowd.model.runs import Runs as Runs
     from qrowd.model.scales import Scale as Scale
     from qrowd.model.scores import panel_mean as panel_mean

@@ -7,28 +7,40 @@ from typing import Annotated
 import typer
 
 from qrowd.cli.options import (
-    DATA,
+    CONVENTIONS,
+    ConventionRepeats,
+    Empty,
+    Grades,
     JudgmentFiles,
+    MinCoverage,
+    Missing,
     Output,
     Recode,
+    RunFiles,
     Scales,
+    ScoreDtype,
+    Slots,
+    Ties,
+    Unjudged,
     Who,
     check_output,
     deliver,
     read_judgments,
 )
 
-CONVENTIONS = "Conventions that change numbers"
-
 
 def evaluate(
-    runs: Annotated[
-        list[str],
-        typer.Option(help="Run files: paths, patterns, folders, NAME=PATH, - for stdin.", rich_help_panel=DATA),
-    ],
+    runs: RunFiles,
     judgments: JudgmentFiles,
     measure: Annotated[
         list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, AP(rel=2), ...; without: nDCG@10 AP P@10 RR")
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Put the assessors together: majority, dawid-skene(per=all), mean, uniform, sgl_rmse_msd, "
+            "predicted-relevance(theta=2), agreement-aware ... Several stand side by side."
+        ),
     ] = None,
     baseline: Annotated[str | None, typer.Option(help="Compare every system with this one.")] = None,
     per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the scores of every topic.")] = False,
@@ -36,20 +48,18 @@ def evaluate(
     assessor: Who = "file",
     recode: Recode = None,
     scale: Scales = None,
-    slots: Annotated[
-        int | None,
-        typer.Option(help="Take the first N judgments of each document as N assessors.", rich_help_panel=DATA),
-    ] = None,
-    ties: Annotated[str, typer.Option(help="document | expected", rich_help_panel=CONVENTIONS)] = "document",
-    score_dtype: Annotated[str, typer.Option(help="float64 | float32", rich_help_panel=CONVENTIONS)] = "float64",
-    unjudged: Annotated[str, typer.Option(help="nonrelevant | condensed", rich_help_panel=CONVENTIONS)] = "nonrelevant",
-    missing: Annotated[str, typer.Option(help="zero | skip | interpolate", rich_help_panel=CONVENTIONS)] = "zero",
-    empty: Annotated[str, typer.Option(help="zero | nan", rich_help_panel=CONVENTIONS)] = "zero",
-    min_coverage: Annotated[
-        float, typer.Option(help="Least share of a topic's pool that counts.", rich_help_panel=CONVENTIONS)
-    ] = 0.1,
-    repeats: Annotated[str, typer.Option(help="first | last | mean | error", rich_help_panel=CONVENTIONS)] = "first",
-    grades: Annotated[str, typer.Option(help="as-is | unit", rich_help_panel=CONVENTIONS)] = "as-is",
+    slots: Slots = None,
+    ties: Ties = "document",
+    score_dtype: ScoreDtype = "float64",
+    unjudged: Unjudged = "nonrelevant",
+    missing: Missing = "zero",
+    empty: Empty = "zero",
+    min_coverage: MinCoverage = 0.1,
+    repeats: ConventionRepeats = "first",
+    grades: Grades = "as-is",
+    seed: Annotated[
+        int, typer.Option(min=0, help="Of methods: the same number, the same coins.", rich_help_panel=CONVENTIONS)
+    ] = 1,
 ) -> None:
     """Which system is better, and do the assessors agree on that?"""
     from qrowd import files
@@ -63,14 +73,22 @@ def evaluate(
     # What can be wrong without reading a file is said before any file is read.
     conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades)  # type: ignore[arg-type]
     wanted = [parse(text) for text in measure or DEFAULT_MEASURES]
+    methods = named(method or [])
     check_output(output)
     given = read_judgments(judgments, assessor, recode, scale)
     if slots is not None:
         given = given.slots(slots)
     loaded = files.read_runs(runs)
-    residuals = [m for m in map(residual_of, wanted) if m is not None and m not in wanted]
+    residuals = [m for m in map(residual_of, wanted) if m is not None and m not in wanted and not methods]
     with progress("scoring") as advance:
-        scores = score(loaded, given, [*wanted, *residuals], conventions, progress=advance)
+        if methods:
+            from qrowd.approaches import score_by
+
+            scores = score_by(
+                methods, loaded, given, wanted, conventions, seed=seed, progress=lambda _, done, n: advance(done, n)
+            )
+        else:
+            scores = score(loaded, given, [*wanted, *residuals], conventions, progress=advance)
     summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)))
     asked = scores.only(tuple(map(str, wanted)))
     deliver(evaluation_document(asked, summary), output)
@@ -78,3 +96,12 @@ def evaluate(
         out = console()
         out.print()
         show_table(out, topic_table(asked))
+
+
+def named(methods: list[str]) -> list[str]:
+    """The methods in full, wrong ones refused."""
+    if not methods:
+        return []
+    from qrowd.approaches import approach
+
+    return [str(approach(text)) for text in methods]

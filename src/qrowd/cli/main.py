@@ -11,11 +11,16 @@ import typer
 from qrowd.cli.aggregate import aggregate
 from qrowd.cli.agree import agree
 from qrowd.cli.assessors import assessors
+from qrowd.cli.aware import aware
 from qrowd.cli.check import check
+from qrowd.cli.compare import compare
 from qrowd.cli.demo import demo
 from qrowd.cli.evaluate import evaluate
 from qrowd.cli.measures import measures
+from qrowd.cli.predict import predict
+from qrowd.cli.prefer import prefer
 from qrowd.cli.simulate import simulate
+from qrowd.cli.study import study
 from qrowd.errors import QrowdError
 
 app = typer.Typer(
@@ -25,8 +30,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (evaluate, agree, aggregate, assessors, check, measures, simulate, demo):
+for command in (evaluate, compare, agree, aggregate, predict, aware, assessors, check, measures, study, simulate, demo):
     app.command()(command)
+app.add_typer(prefer, name="prefer")
 
 
 @app.callback(invoke_without_command=True)
@@ -38,7 +44,7 @@ def common(context: typer.Context, version: bool = typer.Option(False, "--versio
         raise typer.Exit
 
 
-MANY = ("--runs", "--judgments")
+MANY = ("--runs", "--judgments", "--preferences", "--systems")
 INTERRUPTED = 130
 
 

@@ -11,8 +11,7 @@ def measures(
     name: Annotated[str | None, typer.Argument(help="Everything about one measure.")] = None,
 ) -> None:
     """List every measure with its parameters, formula and source."""
-    from qrowd.evaluation import measure
-    from qrowd.measures import DEFINITIONS
+    from qrowd.evaluation import DEFINITIONS, measure
     from qrowd.reports.reference import measure_entry, measure_page
 
     if name is None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from qrowd.reports.document import Document
 
 DATA = "Data"
+CONVENTIONS = "Conventions that change numbers"
 
 JudgmentFiles = Annotated[
     list[str], typer.Option("--judgments", help="Judgment files, one assessor each (or a table).", rich_help_panel=DATA)
@@ -30,6 +31,27 @@ Level = Annotated[
     str | None,
     typer.Option("--level", help="nominal | ordinal | interval | ratio; without: what the scale allows."),
 ]
+RunFiles = Annotated[
+    list[str],
+    typer.Option("--runs", help="Run files: paths, patterns, folders, NAME=PATH, - for stdin.", rich_help_panel=DATA),
+]
+Slots = Annotated[
+    int | None,
+    typer.Option("--slots", help="Take the first N judgments of each document as N assessors.", rich_help_panel=DATA),
+]
+Ties = Annotated[str, typer.Option("--ties", help="document | expected", rich_help_panel=CONVENTIONS)]
+ScoreDtype = Annotated[str, typer.Option("--score-dtype", help="float64 | float32", rich_help_panel=CONVENTIONS)]
+Unjudged = Annotated[str, typer.Option("--unjudged", help="nonrelevant | condensed", rich_help_panel=CONVENTIONS)]
+Missing = Annotated[str, typer.Option("--missing", help="zero | skip | interpolate", rich_help_panel=CONVENTIONS)]
+Empty = Annotated[str, typer.Option("--empty", help="zero | nan", rich_help_panel=CONVENTIONS)]
+MinCoverage = Annotated[
+    float,
+    typer.Option("--min-coverage", help="Least share of a topic's pool that counts.", rich_help_panel=CONVENTIONS),
+]
+ConventionRepeats = Annotated[
+    str, typer.Option("--repeats", help="first | last | mean | error", rich_help_panel=CONVENTIONS)
+]
+Grades = Annotated[str, typer.Option("--grades", help="as-is | unit", rich_help_panel=CONVENTIONS)]
 Output = Annotated[
     str | None,
     typer.Option("--output", help="All numbers as .csv, .parquet or .json; the tables as .md or .tex."),

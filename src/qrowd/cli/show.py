@@ -12,7 +12,7 @@ from rich.text import Text
 
 from qrowd.reports.document import Document, Table
 
-WORDS = ("system", "assessor", "scale", "values", "measure", "topic")
+WORDS = ("system", "assessor", "scale", "values", "measure", "topic", "approach", "method", "source")
 
 
 def console() -> Console:

@@ -74,7 +74,7 @@ def _tables(summary: Summary) -> list[Table]:
     """One per measure, and the assessors'."""
     tables = []
     for part in summary.measures:
-        header = ["system", "mean", "s.e.", "range over assessors", "rank", "ranks"]
+        header = ["system", "mean", "s.e.", f"range over {summary.noun}s", "rank", "ranks"]
         if part.against is not None:
             header += [f"vs {part.baseline}", "w/t/l", "p"]
         tables.append(Table(part.measure, header, [_row(part, row) for row in part.rows()]))
@@ -102,11 +102,13 @@ def _row(part: MeasureSummary, row: dict[str, Any]) -> list[str]:
 
 def _agreement_table(summary: Summary) -> Table:
     """The assessors' agreement with the others; of a crowd only those who agree least by the first measure."""
-    title = "tau-b of each assessor's ranking with the panel's without that assessor"
+    title = f"tau-b of each {summary.noun}'s ranking with the panel's without that {summary.noun}"
+    if summary.noun == "method":
+        title = "tau-b of each method's ranking with the mean of the others"
     shown = list(range(len(summary.assessors)))
     if len(shown) > ASSESSORS_SHOWN:
         shown = np.argsort(summary.measures[0].agreement, kind="stable")[:ASSESSORS_SHOWN].tolist()
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(summary.assessors)})"
-    header = ["assessor", *(part.measure for part in summary.measures)]
+    header = [summary.noun, *(part.measure for part in summary.measures)]
     rows = [[summary.assessors[a], *(number(part.agreement[a], 3) for part in summary.measures)] for a in shown]
     return Table(title, header, rows)

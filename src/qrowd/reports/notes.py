@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from qrowd.errors import MeasureError
 from qrowd.evaluation import measure
 from qrowd.model.scores import Scores
 
@@ -18,16 +19,24 @@ def notes(scores: Scores) -> Iterator[str]:
     if "conventions" not in scores.attributes:
         return
     conventions = scores.attributes["conventions"]
+    if "approaches" in scores.attributes:
+        yield f"methods: each puts the panel together in its way; seed: {scores.attributes['seed']}"
+        yield from scores.attributes["warnings"]
     yield from _scales(scores, conventions["grades"])
     yield from _never_relevant(scores)
     yield from _coverage(scores, conventions["min_coverage"])
+    compared = not scores.attributes["scales"]  # preferences have none
     if repeats := scores.attributes["repeated_judgments"]:
-        yield f"repeats: {repeats:,} judgments repeat one by the same assessor; {_REPEATS[conventions['repeats']]}"
+        what, rule = (
+            ("preferences", "every one counts") if compared else ("judgments", _REPEATS[conventions["repeats"]])
+        )
+        yield f"repeats: {repeats:,} {what} repeat one by the same assessor; {rule}"
     yield from _ranking(scores, conventions)
     unjudged = scores.attributes["unjudged_share_at_10"]
     if unjudged > 0:
         what = "gain 0" if conventions["unjudged"] == "nonrelevant" else "are taken out of each ranking first"
-        yield f"unjudged: {_percent(unjudged)} of the first 10 retrieved documents were judged by nobody; they {what}"
+        told = "compared by nobody" if compared else f"judged by nobody; they {what}"
+        yield f"unjudged: {_percent(unjudged)} of the first 10 retrieved documents were {told}"
     yield from _residual(scores)
     yield from _empty(scores, conventions["empty"])
     yield from _missing(scores, conventions["missing"])
@@ -47,7 +56,8 @@ def _scales(scores: Scores, grades: str) -> Iterator[str]:
         by_scale.setdefault(f"{scale}{'' if scale.declared else ' (inferred)'}", []).append(assessor)
     told = [f"{scale}: {_some(names, len(by_scale) == 1)}" for scale, names in by_scale.items()]
     divided = "; every value divided by its scale's maximum" if grades == "unit" else ""
-    yield f"scales: {'; '.join(told)}{divided}"
+    if told:
+        yield f"scales: {'; '.join(told)}{divided}"
 
 
 def _never_relevant(scores: Scores) -> Iterator[str]:
@@ -92,10 +102,17 @@ def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[str]:
         yield f"ranks: in {contradictions:,} lists the rank column contradicts the scores; the scores count"
 
 
+def is_residual(text: str) -> bool:
+    """Whether a score says how uncertain another is. Scores may be of what is no registered measure."""
+    try:
+        return bool(measure(text).values.get("residual"))
+    except MeasureError:
+        return False
+
+
 def _residual(scores: Scores) -> Iterator[str]:
     for text in scores.measures:
-        parsed = measure(text)
-        if parsed.values.get("residual"):
+        if is_residual(text):
             mean = float(np.nanmean(scores.of(text)))
             yield f"residual: {text} is {mean:.4f} on average: what RBP could gain if all unjudged were relevant"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qrowd.measures import DEFINITIONS
+from qrowd.evaluation import DEFINITIONS
 from qrowd.model.measure import Definition
 
 

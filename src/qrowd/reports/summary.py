@@ -12,10 +12,9 @@ from qrowd.comparison.baseline import AgainstBaseline, against_baseline
 from qrowd.comparison.correlation import leave_one_out
 from qrowd.comparison.standings import Standings, standings
 from qrowd.errors import ArgumentError
-from qrowd.evaluation import measure
 from qrowd.model.labels import closest
 from qrowd.model.scores import Floats, Scores
-from qrowd.reports.notes import notes
+from qrowd.reports.notes import is_residual, notes
 
 if TYPE_CHECKING:
     import pandas
@@ -85,7 +84,8 @@ class Summary:
 
     sentence : who leads, and whose places depend on the assessor.
     measures : one summary each, in the order asked for.
-    assessors : names, in the order of every assessor axis.
+    assessors : names, in the order of every assessor axis. noun : what they are: "assessor", or "method" where each
+        stands for one way of putting a panel together.
     notes : one line per convention that mattered.
     """
 
@@ -93,6 +93,7 @@ class Summary:
     measures: tuple[MeasureSummary, ...]
     assessors: tuple[str, ...]
     notes: tuple[str, ...]
+    noun: str = "assessor"
 
     def agreement(self) -> pandas.DataFrame:
         """(assessor x measure) tau-b of each assessor's ranking of the systems with the panel without that assessor."""
@@ -118,27 +119,28 @@ def summarise(scores: xarray.DataArray | Scores, *, baseline: str | None = None,
             array = plain.of(name)
             against = None if baseline is None else against_baseline(array, systems.index(baseline))
             summaries.append(MeasureSummary(name, systems, standings(array), baseline, against, leave_one_out(array)))
-    return Summary(_sentence(summaries), tuple(summaries), plain.assessors, tuple(notes(plain)))
+    noun = "method" if "approaches" in plain.attributes else "assessor"
+    return Summary(_sentence(summaries, noun), tuple(summaries), plain.assessors, tuple(notes(plain)), noun)
 
 
-def _sentence(summaries: list[MeasureSummary]) -> str:
+def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
     """Who leads by the first measure and for how many assessors; who changes places; who leads by the others."""
-    ranking = [summary for summary in summaries if not measure(summary.measure).values.get("residual")]
+    ranking = [summary for summary in summaries if not is_residual(summary.measure)]
     if not ranking:
         return "A residual says how uncertain scores are, not which system is better; ask for a measure besides."
     first = ranking[0]
     if np.isnan(first.standings.mean).all():
-        return "No assessor has a score, so no system can be said to lead."
+        return f"No {noun} has a score, so no system can be said to lead."
     if len(first.systems) == 1:
         return f"{first.systems[0]} is the only system: mean {first.measure} {first.standings.mean[0]:.4f}."
     n = int(first.standings.ranking.sum())
     if n == 0:
-        return f"By {first.measure} all systems are equal for every assessor."
+        return f"By {first.measure} all systems are equal for every {noun}."
     leader = first.order[0]
-    parts = [f"By {first.measure}, {_leads(first, n)}"]
+    parts = [f"By {first.measure}, {_leads(first, n, noun)}"]
     swap = _changing_places(first)
     if swap:
-        parts.append(f"{swap} change places with the assessor")
+        parts.append(f"{swap} change places with the {noun}")
     elif n > 1 and int(first.standings.leads()[leader]) == n:
         parts.append("no two of the first five change places")
     others = Counter(s.systems[s.order[0]] for s in ranking[1:] if s.order[0] != leader)
@@ -148,16 +150,16 @@ def _sentence(summaries: list[MeasureSummary]) -> str:
     return "; ".join(parts) + "."
 
 
-def _leads(summary: MeasureSummary, n: int) -> str:
+def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
     """Who leads the panel, alone or together, and for how many of the n assessors with a ranking that is so."""
     first = np.flatnonzero(summary.standings.rank == 1)
     count = int((summary.standings.rank_by_assessor[:, first] == 1).all(axis=1).sum())
     who = _listed([summary.systems[s] for s in first])
     verb = "leads" if first.size == 1 else "share the lead"
     if n == 1:
-        return f"{who} {verb} for the only assessor"
+        return f"{who} {verb} for the only {noun}"
     many = "all" if count == n else f"{count or 'none'} of"
-    return f"{who} {verb} for {many} {n} assessors"
+    return f"{who} {verb} for {many} {n} {noun}s"
 
 
 def _changing_places(summary: MeasureSummary) -> str:

@@ -1,0 +1,338 @@
+"""Approaches: every way of making one score of many assessors, by name, so that they can stand side by side.
+
+Some merge labels and score the result (majority, dawid-skene ...), some score every assessor and merge the scores
+(uniform, AWARE's estimators), some turn disagreement into gains (predicted-relevance, agreement-aware). They are
+written as measures are: `majority`, `dawid-skene(per=all)`, `sgl_rmse_msd(n=200)`, `predicted-relevance(theta=2)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.aware.estimators import NAMES
+from qrowd.errors import ArgumentError
+from qrowd.evaluation import Conventions, measure, score, with_probabilities
+from qrowd.model.chance import Seed
+from qrowd.model.judgments import Judgments
+from qrowd.model.measure import Definition, Measure, Parameter, number, one_of, parse_measure
+from qrowd.model.runs import Runs
+from qrowd.model.scores import Scores
+
+Progress = Callable[[int, int], None] | None
+REPEATS = ("first", "last", "error")
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What every approach is given."""
+
+    runs: Runs
+    judgments: Judgments
+    measures: tuple[Measure, ...]
+    conventions: Conventions
+    seed: Seed
+    threads: int | None = None
+    progress: Progress = None
+
+    def score(self, judgments: Judgments, conventions: Conventions | None = None) -> Scores:
+        """Of anybody's judgments."""
+        return score(self.runs, judgments, self.measures, conventions or self.conventions, threads=self.threads)
+
+
+class Approach(Definition):
+    """One way, with its options; the docstring says what it is and whose."""
+
+    cut = "none"
+
+    def scores(self, options: dict[str, Any], task: Task) -> Scores:
+        """Scores of one assessor; values may be nan where nobody's judgments say anything."""
+        raise NotImplementedError
+
+
+class _Merging(Approach):
+    """What merges labels first: a function of `qrowd.aggregation`."""
+
+    function = ""
+
+    def scores(self, options: dict[str, Any], task: Task) -> Scores:
+        from inspect import signature
+
+        from qrowd import aggregation
+
+        method = getattr(aggregation, self.function)
+        takes = signature(method).parameters
+        if "repeats" in takes and task.conventions.repeats in REPEATS:
+            options = {**options, "repeats": task.conventions.repeats}
+        if "rng" in takes:
+            options = {**options, "rng": task.seed}
+        given = task.judgments.unit_grades() if task.conventions.grades == "unit" else task.judgments
+        merged = method(given, **options)
+        return task.score(merged.judgments, replace(task.conventions, grades="as-is"))
+
+
+def _word(name: str, meaning: str, *words: str) -> Parameter:
+    return Parameter(name, words[0], meaning, one_of(*words))
+
+
+class Majority(_Merging):
+    """The grade that most assessors gave, scored.
+
+    Source: Ferrante, Ferro & Maistro (2017), ACM TOIS 36(2), section 2.2.
+    """
+
+    name, aliases, function = "majority", ("mv",), "majority_vote"
+    parameters = (_word("ties", "between grades given equally often", "coin", "lowest", "highest", "fractional"),)
+
+
+class DawidSkene(_Merging):
+    """The most probable grades, weighing every assessor by the confusions this implies, scored.
+
+    Source: Dawid & Skene (1979), Applied Statistics 28(1).
+    """
+
+    name, aliases, function = "dawid-skene", ("em",), "dawid_skene"
+    parameters = (
+        _word("start", "where it starts", "majority", "shares", "honest"),
+        _word("per", "what is fitted together", "topic", "all"),
+        Parameter("smoothing", 0.0, "added to every count of a confusion", number(0.0)),
+    )
+
+
+class Mace(_Merging):
+    """The most probable grades if every assessor knows or guesses, scored.
+
+    Source: Hovy, Berg-Kirkpatrick, Vaswani & Hovy (2013), NAACL-HLT.
+    """
+
+    name, function = "mace", "mace"
+    parameters = (Parameter("restarts", 10, "starts, the best of which counts", number(1)),)
+
+
+class Mean(_Merging):
+    """The arithmetic mean of what assessors gave, scored."""
+
+    name, function = "mean", "mean"
+
+
+class Median(_Merging):
+    """The middle of what assessors gave, scored."""
+
+    name, function = "median", "median"
+
+
+class GeometricMean(_Merging):
+    """exp of the mean logarithm of what assessors gave, scored: for magnitudes.
+
+    Source: Maddalena, Mizzaro, Scholer & Turpin (2017), ACM TOIS 35(3), section 4.3.
+    """
+
+    name, function = "geometric-mean", "geometric_mean"
+
+
+class Uniform(Approach):
+    """The mean of the assessors' scores: AWARE with equal weights.
+
+    An assessor without a relevant document in a topic is left out there.
+
+    Source: Ferrante, Ferro & Maistro (2017), ACM TOIS 36(2), section 3.
+    """
+
+    name, aliases = "uniform", ("uni",)
+
+    def scores(self, options: dict[str, Any], task: Task) -> Scores:
+        from qrowd.aware.averages import averaged
+
+        scores = task.score(task.judgments, replace(task.conventions, empty="nan"))
+        return averaged(scores, np.where(scores.known, 1.0, np.nan), self.name, {})
+
+
+class _Estimated(Approach):
+    """The mean of the assessors' scores, each weighted by how far it is from random assessors: AWARE.
+
+    Source: Ferrante, Ferro & Maistro (2017), ACM TOIS 36(2), section 4.
+    """
+
+    parameters = (
+        Parameter("n", 1000, "random assessors of each level", number(1)),
+        _word("polarity", "what weighs: distance from random ones, or as printed", "dissimilarity", "printed"),
+        _word("across", "accuracies of each measure's own, or one for all", "own", "all"),
+    )
+
+    def scores(self, options: dict[str, Any], task: Task) -> Scores:
+        from qrowd.aware import random_gaps
+
+        gaps = random_gaps(
+            task.runs,
+            task.judgments,
+            list(task.measures),
+            n=int(options["n"]),
+            conventions=replace(task.conventions, empty="nan"),
+            rng=task.seed,
+            threads=task.threads,
+            progress=task.progress,
+        )
+        return gaps.average(self.name, options["polarity"], options["across"])
+
+
+class PredictedRelevance(Approach):
+    """Every grade replaced by the chance that a random user finds the document relevant; the mean over assessors.
+
+    Source: Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Information Retrieval Journal 19(3).
+    """
+
+    name, aliases = "predicted-relevance", ("prm",)
+    parameters = (
+        Parameter("theta", None, "a user is satisfied from this grade on; it must be given", number(0.0)),
+        Parameter("smoothing", 0.0, "prior counts added to each grade", number(0.0)),
+    )
+
+    def scores(self, options: dict[str, Any], task: Task) -> Scores:
+        from qrowd.aware.averages import averaged
+        from qrowd.predicted_relevance import predicted_relevance
+
+        if options["theta"] is None:
+            raise ArgumentError(
+                "method predicted-relevance: relevant from which grade on? predicted-relevance(theta=2)"
+            )
+        given = task.judgments.unit_grades() if task.conventions.grades == "unit" else task.judgments
+        model = predicted_relevance(given, options["theta"], smoothing=options["smoothing"], bootstrap=0)
+        expected = tuple(map(with_probabilities, task.measures))
+        plain = replace(task.conventions, grades="as-is")
+        scores = score(task.runs, model.judgments(given), expected, plain, threads=task.threads)
+        merged = averaged(scores, np.where(scores.known, 1.0, np.nan), self.name, {})
+        return replace(merged, measures=tuple(map(str, task.measures)))
+
+
+class AgreementAware(Approach):
+    """nDCG of gain distributions: the mean gain of every document, beside the ideal ranking's.
+
+    Source: Maddalena, Roitero, Demartini & Mizzaro (2017), ICTIR, section 6.
+    """
+
+    name = "agreement-aware"
+    parameters = (
+        _word("normalise", "how DCG stands beside the ideal: their ratio, or their difference", "divide", "subtract"),
+        _word("gains", "what a value gains", "as-is", "unit", "log"),
+    )
+
+    def scores(self, options: dict[str, Any], task: Task) -> Scores:
+        from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
+
+        gains = "unit" if task.conventions.grades == "unit" else options["gains"]
+        made = gain_distributions(task.judgments, gains=gains)  # type: ignore[arg-type]
+        parts = []
+        for wanted in task.measures:
+            if wanted.definition.name != "nDCG" or wanted.cut is None:
+                raise ArgumentError(f"method agreement-aware: it is a form of nDCG@k, not of {wanted}")
+            found = agreement_aware_ndcg(
+                task.runs,
+                made,
+                wanted.cut,
+                normalise=options["normalise"],
+                dcg=wanted["dcg"],  # type: ignore[arg-type]
+                score_dtype=task.conventions.score_dtype,
+            ).scores()
+            parts.append(replace(found.only(found.measures[:1]), measures=(str(wanted),)))
+        first = parts[0]
+        return replace(
+            first,
+            measures=tuple(part.measures[0] for part in parts),
+            values=np.concatenate([part.values for part in parts]),
+            relevant=np.concatenate([part.relevant for part in parts]),
+        )
+
+
+DEFINITIONS: tuple[Approach, ...] = (
+    Majority(),
+    DawidSkene(),
+    Mace(),
+    Mean(),
+    Median(),
+    GeometricMean(),
+    Uniform(),
+    *(type("Estimated", (_Estimated,), {"name": name, "__doc__": _Estimated.__doc__})() for name in NAMES),
+    PredictedRelevance(),
+    AgreementAware(),
+)
+
+
+def approach(text: str) -> Measure:
+    """Read an approach from its notation.
+
+    Raises
+    ------
+    MeasureError
+        An unknown name, option or value.
+    """
+    return parse_measure(text, DEFINITIONS, noun="method")
+
+
+def score_by(
+    approaches: Sequence[str],
+    runs: Runs,
+    judgments: Judgments,
+    measures: object | Sequence[object],
+    conventions: Conventions | None = None,
+    *,
+    seed: Seed = 1,
+    threads: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Scores:
+    """The scores of every approach, each as if it were an assessor.
+
+    approaches : as "majority", "dawid-skene(per=all)", "sgl_rmse_msd", "predicted-relevance(theta=2)".
+    seed : of coins, starts and random assessors. progress : called with (approach, steps done, steps in all).
+    The rest as in `evaluate`. What an approach warns of stands in the attribute "warnings", and is not warned of.
+
+    Raises
+    ------
+    MeasureError
+        An approach that is not known.
+    QrowdError
+        Whatever the approach finds wrong with the judgments.
+    """
+    parsed = list(dict.fromkeys(approach(text) for text in approaches))
+    if not parsed:
+        raise ArgumentError("approaches: none was given")
+    listed = measures if isinstance(measures, list | tuple) else [measures]
+    wanted = tuple(dict.fromkeys(measure(text) for text in listed))
+    chosen = conventions or Conventions()
+    facts = score(runs, judgments, wanted, chosen, threads=threads).attributes  # of the panel, which all start from
+    parts, warnings = [], []
+    for one in parsed:
+
+        def advance(done: int, total: int, name: str = str(one)) -> None:
+            if progress:
+                progress(name, done, total)
+
+        task = Task(runs, judgments, wanted, chosen, seed, threads, advance)
+        definition = one.definition
+        assert isinstance(definition, Approach)
+        with catch_warnings(record=True) as said:
+            simplefilter("always")
+            parts.append(definition.scores(dict(one.values), task))
+        warnings += [f"{one}: {warning.message}" for warning in said]
+        advance(1, 1)
+    names = tuple(map(str, parsed))
+    return _side_by_side(names, parts, {**facts, "approaches": names, "seed": seed, "warnings": tuple(warnings)})
+
+
+def _side_by_side(names: tuple[str, ...], parts: Sequence[Scores], about: Mapping[str, Any]) -> Scores:
+    """One assessor each; topics in the order of the first that has them."""
+    topics = tuple(dict.fromkeys(topic for part in parts for topic in part.topics))
+    first = parts[0]
+    shape = (len(first.measures), len(parts), len(topics), len(first.systems))
+    values, relevant = np.full(shape, np.nan), np.zeros(shape[:3])
+    coverage: NDArray[np.float64] = np.zeros(shape[1:3])
+    for a, part in enumerate(parts):
+        place = [topics.index(topic) for topic in part.topics]
+        values[:, a, place] = part.values[:, 0]
+        relevant[:, a, place] = part.relevant[:, 0]
+        coverage[a, place] = part.coverage[0]
+    return Scores(first.measures, names, topics, first.systems, values, relevant, coverage, about)

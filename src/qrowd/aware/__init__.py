@@ -1,0 +1,28 @@
+"""AWARE: evaluation measures averaged over assessors, weighted by how far each is from judging at random.
+
+Instead of merging labels and scoring the result, every assessor's judgments are scored, and the scores are merged
+(Ferrante, Ferro & Maistro 2017). `random_gaps` compares assessors with random ones, `gold_gaps` with a gold assessor;
+both give `Gaps`, from which each of thirty estimators takes its accuracies.
+"""
+
+from qrowd.aware.averages import aware
+from qrowd.aware.estimators import ESTIMATORS, GAPS, NAMES, Estimator, estimator
+from qrowd.aware.gaps import Gaps
+from qrowd.aware.random_gaps import LEVELS, even_grades, random_gaps
+from qrowd.aware.supervised import LeftOut, gold_gaps, leave_topics_out
+
+__all__ = [
+    "ESTIMATORS",
+    "GAPS",
+    "LEVELS",
+    "NAMES",
+    "Estimator",
+    "Gaps",
+    "LeftOut",
+    "aware",
+    "estimator",
+    "even_grades",
+    "gold_gaps",
+    "leave_topics_out",
+    "random_gaps",
+]

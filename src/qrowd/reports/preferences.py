@@ -1,0 +1,226 @@
+"""Preferences as documents: how consistent assessors are, how far they agree, how strong documents are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qrowd.errors import NoOverlapError
+from qrowd.model.judgments import Judgments
+from qrowd.model.preferences import Preferences
+from qrowd.preferences import (
+    BradleyTerry,
+    PairwisePreferences,
+    Transitivity,
+    agreement_with_grades,
+    cycles,
+    judging_time,
+    pairwise_preferences,
+    position_bias,
+    preference_table,
+    transitivity,
+)
+from qrowd.reports.document import Document, Table, number, probability
+
+if TYPE_CHECKING:
+    import pandas
+
+SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
+CYCLES_SHOWN = 2
+
+
+def preference_document(
+    preferences: Preferences, judgments: Judgments | None = None, *, definite: bool = False, chains: bool = False
+) -> Document:
+    """How consistent each assessor is with himself or herself, and with the others; and preferences beside grades.
+
+    judgments : grades to compare with. definite, chains : see `qrowd.preferences.preference_table`.
+    """
+    own = transitivity(preferences)
+    shared = _shared(preferences, chains)
+    tables = [_assessors(preferences, own)]
+    if shared is not None:
+        table = preference_table(preferences, definite=definite, chains=chains)
+        rows = [
+            [state, *(number(p, 3) for p in shares), f"{total:,.0f}"]
+            for state, shares, total in zip(table.states, table.probability, table.total, strict=True)
+        ]
+        title = "what another assessor says (column) of a pair of which one says the row"
+        tables.append(Table(title, ["one says", *table.states, "judgments"], rows))
+        tables.append(_pairs(shared))
+    if judgments is not None:
+        tables.append(_beside_grades(preferences, judgments))
+
+    def frame() -> pandas.DataFrame:
+        made: pandas.DataFrame = own.to_frame()
+        return made
+
+    return Document(_sentence(preferences, own, shared), tuple(tables), tuple(_notes(preferences, own)), frame)
+
+
+def _shared(preferences: Preferences, chains: bool) -> PairwisePreferences | None:
+    """None where no two assessors ordered a pair in common."""
+    try:
+        return pairwise_preferences(preferences, chains=chains)
+    except NoOverlapError:
+        return None
+
+
+def _sentence(preferences: Preferences, own: Transitivity, shared: PairwisePreferences | None) -> str:
+    n = len(preferences.assessors)
+    parts = [f"{len(preferences):,} preferences of {n} assessor{'s' * (n != 1)} on {len(preferences.topics)} topics"]
+    if not np.isnan(own.rate):
+        parts.append(f"{100 * own.rate:.1f} % of chains are kept")
+    if shared is not None:
+        parts.append(f"two assessors order {100 * shared.mean_agreement:.0f} % of the pairs that both ordered alike")
+    elif n > 1:
+        parts.append("no two assessors ordered a pair in common")
+    return "; ".join(parts) + "."
+
+
+def _assessors(preferences: Preferences, own: Transitivity) -> Table:
+    rows = []
+    kept = own.by_assessor
+    marks = np.bincount(preferences.bad_assessor, minlength=len(preferences.assessors))
+    said = np.bincount(preferences.assessor, minlength=len(preferences.assessors))
+    definite = np.bincount(preferences.assessor[preferences.strength > 1], minlength=len(preferences.assessors))
+    for a in np.argsort(-said, kind="stable")[:SHOWN]:
+        mine = own.assessor == a
+        name = preferences.assessors[a]
+        triples = own.triples[mine].sum()
+        rows.append(
+            [
+                name,
+                f"{said[a]:,}",
+                f"{definite[a]:,}",
+                f"{marks[a]:,}",
+                f"{np.unique(preferences.topic[preferences.assessor == a]).size:,}",
+                number(kept.get(name, np.nan), 3),
+                f"{own.cyclic[mine].sum():,} of {triples:,}",
+            ]
+        )
+    header = ["assessor", "preferences", "definite", "Bad", "topics", "chains kept", "cyclic triples"]
+    title = "assessors" if len(preferences.assessors) <= SHOWN else f"the {SHOWN} assessors who said most"
+    return Table(title, header, rows)
+
+
+def _pairs(shared: PairwisePreferences) -> Table:
+    frame = shared.to_frame().sort_values("n_pairs", ascending=False, kind="stable").head(SHOWN)
+    rows = [[f"{r.first}, {r.second}", f"{r.n_pairs:,}", number(r.agreement, 3)] for r in frame.itertuples()]
+    return Table("two by two", ["assessor", "pairs both ordered", "alike"], rows)
+
+
+def _beside_grades(preferences: Preferences, judgments: Judgments) -> Table:
+    found = agreement_with_grades(preferences, judgments)
+    rows = []
+    for p, preferring in enumerate(found.assessors):
+        for g, grading in enumerate(found.graders):
+            here = (found.assessor == p) & (found.grader == g)
+            told = here & (found.difference > 0)
+            n, tied = found.n[told].sum(), found.n[here & (found.difference == 0)].sum()
+            if here.any():
+                share = found.concordant[told].sum() / n if n else np.nan
+                rows.append([f"{preferring}, {grading}", f"{n:,}", number(share, 3), f"{tied:,}"])
+    header = ["assessor", "pairs that grades order", "alike", "pairs of equal grade"]
+    return Table("preferences beside grades", header, rows)
+
+
+def _notes(preferences: Preferences, own: Transitivity) -> Iterator[str]:
+    yield "chains kept: of i over j over k, both said, how often i over k; 1/2 by chance"
+    if own.n_repeats:
+        yield f"repeats: {own.n_repeats:,} preferences repeat a pair of the same assessor; what most of them say holds"
+    if own.n_contradictions:
+        yield (
+            f"contradictions: {own.n_contradictions:,} pairs were ordered both ways by the same assessor, "
+            f"{own.n_undecided:,} of them as often one way as the other (no order)"
+        )
+    found = cycles(preferences)
+    if found:
+        shown = "; ".join(map(str, found[:CYCLES_SHOWN]))
+        yield f"cycles: {len(found):,}, as {shown}{' ...' if len(found) > CYCLES_SHOWN else ''}"
+    if preferences.seconds is not None and not np.isnan(preferences.seconds).all():
+        times = judging_time(preferences.pooled()).to_frame().iloc[0].to_dict()
+        yield "seconds: " + ", ".join(f"{key} {value:g}" for key, value in times.items() if _is_number(value))
+    if preferences.first is not None and not np.isnan(preferences.first).all():
+        bias = position_bias(preferences.pooled())
+        yield (
+            f"shown first: preferred in {100 * bias.share[0]:.1f} % of {bias.n[0]:,} preferences "
+            f"(p {probability(bias.p[0])})"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float | int) and not np.isnan(value)
+
+
+def strength_document(found: BradleyTerry) -> Document:
+    """Which documents are the strongest of each topic, how sure that is, and whom the model believes."""
+    strongest = list(_strongest(found))
+    tables = [
+        Table(
+            "the strongest document of each topic" + (f" (the first {SHOWN})" if len(strongest) > SHOWN else ""),
+            ["topic", "documents", "strongest", "strength", "interval", "second", "P(strongest over second)"],
+            strongest[:SHOWN],
+        )
+    ]
+    if len(found.assessors) > 1:
+        order = np.argsort(-found.reliability, kind="stable")[:SHOWN]
+        rows = [
+            [
+                found.assessors[a],
+                number(found.reliability[a], 3),
+                _interval(found.reliability_low[a], found.reliability_high[a]),
+                number(found.intercept[a], 3),
+            ]
+            for a in order
+        ]
+        tables.append(Table("assessors", ["assessor", "reliability", "interval", "favours the first shown"], rows))
+
+    def frame() -> pandas.DataFrame:
+        made: pandas.DataFrame = found.to_frame()
+        return made
+
+    ended = "converged" if found.converged else "DID NOT CONVERGE"
+    adversaries = [name for name, r in zip(found.assessors, found.reliability, strict=True) if r < 0]
+    sentence = (
+        f"Bradley-Terry strengths of {int((~np.isnan(found.strength)).sum()):,} documents on "
+        f"{len(found.pool.topics)} topics from {found.n_comparisons:,.0f} preferences, {ended} in "
+        f"{found.iterations:,} iterations"
+        + (f"; {', '.join(adversaries)} would rather prefer the worse document." if adversaries else ".")
+    )
+    notes = [f"method: {found.method}", f"log-likelihood: {found.log_likelihood:.1f}"]
+    if found.n_replicates:
+        notes.append(
+            f"intervals: {100 * found.confidence:g} %, {found.n_replicates:,} replicates over {found.over}; "
+            f"seed: {found.seed}"
+        )
+    parts = int(sum(found.component[found.pool.rows(t)].max(initial=-1) for t in range(len(found.pool.topics))))
+    if parts:
+        notes.append(f"parts: {parts:,} groups of documents are linked to the rest of their topic by the ridge alone")
+    return Document(sentence, tuple(tables), tuple(notes), frame)
+
+
+def _strongest(found: BradleyTerry) -> Iterator[list[str]]:
+    for t, topic in enumerate(found.pool.topics):
+        rows = found.pool.rows(t)
+        strength = found.strength[rows]
+        known = np.flatnonzero(~np.isnan(strength))
+        if known.size < 2:
+            continue
+        names = found.documents_of(topic)
+        first, second = known[np.argsort(-strength[known], kind="stable")[:2]]
+        yield [
+            topic,
+            str(known.size),
+            names[first],
+            number(strength[first], 2),
+            _interval(found.low[rows][first], found.high[rows][first], 2),
+            names[second],
+            number(found.probability(topic, names[first], names[second]), 3),
+        ]
+
+
+def _interval(low: float, high: float, digits: int = 3) -> str:
+    return "-" if np.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"

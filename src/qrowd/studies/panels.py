@@ -1,0 +1,59 @@
+"""Panels for the papers' studies: simulated ones of a paper's size, and real ones cut to what a paper needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from qrowd.errors import ScaleError
+from qrowd.model.chance import Chance, Rng
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.model.scales import Scale
+from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
+
+BINARY = Scale("binary", 1.0)
+
+
+def crowdsourcing_track(
+    n_assessors: int = 31,
+    n_systems: int = 129,
+    n_topics: int = 10,
+    n_documents: int = 1500,
+    *,
+    depth: int = 1000,
+    prevalence: float = 0.07,
+    rng: Rng,
+) -> tuple[Runs, Judgments, Judgments]:
+    """Runs, yes-or-no judgments of a crowd, and the truth, simulated in the size of the TREC 2012 Crowdsourcing track.
+
+    The track's task had 31 assessors that could be used, 10 topics with pools of about 1,500 documents, and 129 runs
+    (Ferrante, Ferro & Maistro 2017, sections 5.1 and 5.4). Assessors are severe or lenient, see relevance through
+    noise, and some take for relevant what merely appeals, so that they err together where a document is hard to judge.
+    """
+    chance = Chance.of(rng)
+    truth = simulate_pool(n_topics, n_documents, grades=2, prevalence=prevalence, rng=chance.stream("pool"))
+    runs = simulate_runs(truth, n_systems, depth=depth, quality=(0.2, 2.0), rng=chance.stream("runs"))
+    random = chance.stream("assessors")
+    crowd = {}
+    for number in range(1, n_assessors + 1):
+        shift, noise, appeal = random.uniform(-0.6, 0.6), random.uniform(0.2, 1.5), random.uniform(0.0, 0.6)
+        crowd[f"assessor-{number:02}"] = Lenient(shift, noise, appeal)
+    return runs, simulate_judgments(truth, crowd, rng=chance.stream("judgments")), truth.judgments()
+
+
+def relevant_from(judgments: Judgments, share: float = 0.5) -> Judgments:
+    """Yes or no: whether a value is at least `share` of its scale's maximum.
+
+    Raises
+    ------
+    ScaleError
+        Magnitudes, which have no maximum.
+    """
+    maxima = np.array([scale.maximum for scale in judgments.scales])
+    if not np.isfinite(maxima).all():
+        raise ScaleError("magnitudes have no maximum to take a share of; recode them")
+    least = share * maxima[judgments.assessor]
+    value = np.where(judgments.value < 0, judgments.value, judgments.value >= least)
+    return replace(judgments, value=value, scales=(BINARY,) * len(maxima))

@@ -1,0 +1,127 @@
+"""`qrowd aware`, `qrowd study` and `qrowd evaluate --method`."""
+
+import json
+
+import pandas as pd
+import pytest
+
+EXPERTS = ("ann", "bob", "lena", "sven")
+
+
+@pytest.fixture
+def panel(folder):
+    return ["--runs", folder / "runs", "--judgments", folder / "judges"]
+
+
+@pytest.fixture
+def experts(folder):
+    return ["--runs", folder / "runs", "--judgments", *(folder / "judges" / f"{name}.qrels" for name in EXPERTS)]
+
+
+def test_aware_says_who_is_best_what_assessors_are_worth_and_what_was_assumed(qrowd, panel):
+    outcome = qrowd("aware", *panel, "-m", "AP", "-n", 40)
+    assert outcome.status == 0, outcome.err
+    first, *lines = outcome.out.splitlines()
+    assert first.startswith("Assessors weighted by sgl_rmse_msd: rerank-large is best by AP")
+    assert any(line.split()[:2] == ["rerank-large", "0.62"] or line.startswith("rerank-large ") for line in lines)
+    assert "polarity: dissimilarity" in outcome.out
+    assert "40 of each level (under 0.05, even 0.5, over 0.95); seed: 1" in outcome.out
+    weights = {line.split()[0]: float(line.split()[1]) for line in lines if line.startswith(("bob ", "crowd-3 "))}
+    assert weights["bob"] > weights["crowd-3"]
+
+
+def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, panel, tmp_path):
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        assert qrowd("aware", *panel, "-m", "AP", "-n", 10, "--seed", seed, "--output", f"{name}.csv").status == 0
+    a, b, c = ((tmp_path / f"{name}.csv").read_text() for name in "abc")
+    assert a == b != c
+    frame = pd.read_csv(tmp_path / "a.csv")
+    assert list(frame.columns) == ["measure", "topic", "system", "sgl_rmse_msd", "uniform"]
+    assert qrowd("aware", *panel, "-m", "AP", "-n", 10, "--output", "a.json").status == 0
+    content = json.loads((tmp_path / "a.json").read_text())
+    assert content["options"]["n"] == 10
+    assert len(content["accuracy"][0]) == len(content["assessor"])
+
+
+def test_polarity_and_levels_change_the_weights_and_are_told(qrowd, panel):
+    ours = qrowd("aware", *panel, "-m", "AP", "-n", 20).out
+    printed = qrowd("aware", *panel, "-m", "AP", "-n", 20, "--polarity", "printed").out
+    levels = qrowd("aware", *panel, "-m", "AP", "-n", 20, "--level", 0.3, "--level", 0.7).out
+    assert ours != printed
+    assert "polarity: printed" in printed
+    assert "(0.3 0.3, 0.7 0.7)" in levels
+
+
+def test_a_gold_assessor_can_stand_for_the_random_ones(qrowd, panel, folder):
+    outcome = qrowd("aware", *panel, "-m", "AP", "--gold", folder / "gold.qrels", "--estimator", "sgl_apc_md")
+    assert outcome.status == 0, outcome.err
+    assert "by similarity to gold on 25 topics" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-n", 0), "n=0: one random assessor"),
+        (("--estimator", "sgl_foo_md"), "did you mean 'sgl_fro_md'?"),
+        (("--polarity", "up"), "polarity='up': choose one of dissimilarity, printed"),
+        (("--level", 1.5), "'1.5' is 1.5; a probability"),
+        (("-m", "DCG@10"), "nDCG for DCG"),
+        (("--gold", "nowhere.qrels"), "nowhere.qrels"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_status_2(qrowd, panel, arguments, message):
+    outcome = qrowd("aware", *panel, *arguments)
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_one_assessor_or_several_alike_have_nothing_to_weigh(qrowd, folder):
+    one = folder / "judges" / "ann.qrels"
+    assert "there is one (ann)" in qrowd("aware", "--runs", folder / "runs", "--judgments", one).err
+    outcome = qrowd("aware", "--runs", folder / "runs", "--judgments", f"a={one}", f"b={one}")
+    assert outcome.status == 2
+    assert "judged everything alike" in outcome.err
+
+
+def test_methods_stand_side_by_side_like_assessors(qrowd, experts, tmp_path):
+    methods = ["majority", "dawid-skene(per=all)", "mean", "uniform", "sgl_tau_msd(n=20)", "prm(theta=1)"]
+    asked = [part for method in methods for part in ("--method", method)]
+    outcome = qrowd("evaluate", *experts, "-m", "nDCG@10", *asked, "--output", "scores.csv")
+    assert outcome.status == 0, outcome.err
+    assert "leads for" in outcome.out
+    assert "6 methods" in outcome.out
+    assert "range over methods" in outcome.out
+    assert "methods: each puts the panel together in its way; seed: 1" in outcome.out
+    assert "p(R|0)" in outcome.out  # what the method warned of
+    frame = pd.read_csv(tmp_path / "scores.csv")
+    assert set(frame["assessor"]) == {
+        "majority", "dawid-skene(per='all')", "mean", "uniform", "sgl_tau_msd(n=20)", "predicted-relevance(theta=1)",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("majorty", "method 'majorty' is unknown; did you mean 'majority'?"),
+        ("prm", "relevant from which grade on?"),
+        ("dawid-skene(per=week)", "per must be one of 'topic', 'all'"),
+        ("agreement-aware", "it is a form of nDCG@k, not of AP"),
+        ("majority@10", "majority takes no cut-off"),
+    ],
+)
+def test_a_method_that_does_not_fit_is_refused_in_one_line(qrowd, experts, method, message):
+    outcome = qrowd("evaluate", *experts, "-m", "AP", "--method", method)
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_the_quick_study_runs_and_writes_its_page(qrowd, tmp_path):
+    outcome = qrowd("study", "aware", "--quick", "--output", "aware.md")
+    assert outcome.status == 0, outcome.err
+    text = (tmp_path / "aware.md").read_text()
+    assert text.startswith("AWARE, recomputed. Closest to the gold")
+    assert "| tpc_apc_med |" in text
+    assert "choose one of" in qrowd("study", "awhere").err
+    assert "there is no such folder" in qrowd("study", "aware", "--quick", "--data", tmp_path).err

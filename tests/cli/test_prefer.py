@@ -1,0 +1,122 @@
+"""`qrowd prefer` and `qrowd study preferences`."""
+
+import json
+
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def said(folder):
+    return ["--preferences", folder / "preferences.csv"]
+
+
+@pytest.fixture
+def runs(folder):
+    return ["--runs", folder / "runs"]
+
+
+def test_systems_are_scored_by_preferences_as_they_are_by_grades(qrowd, said, runs, tmp_path):
+    outcome = qrowd("prefer", "evaluate", *runs, *said, "-m", "ppref@10", "--baseline", "bm25", "--output", "s.csv")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("By ppref@10, rerank-large leads for all 3 assessors")
+    assert "vs bm25" in outcome.out
+    assert "of the first 10 retrieved documents were compared by nobody" in outcome.out
+    assert "scales" not in outcome.out
+    frame = pd.read_csv(tmp_path / "s.csv")
+    assert len(frame) == 3 * 25 * 12
+    assert frame["score"].between(0, 1).all()
+
+
+def test_agreement_says_how_consistent_assessors_are_and_where_preferences_meet_grades(qrowd, said, folder):
+    outcome = qrowd("prefer", "agree", *said, "--judgments", folder / "gold.qrels")
+    assert outcome.status == 0, outcome.err
+    first = outcome.out.splitlines()[0]
+    assert first.startswith("11,700 preferences of 3 assessors on 25 topics; 98.")
+    assert "of the pairs that both ordered alike" in first
+    assert "what another assessor says (column) of a pair of which one says the row" in outcome.out
+    assert "assessor-1, gold" in outcome.out
+    assert "cycles: " in outcome.out
+
+
+def test_definite_preferences_are_told_apart_on_request(qrowd, said):
+    pooled, apart = (qrowd("prefer", "agree", *said, *more).out for more in ((), ("--definite",)))
+    assert "A << B" not in pooled
+    assert "A << B" in apart
+
+
+def test_strengths_come_with_intervals_and_reliabilities(qrowd, said, tmp_path):
+    outcome = qrowd(
+        "prefer", "strength", *said, "--reliability", "--bootstrap", 20, "--seed", 3, "--output", "strength.json"
+    )
+    assert outcome.status == 0, outcome.err
+    assert "Bradley-Terry strengths of 1,000 documents on 25 topics" in outcome.out
+    assert "converged in" in outcome.out
+    assert "20 replicates over pairs; seed: 3" in outcome.out
+    rows = json.loads((tmp_path / "strength.json").read_text())["rows"]
+    assert len(rows) == 1000
+    again = qrowd("prefer", "strength", *said, "--reliability", "--bootstrap", 20, "--seed", 3)
+    assert again.out == outcome.out
+
+
+def test_orders_are_replayed_on_simulated_and_on_given_answers(qrowd, said, runs, tmp_path):
+    outcome = qrowd("prefer", "simulate", "--topics", 8, "--output", "curves.csv")
+    assert outcome.status == 0, outcome.err
+    assert "utility, Bad, stop needs the fewest judgments" in outcome.out
+    assert set(pd.read_csv(tmp_path / "curves.csv")["condition"]) == {
+        "all pairs", "sorting", "sorting, Bad", "utility, Bad, stop",
+    }  # fmt: skip
+    outcome = qrowd("prefer", "simulate", *said, *runs, "--systems", "bm25", "splade", "--order", "random", "--no-stop")
+    assert outcome.status == 0, outcome.err
+    assert "first 5 of 2 systems" in outcome.out
+    assert "0.0 % of pairs of systems" in outcome.out  # everything was asked
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("evaluate", "--runs", "RUNS", "--preferences", "PREFERENCES", "-m", "AP"), "AP: needs grades"),
+        (("evaluate", "--runs", "RUNS", "--preferences", "GOLD"), "gold.qrels, line "),
+        (("evaluate", "--runs", "RUNS", "--preferences", "nowhere.csv"), "nowhere.csv: there is no such file"),
+        (("agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),
+        (("strength", "--preferences", "PREFERENCES", "--ridge", "-1"), "ridge"),
+        (("strength", "--preferences", "PREFERENCES", "--over", "topics"), "over='topics'"),
+        (("strength", "--preferences", "PREFERENCES", "--position"), "position=True"),
+        (("simulate", "--order", "backwards"), "order 'backwards': choose one of all, kept"),
+        (("simulate", "--bad", "2"), "bad=2.0"),
+        (("simulate", "--preferences", "PREFERENCES"), "give the --runs"),
+        (("simulate", "--preferences", "PREFERENCES", "--runs", "RUNS", "--systems", "bm52"), "'bm52' is not among"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_status_2(qrowd, folder, arguments, message):
+    known = {"RUNS": folder / "runs", "PREFERENCES": folder / "preferences.csv", "GOLD": folder / "gold.qrels"}
+    outcome = qrowd("prefer", *(known.get(argument, argument) for argument in arguments))
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("q a a\n", "line 1: "),
+        ("q a b c\n", "the preferred document 'c' is neither 'a' nor 'b'"),
+        ("", "empty"),
+        ("q a b\nq a\n", "line 2: "),
+    ],
+)
+def test_a_faulty_file_of_preferences_is_refused_with_its_line(qrowd, runs, tmp_path, rows, message):
+    (tmp_path / "faulty.txt").write_text(rows)
+    outcome = qrowd("prefer", "evaluate", *runs, "--preferences", "faulty.txt")
+    assert outcome.status == 2
+    assert "faulty.txt" in outcome.err
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_the_quick_study_of_preferences_writes_its_page(qrowd, tmp_path):
+    outcome = qrowd("study", "preferences", "--quick", "--output", "preferences.md")
+    assert outcome.status == 0, outcome.err
+    text = (tmp_path / "preferences.md").read_text()
+    assert "The paper reports about n." in text
+    assert "| utility, Bad, stop |" in text

@@ -1,0 +1,262 @@
+"""The text formats of preferences: what they say, round trips, and every mistake by its line."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qrowd.errors import ArgumentError, FileError
+from qrowd.files import read_preferences
+from qrowd.model.preferences import Preferences
+from qrowd.trec import PREFERENCES, format_preferences, mistakes, parse, preference_form, preferences_from
+
+
+def read(text, form="auto", **options):
+    raw = text if isinstance(text, bytes) else text.encode()
+    return preferences_from([("x", parse(raw, "x.txt", preference_form(raw, "x.txt", form)))], **options)
+
+
+def pairs(preferences):
+    return [row[:4] for row in preferences.to_rows()]
+
+
+# ---- what the formats say
+
+
+def test_three_fields_are_topic_preferred_other():
+    preferences = read("# a comment\nt a b\n\n t\tb c \r\n")
+    assert pairs(preferences) == [("t", "a", "b", "x"), ("t", "b", "c", "x")]
+    assert preferences.first is preferences.group is None
+    assert preferences.bad == ()
+
+
+def test_four_fields_are_topic_and_two_documents_in_the_order_shown_and_the_preferred_one():
+    preferences = read("t a b b\nt a c a\n")
+    assert pairs(preferences) == [("t", "b", "a", "x"), ("t", "a", "c", "x")]
+    assert preferences.first.tolist() == [0, 1]
+
+
+EXAMPLES_OF_TREC_EVAL = [
+    # (lines of the comment in get_prefs.c, how many preferences it says they express)
+    ("q u s d1 3\nq u s d2 2\nq u s d3 0\nq u s d4 6\nq u s d5 0\nq u s d6 2\n", 13),
+    ("q u s d1 3\nq u s d2 2\nq u s d3 1\nq u v d1 2\nq u v d2 1\nq u v d4 3\n", 6),
+    ("q u s d1 3\nq u s d2 2\nq v s d1 0\nq v s d3 6\nq v s d4 2\nq v w d1 0\nq v w d2 8\n", 5),
+]
+
+
+@pytest.mark.parametrize(("text", "n"), EXAMPLES_OF_TREC_EVAL)
+def test_five_fields_are_trec_evals_levels_within_a_subgroup(text, n):
+    preferences = read(text)
+    assert len(preferences) == n  # the second: 5 and a repeat, which is kept
+    assert set(preferences.group) == {line.split()[1] for line in text.splitlines()}
+    zeros = {(line.split()[1], line.split()[3]) for line in text.splitlines() if line.endswith(" 0")}
+    marks = [document for _, document, _ in preferences.bad]
+    assert set(zip(preferences.bad_group, marks, strict=True)) == zeros
+
+
+def test_levels_by_group_are_read_when_asked_for():
+    preferences = read("q 0 d1 2\nq 0 d2 1.5\nq 0 d3 0\nq 1 d1 0\nq 1 d2 1\n", "qrels_prefs")
+    assert pairs(preferences) == [
+        ("q", "d1", "d2", "x"), ("q", "d1", "d3", "x"), ("q", "d2", "d3", "x"), ("q", "d2", "d1", "x"),
+    ]  # fmt: skip
+    assert preferences.bad == (("q", "d3", "x"), ("q", "d1", "x"))
+    assert preferences.bad_group.tolist() == ["0", "1"]
+
+
+def test_a_judgment_group_may_be_an_assessor():
+    preferences = read("q ann 0 d1 2\nq ann 0 d2 0\nq bob 0 d2 1\nq bob 0 d1 0\n", assessor_in_column=True)
+    assert pairs(preferences) == [("q", "d1", "d2", "ann"), ("q", "d2", "d1", "bob")]
+    assert preferences.bad == (("q", "d2", "ann"), ("q", "d1", "bob"))
+    assert preferences.group is None
+
+
+# ---- round trips
+
+labels = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=4).filter(
+    lambda label: not label.startswith("#")
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(labels, st.lists(labels, min_size=2, max_size=2, unique=True)), min_size=1, max_size=8),
+    st.data(),
+)
+def test_what_was_written_is_read_again(rows, data):
+    preferences = Preferences.from_rows([(topic, *two, "x") for topic, two in rows])
+    for form in ("pairs", "winner"):
+        assert pairs(read(format_preferences(preferences, form), form)) == pairs(preferences)
+    first = data.draw(st.lists(st.sampled_from([0, 1]), min_size=len(rows), max_size=len(rows)))
+    columns = {
+        "topic": [t for t, _ in rows],
+        "preferred": [p for _, (p, _) in rows],
+        "other": [o for _, (_, o) in rows],
+    }
+    shown = Preferences.from_frame(columns | {"first": first}, assessor="x")
+    assert read(format_preferences(shown, "winner")).first.tolist() == first
+
+
+grouped = st.tuples(*(st.sampled_from(letters) for letters in ("tu", "abcd", "abcd", "gh")))
+
+
+@settings(max_examples=60)
+@given(st.lists(grouped, min_size=1, max_size=10))
+def test_trec_evals_format_keeps_groups_and_marks(rows):
+    rows = [row for row in rows if row[1] != row[2]] or [("t", "a", "b", "g")]
+    marks = [(topic, "z", group) for topic, _, _, group in rows]
+    preferences = Preferences.from_frame(
+        {
+            "topic": [*(row[0] for row in rows), *(mark[0] for mark in marks)],
+            "preferred": [*(row[1] for row in rows), *(None for _ in marks)],
+            "other": [*(row[2] for row in rows), *(mark[1] for mark in marks)],
+            "group": [*(row[3] for row in rows), *(mark[2] for mark in marks)],
+        },
+        assessor="x",
+    )
+    again = read(format_preferences(preferences, "prefs"))
+    assert sorted((*row[:3], group) for row, group in zip(again.to_rows(), again.group, strict=True)) == sorted(rows)
+    found = [(topic, document, group) for (topic, document, _), group in zip(again.bad, again.bad_group, strict=True)]
+    assert sorted(found) == sorted(set(marks))
+
+
+def test_several_assessors_are_trec_evals_groups():
+    preferences = Preferences.from_rows([("t", "a", "b", "ann"), ("t", "c", "b", "bob")], bad=[("t", "b", "bob")])
+    text = format_preferences(preferences, "prefs")
+    assert text == "t ann 1 a 2\nt ann 1 b 1\nt bob 2 c 2\nt bob 2 b 0\nt bob 3 b 0\n"
+    assert pairs(read(text, assessor_in_column=True)) == pairs(preferences)
+
+
+@pytest.mark.parametrize(
+    ("rows", "bad", "form", "message"),
+    [
+        ([("t", "a", "b", "ann", 2)], [], "pairs", r"cannot hold definite preferences \(strength 2\)"),
+        ([("t", "a", "b", "ann")], [("t", "c", "ann")], "pairs", "cannot hold Bad marks"),
+        ([("t", "a", "b", "ann"), ("t", "a", "b", "bob")], [], "winner", "cannot hold several assessors; select one"),
+        ([("t", "a b", "b", "ann")], [], "pairs", "label 'a b' holds a blank"),
+        (
+            [("t", "a", "b", "ann")],
+            [("t", "a", "ann")],
+            "prefs",
+            "cannot hold a preference for a document marked as Bad",
+        ),
+        ([("t", "a", "b", "ann")], [], "qrels", "choose pairs, winner or prefs"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused(rows, bad, form, message):
+    with pytest.raises(ArgumentError, match=message):
+        format_preferences(Preferences.from_rows(rows, bad=bad), form)
+
+
+# ---- mistakes
+
+MISTAKES = [
+    ("pairs", "t a b\nt a a\n", 2, "document a cannot be preferred to itself"),
+    ("pairs", "t a b\nt a b b\n", 2, "expected 'topic preferred other', found 4 fields, like 'topic a b preferred'; choose with form=..."),  # noqa: E501
+    ("winner", "t a b c\n", 1, "the preferred document 'c' is neither 'a' nor 'b'; levels by group are read with form='qrels_prefs'"),  # noqa: E501
+    ("winner", "t a b a\nt a a a\n", 2, "document a cannot be preferred to itself"),
+    ("winner", "t a b a\nt a\n", 2, "expected 'topic a b preferred', found 2 fields"),
+    ("prefs", "t g 1 a 2\nt g 1 b x\n", 2, "expected a finite number as level, found 'x'"),
+    ("prefs", "t g 1 a 2\nt g 1 b -1\n", 2, "expected a level of 0 or more, found '-1'"),
+    ("prefs", "t g 1 a 2\nt g 2 a 1\nt g 1 a 3\n", 3, "document a has level 3 here and 2 in line 1, of the same topic and group"),  # noqa: E501
+    ("prefs", "t g 1 a 2\nt h 1 a 0\nt g 2 a 0\n", 3, "document a has level 0 here and 2 in line 1; level 0, which means Bad, holds in a whole group or not at all"),  # noqa: E501
+    ("qrels_prefs", "t g a 2\nt g b 1\nt g a 1\n", 3, "document a has level 1 here and 2 in line 1, of the same topic and group"),  # noqa: E501
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "text", "line", "message"), MISTAKES)
+def test_a_mistake_is_named_by_its_line(form, text, line, message):
+    with pytest.raises(FileError) as error:
+        read(text, form)
+    assert str(error.value) == f"x.txt, line {line}: {message}"
+    assert [str(found) for found in mistakes(text.encode(), "x.txt", PREFERENCES[form])] == [str(error.value)]
+
+
+def test_labels_that_differ_far_from_their_beginning_are_different():
+    long = "d" * 80
+    assert pairs(read(f"t {long}1 {long}2\n")) == [("t", long + "1", long + "2", "x")]
+    with pytest.raises(FileError, match="is neither"):
+        read(f"t {long}1 {long}2 {long}3\n")
+
+
+def test_a_file_of_something_else_is_refused_by_its_first_line():
+    with pytest.raises(FileError, match=r"x.txt, line 2: expected a line of preferences \(.*\), found 6 fields"):
+        read("# runs\nt Q0 d 1 2.5 tag\n")
+    with pytest.raises(ArgumentError, match="form='qrels': choose one of auto, pairs, winner, prefs, qrels_prefs"):
+        read("t a b\n", "qrels")
+
+
+# ---- files
+
+
+def test_files_become_assessors_packed_or_not_text_or_table(tmp_path):
+    (tmp_path / "ann.prefs.gz").write_bytes(gzip.compress(b"t a b\n"))
+    (tmp_path / "bob.txt").write_text("t a b b\n")
+    (tmp_path / "rest.csv").write_text("topic,preferred,other,assessor,strength\nt,b,c,cy,2\nt,,d,cy,\n")
+    preferences = read_preferences([tmp_path / "ann.prefs.gz", tmp_path / "bob.txt", tmp_path / "rest.csv"])
+    assert pairs(preferences) == [("t", "a", "b", "ann"), ("t", "b", "a", "bob"), ("t", "b", "c", "cy")]
+    assert preferences.strength.tolist() == [1, 1, 2]
+    assert preferences.bad == (("t", "d", "cy"),)
+
+
+TABLES = {
+    "x.csv": "topic,preferred,other\nt,a,b\nt,b,c\n",
+    "x.tsv": "query_id\tleft\tright\twinner\nt\ta\tb\ta\nt\tc\tb\tb\n",
+    "x.jsonl": '{"topic": "t", "preferred": "a", "other": "b"}\n{"topic": "t", "preferred": "b", "other": "c"}\n',
+    "x.txt": "topic preferred other\nt a b\nt b c\n",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_known_by_their_columns(tmp_path, name):
+    (tmp_path / name).write_text(TABLES[name])
+    assert pairs(read_preferences(tmp_path / name)) == [("t", "a", "b", "x"), ("t", "b", "c", "x")]
+
+
+def test_parquet_and_json_hold_everything(tmp_path):
+    preferences = Preferences.from_rows([("t", "a", "b", "ann", 2)], bad=[("t", "c", "bob")])
+    frame = preferences.to_frame()
+    frame.to_parquet(tmp_path / "x.parquet")
+    frame.to_json(tmp_path / "x.jsonl", orient="records", lines=True)
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    for name in ("x.parquet", "x.jsonl", "x.csv"):
+        again = read_preferences(tmp_path / name)
+        assert again.to_rows() == preferences.to_rows()
+        assert again.bad == preferences.bad
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "topic,preferred,other\nt,a,b\nt,b,b\n",
+            "line 3: assessor x, topic t, b over b: a document cannot be preferred",
+        ),
+        ("topic,preferred,other\nt,a,\n", "line 2: other is missing"),
+        ("topic,a,b,preferred\nt,a,b,c\n", "line 2: the preferred document 'c' is neither 'a' nor 'b'"),
+        ("topic,preferred,other,strength\nt,a,b,3\n", "line 2: strength is 3"),
+        ("topic,preferred,other,strength\nt,a,b,much\n", "line 2: expected a finite number as strength, found 'much'"),
+    ],
+)
+def test_mistakes_in_tables_are_named_by_their_line(tmp_path, text, message):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(FileError) as error:
+        read_preferences(tmp_path / "x.csv")
+    assert message in str(error.value)
+
+
+def test_an_unknown_home_of_assessors_is_refused(tmp_path):
+    with pytest.raises(ArgumentError, match="choose 'file' or 'column'"):
+        read_preferences(tmp_path, assessor="row")
+
+
+def test_two_files_of_one_name_are_refused_but_share_judgment_groups(tmp_path):
+    for folder in ("a", "b"):
+        Path(tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.prefs").write_text(f"t ann {folder} d1 2\nt ann {folder} d2 1\n")
+    with pytest.raises(FileError, match="is assessor 'x'"):
+        read_preferences(str(tmp_path / "*" / "x.prefs"))
+    together = read_preferences(str(tmp_path / "*" / "x.prefs"), assessor="column")
+    assert together.assessors == ("ann",)
+    assert len(together) == 2
