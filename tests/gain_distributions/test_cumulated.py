@@ -68,6 +68,9 @@ def test_the_discounts_are_those_of_dcg(form):
 def test_mean_and_spread_are_those_of_all_combinations_of_what_assessors_said(world, k, dcg, cumulate):
     found = uncertain_dcg(world.runs, world.judgments, k, dcg=dcg, cumulate=cumulate)
     for t, s, topic, system in cells(world, found):
+        if not any(world.opinions[who, topic].grades for who in world.assessors):  # pooled, and judged by nobody
+            assert np.isnan([found.mean[t, s], found.sd[t, s]]).all()
+            continue
         expected = oracle.cumulated(listed(world, system, topic), k, dcg, cumulate)
         assert found.mean[t, s] == pytest.approx(oracle.mean(expected), abs=1e-9)
         assert found.sd[t, s] == pytest.approx(sqrt(oracle.variance(expected)), abs=1e-9)
