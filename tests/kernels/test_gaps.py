@@ -11,11 +11,11 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 
 from oracles import aware as oracle
+from qrowd.aware.similarity import walking_the_assessors
 from qrowd.kernels.correlation import ap_correlation, tau_a
 from qrowd.kernels.gaps import (
     DENSITY_FLOOR,
     add_densities,
-    ap_correlations_of_crowd,
     divergences,
     rank_correlations,
     squared_distances,
@@ -60,7 +60,7 @@ def test_rank_correlations_are_tau_a_and_the_expected_tau_ap_with_the_assessor_a
 
 @given(two_tables())
 def test_the_ap_correlation_of_the_crowd_walks_the_assessors_list(tables):
-    assert ap_correlations_of_crowd(*tables) == pytest.approx(each_pair(oracle.tau_ap, *tables), abs=1e-12)
+    assert walking_the_assessors(*tables) == pytest.approx(each_pair(oracle.tau_ap, *tables), abs=1e-12)
 
 
 MANY = st.sampled_from([63, 64, 65, 66, 127, 128, 129, 130])
@@ -70,7 +70,7 @@ MANY = st.sampled_from([63, 64, 65, 66, 127, 128, 129, 130])
 def test_more_systems_than_a_word_has_bits_are_compared_alike(tables):
     crowd, other = tables
     tau, apc = rank_correlations(crowd, other)
-    back = ap_correlations_of_crowd(crowd, other)
+    back = walking_the_assessors(crowd, other)
     for a, mine in enumerate(crowd):
         for h, theirs in enumerate(other.T):
             assert tau[a, h] == pytest.approx(oracle.tau_a(mine.tolist(), theirs.tolist()), abs=1e-12)
@@ -97,7 +97,7 @@ def test_the_same_order_correlates_at_1_and_the_reverse_at_minus_1(tables):
         tau, apc = rank_correlations(crowd, np.ascontiguousarray(sign * crowd.T))
         assert np.diag(tau) == pytest.approx(sign)
         assert np.diag(apc) == pytest.approx(sign)
-        assert np.diag(ap_correlations_of_crowd(crowd, np.ascontiguousarray(sign * crowd.T))) == pytest.approx(sign)
+        assert np.diag(walking_the_assessors(crowd, np.ascontiguousarray(sign * crowd.T))) == pytest.approx(sign)
 
 
 @given(two_tables())
@@ -107,7 +107,7 @@ def test_a_list_that_ties_everything_correlates_with_nothing(tables):
         tau, apc = rank_correlations(one, two)
         assert tau == pytest.approx(0)
         assert apc == pytest.approx(0, abs=1e-12)
-        assert ap_correlations_of_crowd(one, two) == pytest.approx(0, abs=1e-12)
+        assert walking_the_assessors(one, two) == pytest.approx(0, abs=1e-12)
 
 
 def every_order(scores):
@@ -143,7 +143,7 @@ def test_ap_correlation_by_hand():
     walked, reference = [1.0, 2.0, 3.0, 4.0], [4.0, 1.0, 2.0, 3.0]
     crowd, other = np.array([reference]), np.array(walked)[:, None]
     assert rank_correlations(crowd, other)[1][0, 0] == pytest.approx(2 / 3 * (1 + 1 + 0) - 1)
-    assert ap_correlations_of_crowd(crowd, other)[0, 0] == pytest.approx(2 / 3 * (0 + 1 / 2 + 2 / 3) - 1)
+    assert walking_the_assessors(crowd, other)[0, 0] == pytest.approx(2 / 3 * (0 + 1 / 2 + 2 / 3) - 1)
 
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=8)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError
+from qrowd.kernels.correlation import ap_correlation
 from qrowd.kernels.gaps import (
     add_densities,
-    ap_correlations_of_crowd,
     divergences,
     rank_correlations,
     squared_distances,
@@ -111,7 +111,7 @@ class Comparison:
         crowd, others = (np.ascontiguousarray(np.round(scores, DECIMALS)) for scores in (crowd, others))
         tau, apc = rank_correlations(crowd, others)
         if self.reference == "other":
-            apc = ap_correlations_of_crowd(crowd, others)
+            apc = walking_the_assessors(crowd, others)
         ranks = np.array([tau, apc])
         ranks = np.maximum(ranks, 0) if self.signed else np.abs(ranks)
         constant = crowd.min(axis=1) == crowd.max(axis=1)
@@ -130,3 +130,10 @@ def refuse_high(scores: Scores) -> None:
                 f"{measure} reaches {highest:.3g}: AWARE compares scores from 0 to 1; take a normalised measure, "
                 "such as nDCG for DCG"
             )
+
+
+def walking_the_assessors(crowd: Floats, others: Floats) -> Floats:
+    """(assessors, others) AP correlation where the assessor's list is walked and the other is the reference."""
+    references = np.ascontiguousarray(others.T)
+    walked = (np.ascontiguousarray(np.broadcast_to(row, references.shape)) for row in crowd)
+    return np.array([ap_correlation(rows, references) for rows in walked])

@@ -132,45 +132,6 @@ def rank_correlations(crowd: Floats, random: Floats) -> tuple[Floats, Floats]:
 
 
 @kernel
-def ap_correlations_of_crowd(crowd: Floats, random: Floats) -> Floats:
-    """AP correlation the other way round: the assessor's list is walked and the replicate is the reference."""
-    n_assessors, n_systems = crowd.shape
-    n_replicates = random.shape[1]
-    out = np.zeros((n_assessors, n_replicates))
-    correct = np.empty(n_replicates)
-    for a in range(n_assessors):
-        walk = np.argsort(-crowd[a])
-        harmonic = np.zeros(n_systems + 1)
-        for i in range(1, n_systems + 1):
-            harmonic[i] = harmonic[i - 1] + 1.0 / i
-        chance = 0.0
-        p = 0
-        while p < n_systems:
-            end = p + 1
-            while end < n_systems and crowd[a, walk[end]] == crowd[a, walk[p]]:
-                end += 1
-            if p == 0:
-                chance += 0.5 * (end - 1)
-            else:
-                share = (harmonic[end - 1] - harmonic[p - 1]) / (end - p)
-                chance += 0.5 * (end - p - p * (harmonic[end - 1] - harmonic[p - 1]))
-                for k in range(p, end):
-                    correct[:] = 0.0
-                    for other in range(p):
-                        for h in range(n_replicates):
-                            correct[h] += 0.5 * (
-                                int(random[walk[other], h] > random[walk[k], h])
-                                + int(random[walk[other], h] >= random[walk[k], h])
-                            )
-                    for h in range(n_replicates):
-                        out[a, h] += share * correct[h]
-            p = end
-        for h in range(n_replicates):
-            out[a, h] = 2.0 * (out[a, h] + chance) / (n_systems - 1.0) - 1.0
-    return out
-
-
-@kernel
 def add_densities(scores: Floats, bandwidth: float, density: Floats) -> None:
     """Add each score's Gaussian to the densities, unnormalised: exp(-((x - score) / bandwidth)^2 / 2).
 
