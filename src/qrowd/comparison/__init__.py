@@ -8,6 +8,9 @@ top_set, top_set_overlap        the systems that topics do not tell from the bes
 head_to_head            two systems, by every assessor
 anova, omega_squared, main_effects, interaction_effects         what makes scores vary
 tukey_hsd, tukey_of_means, systems_anova                        which levels, and which systems, differ
+variance_components, d_study, best_design, growth               whether to trust a mean, and what to judge next
+difference, all_differences     how sure a difference is, over topics and assessors
+rank_intervals, randomised_tukey, benjamini_hochberg            many systems at once: ranks, pairs
 """
 
 from qrowd.comparison.baseline import AgainstBaseline, against_baseline, holm
@@ -22,6 +25,8 @@ from qrowd.comparison.correlation import (
     row_correlations,
     sampled_ap_correlation,
 )
+from qrowd.comparison.designs import BestDesign, DesignStudy, Growth, best_design, d_study, growth
+from qrowd.comparison.differences import AllDifferences, Difference, all_differences, difference
 from qrowd.comparison.factors import (
     Anova,
     InteractionEffects,
@@ -31,7 +36,10 @@ from qrowd.comparison.factors import (
     main_effects,
     omega_squared,
 )
+from qrowd.comparison.generalizability import VarianceComponents, variance_components
 from qrowd.comparison.head_to_head import HeadToHead, head_to_head
+from qrowd.comparison.randomised import RandomisedTukey, benjamini_hochberg, randomised_tukey
+from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
 from qrowd.comparison.rankings import Correlations, correlations
 from qrowd.comparison.signs import SignAgreement, sign_agreement
 from qrowd.comparison.standings import Standings, ranks, standings
@@ -40,11 +48,18 @@ from qrowd.comparison.tukey import SystemsAnova, Tukey, systems_anova, tukey_hsd
 
 __all__ = [
     "AgainstBaseline",
+    "AllDifferences",
     "Anova",
+    "BestDesign",
     "Correlations",
+    "DesignStudy",
+    "Difference",
+    "Growth",
     "HeadToHead",
     "InteractionEffects",
     "MainEffects",
+    "RandomisedTukey",
+    "RankIntervals",
     "SampledCorrelation",
     "SignAgreement",
     "Standings",
@@ -52,10 +67,17 @@ __all__ = [
     "TopSet",
     "TopSetOverlap",
     "Tukey",
+    "VarianceComponents",
     "against_baseline",
+    "all_differences",
     "anova",
     "ap_correlation",
+    "benjamini_hochberg",
+    "best_design",
     "correlations",
+    "d_study",
+    "difference",
+    "growth",
     "head_to_head",
     "holm",
     "interaction_effects",
@@ -65,6 +87,8 @@ __all__ = [
     "main_effects",
     "omega_squared",
     "pearson",
+    "randomised_tukey",
+    "rank_intervals",
     "ranks",
     "rmse",
     "row_correlations",
@@ -76,4 +100,5 @@ __all__ = [
     "top_set_overlap",
     "tukey_hsd",
     "tukey_of_means",
+    "variance_components",
 ]

@@ -1,0 +1,287 @@
+"""Which design to judge next: what numbers of topics and assessors would give, and what is best for a budget.
+
+The D studies of Brennan (2001), Generalizability Theory. Springer: chapters 1, 3 and 4. For unequal costs: Marcoulides,
+Goldstein (1990), The Optimization of Generalizability Studies with Resource Constraints. Educ. Psychol. Meas. 50(4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.generalizability import Design, VarianceComponents, coefficient, error_parts, error_variances
+from qrowd.errors import ArgumentError
+from qrowd.model.frames import make_frame
+from qrowd.model.scores import Floats
+
+Target = Literal["reliability", "dependability"]
+
+DESIGNS = 1_000_000  # looked at by best_design
+
+
+@dataclass(frozen=True)
+class Growth:
+    """More topics against more assessors; every error is the standard error of a difference of two systems.
+
+    n_topics, n_assessors : where one stands. topics, assessors : how many more.
+    now, with_topics, with_assessors : the error as it stands, and after either.
+    same_as_assessors : the fewest more topics that do as well as the further assessors; None where no number of topics
+        does, because what assessors do to systems does not wear off with topics.
+    """
+
+    n_topics: int
+    n_assessors: int
+    topics: int
+    assessors: int
+    now: float
+    with_topics: float
+    with_assessors: float
+    same_as_assessors: int | None
+
+    @property
+    def better(self) -> Literal["topics", "assessors", "same"]:
+        """Which of the two leaves the smaller error."""
+        if np.isclose(self.with_topics, self.with_assessors, rtol=1e-9, atol=0):
+            return "same"
+        return "topics" if self.with_topics < self.with_assessors else "assessors"
+
+
+@dataclass(frozen=True, eq=False)
+class DesignStudy:
+    """What designs would give; every array is (designs,), topics outermost.
+
+    reliability, dependability : E rho squared and Phi. standard_error : of a system's mean.
+    standard_error_of_difference : of the difference of two systems' means. cost : nan where no costs were given.
+    design : "crossed" or "nested", of all of them.
+    """
+
+    design: Design
+    n_topics: NDArray[np.int64]
+    n_assessors: NDArray[np.int64]
+    reliability: Floats
+    dependability: Floats
+    standard_error: Floats
+    standard_error_of_difference: Floats
+    cost: Floats
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per design."""
+        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _COLUMNS}
+        return make_frame(columns, backend)
+
+    def rows(self, numbers: NDArray[np.int64]) -> DesignStudy:
+        """Some of the designs, by their numbers."""
+        return DesignStudy(self.design, *(getattr(self, name)[numbers] for name in _COLUMNS))
+
+
+_COLUMNS = (
+    "n_topics",
+    "n_assessors",
+    "reliability",
+    "dependability",
+    "standard_error",
+    "standard_error_of_difference",
+    "cost",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class BestDesign:
+    """The design that a budget buys.
+
+    n_topics, n_assessors : assessors counted per topic. cost : within the budget.
+    frontier : the designs that no other beats at the same cost or below, cheapest first; the last one is the best.
+    by_assessors : for every number of assessors that can be paid, the most topics.
+    target : what was made as large as possible. n_designs : how many designs were within the budget.
+    at_limit : the limits ("max_topics", "max_assessors") that the best design reaches: more might be better.
+    """
+
+    n_topics: int
+    n_assessors: int
+    reliability: float
+    dependability: float
+    standard_error: float
+    standard_error_of_difference: float
+    cost: float
+    budget: float
+    target: Target
+    design: Design
+    frontier: DesignStudy
+    by_assessors: DesignStudy
+    n_designs: int
+    at_limit: tuple[str, ...]
+
+
+def growth(
+    components: VarianceComponents,
+    n_topics: int | None = None,
+    n_assessors: int | None = None,
+    *,
+    topics: int = 20,
+    assessors: int = 1,
+    design: Design | None = None,
+) -> Growth:
+    """What helps more from here: so many more topics, or so many more assessors for all of them?
+
+    n_topics, n_assessors : where one stands; None: the data's own, its assessors rounded.
+    topics, assessors : how many more, each taken by itself.
+    design : as in `VarianceComponents.reliability`.
+    """
+    if topics < 1 or assessors < 1:
+        raise ArgumentError(f"topics={topics!r}, assessors={assessors!r}: at least one more was expected")
+    t = components.n_topics if n_topics is None else n_topics
+    a = max(1, round(components.n_assessors)) if n_assessors is None else n_assessors
+    at = {
+        "now": (t, a),
+        "topics": (t + topics, a),
+        "assessors": (t, a + assessors),
+    }
+    error = {name: components.standard_error_of_difference(*place, design=design) for name, place in at.items()}
+    same = _same_as(components, t, a, a + assessors, design)
+    return Growth(t, a, topics, assessors, error["now"], error["topics"], error["assessors"], same)
+
+
+def d_study(
+    components: VarianceComponents,
+    topics: Iterable[int] = (25, 50, 100, 200),
+    assessors: Iterable[int] = (1, 2, 3, 5, 8),
+    *,
+    design: Design | None = None,
+) -> DesignStudy:
+    """What every number of topics with every number of assessors per topic would give.
+
+    design : as in `VarianceComponents.reliability`.
+
+    >>> from qrowd.comparison import variance_components
+    >>> components = variance_components(np.array([[[1.0, 2], [2, 5]], [[1, 4], [3, 6]]]))
+    >>> d_study(components, [2], [2, 4]).reliability.round(3).tolist()
+    [0.96, 0.98]
+    """
+    t, a = (_counts(name, given) for name, given in (("topics", topics), ("assessors", assessors)))
+    return _study(components, np.repeat(t, a.size), np.tile(a, t.size), design)
+
+
+def best_design(
+    components: VarianceComponents,
+    budget: float,
+    *,
+    topic_cost: float = 0.0,
+    judgment_cost: float = 0.0,
+    documents_per_topic: float,
+    target: Target = "reliability",
+    design: Design | None = None,
+    max_topics: int = 1000,
+    max_assessors: int = 20,
+) -> BestDesign:
+    """The number of topics, and of assessors per topic, that make the most of a budget.
+
+        cost = n_t * topic_cost + n_t * n_a * documents_per_topic * judgment_cost
+
+    Parameters
+    ----------
+    budget, topic_cost, judgment_cost : in one currency: all there is; what one more topic costs before anyone judges
+        (writing it, pooling); what one judgment of one document by one assessor costs.
+    documents_per_topic : how many documents an assessor judges in a topic: the pool.
+    target : "reliability" (E rho squared; the same design has the smallest standard error of a difference) or
+        "dependability" (Phi). Of designs that do equally well the cheapest, then the one with fewest assessors.
+    design : as in `VarianceComponents.reliability`.
+    max_topics, max_assessors : designs beyond are not looked at.
+
+    All whole numbers within the budget and the limits are looked at.
+
+    Raises
+    ------
+    ArgumentError
+        A cost below 0, nothing that costs anything, a budget that does not pay for one topic and one assessor.
+    """
+    if target not in get_args(Target):
+        raise ArgumentError(f"target={target!r}: choose from {', '.join(get_args(Target))}")
+    given = {"topic_cost": topic_cost, "judgment_cost": judgment_cost}
+    for name, value in given.items():
+        if not 0 <= value < np.inf:
+            raise ArgumentError(f"{name}={value!r}: 0 or more was expected")
+    for name, value in (("budget", budget), ("documents_per_topic", documents_per_topic)):
+        if not 0 < value < np.inf:
+            raise ArgumentError(f"{name}={value!r}: a number above 0 was expected")
+    limits = {"max_topics": max_topics, "max_assessors": max_assessors}
+    for name, limit in limits.items():
+        if limit < 1:
+            raise ArgumentError(f"{name}={limit!r}: 1 or more was expected")
+    if topic_cost == judgment_cost == 0:
+        raise ArgumentError("topic_cost=0, judgment_cost=0: where nothing costs anything, no design is best")
+    if max_topics * max_assessors > DESIGNS:
+        raise ArgumentError(f"max_topics={max_topics}, max_assessors={max_assessors}: at most {DESIGNS:,} designs")
+    t = np.repeat(np.arange(1, max_topics + 1), max_assessors)
+    a = np.tile(np.arange(1, max_assessors + 1), max_topics)
+    cost = t * topic_cost + t * a * documents_per_topic * judgment_cost
+    paid = cost <= budget * (1 + 1e-12)
+    if not paid.any():
+        raise ArgumentError(f"budget={budget:g}: one topic with one assessor costs {cost[0]:g}")
+    study = _study(components, t[paid], a[paid], design, cost[paid])
+    value = getattr(study, target)
+    if np.isnan(value).all():
+        raise ArgumentError("components: nothing varies, so no design is better than another")
+    order = np.lexsort((study.n_assessors, -value, study.cost))
+    best_so_far = np.maximum.accumulate(np.concatenate(([-np.inf], value[order][:-1])))
+    # What only rounding makes better is not.
+    frontier = order[value[order] > best_so_far + 1e-12]
+    most = np.array([np.flatnonzero(study.n_assessors == n)[-1] for n in np.unique(study.n_assessors)])
+    best = study.rows(frontier[-1:])
+    reached = {"max_topics": best.n_topics[0], "max_assessors": best.n_assessors[0]}
+    numbers: dict[str, Any] = {name: getattr(best, name)[0].item() for name in _COLUMNS}
+    return BestDesign(
+        **numbers,
+        budget=float(budget),
+        target=target,
+        design=study.design,
+        frontier=study.rows(frontier),
+        by_assessors=study.rows(most),
+        n_designs=int(paid.sum()),
+        at_limit=tuple(name for name, limit in limits.items() if reached[name] == limit),
+    )
+
+
+def _study(
+    components: VarianceComponents,
+    n_t: NDArray[np.int64],
+    n_a: NDArray[np.int64],
+    design: Design | None,
+    cost: Floats | None = None,
+) -> DesignStudy:
+    relative, absolute = error_variances(components, n_t, n_a, design)
+    return DesignStudy(
+        error_parts(components, design)[0],
+        n_t,
+        n_a,
+        coefficient(components, relative),
+        coefficient(components, absolute),
+        np.sqrt(absolute),
+        np.sqrt(2 * relative),
+        np.full(n_t.size, np.nan) if cost is None else cost,
+    )
+
+
+def _same_as(components: VarianceComponents, n_t: int, n_a: int, more: int, design: Design | None) -> int | None:
+    """The fewest further topics whose relative error with n_a assessors is at most that of n_t topics with `more`."""
+    _, (v_st, v_sa, v_e, *_) = error_parts(components, design)
+    left = v_st / n_t + v_sa / more + v_e / (n_t * more) - v_sa / n_a  # what topics would have to come down to
+    falls = v_st + v_e / n_a
+    if falls == 0:
+        return 0 if left >= 0 else None
+    if left <= 0:
+        return None
+    return max(0, int(np.ceil(falls / left * (1 - 1e-12))) - n_t)
+
+
+def _counts(name: str, given: Iterable[int]) -> NDArray[np.int64]:
+    counts = list(given)
+    if not counts:
+        raise ArgumentError(f"{name}: at least one number was expected")
+    for n in counts:
+        if n != int(n) or n < 1:
+            raise ArgumentError(f"{name}: {n!r} is no whole number above 0")
+    return np.array(counts, np.int64)

@@ -1,0 +1,428 @@
+"""How far scores can be trusted: what share of their variance comes from systems, from topics and from assessors.
+
+Brennan (2001), Generalizability Theory. Springer: chapters 3 and 4 (crossed and nested designs, two facets), 7.1
+(unbalanced, analogous to an analysis of variance); after Cronbach, Gleser, Nanda, Rajaratnam (1972), The Dependability
+of Behavioral Measurements. For retrieval: Bodoff, Li (2007), Test Theory for Assessing IR Test Collections. SIGIR;
+Urbano, Marrero, Martin (2013), On the Measurement of Test Collection Reliability. SIGIR.
+
+Brennan's persons are our systems: s, crossed with topics t and with assessors a, who judge every topic (s x t x a) or
+are others in each topic (s x (a:t)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.labelled import labelled
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.model.frames import make_frame
+from qrowd.model.scores import Floats
+
+if TYPE_CHECKING:
+    from qrowd.comparison.labelled import OneMeasure
+
+Design = Literal["crossed", "nested"]
+
+CROSSED = (
+    "system",
+    "topic",
+    "assessor",
+    "system*topic",
+    "system*assessor",
+    "topic*assessor",
+    "error",
+)
+NESTED = ("system", "topic", "assessor:topic", "system*topic", "error")
+
+COMPLETE_ENOUGH = 0.8  # share of the scores that a complete block keeps, for "auto" to take the design as crossed
+BLOCKS = 1 << 12  # sets of assessors looked at for the largest complete block; more take a greedy search
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceComponents:
+    """How much of the variance of scores comes from where; every array is (sources,).
+
+    design : "crossed": every assessor judges every topic; "nested": every topic has assessors of its own.
+    sources : system, topic, assessor, system*topic, system*assessor, topic*assessor, error (crossed); system, topic,
+        assessor:topic, system*topic, error (nested, where the error holds what assessors do to systems).
+    ss, df, ms : sum of squares, degrees of freedom, mean square.
+    estimate : the variance component as estimated, which may be below 0. component : the same, those below 0 being 0.
+        share : of their sum; nan where nothing varies.
+    negative : the sources whose estimate was below 0.
+    topics, assessors, systems : the names of those that the estimates rest on.
+    n_systems, n_topics : how many. n_assessors : a topic's; the harmonic mean where topics have panels of unequal size,
+        which is what the error of a mean over topics depends on.
+    n_scores : (assessor, topic) cells that count; n_left_out : cells with a score that do not.
+    handling : in words, what was done about missing scores.
+    """
+
+    design: Design
+    sources: tuple[str, ...]
+    ss: Floats
+    df: NDArray[np.int64]
+    ms: Floats
+    estimate: Floats
+    component: Floats
+    share: Floats
+    negative: tuple[str, ...]
+    topics: tuple[str, ...]
+    assessors: tuple[str, ...]
+    systems: tuple[str, ...]
+    n_assessors: float
+    n_scores: int
+    n_left_out: int
+    handling: str
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems."""
+        return len(self.systems)
+
+    @property
+    def n_topics(self) -> int:
+        """How many topics."""
+        return len(self.topics)
+
+    def of(self, source: str) -> float:
+        """The variance component of one source."""
+        if source not in self.sources:
+            raise ArgumentError(f"source {source!r}: choose from {', '.join(self.sources)}")
+        return float(self.component[self.sources.index(source)])
+
+    def reliability(
+        self, n_topics: float | None = None, n_assessors: float | None = None, *, design: Design | None = None
+    ) -> float:
+        """E rho squared: how well means over so many topics and assessors tell systems apart, from 0 to 1.
+
+            v_s / (v_s + relative error),
+            relative error: crossed v_st / n_t + v_sa / n_a + v_e / (n_t n_a); nested v_st / n_t + v_e / (n_t n_a)
+
+        n_topics, n_assessors : of the design asked about, assessors counted per topic; None: the data's own.
+        design : "crossed" or "nested"; None: the data's own. Crossed components tell what a nested design would give
+            (v_sa joins the error), nested ones do not tell of a crossed design.
+
+        0 where systems do not vary, nan where nothing does. Brennan's equations for the generalizability coefficient.
+        """
+        return self._coefficient(0, n_topics, n_assessors, design)
+
+    def dependability(
+        self, n_topics: float | None = None, n_assessors: float | None = None, *, design: Design | None = None
+    ) -> float:
+        """Phi: how well such means tell the very scores, not only the systems' order, from 0 to 1.
+
+            v_s / (v_s + absolute error),
+            absolute error: relative error, and crossed v_t / n_t + v_a / n_a + v_ta / (n_t n_a);
+            nested v_t / n_t + v_a:t / (n_t n_a)
+
+        Arguments as for `reliability`, which it never exceeds.
+        """
+        return self._coefficient(1, n_topics, n_assessors, design)
+
+    def standard_error(
+        self, n_topics: float | None = None, n_assessors: float | None = None, *, design: Design | None = None
+    ) -> float:
+        """Of a system's mean as its score over all topics and assessors: the root of the absolute error."""
+        return float(np.sqrt(error_variances(self, *self._asked(n_topics, n_assessors), design)[1]))
+
+    def standard_error_of_difference(
+        self, n_topics: float | None = None, n_assessors: float | None = None, *, design: Design | None = None
+    ) -> float:
+        """Of the difference of two systems' means: the root of twice the relative error.
+
+        What topics and assessors do to both alike falls out.
+        """
+        return float(np.sqrt(2 * error_variances(self, *self._asked(n_topics, n_assessors), design)[0]))
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per source."""
+        columns: dict[str, NDArray[Any]] = {"source": np.array(self.sources, object)}
+        columns |= {name: getattr(self, name) for name in ("ss", "df", "ms", "estimate", "component", "share")}
+        return make_frame(columns, backend)
+
+    def _asked(self, n_topics: float | None, n_assessors: float | None) -> tuple[float, float]:
+        t = self.n_topics if n_topics is None else n_topics
+        a = self.n_assessors if n_assessors is None else n_assessors
+        for name, value in (("n_topics", t), ("n_assessors", a)):
+            if not 0 < value < np.inf:
+                raise ArgumentError(f"{name}={value!r}: a number above 0 was expected")
+        return float(t), float(a)
+
+    def _coefficient(
+        self, which: int, n_topics: float | None, n_assessors: float | None, design: Design | None
+    ) -> float:
+        errors = error_variances(self, *self._asked(n_topics, n_assessors), design)
+        return float(coefficient(self, errors[which]))
+
+
+def variance_components(
+    scores: OneMeasure, *, design: Literal["crossed", "nested", "auto"] = "auto"
+) -> VarianceComponents:
+    """Estimate how much of the variance is systems, topics, assessors and what they do to each other.
+
+    Parameters
+    ----------
+    scores : (assessor, topic, system) of one measure. An (assessor, topic) cell counts where all systems have a score.
+    design : "crossed": assessors are the same in all topics; where scores are missing, only the largest complete block
+        of topics and assessors counts (most cells; of equals, most topics). "nested": every topic has assessors of its
+        own, of any number; who judged several topics counts as another assessor in each. "auto": crossed if every
+        assessor has every topic, or if the largest complete block keeps 80 % of the scores; else nested.
+
+    From the mean squares, T, S, A being numbers of levels:
+
+        crossed: v_e = MS_sta; v_st = (MS_st - MS_sta) / A; v_sa = (MS_sa - MS_sta) / T; v_ta = (MS_ta - MS_sta) / S;
+                 v_s = (MS_s - MS_st - MS_sa + MS_sta) / (T A), and v_t, v_a likewise
+        nested:  v_e = MS_sa:t; v_st = (MS_st - MS_sa:t) / k; v_a:t = (MS_a:t - MS_sa:t) / S;
+                 v_t = (MS_t - MS_st - MS_a:t + MS_sa:t) / (S k); v_s = (MS_s - MS_sa:t - r v_st) / N
+
+    with N = sum of A_t over topics, r = sum of A_t^2 / N and k = (N - r) / (T - 1): for panels of equal size A = r = k.
+    The nested estimates are unbiased for panels of any size (Henderson's method 1; Brennan's analogous estimates,
+    section 7.1): a topic weighs as its number of assessors there. The harmonic mean is used for one thing only, the
+    number of assessors that the data's own design is said to have. An estimate below 0 becomes 0 after all are
+    computed, as with Brennan, and is named.
+
+    Raises
+    ------
+    ArgumentError
+        Not three dimensions; an infinite score; an unknown design; fewer than 2 systems, topics or assessors.
+    NoOverlapError
+        Crossed, and no 2 assessors share 2 topics; nested, and no topic has 2 assessors.
+
+    >>> scores = np.array([[[1.0, 2], [2, 5]], [[1, 4], [3, 6]]])
+    >>> found = variance_components(scores)
+    >>> found.sources[0], round(found.of("system"), 4), found.negative
+    ('system', 3.0, ('topic*assessor',))
+    """
+    values, (assessors, topics, systems) = labelled(scores, "assessor", "topic", "system")
+    if design not in ("crossed", "nested", "auto"):
+        raise ArgumentError(f"design={design!r}: choose from crossed, nested, auto")
+    if np.isinf(values).any():
+        raise ArgumentError("scores hold an infinite value; leave it out or make it nan")
+    if len(systems) < 2:
+        raise ArgumentError(f"scores: {len(systems)} system; variance among systems needs 2")
+    known = np.asarray(~np.isnan(values).any(axis=2))
+    for axis, names, what in ((1, assessors, "assessor"), (0, topics, "topic")):
+        n = int(known.any(axis=axis).sum())
+        if n < 2:
+            among = f" of {len(names)}" if len(names) > 1 else ""
+            raise ArgumentError(
+                f"scores: {n} {what}{among} with scores of all systems; variance among {what}s needs 2"
+                + ("; systems_anova tells systems apart over topics alone" if what == "assessor" else "")
+            )
+    rows, columns, every = _complete_block(known) if design != "nested" else (_none(), _none(), True)
+    n_known, n_block = int(known.sum()), rows.size * columns.size
+    if design == "auto":
+        design = "crossed" if n_block >= COMPLETE_ENOUGH * n_known else "nested"
+    if design == "crossed":
+        if n_block == 0:
+            raise NoOverlapError("scores: no 2 assessors share 2 topics, so nothing is crossed; design='nested'")
+        used, judged = rows, columns
+        found, n_assessors = _crossed(values[np.ix_(rows, columns)]), float(rows.size)
+        handling = "every assessor has a score in every topic"
+        if n_block < known.size:
+            handling = (
+                f"the largest complete block{'' if every else ' found'}: {rows.size} of {len(assessors)} assessors "
+                f"and {columns.size} of {len(topics)} topics, {n_block:,} of {n_known:,} cells with scores"
+            )
+    else:
+        judged, used = np.flatnonzero(known.any(axis=0)), np.flatnonzero(known.any(axis=1))
+        sizes = known.sum(axis=0)[judged]
+        if sizes.max() < 2:
+            raise NoOverlapError(
+                "scores: no topic has 2 assessors, so assessors cannot be told from topics; judge some topics twice"
+            )
+        found, n_assessors = _nested(values[:, judged], known[:, judged]), float(sizes.size / (1 / sizes).sum())
+        n_block = n_known
+        handling = f"every topic has {sizes[0]} assessors of its own"
+        if sizes.min() < sizes.max():
+            handling = (
+                f"topics have {sizes.min()} to {sizes.max()} assessors of their own, harmonic mean {n_assessors:.4g}; "
+                "unbiased estimates for unequal panels (Henderson's method 1)"
+            )
+        if judged.size < len(topics):
+            handling += f"; {len(topics) - judged.size} of {len(topics)} topics have no score and are left out"
+    ss, df, estimate = found
+    ms = ss / df
+    # A difference of mean squares that is rounding alone is 0.
+    estimate = np.where(np.abs(estimate) > 1e-13 * ms.max(), estimate, 0.0)
+    component = np.maximum(estimate, 0.0)
+    total = component.sum()
+    sources = CROSSED if design == "crossed" else NESTED
+    return VarianceComponents(
+        design,
+        sources,
+        ss,
+        df,
+        ms,
+        estimate,
+        component,
+        share=component / total if total > 0 else np.full(component.size, np.nan),
+        negative=tuple(name for name, value in zip(sources, estimate, strict=True) if value < 0),
+        topics=tuple(topics[t] for t in judged),
+        assessors=tuple(assessors[a] for a in used),
+        systems=systems,
+        n_assessors=n_assessors,
+        n_scores=n_block,
+        n_left_out=n_known - n_block,
+        handling=handling,
+    )
+
+
+# ---------------------------------------------------------------------- components
+
+
+def _crossed(x: Floats) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """Sums of squares, degrees of freedom and estimates of complete (assessor, topic, system) scores."""
+    n_a, n_t, n_s = x.shape
+    x, largest = _centred(x), float(np.abs(x).max())
+    s, t, a = x.mean(axis=(0, 1)), x.mean(axis=(0, 2)), x.mean(axis=(1, 2))
+    st = x.mean(axis=0) - t[:, None] - s
+    sa = x.mean(axis=1) - a[:, None] - s
+    ta = x.mean(axis=2) - a[:, None] - t
+    rest = x - x.mean(axis=0) - (sa + a[:, None])[:, None] - ta[:, :, None]
+    parts = ((s, n_t * n_a), (t, n_s * n_a), (a, n_s * n_t), (st, n_a), (sa, n_t), (ta, n_s), (rest, 1))
+    ss = _cleaned(np.array([n * float((part**2).sum()) for part, n in parts]), largest, x.size)
+    ds, dt, da = n_s - 1, n_t - 1, n_a - 1
+    df = np.array([ds, dt, da, ds * dt, ds * da, dt * da, ds * dt * da])
+    m_s, m_t, m_a, m_st, m_sa, m_ta, m_e = ss / df
+    estimate = np.array([
+        (m_s - m_st - m_sa + m_e) / (n_t * n_a),
+        (m_t - m_st - m_ta + m_e) / (n_s * n_a),
+        (m_a - m_sa - m_ta + m_e) / (n_s * n_t),
+        (m_st - m_e) / n_a,
+        (m_sa - m_e) / n_t,
+        (m_ta - m_e) / n_s,
+        m_e,
+    ])  # fmt: skip
+    return ss, df, estimate
+
+
+def _nested(x: Floats, known: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """The same of scores known for some assessors of each topic; every topic has one at least."""
+    n_t, n_s = x.shape[1:]
+    sizes = known.sum(axis=0)
+    n = int(sizes.sum())
+    cells = _centred(x[known])  # (cells, systems)
+    largest = float(np.abs(x[known]).max())
+    topic = np.nonzero(known)[1]
+    by_topic = np.zeros((n_t, n_s))
+    np.add.at(by_topic, topic, cells)
+    by_topic /= sizes[:, None]
+    # A topic weighs as its number of assessors, which makes these parts orthogonal.
+    s, t, at = cells.mean(axis=0), by_topic.mean(axis=1), cells.mean(axis=1)
+    a = at - t[topic]
+    st = by_topic - t[:, None] - s
+    rest = cells - by_topic[topic] - a[:, None]
+    sums = (
+        n * (s**2).sum(),
+        n_s * (sizes * t**2).sum(),
+        n_s * (a**2).sum(),
+        (sizes[:, None] * st**2).sum(),
+        (rest**2).sum(),
+    )
+    ss = _cleaned(np.array([float(total) for total in sums]), largest, cells.size)
+    df = np.array([n_s - 1, n_t - 1, n - n_t, (n_s - 1) * (n_t - 1), (n_s - 1) * (n - n_t)])
+    m_s, m_t, m_a, m_st, m_e = ss / df
+    r = float((sizes**2).sum() / n)
+    k = (n - r) / (n_t - 1)
+    v_st = (m_st - m_e) / k
+    estimate = np.array([
+        (m_s - m_e - r * v_st) / n,
+        (m_t - m_st - m_a + m_e) / (n_s * k),
+        (m_a - m_e) / n_s,
+        v_st,
+        m_e,
+    ])  # fmt: skip
+    return ss, df, estimate
+
+
+def _centred(x: Floats) -> Floats:
+    return np.asarray(x - x.mean())
+
+
+def _cleaned(ss: Floats, largest: float, n: int) -> Floats:
+    """Sums of squares without those that rounding alone makes of scores of that size."""
+    return np.asarray(np.where(ss > n * (1e-14 * largest) ** 2, ss, 0.0))
+
+
+def _none() -> NDArray[np.int64]:
+    return np.empty(0, np.int64)
+
+
+def _complete_block(known: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
+    """Assessors and topics, 2 of each at least, that all have a score with each other: as many cells as possible.
+
+    The assessors of the best block are who some topics have in common. All such sets are looked at; where there are
+    more than 4,096, so many and a greedy one, which leaves out whoever lacks most until nobody lacks any. The last
+    value says whether all were.
+    """
+    patterns = np.unique(known.T, axis=0)
+    patterns = patterns[np.argsort(-patterns.sum(axis=1), kind="stable")]
+    shared = {pattern.tobytes(): pattern for pattern in patterns[patterns.sum(axis=1) >= 2]}
+    every = True
+    for pattern in patterns:
+        if len(shared) > BLOCKS:
+            every = False
+            break
+        for other in [pattern & found for found in shared.values()]:
+            if other.sum() >= 2:
+                shared.setdefault(other.tobytes(), other)
+    candidates = list(shared.values()) if every else [*shared.values(), _greedy(known)]
+    best, found = (0, 0), (_none(), _none())
+    for members in candidates:
+        rows = np.flatnonzero(members)
+        columns = np.flatnonzero(known[rows].all(axis=0))
+        size = rows.size * columns.size, columns.size
+        if rows.size >= 2 and columns.size >= 2 and size > best:
+            best, found = size, (rows, columns)
+    return *found, every
+
+
+def _greedy(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Assessors that are left when the assessor or topic that lacks the largest share goes, one after another."""
+    rows, columns = (np.ones(n, np.bool_) for n in known.shape)
+    while (gaps := ~known & rows[:, None] & columns).any():
+        of_rows, of_columns = gaps.sum(axis=1) / columns.sum(), gaps.sum(axis=0) / rows.sum()
+        if of_rows.max() > of_columns.max():
+            rows[of_rows.argmax()] = False
+        else:
+            columns[of_columns.argmax()] = False
+    return rows
+
+
+# ---------------------------------------------------------------------- designs
+
+
+def error_parts(components: VarianceComponents, design: Design | None) -> tuple[Design, tuple[float, ...]]:
+    """v_st, v_sa and v_e of the relative error, then v_t, v_a and v_ta of the absolute one, in a design."""
+    chosen = components.design if design is None else design
+    if chosen not in get_args(Design):
+        raise ArgumentError(f"design={design!r}: choose from {', '.join(get_args(Design))}")
+    v = dict(zip(components.sources, components.component.tolist(), strict=True))
+    if components.design == "nested":
+        if chosen == "crossed":
+            raise ArgumentError(
+                "design='crossed': components of nested assessors do not tell what one panel for all topics would give"
+            )
+        return chosen, (v["system*topic"], 0.0, v["error"], v["topic"], 0.0, v["assessor:topic"])
+    v_sa, v_a = v["system*assessor"], v["assessor"]
+    if chosen == "nested":
+        return chosen, (v["system*topic"], 0.0, v_sa + v["error"], v["topic"], 0.0, v_a + v["topic*assessor"])
+    return chosen, (v["system*topic"], v_sa, v["error"], v["topic"], v_a, v["topic*assessor"])
+
+
+def error_variances(components: VarianceComponents, n_t: Any, n_a: Any, design: Design | None) -> tuple[Any, Any]:
+    """Relative and absolute error variance, for numbers or arrays of numbers."""
+    _, (v_st, v_sa, v_e, v_t, v_a, v_ta) = error_parts(components, design)
+    relative = v_st / n_t + v_sa / n_a + v_e / (n_t * n_a)
+    return relative, relative + v_t / n_t + v_a / n_a + v_ta / (n_t * n_a)
+
+
+def coefficient(components: VarianceComponents, error: Any) -> Floats:
+    """Share of what systems differ by in that and the error; nan where both are 0."""
+    v_s = components.of("system")
+    total = v_s + np.asarray(error, np.float64)
+    return np.asarray(np.divide(v_s, total, out=np.full(total.shape, np.nan), where=total > 0))

@@ -1,0 +1,208 @@
+"""Topics by assessors: mean squares of a two-way table, its bootstrap, and permutations within rows.
+
+Henderson (1953), Estimation of Variance and Covariance Components. Biometrics 9(2), method III, for tables with holes;
+Owen (2007), The Pigeonhole Bootstrap. Ann. Appl. Stat. 1(2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.kernels.compiled import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoWay:
+    """Mean squares of topics, assessors and error, and what each adds to the variance of the mean.
+
+    mean : (columns,) mean over topics of the topics' means over assessors.
+    ms : (3, columns) mean squares of topics (assessors held fixed), of assessors (topics held fixed), of error.
+    df : (3,) their degrees of freedom.
+    weights : (3,) variance of the mean = weights[0] max(MS_t - MS_e, 0) + weights[1] max(MS_a - MS_e, 0)
+        + weights[2] MS_e; all are 1 / (T A) in a full table.
+    per : (2,) MS_t - MS_e and MS_a - MS_e over these are the components; A and T in a full table.
+    """
+
+    mean: Floats
+    ms: Floats
+    df: Floats
+    weights: Floats
+    per: Floats
+
+    def components(self) -> Floats:
+        """(3, columns) of topics, assessors and error; negative ones are 0."""
+        above = np.maximum(self.ms[:2] - self.ms[2], 0.0) / self.per[:, None]
+        return np.concatenate([above, self.ms[2:]])
+
+    def variance(self) -> tuple[Floats, Floats]:
+        """(columns,) variance of the mean over topics and assessors, and its degrees of freedom (Satterthwaite 1946).
+
+        The variance is a sum of mean squares c_i MS_i; df = (sum c_i MS_i)^2 / sum (c_i MS_i)^2 / df_i. Without any
+        variance df are nan.
+        """
+        positive = self.ms[:2] > self.ms[2]
+        own = np.where(positive, self.weights[:2, None], 0.0)
+        parts = np.concatenate([own, self.weights[2:, None] - own.sum(axis=0, keepdims=True)]) * self.ms
+        variance = parts.sum(axis=0)
+        squares = (parts**2 / self.df[:, None]).sum(axis=0)
+        df = np.divide(variance**2, squares, out=np.full_like(variance, np.nan), where=squares > 0)
+        return np.asarray(variance), np.asarray(df)
+
+
+def two_way(values: Floats) -> TwoWay:
+    """Of a full table (topics, assessors, columns), two or more of each."""
+    n_topics, n_assessors = values.shape[:2]
+    mean = values.mean(axis=(0, 1))
+    centred = values - mean
+    by_topic, by_assessor = centred.mean(axis=1), centred.mean(axis=0)
+    rest = centred - by_topic[:, None] - by_assessor
+    df = np.array([n_topics - 1, n_assessors - 1, (n_topics - 1) * (n_assessors - 1)], np.float64)
+    squares = np.stack(
+        [n_assessors * (by_topic**2).sum(axis=0), n_topics * (by_assessor**2).sum(axis=0), (rest**2).sum(axis=(0, 1))]
+    )
+    weights = np.full(3, 1.0 / (n_topics * n_assessors))
+    return TwoWay(mean, squares / df[:, None], df, weights, np.array([n_assessors, n_topics], np.float64))
+
+
+def two_way_with_holes(values: Floats, known: NDArray[np.bool_]) -> TwoWay | None:
+    """The same where only the `known` (topics, assessors) cells count: sums of squares from fitting constants.
+
+    Where topics fall into groups with assessors of their own (pairs of assessors, say, each with topics of its own),
+    every mean square is within groups. None where a mean square has no degrees of freedom: assessors nested in topics.
+    """
+    present = known.astype(np.float64)
+    n_topics, n_assessors = known.shape
+    n, per_topic = present.sum(), present.sum(axis=1)
+    filled = np.where(known[:, :, None], values, 0.0)
+    mean = (filled.sum(axis=1) / per_topic[:, None]).mean(axis=0)
+    filled = np.where(known[:, :, None], values - mean, 0.0)
+    topic_sum, assessor_sum = filled.sum(axis=1), filled.sum(axis=0)
+    # The assessors' equations once topics are swept out, or the other way: whichever are fewer.
+    turn = n_topics < n_assessors
+    incidence = present.T if turn else present
+    kept, swept = incidence.sum(axis=0), incidence.sum(axis=1)
+    kept_sum, swept_sum = (topic_sum, assessor_sum) if turn else (assessor_sum, topic_sum)
+    matrix = np.diag(kept) - incidence.T @ (incidence / swept[:, None])
+    # Groups of topics and assessors that share nothing: what differs between groups is left to neither.
+    groups = kept.size - int(np.linalg.matrix_rank(matrix, tol=1e-9 * float(kept.max())))
+    df = np.array([n_topics - groups, n_assessors - groups, n - n_topics - n_assessors + groups])
+    if (df < 1).any():
+        return None
+    right = kept_sum - (incidence / swept[:, None]).T @ swept_sum
+    effect = np.linalg.pinv(matrix, hermitian=True) @ right
+    adjusted = (effect * right).sum(axis=0)  # of what is kept, what is swept out held fixed
+    total = (filled**2).sum(axis=(0, 1)) - filled.sum(axis=(0, 1)) ** 2 / n
+    swept_alone = (swept_sum**2 / swept[:, None]).sum(axis=0) - filled.sum(axis=(0, 1)) ** 2 / n
+    kept_alone = (kept_sum**2 / kept[:, None]).sum(axis=0) - filled.sum(axis=(0, 1)) ** 2 / n
+    other = swept_alone + adjusted - kept_alone
+    error = np.maximum(total - swept_alone - adjusted, 0.0)
+    squares = np.stack([adjusted, other, error] if turn else [other, adjusted, error])
+    share = present / per_topic[:, None] / n_topics
+    per = np.array([(n - n_assessors) / df[0], (n - n_topics) / df[1]])
+    weights = np.array([1 / n_topics / per[0], (share.sum(axis=0) ** 2).sum() / per[1], (share**2).sum()])
+    return TwoWay(mean, np.maximum(squares, 0.0) / df[:, None], df, weights, per)
+
+
+@kernel
+def weighted_means(values: Floats, known: NDArray[np.bool_], topics: Floats, assessors: Floats) -> Floats:
+    """(replicates, columns) mean over topics of means over assessors, everyone counting as often as drawn.
+
+    values : (topics, assessors, columns), 0 where not `known` (topics, assessors). topics, assessors : (replicates,
+    topics) and (replicates, assessors) weights. A topic none of whose assessors was drawn is left out; nan without any.
+    """
+    n_topics, n_assessors, n_columns = values.shape
+    out = np.zeros((topics.shape[0], n_columns))
+    row = np.empty(n_columns)
+    for r in range(topics.shape[0]):
+        total = 0.0
+        for t in range(n_topics):
+            if topics[r, t] == 0.0:
+                continue
+            row[:] = 0.0
+            weight = 0.0
+            for a in range(n_assessors):
+                w = assessors[r, a]
+                if w > 0.0 and known[t, a]:
+                    weight += w
+                    for c in range(n_columns):
+                        row[c] += w * values[t, a, c]
+            if weight > 0.0:
+                total += topics[r, t]
+                factor = topics[r, t] / weight
+                for c in range(n_columns):
+                    out[r, c] += factor * row[c]
+        for c in range(n_columns):
+            out[r, c] /= total
+    return out
+
+
+@kernel
+def pair_deviations(replicates: Floats) -> Floats:
+    """(systems, systems) standard deviation over replicates of the difference of each two systems' means."""
+    n, n_systems = replicates.shape
+    mean = np.zeros(n_systems)
+    for r in range(n):
+        for i in range(n_systems):
+            mean[i] += replicates[r, i] / n
+    out = np.zeros((n_systems, n_systems))
+    for r in range(n):
+        for i in range(n_systems):
+            own = replicates[r, i] - mean[i]
+            for j in range(i):
+                apart = own - (replicates[r, j] - mean[j])
+                out[i, j] += apart * apart
+    for i in range(n_systems):
+        for j in range(i):
+            out[i, j] = np.sqrt(out[i, j] / (n - 1))
+            out[j, i] = out[i, j]
+    return out
+
+
+@kernel
+def largest_t(replicates: Floats, centre: Floats, error: Floats) -> Floats:
+    """(replicates,) the largest |difference - its centre| / error of all pairs of systems; errors of 0 are left out."""
+    n, n_systems = replicates.shape
+    inverse = np.zeros((n_systems, n_systems))
+    for i in range(n_systems):
+        for j in range(i):
+            if error[i, j] > 0.0:
+                inverse[i, j] = 1.0 / error[i, j]
+    out = np.zeros(n)
+    for r in range(n):
+        most = 0.0
+        for i in range(n_systems):
+            own = replicates[r, i] - centre[i]
+            for j in range(i):
+                most = max(most, abs(own - replicates[r, j] + centre[j]) * inverse[i, j])
+        out[r] = most
+    return out
+
+
+@kernel
+def permuted_ranges(values: Floats, weights: Floats, rng: np.random.Generator, n: int) -> Floats:
+    """(n,) highest minus lowest weighted mean of the columns, every row's values put into a new random order each time.
+
+    values : (rows, columns). weights : (rows,), with sum 1.
+    """
+    n_rows, n_columns = values.shape
+    work = values.copy()
+    out = np.empty(n)
+    sums = np.empty(n_columns)
+    for k in range(n):
+        sums[:] = 0.0
+        for r in range(n_rows):
+            for i in range(n_columns - 1, 0, -1):
+                j = int(rng.random() * (i + 1))
+                kept = work[r, i]
+                work[r, i] = work[r, j]
+                work[r, j] = kept
+            for c in range(n_columns):
+                sums[c] += weights[r] * work[r, c]
+        out[k] = sums.max() - sums.min()
+    return out

@@ -1,0 +1,150 @@
+"""`qrowd plan`."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from qrowd.comparison.designs import Growth
+from qrowd.reports.planning import advice
+
+
+@pytest.fixture
+def panel(folder):
+    return ["--runs", folder / "runs", "--judgments", folder / "judges"]
+
+
+COSTS = ["--budget", 2000, "--topic-cost", 30, "--judgment-cost", 0.4]
+
+
+def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
+    outcome = qrowd("plan", *panel, *COSTS)
+    assert outcome.status == 0
+    assert outcome.out.startswith(
+        "By nDCG@10, 2,000 is best spent on 18 topics with the same 5 assessors (1,980): that would rank systems with "
+        "reliability 0.859 and tell two apart that differ by 0.077; now, 25 topics with the same 8 assessors "
+        "rank systems with reliability 0.906; 20 more topics help more than a ninth assessor, "
+        "which 3 more topics would match.\n"
+    )
+    for part in (
+        "nDCG@10: what makes scores vary",
+        "what other numbers of topics, and of assessors for each, would give",
+        "what the budget buys, by the number of assessors for each topic",
+        "design: crossed, assessors are the same in all topics; every assessor has a score in every topic",
+        "cost: topics x 30 + topics x assessors x 40 documents x 0.4",
+        "designs: 269 are within the budget; the best has the largest reliability",
+        "scales: ",
+    ):
+        assert part in outcome.out
+
+
+def test_without_a_budget_designs_are_only_looked_at(qrowd, panel):
+    out = qrowd("plan", *panel, "-m", "AP", "--topics", "10,400", "--assessors", "4").out
+    assert out.startswith("By AP, now, 25 topics with the same 8 assessors rank systems with reliability ")
+    assert "what the budget buys" not in out
+    assert "cost" not in out
+    table = out.split("would give\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split()[:2] for line in table[1:]] == [["10", "4"], ["400", "4"]]
+
+
+def test_plan_is_the_library_s(qrowd, panel, folder, tmp_path):
+    import qrowd as library
+    from qrowd.comparison import best_design, d_study, variance_components
+
+    assert qrowd("plan", *panel, *COSTS, "--documents", 55.5, "--output", "p.json").status == 0
+    assert qrowd("plan", *panel, *COSTS, "--topics", "30", "--assessors", "2,3", "--output", "p.csv").status == 0
+    scores = library.evaluate(library.read_runs(folder / "runs"), library.read_judgments(folder / "judges"), "nDCG@10")
+    found = variance_components(scores.sel(measure="nDCG@10"))
+    written = json.loads((tmp_path / "p.json").read_text())
+    assert [row["component"] for row in written["components"]] == pytest.approx(found.component.tolist())
+    best = best_design(found, 2000, topic_cost=30, judgment_cost=0.4, documents_per_topic=55.5)
+    assert [written["best"][name] for name in ("n_topics", "n_assessors")] == [best.n_topics, best.n_assessors]
+    assert written["best"]["reliability"] == pytest.approx(best.reliability)
+    assert len(written["frontier"]) == best.frontier.n_topics.size
+    table = pd.read_csv(tmp_path / "p.csv")
+    assert table["reliability"].tolist() == pytest.approx(d_study(found, [30], [2, 3]).reliability.tolist())
+    assert table["cost"].tolist() == pytest.approx([30 * (30 + 2 * 16), 30 * (30 + 3 * 16)])
+
+
+def test_one_assessor_for_all_topics_may_be_best(qrowd, panel):
+    options = ["--budget", 500, "--topic-cost", 1, "--judgment-cost", 1, "--documents", 20.123, "--max-assessors", 1]
+    out = qrowd("plan", *panel, *options).out
+    assert "500 is best spent on 23 topics with one assessor for all (485.83): " in out
+
+
+def test_the_design_may_be_said_for_the_judgments_and_for_the_plan(qrowd, panel):
+    nested = qrowd("plan", *panel, "--design", "nested").out
+    assert "assessor:topic" in nested
+    assert "design: nested, every topic has assessors of its own" in nested
+    planned = qrowd("plan", *panel, "--planned", "nested", *COSTS).out
+    assert "system*assessor" in planned
+    assert "assessors each (" in planned
+    assert "planned: nested, with assessors of its own for every topic" in planned
+
+
+def test_slots_of_a_crowd_are_planned_as_a_panel(qrowd, folder):
+    out = qrowd("plan", "--runs", folder / "runs", "--judgments", folder / "magnitudes.csv", "--slots", 3).out
+    assert "with the same 3 assessors" in out
+    assert "uncertain: what assessors do rests on 3 of them" in out
+
+
+def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
+    conventions = {"unjudged": "condensed", "missing": "skip", "empty": "nan", "min-coverage": "0.2", "grades": "unit"}
+    options = [word for name, value in conventions.items() for word in (f"--{name}", value)]
+    choices = ["--target", "dependability", "--max-topics", 12, "--max-assessors", 3]
+    outcome = qrowd("plan", *panel, *COSTS, *choices, *options, "--output", "p.json")
+    assert outcome.status == 0
+    assert "limit: the best design reaches max_" in outcome.out
+    written = json.loads((tmp_path / "p.json").read_text())
+    told = {name.replace("_", "-"): str(value) for name, value in written["conventions"].items()}
+    assert conventions.items() <= told.items()
+    assert written["best"]["target"] == "dependability"
+    assert written["best"]["n_assessors"] <= 3
+    assert written["costs"] == {"budget": 2000.0, "topic_cost": 30.0, "judgment_cost": 0.4, "documents": 40.0}
+
+
+@pytest.mark.parametrize(("grown", "expected"), [
+    (Growth(25, 3, 20, 1, 0.5, 0.3, 0.4, 7), "help more than a fourth assessor, which 7 more topics would match"),
+    (Growth(25, 7, 20, 1, 0.5, 0.3, 0.4, 1), "help more than an eighth assessor, which 1 more topic would match"),
+    (Growth(25, 17, 20, 1, 0.5, 0.4, 0.3, None), "less than an 18th assessor, which no number of topics makes up for"),
+    (Growth(25, 21, 20, 1, 0.5, 0.4, 0.4, 20), "20 more topics help as much as a 22nd assessor"),
+    (Growth(25, 12, 20, 2, 0.5, 0.4, 0.3, 30), "help less than 2 more assessors, which 30 more topics would match"),
+    (Growth(9, 11, 1, 1, 0.5, 0.4, 0.5, 0), "1 more topic helps more than a 12th assessor, which would change nothing"),
+])  # fmt: skip
+def test_advice_is_a_sentence(grown, expected):
+    assert advice(grown).endswith(expected)
+
+
+@pytest.mark.parametrize(("extra", "expected"), [
+    (["--budget", "100"], ["--budget", "--topic-cost"]),
+    (["--budget", "-1", "--topic-cost", "1"], ["budget=-1.0"]),
+    (["--budget", "10", "--topic-cost", "11"], ["budget=10", "costs 11"]),
+    (["--budget", "10", "--topic-cost", "1", "--target", "x"], ["target='x'"]),
+    (["--design", "x"], ["design='x'", "crossed, nested, auto"]),
+    (["--design", "nested", "--planned", "crossed"], ["nested assessors"]),
+    (["--topics", "5,x"], ["--topics 5,x", "25,50,100"]),
+    (["--assessors", "0"], ["--assessors 0"]),
+    (["--ties", "x"], ["ties='x'"]),
+    (["-m", "nDGC"], ["did you mean 'nDCG'"]),
+    (["--output", "c.xls"], ["c.xls", ".csv"]),
+])  # fmt: skip
+def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, extra, expected):
+    outcome = qrowd("plan", *panel, *extra)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("qrowd: ")
+    assert outcome.err.count("\n") == 1
+    for text in expected:
+        assert text in outcome.err
+
+
+def test_one_assessor_is_no_panel_to_plan_with(qrowd, folder):
+    outcome = qrowd("plan", "--runs", folder / "runs", "--judgments", folder / "judges" / "ann.qrels")
+    assert outcome.status == 2
+    assert "1 assessor with scores of all systems; variance among assessors needs 2" in outcome.err
+
+
+def test_one_system_is_none_to_tell_apart(qrowd, folder):
+    outcome = qrowd("plan", "--runs", folder / "runs" / "bm25.run", "--judgments", folder / "judges")
+    assert outcome.status == 2
+    assert "1 system; variance among systems needs 2" in outcome.err

@@ -1,0 +1,215 @@
+"""What designs would give, and what a budget buys."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from oracles import generalizability as oracle
+from qrowd.comparison import best_design, d_study, growth, variance_components
+from qrowd.comparison.generalizability import VarianceComponents
+from qrowd.errors import ArgumentError
+
+SOURCES = {
+    "crossed": {
+        "s": "system", "t": "topic", "a": "assessor", "st": "system*topic", "sa": "system*assessor",
+        "ta": "topic*assessor", "sta": "error",
+    },
+    "nested": {"s": "system", "t": "topic", "a:t": "assessor:topic", "st": "system*topic", "sa:t": "error"},
+}  # fmt: skip
+
+
+def components(design="crossed", **v):
+    """With these variance components, 0 where none is given; of 25 topics, 3 assessors, 10 systems."""
+    sources = tuple(SOURCES[design].values())
+    values = np.array([v.get(letter.replace(":", "_"), 0.0) for letter in SOURCES[design]])
+    nothing = np.zeros(values.size)
+    return VarianceComponents(
+        design,
+        sources,
+        nothing,
+        nothing.astype(int),
+        nothing,
+        values,
+        values,
+        values / max(values.sum(), 1e-300),
+        (),
+        topics=tuple(map(str, range(25))),
+        assessors=("x", "y", "z"),
+        systems=tuple(map(str, range(10))),
+        n_assessors=3.0,
+        n_scores=75,
+        n_left_out=0,
+        handling="made up",
+    )
+
+
+PART = st.sampled_from([0.0, 0.01, 0.3, 1.0])
+
+
+@st.composite
+def drawn(draw):
+    design = draw(st.sampled_from(["crossed", "nested"]))
+    found = {letter.replace(":", "_"): draw(PART) for letter in SOURCES[design]}
+    assume(found["s"] > 0)
+    return components(design, **found)
+
+
+def letters(given_):
+    return dict(zip(SOURCES[given_.design], given_.component.tolist(), strict=True))
+
+
+@given(
+    drawn(), st.lists(st.integers(1, 300), min_size=1, max_size=3), st.lists(st.integers(1, 9), min_size=1, max_size=3)
+)
+def test_a_d_study_holds_the_coefficients_of_every_design_topics_outermost(given_, topics, assessors):
+    study = d_study(given_, topics, assessors)
+    designs = [(t, a) for t in topics for a in assessors]
+    assert list(zip(study.n_topics.tolist(), study.n_assessors.tolist(), strict=True)) == designs
+    for i, (t, a) in enumerate(designs):
+        figures = (study.reliability, study.dependability, study.standard_error, study.standard_error_of_difference)
+        expected = oracle.coefficients(letters(given_), t, a, given_.design)
+        assert [figure[i] for figure in figures] == pytest.approx(expected)
+    assert np.isnan(study.cost).all()
+    assert len(study.to_frame()) == len(designs)
+
+
+COST = st.sampled_from([0.0, 0.4, 3.0, 30.0])
+
+
+@given(drawn(), st.sampled_from([60.0, 500.0, 2000.0]), COST, COST, st.sampled_from([1, 10, 37.5]))
+def test_the_best_design_is_the_best_of_all_that_can_be_paid(given_, budget, topic_cost, judgment_cost, documents):
+    assume(topic_cost + judgment_cost > 0)
+    designs = oracle.designs_within(budget, topic_cost, judgment_cost, documents, 40, 6)
+    options = {"topic_cost": topic_cost, "judgment_cost": judgment_cost, "documents_per_topic": documents}
+    options |= {"max_topics": 40, "max_assessors": 6}
+    if not designs:
+        with pytest.raises(ArgumentError, match="one topic with one assessor costs"):
+            best_design(given_, budget, **options)
+        return
+    for target, place in (("reliability", 0), ("dependability", 1)):
+        found = best_design(given_, budget, target=target, **options)
+        worth = {(t, a): oracle.coefficients(letters(given_), t, a, given_.design)[place] for t, a, _ in designs}
+        assert worth[found.n_topics, found.n_assessors] == pytest.approx(max(worth.values()), abs=2e-12)
+        assert getattr(found, target) == pytest.approx(worth[found.n_topics, found.n_assessors])
+        assert found.n_designs == len(designs)
+        assert found.cost <= budget * (1 + 1e-9)
+        price = {(t, a): cost for t, a, cost in designs}
+        frontier = list(zip(found.frontier.n_topics.tolist(), found.frontier.n_assessors.tolist(), strict=True))
+        assert frontier[-1] == (found.n_topics, found.n_assessors)
+        for here in frontier:  # nothing at that cost or below is better
+            assert all(worth[other] <= worth[here] + 2e-12 for other in worth if price[other] <= price[here])
+        costs = [price[here] for here in frontier]
+        assert costs == sorted(costs)
+        for t, a in zip(found.by_assessors.n_topics.tolist(), found.by_assessors.n_assessors.tolist(), strict=True):
+            assert t == max(topics for topics, assessors, _ in designs if assessors == a)
+
+
+def test_unequal_costs_move_the_best_design():
+    """By hand: 1/31 + .1/4 + 2/124 = .0734 is below .0740 of 41 topics with 3 and .0760 of 25 with 5; and so on."""
+    given_ = components(s=1.0, st=1.0, sa=0.1, sta=2.0)
+    bought = [
+        best_design(given_, 2000, topic_cost=topic, judgment_cost=0.4, documents_per_topic=40) for topic in (0, 30, 300)
+    ]
+    assert [(found.n_topics, found.n_assessors, found.cost) for found in bought] == [
+        (31, 4, 1984.0), (21, 4, 1974.0), (5, 6, 1980.0),
+    ]  # fmt: skip
+    assert [found.at_limit for found in bought] == [(), (), ()]
+
+
+def test_where_one_assessor_says_all_the_others_are_not_paid():
+    found = best_design(components(s=1.0, st=1.0), 100, topic_cost=1, judgment_cost=0, documents_per_topic=10)
+    assert (found.n_topics, found.n_assessors, found.cost) == (100, 1, 100.0)
+
+
+def test_a_best_design_at_a_limit_says_so():
+    given_ = components(s=1.0, st=1.0, sa=1.0)
+    found = best_design(
+        given_, 1e6, topic_cost=1, judgment_cost=0.1, documents_per_topic=10, max_topics=50, max_assessors=4
+    )
+    assert (found.n_topics, found.n_assessors, found.at_limit) == (50, 4, ("max_topics", "max_assessors"))
+
+
+def test_more_topics_and_more_assessors_are_held_against_each_other():
+    found = growth(components(s=1.0, st=1.0, sta=1.0))
+    assert (found.n_topics, found.n_assessors, found.topics, found.assessors) == (25, 3, 20, 1)
+    assert found.now == pytest.approx(np.sqrt(2 * (1 / 25 + 1 / 75)))
+    assert found.with_topics == pytest.approx(np.sqrt(2 * (1 / 45 + 1 / 135)))
+    assert found.with_assessors == pytest.approx(np.sqrt(2 * (1 / 25 + 1 / 100)))
+    assert (found.better, found.same_as_assessors) == ("topics", 2)
+
+
+def test_what_assessors_do_to_systems_does_not_wear_off_with_topics():
+    found = growth(components(s=1.0, st=0.1, sa=1.0))
+    assert (found.better, found.same_as_assessors) == ("assessors", None)
+    assert growth(components(s=1.0, sa=1.0)).same_as_assessors is None
+    # Other assessors in every topic: then it does.
+    assert growth(components(s=1.0, st=0.1, sa=1.0), design="nested").same_as_assessors == 6
+
+
+def test_where_assessors_change_nothing_a_further_one_is_worth_no_topic():
+    found = growth(components(s=1.0, st=1.0))
+    assert (found.better, found.same_as_assessors) == ("topics", 0)
+    assert (growth(components(s=1.0)).better, growth(components(s=1.0)).same_as_assessors) == ("same", 0)
+
+
+@given(drawn(), st.integers(1, 60), st.integers(1, 6), st.integers(1, 3))
+def test_the_topics_that_match_further_assessors_are_the_fewest_that_do(given_, n_t, n_a, more):
+    found = growth(given_, n_t, n_a, assessors=more)
+    wanted = given_.standard_error_of_difference(n_t, n_a + more)
+    n = found.same_as_assessors
+    if n is None:
+        assert given_.standard_error_of_difference(10**9, n_a) > wanted * (1 - 1e-9) or wanted == 0
+        return
+    assert given_.standard_error_of_difference(n_t + n, n_a) <= wanted * (1 + 1e-9)
+    if n > 0:
+        assert given_.standard_error_of_difference(n_t + n - 1, n_a) > wanted * (1 - 1e-9)
+
+
+def test_crossed_components_tell_of_other_assessors_in_every_topic():
+    given_ = components(s=1.0, st=0.5, sa=0.2, sta=0.3, t=0.1, a=0.4, ta=0.6)
+    study = d_study(given_, [10], [2], design="nested")
+    assert study.design == "nested"
+    assert study.reliability[0] == pytest.approx(1 / (1 + 0.05 + 0.5 / 20))
+    assert study.dependability[0] == pytest.approx(1 / (1 + 0.05 + 0.025 + 0.01 + 1.0 / 20))
+
+
+GOOD = {"budget": 100, "topic_cost": 1, "judgment_cost": 1, "documents_per_topic": 10}
+
+
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"budget": 0}, "budget=0: a number above 0"),
+    ({"budget": float("nan")}, "budget=nan"),
+    ({"budget": 10}, "budget=10: one topic with one assessor costs 11"),
+    ({"topic_cost": -1}, "topic_cost=-1: 0 or more"),
+    ({"judgment_cost": float("inf")}, "judgment_cost=inf"),
+    ({"topic_cost": 0, "judgment_cost": 0}, "nothing costs anything"),
+    ({"documents_per_topic": 0}, "documents_per_topic=0"),
+    ({"max_topics": 0}, "max_topics=0: 1 or more"),
+    ({"max_topics": 10**6}, "at most 1,000,000 designs"),
+    ({"target": "phi"}, "target='phi': choose from reliability, dependability"),
+    ({"design": "x"}, "design='x': choose from crossed, nested"),
+])  # fmt: skip
+def test_what_no_budget_can_mean_is_an_error(changed, message):
+    with pytest.raises(ArgumentError, match=message):
+        best_design(components(s=1.0, st=1.0), **(GOOD | changed))
+
+
+def test_other_arguments_that_make_no_sense_are_errors_too():
+    given_ = components(s=1.0, st=1.0)
+    for topics, assessors, message in (
+        ([], [1], "topics: at least one"),
+        ([5], [0], "assessors: 0"),
+        ([2.5], [1], "2.5"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            d_study(given_, topics, assessors)
+    with pytest.raises(ArgumentError, match="topics=0, assessors=1"):
+        growth(given_, topics=0)
+    with pytest.raises(ArgumentError, match="nothing varies"):
+        best_design(components(), **GOOD)
+
+
+def test_the_data_s_own_design_is_the_default():
+    given_ = variance_components(np.random.default_rng(0).random((3, 6, 5)))
+    assert given_.reliability() == given_.reliability(6, 3) == d_study(given_, [6], [3]).reliability[0]

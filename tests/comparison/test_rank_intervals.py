@@ -1,0 +1,176 @@
+"""Many systems at once: ranks, randomised Tukey, and p-values for all pairs."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import qrowd
+from oracles import certainty as oracle
+from qrowd.comparison.randomised import benjamini_hochberg, randomised_tukey
+from qrowd.comparison.rank_intervals import rank_intervals
+from qrowd.comparison.resampling import panel_of, replicate_means
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.two_way import largest_t, pair_deviations, permuted_ranges
+
+NAN = float("nan")
+
+
+def scores(topics=25, assessors=6, systems=5, seed=1, spread=0.1):
+    random = np.random.default_rng(seed)
+    return (
+        random.normal(0.5, 0.1, (1, topics, systems))
+        + random.normal(0, 0.03, (assessors, 1, systems))
+        + random.normal(0, 0.1, (assessors, topics, systems))
+        + np.linspace(spread, 0, systems)
+    )
+
+
+@pytest.mark.parametrize("over", ["both", "topics"])
+def test_ranks_are_those_of_the_largest_t_in_loops(over):
+    values = scores()
+    found = rank_intervals(values, over=over, n=200, rng=4, confidence=0.9)
+    replicates = replicate_means(panel_of(values), 200, over, 4)
+    mean = values.mean(axis=(0, 1))
+    error = np.array([[np.std(replicates[:, i] - replicates[:, j], ddof=1) for j in range(5)] for i in range(5)])
+    assert pair_deviations(replicates) == pytest.approx(error)
+    most = [oracle.largest_t(row.tolist(), mean.tolist(), error.tolist()) for row in replicates]
+    assert found.critical == pytest.approx(np.quantile(most, 0.9))
+    expected = oracle.rank_sets(mean.tolist(), error.tolist(), found.critical)
+    assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == expected
+    assert found.rank.tolist() == scipy.stats.rankdata(-mean, "min").tolist()
+    assert any(low > 1 for low, _ in expected)
+    assert any(high - low > 0 for low, high in expected)
+
+
+@given(st.integers(0, 100))
+def test_a_rank_lies_within_its_interval_and_names_do_not_matter(seed):
+    values = scores(seed=seed, systems=4)
+    found = rank_intervals(values, n=100, rng=seed)
+    assert (found.low <= found.rank).all()
+    assert (found.rank <= found.high).all()
+    assert "".join(found.tied_at_the_top).count(str(int(np.argmin(found.rank)))) == 1
+    order = np.random.default_rng(seed).permutation(4)
+    other = rank_intervals(values[:, :, order], n=100, rng=seed)
+    assert other.low.tolist() == found.low[order].tolist()
+    assert other.critical == pytest.approx(found.critical)
+
+
+def test_more_confidence_never_narrows_and_more_assessors_are_no_less_sure():
+    values = scores(spread=0.2)
+    wide, narrow = (rank_intervals(values, confidence=c, n=500, rng=1) for c in (0.99, 0.8))
+    assert (wide.low <= narrow.low).all()
+    assert (wide.high >= narrow.high).all()
+    assert set(narrow.tied_at_the_top) <= set(wide.tied_at_the_top)
+
+
+def test_systems_that_are_the_same_share_their_ranks():
+    values = scores(systems=3, spread=0.5)
+    values = np.concatenate([values, values[:, :, :1]], axis=2)
+    found = rank_intervals(values, n=200, rng=1)
+    assert found.rank.tolist() == [1, 3, 4, 1]
+    assert found.tied_at_the_top == ("0", "3")
+    assert not found.better[0, 3]
+
+
+def test_differences_that_do_not_vary_are_sure():
+    values = scores(systems=1)
+    values = np.concatenate([values, values - 0.25], axis=2)
+    found = rank_intervals(values, n=100, rng=1)
+    assert (found.low.tolist(), found.high.tolist()) == ([1, 2], [1, 2])
+
+
+def test_all_ranks_are_held_together_as_often_as_they_claim():
+    """Systems that truly differ by steps; topics and 12 assessors drawn anew."""
+    held = 0
+    for seed in range(150):
+        found = rank_intervals(scores(30, 12, 5, seed, spread=0.05), n=200, rng=seed)
+        held += bool((found.low <= np.arange(1, 6)).all() and (found.high >= np.arange(1, 6)).all())
+    assert held / 150 >= 0.93
+
+
+def test_threads_change_no_bit():
+    values = scores()
+    one, two = (rank_intervals(values, n=1200, rng=2, threads=threads) for threads in (1, 3))
+    assert one.critical == two.critical
+    one_p, two_p = (randomised_tukey(values, n=1200, rng=2, threads=threads).p for threads in (1, 3))
+    assert np.array_equal(one_p, two_p)
+
+
+def test_without_a_choice_topics_alone_are_drawn_and_it_is_said():
+    found = rank_intervals(scores(assessors=1), n=50, rng=1)
+    assert (found.over, found.reason) == ("topics", "one assessor: topics are all that can be drawn")
+    assert "too narrow" in rank_intervals(scores(assessors=3), n=50, rng=1).reason
+
+
+def test_the_frame_has_the_best_first():
+    frame = rank_intervals(scores(), n=50, rng=1).to_frame()
+    assert frame["mean"].is_monotonic_decreasing
+    assert frame["top"].tolist() == (frame["low"] == 1).tolist()
+
+
+def test_one_topic_of_two_systems_gives_tukeys_p_by_counting():
+    """Two systems, three topics: 2 orders of each topic, 8 in all; p is the share whose range is as large."""
+    values = np.array([[[0.5, 0.1], [0.6, 0.3], [0.2, 0.4]]])
+    found = randomised_tukey(values, n=40_000, rng=1)
+    differences = [0.4, 0.3, -0.2]
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1)
+    exact = (np.abs(signs.T @ differences) >= 0.5 - 1e-9).mean()
+    assert found.p[0] == pytest.approx(exact, abs=0.01)
+
+
+def test_permutations_keep_every_rows_values():
+    values = np.array([[1.0, 2.0, 4.0]])
+    ranges = permuted_ranges(values, np.ones(1), np.random.default_rng(1), 50)
+    assert ranges.tolist() == [3.0] * 50
+
+
+def test_tukey_within_topics_holds_its_level_and_within_cells_does_not():
+    """Systems alike on average, but not on each topic: what a topic does to a system is shared by all its assessors."""
+    false = {"topic": 0, "cell": 0}
+    for seed in range(150):
+        random = np.random.default_rng(seed)
+        values = random.normal(0, 1, (1, 15, 4)) + random.normal(0, 1, (6, 15, 4))
+        for within in false:
+            false[within] += bool((randomised_tukey(values, within=within, n=199, rng=seed).p <= 0.05).any())
+    assert false["cell"] / 150 > 0.4
+    assert 0.01 < false["topic"] / 150 < 0.1
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_benjamini_hochberg_is_the_loop_and_scipys(p):
+    found = benjamini_hochberg(np.array(p))
+    assert found == pytest.approx(oracle.false_discovery_rate(p))
+    assert found == pytest.approx(scipy.stats.false_discovery_control(p))
+    assert benjamini_hochberg(np.array([*p, NAN]))[:-1] == pytest.approx(found)
+
+
+def test_nothing_below_two_systems_and_two_topics():
+    with pytest.raises(ArgumentError, match="1 system"):
+        rank_intervals(np.ones((2, 4, 1)))
+    with pytest.raises(NoOverlapError, match="share 1 topic"):
+        rank_intervals(np.ones((2, 1, 2)))
+    for options, message in (({"over": "all"}, "over='all'"), ({"confidence": 0}, "confidence=0"), ({"n": 1}, "n=1")):
+        with pytest.raises(ArgumentError, match=message):
+            rank_intervals(scores(), **options)
+    for options, message in (({"within": "all"}, "within='all'"), ({"n": 0}, "n=0")):
+        with pytest.raises(ArgumentError, match=message):
+            randomised_tukey(scores(), **options)
+
+
+def test_errors_of_nought_are_left_out_of_the_largest_t():
+    assert largest_t(np.array([[1.0, 2.0]]), np.zeros(2), np.zeros((2, 2))).tolist() == [0.0]
+
+
+def test_on_dl21_sixteen_of_63_systems_may_be_the_best(dl21):
+    measured = qrowd.evaluate(
+        qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["nDCG@10"]
+    ).sel(measure="nDCG@10")
+    both = rank_intervals(measured, n=4000, rng=1)
+    topics = rank_intervals(measured, over="topics", n=4000, rng=1)
+    assert len(topics.tied_at_the_top) < len(both.tied_at_the_top)
+    assert 12 <= len(both.tied_at_the_top) <= 20
+    assert "pash_f1" in both.tied_at_the_top
+    assert "p_bm25rm3" not in both.tied_at_the_top
+    assert (both.high - both.low).mean() > (topics.high - topics.low).mean()

@@ -1,0 +1,109 @@
+"""May a model stand in for people: the definitions in loops, from the papers' equations."""
+
+from fractions import Fraction
+from itertools import pairwise, permutations
+from math import fsum, log2, nan, sqrt
+
+from scipy import stats
+
+
+def distance(value, others, closeness):
+    """How far from the others, exact: minus S, but for the root of rmse, which keeps the order."""
+    gaps = [abs(Fraction(value) - Fraction(other)) for other in others]
+    if closeness == "accuracy":
+        return Fraction(sum(gap != 0 for gap in gaps), len(gaps))
+    return sum(gap**2 if closeness == "rmse" else gap for gap in gaps) / len(gaps)
+
+
+def annotator_test(panel, model, closeness, eps):
+    """{person: (n, rho_l, rho_h, p)}; panel : {document: {person: value}}, model : {document: value}.
+
+    Calderon, Reichart & Dror (2025), section 3: leave the person out, compare with those who remain.
+    """
+    found = {}
+    for person in sorted({who for said in panel.values() for who in said}):
+        model_wins, person_wins = [], []
+        for document, said in panel.items():
+            others = [value for who, value in said.items() if who != person]
+            if person in said and document in model and others:
+                models = distance(model[document], others, closeness)
+                own = distance(said[person], others, closeness)
+                model_wins.append(int(models <= own))
+                person_wins.append(int(own <= models))
+        n = len(model_wins)
+        if n:
+            differences = [h - m for h, m in zip(person_wins, model_wins, strict=True)]
+            if len(set(differences)) == 1:
+                p = 0.0 if differences[0] < eps else 1.0  # the limit of a t-test without spread
+            else:
+                p = float(stats.ttest_1samp(differences, eps, alternative="less").pvalue)
+            found[person] = (n, sum(model_wins) / n, sum(person_wins) / n, p)
+    return found
+
+
+def winning_rate(found, q, fewest):
+    """Share of the people tested whose hypothesis is rejected: the largest i with p_(i) <= i q / (m c_m), and below."""
+    p = sorted(p for n, _, _, p in found.values() if n >= fewest)
+    m = len(p)
+    bound = [i * q / (m * fsum(1 / j for j in range(1, m + 1))) for i in range(1, m + 1)]
+    last = max((i for i in range(m) if p[i] <= bound[i]), default=-1)
+    return (last + 1) / m
+
+
+def ndcg(ranked, truth, k):
+    """Of a list of documents by {document: grade}; 0 where nothing is relevant."""
+    ideal = sorted(truth.values(), reverse=True)[:k]
+    best = fsum(gain / log2(rank + 2) for rank, gain in enumerate(ideal))
+    got = fsum(truth.get(document, 0) / log2(rank + 2) for rank, document in enumerate(ranked[:k]))
+    return got / best if best else 0.0
+
+
+def expected_ndcg(grades, truth, k):
+    """Mean over all orders that put no lower grade above a higher one; grades : {document: grade}."""
+    orders = [order for order in permutations(grades) if all(grades[a] >= grades[b] for a, b in pairwise(order))]
+    return fsum(ndcg(order, truth, k) for order in orders) / len(orders)
+
+
+def ceiling_lines(people, truth, k, seen=False):
+    """{line: {topic: score}}; people : {person: {topic: {document: grade}}}, truth : {topic: {document: grade}}."""
+    lines = {"max": {}, "mean": {}, "chance": {}, **{person: {} for person in people}}
+    for topic, true in truth.items():
+        said = {who: given.get(topic, {}) for who, given in people.items()}
+        anyone = {document for given in said.values() for document in given} & true.keys()
+        if not anyone:
+            continue
+        pool = [document for document in true if not seen or document in anyone]
+        of = {d: [given[d] for given in said.values() if d in given] or [0] for d in pool}
+        lines["max"][topic] = expected_ndcg({d: max(of[d]) for d in pool}, true, k)
+        lines["mean"][topic] = expected_ndcg({d: sum(map(Fraction, of[d])) / len(of[d]) for d in pool}, true, k)
+        lines["chance"][topic] = expected_ndcg(dict.fromkeys(pool, 0), true, k)
+        for who, given in said.items():
+            if given:
+                lines[who][topic] = expected_ndcg({d: given.get(d, 0) for d in pool}, true, k)
+    return lines
+
+
+def favour(by_model, by_people, group, confidence):
+    """(mean, low, high, p, n); by_model : [topic][system], by_people : [person][topic][system], None where unknown."""
+    differences = []
+    for t, row in enumerate(by_model):
+        own = contrast(row, group)
+        others = [c for c in (contrast(person[t], group) for person in by_people) if c is not None]
+        if own is not None and others:
+            differences.append(own - fsum(others) / len(others))
+    n = len(differences)
+    if n < 2:
+        return nan, nan, nan, nan, n
+    mean = fsum(differences) / n
+    error = sqrt(fsum((d - mean) ** 2 for d in differences) / (n - 1) / n)
+    if error == 0:
+        return mean, mean, mean, float(mean == 0), n
+    low, high = stats.t.interval(confidence, n - 1, mean, error)
+    return mean, low, high, 2 * stats.t.sf(abs(mean / error), n - 1), n
+
+
+def contrast(row, group):
+    """Mean of the group's systems less that of the others, of those with scores."""
+    inside = [score for s, score in enumerate(row) if s in group and score is not None]
+    outside = [score for s, score in enumerate(row) if s not in group and score is not None]
+    return fsum(inside) / len(inside) - fsum(outside) / len(outside) if inside and outside else None
