@@ -1,10 +1,9 @@
 """Numbers that were printed elsewhere, or worked out by hand, through the public door."""
 
-from statistics import mean
-
 import numpy as np
 import pytest
 
+from qrowd.certainty import human_ceiling
 from qrowd.evaluation import coefficients, evaluate
 from qrowd.files import read_judgments, read_runs
 from qrowd.model.judgments import Judgments
@@ -105,19 +104,9 @@ def test_people_reach_the_published_ceilings_on_dl19(dl19):
     The whole pool is ranked by the higher, or the mean, of the grades that the topic's people gave; what they did not
     see counts 0 and ties are taken in expectation. Recomputed: .7783 and .8149.
     """
-    nist = read_judgments([dl19 / "qrels.nist.txt"])
-    given = {}
-    for line in (dl19 / "humans" / "main.tsv").read_text().splitlines()[1:]:
-        topic, document, _, grade = line.split()
-        given.setdefault(topic, {}).setdefault(document, []).append(int(grade))
-    pool = [(nist.topics[t], nist.documents[d]) for t, d in zip(nist.topic, nist.document, strict=True)]
-    lists = {"max": {}, "mean": {}}
-    for topic, document in pool:
-        grades = given[topic].get(document, [0])
-        lists["max"].setdefault(topic, {})[document] = max(grades)
-        lists["mean"].setdefault(topic, {})[document] = mean(grades)
-    ceilings = evaluate(Runs.from_dict(lists), nist, "nDCG@10", ties="expected").mean("topic").squeeze()
-    assert ceilings.to_series().to_dict() == approx({"max": 0.7783, "mean": 0.8149}, abs=5e-5)
+    nist, people = read_judgments([dl19 / "qrels.nist.txt"]), read_judgments([dl19 / "humans" / "main.tsv"])
+    found = human_ceiling(people, nist, "nDCG@10")
+    assert (found.of("max"), found.of("mean")) == approx((0.7783, 0.8149), abs=5e-5)
 
 
 def test_2395_of_dl21s_3339_lists_have_ties(dl21):

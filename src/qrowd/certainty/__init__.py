@@ -1,0 +1,58 @@
+"""How sure are we? What needs judgments and scores together.
+
+prediction_powered, prediction_powered_means, prediction_powered_difference     few topics of people, many of a model
+prediction_powered_documents    a model judged every document, people a sample of them
+topics_needed                   how many topics people must judge for an interval of a wanted width
+
+alternative_annotator_test, people_tested   may a model stand in for people; the same asked of each person
+human_ceiling                   what people's grades, taken for a ranking, score by a reference
+favours                         whether a judge favours a group of systems
+under_label_uncertainty         scores and ranks over draws of the labels, from assessors or a posterior
+one_judgment_each               how far the ranking by one judgment per document strays from a reference
+merged_runs, complete_lists     simulated runs of lists that were judged without a gap
+"""
+
+from qrowd.certainty.annotator_test import AnnotatorTest, PeopleTested, alternative_annotator_test, people_tested
+from qrowd.certainty.ceiling import Ceiling, human_ceiling
+from qrowd.certainty.favour import Favour, favours
+from qrowd.certainty.label_samples import JudgmentSamples
+from qrowd.certainty.label_uncertainty import LabelUncertainty, under_label_uncertainty
+from qrowd.certainty.merged_runs import CompleteLists, complete_lists, merged_runs
+from qrowd.certainty.one_judgment import OneJudgmentEach, one_judgment_each
+from qrowd.certainty.prediction_powered import (
+    PredictionPowered,
+    PredictionPoweredMeans,
+    prediction_powered,
+    prediction_powered_difference,
+    prediction_powered_means,
+)
+from qrowd.certainty.prediction_powered_documents import PredictionPoweredDocuments, prediction_powered_documents
+from qrowd.certainty.prediction_powered_planning import TopicsNeeded, topics_needed
+
+__all__ = [
+    "AnnotatorTest",
+    "Ceiling",
+    "CompleteLists",
+    "Favour",
+    "JudgmentSamples",
+    "LabelUncertainty",
+    "OneJudgmentEach",
+    "PeopleTested",
+    "PredictionPowered",
+    "PredictionPoweredDocuments",
+    "PredictionPoweredMeans",
+    "TopicsNeeded",
+    "alternative_annotator_test",
+    "complete_lists",
+    "favours",
+    "human_ceiling",
+    "merged_runs",
+    "one_judgment_each",
+    "people_tested",
+    "prediction_powered",
+    "prediction_powered_difference",
+    "prediction_powered_documents",
+    "prediction_powered_means",
+    "topics_needed",
+    "under_label_uncertainty",
+]

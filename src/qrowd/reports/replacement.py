@@ -1,0 +1,256 @@
+"""May this judge stand in for our assessors, as a document: the test, the ceiling, and whom the judge favours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
+from qrowd.certainty.annotator_test import (
+    PASSES,
+    AnnotatorTest,
+    PeopleTested,
+    alternative_annotator_test,
+    model_and_people,
+    people_tested,
+)
+from qrowd.certainty.ceiling import Ceiling
+from qrowd.certainty.favour import Favour
+from qrowd.errors import NoOverlapError
+from qrowd.model.judgments import Judgments
+from qrowd.model.scores import Scores
+from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.notes import notes
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import pandas
+
+CLOSENESS = {
+    "accuracy": "share of the others who gave the same grade",
+    "rmse": "minus the root of the mean squared difference to the others",
+    "difference": "minus the mean absolute difference to the others",
+}
+
+
+def replacement_document(
+    test: AnnotatorTest,
+    people: PeopleTested,
+    kappas: PairwiseAgreement | None = None,
+    ceiling: Ceiling | None = None,
+    favour: Favour | None = None,
+    scores: Scores | None = None,
+) -> Document:
+    """The answer for this model and these people; a row per person; the ceiling and the favour where they are given.
+
+    kappas : of every two of people and model. scores : what the favour was taken from, for its conventions.
+    """
+    tables = [_test_table(test, people, kappas)]
+    told = [_sentence(test, people)]
+    if ceiling is not None:
+        tables.append(_ceiling_table(ceiling))
+        told.append(_ceiling_sentence(ceiling, test.model))
+    if favour is not None:
+        tables.append(_favour_table(favour))
+        told += _favour_sentences(favour)
+
+    def frame() -> pandas.DataFrame:
+        made: pandas.DataFrame = test.to_frame()
+        return made
+
+    def content() -> dict[str, Any]:
+        return {
+            "model": test.model,
+            "winning_rate": test.winning_rate,
+            "passes": test.passes,
+            "advantage": test.advantage,
+            "test": test.to_frame().to_dict("list"),
+            "people": people.to_frame().to_dict("list"),
+            "ceiling": None if ceiling is None else ceiling.to_frame().to_dict("list"),
+            "favour": None if favour is None else favour.to_frame().to_dict("list"),
+        }
+
+    said = [*_test_notes(test, people, kappas)]
+    said += [] if ceiling is None else _ceiling_notes(ceiling)
+    said += [] if favour is None else _favour_notes(favour)
+    said += [] if scores is None else notes(scores)
+    return Document(" ".join(told), tuple(tables), tuple(said), frame, content)
+
+
+def replacement_test(
+    judgments: Judgments, model: str, **options: Any
+) -> tuple[AnnotatorTest, PeopleTested, PairwiseAgreement | None]:
+    """The test, the people's own line, and kappa of every two; options as of `alternative_annotator_test`."""
+    test = alternative_annotator_test(judgments, model, **options)
+    given, _, names = model_and_people(judgments, model, options.pop("humans", None))
+    people = people_tested(given.select(assessors=list(names)), **options)
+    return test, people, _kappas(given, test)
+
+
+def _kappas(judgments: Judgments, test: AnnotatorTest) -> PairwiseAgreement | None:
+    """Weighted for grades; None where no two share a document or values are too many to be categories."""
+    if any(scale.kind in ("fractions", "magnitude") for scale in judgments.scales):
+        return None
+    graded = test.closeness != "accuracy"
+    try:
+        return pairwise_agreement(judgments, weights="quadratic" if graded else None, repeats=test.repeats)
+    except NoOverlapError:
+        return None
+
+
+# ---------------------------------------------------------------------- the test
+
+
+def _sentence(test: AnnotatorTest, people: PeopleTested) -> str:
+    n, of = int(test.replaceable.sum()), len(test.people)
+    sign = ">=" if test.passes else "<"
+    whole = "may stand in for your people" if test.passes else "may not stand in for your people"
+    told = (
+        f"{test.model} {whole}: it can replace {n} of {of} (winning rate {test.winning_rate:.2f} {sign} {PASSES:.2f} "
+        f"at eps {test.eps:g}), and is at least as close to the others as a person is on {100 * test.advantage:.0f} % "
+        "of documents"
+    )
+    known = people.winning_rate[people.n_tested > 0]
+    if known.size:
+        passing = int((known >= PASSES).sum())
+        told += f"; by the same rule {passing} of {known.size} people could stand in for the others"
+    return told + "."
+
+
+def _test_table(test: AnnotatorTest, people: PeopleTested, kappas: PairwiseAgreement | None) -> Table:
+    header = ["assessor", "documents", "model >=", "person >=", "difference", "p", "replaceable"]
+    header += ["kappa model", "kappa people"] if kappas is not None else []
+    header += ["own winning rate", "own advantage"]
+    place = {who: i for i, who in enumerate(people.people)}
+    rows = []
+    for i, who in enumerate(test.people):
+        row = [who, f"{test.n_documents[i]:,}", number(test.model_share[i], 3), number(test.person_share[i], 3)]
+        row += [f"{test.difference[i]:+.3f}", probability(test.adjusted[i]), "yes" if test.replaceable[i] else "no"]
+        row += [] if kappas is None else _kappa_cells(kappas, who, test.model)
+        own = place[who]
+        row += [number(people.winning_rate[own], 2), number(people.advantage[own], 3)]
+        rows.append(row)
+    return Table(f"{test.model} held against each person, by what the others said", header, rows)
+
+
+def _kappa_cells(kappas: PairwiseAgreement, who: str, model: str) -> list[str]:
+    """Kappa of a person with the model, and with the other people weighed by the documents both judged."""
+    i, m = kappas.assessors.index(who), kappas.assessors.index(model)
+    use = ~np.isnan(kappas.kappa[i])
+    use[m] = False
+    n = kappas.n[i][use]
+    others = float(kappas.kappa[i][use] @ n / n.sum()) if n.sum() else np.nan
+    return [number(kappas.kappa[i, m], 3), number(others, 3)]
+
+
+def _test_notes(test: AnnotatorTest, people: PeopleTested, kappas: PairwiseAgreement | None) -> list[str]:
+    told = [
+        f"test: alternative annotator test; eps {test.eps:g}; false discovery rate {test.q:g} (Benjamini-Yekutieli, p "
+        f"is adjusted); the model passes from a winning rate of {PASSES:.2f}; documents count as independent",
+        f"closeness: {test.closeness}, {CLOSENESS[test.closeness]}; ties count for model and person",
+    ]
+    if test.untested:
+        names = ", ".join(test.untested[:8]) + (", ..." if len(test.untested) > 8 else "")
+        told.append(f"not tested: {names}; fewer than {test.fewest} documents shared with the model and another person")
+    if (people.n_tested > 0).any():
+        told.append("own winning rate, own advantage: the person tested as if they were the model, against the others")
+    else:
+        told.append(
+            f"own winning rate: nobody has one, since it needs {test.fewest} documents that three people judged"
+        )
+    if kappas is not None:
+        told.append(f"kappa: Cohen's, weights={kappas.weights}; kappa people: with the others, by documents shared")
+    if test.n_repeats:
+        told.append(f"repeats: {test.n_repeats:,} judgments repeat one by the same assessor; counted: {test.repeats}")
+    return told
+
+
+# ---------------------------------------------------------------------- the ceiling
+
+
+def _ceiling_sentence(ceiling: Ceiling, model: str) -> str:
+    return (
+        f"Ranking by its grades scores {ceiling.of(model):.3f} by {ceiling.measure} of {ceiling.reference}; by the "
+        f"people's mean grades {ceiling.of('mean'):.3f}, by their highest {ceiling.of('max'):.3f}."
+    )
+
+
+def _ceiling_table(ceiling: Ceiling) -> Table:
+    rows = [
+        [
+            line if kind != "panel" else f"people's {line}",
+            number(ceiling.mean[i]),
+            number(ceiling.standard_error[i]),
+            str(ceiling.n_topics[i]),
+            number(ceiling.model_there[i]),
+        ]
+        for i, (line, kind) in enumerate(zip(ceiling.lines, ceiling.kinds, strict=True))
+    ]
+    title = f"{ceiling.measure} of documents ranked by grades, {ceiling.reference} as reference"
+    return Table(title, ["source", "mean", "s.e.", "topics", "model there"], rows)
+
+
+def _ceiling_notes(ceiling: Ceiling) -> list[str]:
+    what = {
+        "pool": "all that the reference judged are ranked; not judged by somebody: 0 for them",
+        "seen": "those that some person judged are ranked; the ideal is still that of all",
+    }
+    told = [
+        f"ceiling: {ceiling.n_documents:,} documents, {what[ceiling.documents]}; ties in expectation",
+        "model there: the model's mean on the topics of the line",
+    ]
+    if ceiling.n_outside:
+        told.append(f"left out: {ceiling.n_outside:,} documents that the reference did not judge")
+    if ceiling.n_topics_left_out:
+        told.append(f"left out: {ceiling.n_topics_left_out} topics of the reference that no person judged")
+    return told
+
+
+# ---------------------------------------------------------------------- the favour
+
+
+def _favour_sentences(favour: Favour) -> list[str]:
+    told = []
+    for g, group in enumerate(favour.groups):
+        value, low, high = favour.value[g], favour.low[g], favour.high[g]
+        figures = f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
+        if low <= 0 <= high:
+            told.append(f"It does not clearly favour or disfavour {group}: {figures}.")
+            continue
+        verb = "favours" if value > 0 else "disfavours"
+        known = favour.people_value[g][~np.isnan(favour.people_value[g])]
+        beside = "" if not known.size else f"; people range from {known.min():+.3f} to {known.max():+.3f}"
+        told.append(f"It {verb} {group}: {figures}{beside}.")
+    return told
+
+
+def _favour_table(favour: Favour) -> Table:
+    rows = []
+    for g, group in enumerate(favour.groups):
+        name = f"{group} ({favour.n_systems[g]} of {favour.n_systems_in_all})"
+        rows.append(
+            [
+                name,
+                favour.model,
+                *_cells(favour.value[g], favour.low[g], favour.high[g], favour.p[g]),
+                str(favour.n_topics[g]),
+            ]
+        )
+        for j, who in enumerate(favour.people):
+            own = (favour.people_value[g, j], favour.people_low[g, j], favour.people_high[g, j], favour.people_p[g, j])
+            rows.append([name, who, *_cells(*own), str(favour.people_n_topics[g, j])])
+    title = "favour: how much further a group stands above the other systems than by the (other) people"
+    return Table(title, ["system", "assessor", "favour", "low", "high", "p", "topics"], rows)
+
+
+def _cells(value: float, low: float, high: float, p: float) -> list[str]:
+    return ["-" if np.isnan(x) else f"{x:+.4f}" for x in (value, low, high)] + [probability(p)]
+
+
+def _favour_notes(favour: Favour) -> list[str]:
+    how = "divided by the judge's spread over systems, topic by topic" if favour.standardised else "as they are"
+    return [
+        f"favour: difference in differences, Student's {100 * favour.confidence:g} % interval over topics; scores {how}"
+    ]

@@ -1,0 +1,159 @@
+"""`qrowd replace`."""
+
+import json
+
+import pandas as pd
+import pytest
+
+PEOPLE = ("ann", "bob", "lena")
+
+
+@pytest.fixture
+def people(folder):
+    return ["--judgments", *(folder / "judges" / f"{name}.qrels" for name in PEOPLE)]
+
+
+def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qrowd, people, folder):
+    outcome = qrowd(
+        "replace", *people, "--model", folder / "judges" / "crowd-3.qrels", "--reference", folder / "gold.qrels",
+        "--runs", folder / "runs", "--group", "rerank=rerank*", "--group", "rerank=bm25", "--group", "dense=dense*",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    first, *lines = outcome.out.splitlines()
+    assert first.startswith(
+        "crowd-3 may not stand in for your people: it can replace 0 of 3 (winning rate 0.00 < 0.50 at eps 0.2), "
+    )
+    assert "by the same rule 2 of 3 people could stand in for the others." in first
+    assert "by nDCG@10 of gold; by the people's mean grades 0.964, by their highest 0.828." in first
+    assert "It disfavours rerank: -0." in first
+    assert "; people range from -0." in first
+    table = {line.split()[0]: line.split() for line in lines if line.startswith(PEOPLE)}
+    assert [len(table[name]) for name in PEOPLE] == [
+        5
+    ] * 3  # the last table with that name is the ceiling's or favour's
+    ann = next(line.split() for line in lines if line.startswith("ann "))
+    assert (ann[1], ann[4], ann[5], ann[6]) == ("1,000", "+0.500", "1.000", "no")
+    assert "rerank (4 of 12)" in outcome.out
+    for note in ("eps 0.2; false discovery rate 0.05", "closeness: rmse", "kappa: Cohen's, weights=quadratic",
+                 "ceiling: 1,000 documents", "favour: difference in differences", "scales: 0-3"):  # fmt: skip
+        assert note in outcome.out
+
+
+def test_a_person_like_the_others_may_stand_in_and_needs_no_reference_or_runs(qrowd, folder):
+    judges = folder / "judges"
+    outcome = qrowd("replace", "--judgments", judges / "sven.qrels", judges / "lena.qrels", judges / "ann.qrels",
+                    "--model", judges / "bob.qrels")  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("bob may stand in for your people: it can replace 3 of 3 (winning rate 1.00 >= 0.50")
+    assert "nDCG" not in outcome.out
+    assert "favour" not in outcome.out
+
+
+def test_the_model_may_be_among_the_files_of_the_people(qrowd, people, folder):
+    model = folder / "judges" / "bob.qrels"
+    judges = [folder / "judges" / f"{name}.qrels" for name in (*PEOPLE, "sven")]
+    outcome = qrowd("replace", "--judgments", *judges, "--model", model)
+    assert outcome.status == 0, outcome.err
+    assert "bob may stand in for your people: it can replace 3 of 3" in outcome.out
+
+
+def test_a_model_on_fractions_is_brought_together_by_unit(qrowd, people, folder):
+    model = folder / "judges" / "llm-a.qrels"
+    refused = qrowd("replace", *people, "--model", model)
+    assert (refused.status, refused.out) == (2, "")
+    assert "different scales" in refused.err
+    outcome = qrowd("replace", *people, "--model", model, "--unit", "--eps", 0.1)
+    assert outcome.status == 0, outcome.err
+    assert "eps 0.1" in outcome.out
+    assert "kappa" not in outcome.out
+
+
+def test_people_who_judged_a_small_part_of_what_the_model_did_have_scores_with_a_lower_min_coverage(qrowd, folder):
+    said = {name: (folder / "judges" / f"{name}.qrels").read_text().splitlines() for name in PEOPLE}
+    kept = {tuple(line.split()[:3]) for line in sorted(said["ann"])[::20]}  # 2 documents of each topic's 40
+    judges = [folder / f"{name}.qrels" for name in PEOPLE]
+    for judge, lines in zip(judges, said.values(), strict=True):
+        judge.write_text("".join(line + "\n" for line in lines if tuple(line.split()[:3]) in kept))
+    arguments = ("replace", "--judgments", *judges, "--model", folder / "judges" / "bob-2.qrels",
+                 "--runs", folder / "runs", "--group", "rerank=rerank*")  # fmt: skip
+    (folder / "judges" / "bob-2.qrels").write_text((folder / "judges" / "sven.qrels").read_text())
+    refused = qrowd(*arguments)
+    assert refused.status == 2
+    assert "scores on 0 topics together" in refused.err
+    assert "min_coverage" in refused.err
+    outcome = qrowd(*arguments, "--min-coverage", 0.01)
+    assert outcome.status == 0, outcome.err
+    assert "rerank (3 of 12)  bob-2" in outcome.out
+
+
+def test_numbers_go_to_files(qrowd, people, folder, tmp_path):
+    arguments = ("replace", *people, "--model", folder / "judges" / "sven.qrels", "--reference", folder / "gold.qrels")
+    assert qrowd(*arguments, "--output", "test.csv").status == 0
+    frame = pd.read_csv(tmp_path / "test.csv")
+    assert frame["person"].tolist() == list(PEOPLE)
+    assert frame["replaceable"].tolist() == [False, False, True]
+    assert qrowd(*arguments, "--output", "test.json", "--documents", "seen").status == 0
+    content = json.loads((tmp_path / "test.json").read_text())
+    assert content["winning_rate"] == pytest.approx(1 / 3)
+    assert content["passes"] is False
+    assert content["ceiling"]["line"][:2] == ["max", "mean"]
+    assert content["favour"] is None
+
+
+def bad(folder, what):
+    judges, runs = folder / "judges", folder / "runs"
+    ann, bob, lena, sven = (judges / f"{name}.qrels" for name in ("ann", "bob", "lena", "sven"))
+    few = folder / "few.qrels"
+    few.write_text("".join(sven.read_text().splitlines(keepends=True)[:29]))
+    other = folder / "other.qrels"
+    other.write_text("q 0 nothing 1\nq 0 known 2\nq 0 here 3\n")
+    table = folder / "two.csv"
+    table.write_text("topic,document,assessor,value\nq,d,ann,1\nq,d,x,1\n")
+    return {
+        "two people": (["--judgments", ann, bob, "--model", sven], ["2 people", "at least 3"]),
+        "few documents": (["--judgments", ann, bob, lena, "--model", few], ["0 of 3 people have 30", "few"]),
+        "a model elsewhere": (["--judgments", ann, bob, lena, "--model", other], ["'other' judged no document"]),
+        "two models": (["--judgments", ann, bob, lena, "--model", table], ["--model", "2 assessors"]),
+        "a model called as a person": (
+            ["--judgments", ann, bob, lena, "--model", f"ann={sven}"], ["ann"],
+        ),
+        "runs without a group": (["--judgments", ann, bob, lena, "--model", sven, "--runs", runs], ["--group"]),
+        "a group without runs": (["--judgments", ann, bob, lena, "--model", sven, "--group", "a=b*"], ["--runs"]),
+        "a group without a pattern": (
+            ["--judgments", ann, bob, lena, "--model", sven, "--runs", runs, "--group", "bm25"], ["NAME=PATTERN"],
+        ),
+        "a group of nobody": (
+            ["--judgments", ann, bob, lena, "--model", sven, "--runs", runs, "--group", "x=zz*"], ["no system matches"],
+        ),
+        "an eps": (["--judgments", ann, bob, lena, "--model", sven, "--eps", 2], ["eps=2", ".1 crowd"]),
+        "a measure": (["--judgments", ann, bob, lena, "--model", sven, "-m", "nDGC"], ["nDGC", "did you mean"]),
+        "an ending": (["--judgments", ann, bob, lena, "--model", sven, "--output", "a.doc"], ["a.doc", ".csv"]),
+    }[what]  # fmt: skip
+
+
+@pytest.mark.parametrize("what", [
+    "two people", "few documents", "a model elsewhere", "two models", "a model called as a person",
+    "runs without a group", "a group without runs", "a group without a pattern", "a group of nobody", "an eps",
+    "a measure", "an ending",
+])  # fmt: skip
+def test_bad_input_is_one_line_and_exit_status_2(qrowd, folder, what):
+    arguments, parts = bad(folder, what)
+    outcome = qrowd("replace", *arguments)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert len(outcome.err.splitlines()) == 1, outcome.err
+    for part in parts:
+        assert part in outcome.err
+
+
+def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_six(qrowd, dl19):
+    outcome = qrowd(
+        "replace", "--judgments", dl19 / "humans" / "main.tsv", "--model", dl19 / "judges" / "umbrela-gpt4o.qrels.gz",
+        "--reference", f"nist={dl19 / 'qrels.nist.txt'}",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith(
+        "umbrela-gpt4o may stand in for your people: it can replace 6 of 8 (winning rate 0.75 >= 0.50 at eps 0.2), and "
+        "is at least as close to the others as a person is on 71 % of documents. Ranking by its grades scores 0.713 by "
+        "nDCG@10 of nist; by the people's mean grades 0.815, by their highest 0.778."
+    )
+    assert "own winning rate: nobody has one" in outcome.out
