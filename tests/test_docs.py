@@ -243,7 +243,7 @@ def test_a_public_name_has_a_docstring_and_stands_in_the_docs(name):
 DESCRIBED = (
     "model", "measures", "agreement", "aggregation", "magnitude", "comparison", "simulation", "evaluation", "files",
     "trec", "tables", "reports", "aware", "approaches", "predicted_relevance", "gain_distributions", "studies",
-    "preferences",
+    "preferences", "certainty",
 )  # fmt: skip
 
 
@@ -270,7 +270,8 @@ def test_every_room_has_a_page_that_names_its_files(room):
         assert page in PAGES  # it is what the code says of itself
     else:
         for path in (PACKAGE / room).glob("[!_]*.py"):
-            assert f"`{path.stem}`" in PAGES[page], path.stem
+            pages = [page, *(f"docs/{part}.md" for part in PARTS.get(room, ()))]
+            assert any(f"`{path.stem}`" in PAGES[part] for part in pages), path.stem
 
 
 def test_every_page_of_the_docs_is_linked_from_their_index():
@@ -293,12 +294,17 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
     assert f"`{convention.name}={default}`" in page or f"`{convention.name}={default.lstrip('0')}`" in page
 
 
+PARTS = {  # pages of their own within a room
+    "comparison": ("certainty_of_comparisons", "generalizability"),
+    "certainty": ("prediction_powered", "replacement", "label_uncertainty"),
+}
 OFFERED = [room for room in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(room)]
 
 
 @pytest.mark.parametrize("room", OFFERED, ids=lambda room: room.__name__)
 def test_everything_that_a_room_offers_is_on_its_page(room):
-    page = PAGES[f"docs/{room.__name__.split('.')[1]}.md"]
+    name = room.__name__.split(".")[1]
+    page = "".join(PAGES[f"docs/{part}.md"] for part in (name, *PARTS.get(name, ())))
     for name in room.__all__:
         assert re.search(rf"`([A-Z]\w+\.)?{name}\b", page), name
 

@@ -16,6 +16,7 @@ _HOME = {
     "agreement": "qrowd",
     "aggregation": "qrowd",
     "aware": "qrowd",
+    "certainty": "qrowd",
     "comparison": "qrowd",
     "gain_distributions": "qrowd",
     "magnitude": "qrowd",
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from qrowd import aggregation as aggregation
     from qrowd import agreement as agreement
     from qrowd import aware as aware
+    from qrowd import certainty as certainty
     from qrowd import comparison as comparison
     from qrowd import gain_distributions as gain_distributions
     from qrowd import magnitude as magnitude

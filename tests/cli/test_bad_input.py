@@ -115,5 +115,5 @@ def test_ctrl_c_in_the_middle_ends_with_one_line_and_writes_nothing(files, middl
         status = process.wait(timeout=60)  # while its standard input stays open
         err = process.stderr.read()
     assert status == 130
-    assert err.strip() == "qrowd: interrupted; nothing was written"
+    assert err.strip() == "qrowd: interrupted; no output was written"
     assert not list(files.glob("*scores*"))

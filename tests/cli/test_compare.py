@@ -43,6 +43,7 @@ def test_compare_is_the_library_s(qrowd, panel, folder, tmp_path):
 
 def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
     choices = {"alpha": "0.01", "zeros": "pratt", "correction": "holm", "sign-ties": "half"}
+    choices |= {"replicates": "200", "seed": "4"}
     conventions = {"unjudged": "condensed", "missing": "skip", "empty": "nan", "min-coverage": "0.2", "grades": "unit"}
     options = [word for name, value in (choices | conventions).items() for word in (f"--{name}", value)]
     assert qrowd("compare", *panel, *options, "--output", "c.json").status == 0

@@ -89,21 +89,26 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
     better = [[0.6, 0.5]] * 4
     worse = [[0.4, 0.45]] * 4
     scores = made([better, better, worse], assessors=("ann", "bob", "eve"), systems=("x", "y"))
-    ahead = "x beats y by 0.0500 (p = .125), for 2 of 3 assessors, not for eve."
-    assert compare_systems(scores, pair=("x", "y")).sentence.endswith(ahead)
-    assert compare_systems(scores, pair=("y", "x")).sentence.endswith(ahead)
+    for pair in (("x", "y"), ("y", "x")):
+        sentence = compare_systems(scores, pair=pair).sentence
+        assert sentence.startswith("By M, x beats y by 0.050 [")
+        assert (
+            "; for 2 of 3 assessors, not for eve; another assessor helps more than judging 20 more topics" in sentence
+        )
+        assert "another panel of 3 assessors would agree with probability " in sentence
     rows = tables_of(compare_systems(scores, pair=("y", "x")))["M: y minus x"].rows
     assert rows[0] == ["panel", "-0.0500", "0/0/4", ".125"]
     assert rows[1] == ["eve", "+0.0500", "4/0/0", ".125"]
     equal = compare_systems(made([better, [[0.5, 0.6]] * 4], systems=("x", "y")), pair=("x", "y")).sentence
-    assert equal.endswith("x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors.")
+    assert equal.startswith("By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors;")
 
 
 def test_every_convention_of_the_comparison_is_stated(scores):
     choices = Choices(alpha=0.01, zeros="pratt", correction="holm", sign_ties="half")
     notes = compare_systems(scores, pair=("bm25", "splade"), choices=choices).notes
     start = [note.split(":")[0] for note in notes]
-    assert start[:7] == ["top set", "groups", "groups", "alike", "AP correlation", "same sign", "pair"]
+    assert start[:6] == ["top set", "groups", "groups", "alike", "AP correlation", "same sign"]
+    assert start[6:10] == ["intervals", "P(ahead again)", "ranks", "pair"]
     assert "scales" in start
     assert "p >= .01" in notes[0]
     assert "zeros=pratt" in notes[0]
@@ -116,7 +121,7 @@ def test_the_file_holds_every_number(scores):
     document = comparison_document(compare_systems(scores, pair=("bm25", "splade")))
     content = json.loads(render(document, "x.json"))
     assert set(content) == {
-        "sentence", "notes", "choices", "conventions", "systems", "groups", "assessors", "pair"
+        "sentence", "notes", "choices", "conventions", "systems", "groups", "assessors", "pair", "certainty"
     }  # fmt: skip
     assert len(content["systems"]["AP"]) == 12
     assert content["choices"]["zeros"] == "wilcox"
@@ -176,4 +181,4 @@ def test_a_choice_that_is_none_is_refused(options):
 def test_one_topic_has_no_groups():
     comparison = compare_systems(made([[[0.1, 0.2, 0.3]]] * 2))
     assert comparison.measures[0].systems is None
-    assert tables_of(comparison)["M: systems, by the panel"].rows[0] == ["systems2", "0.3000", "-", "yes", "", "2"]
+    assert tables_of(comparison)["M: systems, by the panel"].rows[0] == ["systems2", "0.3000", "-", "-", "yes", "", "2"]

@@ -56,6 +56,12 @@ def compare(
     sign_ties: Annotated[
         str, typer.Option(help="Equal scores, in signs: ignore | half | agree", rich_help_panel=CONVENTIONS)
     ] = "ignore",
+    replicates: Annotated[
+        int, typer.Option(help="Of the bootstrap of ranks and of a difference.", rich_help_panel=CONVENTIONS)
+    ] = 10_000,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The same number draws the same replicates.", rich_help_panel=CONVENTIONS)
+    ] = 1,
     ties: Ties = "document",
     score_dtype: ScoreDtype = "float64",
     unjudged: Unjudged = "nonrelevant",
@@ -75,7 +81,7 @@ def compare(
 
     # What can be wrong without reading a file is said before any file is read.
     conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades)  # type: ignore[arg-type]
-    choices = Choices(alpha, zeros, correction, sign_ties)  # type: ignore[arg-type]
+    choices = Choices(alpha, zeros, correction, sign_ties, replicates, seed)  # type: ignore[arg-type]
     wanted = [parse(text) for text in measure or ["nDCG@10"]]
     if systems and len(systems) != 2:
         raise ArgumentError(f"--systems {' '.join(systems)}: two systems were expected, found {len(systems)}")

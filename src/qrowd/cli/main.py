@@ -17,8 +17,10 @@ from qrowd.cli.compare import compare
 from qrowd.cli.demo import demo
 from qrowd.cli.evaluate import evaluate
 from qrowd.cli.measures import measures
+from qrowd.cli.plan import plan
 from qrowd.cli.predict import predict
 from qrowd.cli.prefer import prefer
+from qrowd.cli.replace import replace
 from qrowd.cli.simulate import simulate
 from qrowd.cli.study import study
 from qrowd.errors import QrowdError
@@ -32,6 +34,8 @@ app = typer.Typer(
 )
 for command in (evaluate, compare, agree, aggregate, predict, aware, assessors, check, measures, study, simulate, demo):
     app.command()(command)
+app.command()(plan)
+app.command()(replace)
 app.add_typer(prefer, name="prefer")
 
 
@@ -75,7 +79,7 @@ def run() -> None:
         if isinstance(end, SystemExit) and end.code != INTERRUPTED:  # typer makes that of Ctrl-C
             raise
         # At once: an ordinary exit would wait for threads, and one may be reading from a pipe that never ends.
-        print("qrowd: interrupted; nothing was written", file=sys.stderr, flush=True)
+        print("qrowd: interrupted; no output was written", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)
     except BrokenPipeError:
         # The reader went away (`qrowd ... | head`): not an error, but Python must not complain at exit either.

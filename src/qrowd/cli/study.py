@@ -8,11 +8,11 @@ import typer
 
 from qrowd.cli.options import Output, check_output, deliver
 
-STUDIES = ("aware", "preferences")
+STUDIES = ("aware", "preferences", "coverage")
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="aware | preferences")],
+    name: Annotated[str, typer.Argument(help="aware | preferences | coverage")],
     data: Annotated[
         str | None, typer.Option(help="Folder of the real panels (dl19, dl21); without: a simulated one alone.")
     ] = None,
@@ -41,6 +41,10 @@ def study(
             from qrowd.studies.preferences import preferences_page
 
             document = preferences_page(data, quick=quick, rng=seed, progress=told)
+        elif name == "coverage":
+            from qrowd.studies.coverage import coverage_page
+
+            document = coverage_page(quick=quick, rng=seed, progress=told)
         else:
             from qrowd.studies.aware_page import aware_page
 

@@ -12,8 +12,10 @@ import numpy as np
 
 from qrowd.comparison.baseline import Correction
 from qrowd.comparison.correlation import means_of_others
+from qrowd.comparison.differences import Difference
 from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.labelled import Named, number_of
+from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, correlations
 from qrowd.comparison.signs import SignAgreement, sign_agreement
 from qrowd.comparison.signs import Ties as SignTies
@@ -21,9 +23,11 @@ from qrowd.comparison.standings import standings
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
 from qrowd.comparison.tukey import SystemsAnova, systems_anova
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.model.chance import Seed
 from qrowd.model.labels import closest
 from qrowd.model.scores import Floats, Scores, known_mean
-from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports import certainty
+from qrowd.reports.document import Document, Table, number, probability, span
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.notes import notes
 
@@ -39,13 +43,16 @@ class Choices:
     """What changes the answer of a comparison.
 
     alpha : systems with p below it are told apart, in top sets and by Tukey. zeros, correction : of `top_set`.
-    sign_ties : of `sign_agreement`.
+    sign_ties : of `sign_agreement`. replicates, seed : of the bootstrap of ranks and of a difference; intervals hold
+        with probability 1 - alpha.
     """
 
     alpha: float = 0.05
     zeros: Zeros = "wilcox"
     correction: Correction = "none"
     sign_ties: SignTies = "ignore"
+    replicates: int = 10_000
+    seed: Seed = 1
 
     def __post_init__(self) -> None:
         for name, kind in (("zeros", Zeros), ("correction", Correction), ("sign_ties", SignTies)):
@@ -53,6 +60,8 @@ class Choices:
                 raise ArgumentError(f"{name}={getattr(self, name)!r}: choose from {', '.join(get_args(kind))}")
         if not 0 < self.alpha < 1:
             raise ArgumentError(f"alpha={self.alpha!r}: a level between 0 and 1 was expected")
+        if self.replicates < 1:
+            raise ArgumentError(f"replicates={self.replicates}: 1 or more were expected")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +72,7 @@ class MeasureComparison:
     top : of the yardstick. tops, overlaps : of every assessor, and with the yardstick's; None for an assessor to whom
         all systems are equal or who has no score.
     systems : of the yardstick's scores, topic by system; None for fewer than two topics or systems.
+    certainty : of the pair's difference, the recommended interval first. ranks : of all systems together.
     """
 
     measure: str
@@ -73,6 +83,8 @@ class MeasureComparison:
     overlaps: tuple[TopSetOverlap | None, ...]
     systems: SystemsAnova | None
     pair: HeadToHead | None
+    certainty: tuple[Difference, ...]
+    ranks: RankIntervals | None
 
     def system_rows(self) -> list[dict[str, Any]]:
         """One row per system, best mean first."""
@@ -86,6 +98,8 @@ class MeasureComparison:
                 "p": float(top.p[s]),
                 "member": bool(top.member[s]),
                 "groups": letters.get(top.systems[s], ""),
+                "lowest_rank": int(self.ranks.low[s]) if self.ranks else 0,
+                "highest_rank": int(self.ranks.high[s]) if self.ranks else 0,
                 "member_for": sum(top.systems[s] in other.members for other in others),
             }
             for s in np.argsort(-top.mean, kind="stable")
@@ -182,6 +196,7 @@ def comparison_document(comparison: Comparison) -> Document:
             "groups": {p.measure: p.systems.tukey.groups if p.systems else None for p in comparison.measures},
             "assessors": {p.measure: p.assessor_rows() for p in comparison.measures},
             "pair": {p.measure: p.pair_rows() for p in comparison.measures if p.pair},
+            "certainty": {p.measure: [vars(one) for one in p.certainty] for p in comparison.measures if p.pair},
         }
 
     return Document(comparison.sentence, tuple(tables), comparison.notes, frame, content)
@@ -217,6 +232,8 @@ def _of_measure(
     except NoOverlapError:
         systems = None
     others = [a for a in range(len(assessors)) if a != gold] or list(range(len(assessors)))
+    judging = everyone(others if gold is None else [gold])
+    options = {"confidence": 1 - choices.alpha, "replicates": choices.replicates, "seed": choices.seed}
     return MeasureComparison(
         name,
         correlations(everyone(list(range(len(assessors)))), gold),
@@ -226,6 +243,8 @@ def _of_measure(
         tuple(None if one is None else top_set_overlap(top, one) for one in tops),
         systems,
         None if pair is None else head_to_head(everyone(others), *pair, zeros=choices.zeros),
+        () if pair is None else certainty.intervals(everyone(others), *pair, **options),  # type: ignore[arg-type]
+        certainty.ranks(judging, **options),  # type: ignore[arg-type]
     )
 
 
@@ -240,7 +259,7 @@ def _signs(array: Floats, gold: int | None, ties: SignTies) -> Iterator[SignAgre
 
 
 def _sentence(part: MeasureComparison, choices: Choices) -> str:
-    """Who is tied with the best, and for how many assessors that is so; of a pair, who is ahead."""
+    """Of a pair, who is ahead; who is tied with the best, and for how many assessors that is so."""
     told = [_leaders(part, choices)]
     judging = part.judging()
     if len(judging) > 1 or part.correlations.reference:
@@ -249,8 +268,9 @@ def _sentence(part: MeasureComparison, choices: Choices) -> str:
         same = sum(set(top.members) == set(part.top.members) for top in ranking)
         many = "the other assessor" if len(judging) == 1 else f"{len(ranking)} assessors"
         told.append(f"{sees} of {many} have {part.top.best} among their own best, {same} the very same set")
-    if part.pair is not None:
-        told.append(_duel(part.pair))
+    if part.pair is not None:  # what was asked for comes first
+        by = f"By {part.measure}, "
+        told = [by + _duel(part.pair, part.certainty), told[0].removeprefix(by), *told[1:]]
     return "; ".join(told) + "."
 
 
@@ -266,22 +286,24 @@ def _leaders(part: MeasureComparison, choices: Choices) -> str:
     return f"By {part.measure}{whom}, {top.best} is best, tied with {_listed(others)} ({test} >= {level})"
 
 
-def _duel(pair: HeadToHead) -> str:
-    """Who of the two is ahead for the panel, and who sees it the other way."""
+def _duel(pair: HeadToHead, sure: tuple[Difference, ...]) -> str:
+    """Who of the two is ahead for the panel, how surely, and who sees it the other way."""
     lead = float(pair.difference[0])
     if np.isnan(lead):
         return f"{pair.first} and {pair.second} share no topic with a score"
     (ahead, behind), names = (pair.ahead, pair.behind), (pair.first, pair.second)
     if lead < 0:
         (ahead, behind), names = (behind, ahead), names[::-1]
-    p = probability(float(pair.p[0]))
-    sure = f"p {p if p.startswith('<') else '= ' + p}"
     against = f", not for {_listed(list(behind))}" if behind else ""
     n = int((~np.isnan(pair.difference[1:])).sum())
     if pair.wins[0] == pair.losses[0] == 0:
         tied = f"{names[0]} and {names[1]} are equal for the panel"
         return f"{tied}; {names[0]} is ahead for {len(ahead)}, {names[1]} for {len(behind)} of {n} assessors"
-    return f"{names[0]} beats {names[1]} by {abs(lead):.4f} ({sure}), for {len(ahead)} of {n} assessors{against}"
+    told = f"for {len(ahead)} of {n} assessors{against}"
+    if not sure:
+        return f"{names[0]} beats {names[1]} by {abs(lead):.4f}, {told}"
+    more = certainty.advice(sure[0])
+    return f"{sure[0].sentence()}; {told}" + (f"; {more}" if more else "")
 
 
 def _listed(names: list[str]) -> str:
@@ -310,6 +332,7 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[s
     yield f"alike: each assessor with {other}, over the topics where both have a score"
     yield "AP correlation: the assessor's list is walked, the other decides; tied systems in expectation"
     yield f"same sign: of all differences of two systems on a topic; sign_ties={choices.sign_ties}"
+    yield from certainty.certainty_notes(parts[0].certainty, parts[0].ranks)
     if parts[0].pair is not None:
         without = f" without {reference}" if reference else ""
         yield f"pair: the panel is the mean over assessors{without}, topic by topic; p by Wilcoxon over topics"
@@ -333,17 +356,21 @@ def _tables(part: MeasureComparison, choices: Choices) -> list[Table]:
             ]
             for row in _shown(part.pair_rows())
         ]
-        tables.append(Table(f"{part.measure}: {part.pair.first} minus {part.pair.second}", header, rows))
+        title = f"{part.measure}: {part.pair.first} minus {part.pair.second}"
+        if part.certainty:
+            tables.append(certainty.certainty_table(f"{title}, how surely", part.certainty))
+        tables.append(Table(title, header, rows))
     return tables
 
 
 def _system_table(part: MeasureComparison) -> Table:
     n = sum(top is not None for top in part.judging())
-    header = ["system", "mean", "p against best", "top set", "groups", f"in top sets, of {n}"]
+    header = ["system", "mean", "ranks", "p against best", "top set", "groups", f"in top sets, of {n}"]
     rows = [
         [
             row["system"],
             number(row["mean"]),
+            span(row["lowest_rank"], row["highest_rank"]) if row["lowest_rank"] else "-",
             probability(row["p"]),
             "yes" if row["member"] else "",
             _ends(row["groups"]),
