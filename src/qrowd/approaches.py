@@ -7,6 +7,7 @@ written as measures are: `majority`, `dawid-skene(per=all)`, `sgl_rmse_msd(n=200
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,14 +46,14 @@ class Task:
         return score(self.runs, judgments, self.measures, conventions or self.conventions, threads=self.threads)
 
 
-class Approach(Definition):
+class Approach(Definition, ABC):
     """One way, with its options; the docstring says what it is and whose."""
 
     cut = "none"
 
+    @abstractmethod
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         """Scores of one assessor; values may be nan where nobody's judgments say anything."""
-        raise NotImplementedError
 
 
 class _Merging(Approach):

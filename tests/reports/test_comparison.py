@@ -108,7 +108,7 @@ def test_every_convention_of_the_comparison_is_stated(scores):
     notes = compare_systems(scores, pair=("bm25", "splade"), choices=choices).notes
     start = [note.split(":")[0] for note in notes]
     assert start[:6] == ["top set", "groups", "groups", "alike", "AP correlation", "same sign"]
-    assert start[6:10] == ["intervals", "P(ahead again)", "ranks", "pair"]
+    assert start[6:10] == ["intervals", "P(ahead again)", "rank intervals", "pair"]
     assert "scales" in start
     assert "p >= .01" in notes[0]
     assert "zeros=pratt" in notes[0]

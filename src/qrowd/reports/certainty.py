@@ -88,7 +88,8 @@ def certainty_notes(found: Sequence[Difference], placed: RankIntervals | None) -
         yield "P(ahead again): with as many new topics and new assessors (under topics: new topics alone)"
     if placed is not None:
         yield (
-            f"ranks: {100 * placed.confidence:g} % for all systems together, {placed.n:,} replicates over {placed.over}"
+            f"rank intervals: {100 * placed.confidence:g} % for all systems together, {placed.n:,} replicates over "
+            f"{placed.over}"
             f"{'' if placed.reason == 'asked for' else f' ({placed.reason})'}; seed: {placed.seed}; "
             f"{len(placed.tied_at_the_top)} systems may be the best"
         )

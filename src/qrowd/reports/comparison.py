@@ -299,7 +299,7 @@ def _duel(pair: HeadToHead, sure: tuple[Difference, ...]) -> str:
     if pair.wins[0] == pair.losses[0] == 0:
         tied = f"{names[0]} and {names[1]} are equal for the panel"
         return f"{tied}; {names[0]} is ahead for {len(ahead)}, {names[1]} for {len(behind)} of {n} assessors"
-    told = f"for {len(ahead)} of {n} assessors{against}"
+    told = f"for {len(ahead)} of {n} assessors{against}" if n > 1 else "for the only assessor"
     if not sure:
         return f"{names[0]} beats {names[1]} by {abs(lead):.4f}, {told}"
     more = certainty.advice(sure[0])
