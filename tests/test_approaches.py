@@ -52,6 +52,15 @@ def test_an_estimator_is_aware_with_its_accuracies():
         assert by(text, seed=4) == pytest.approx(gaps.average("sgl_tau_msd", *options).values[:, 0], nan_ok=True)
 
 
+def test_estimators_share_the_random_assessors_they_are_compared_with():
+    told = []
+    both = ["sgl_tau_msd(n=10)", "tpc_rmse_md(n=10)"]
+    found = score_by(both, RUNS, EXPERTS, MEASURES, seed=4, progress=lambda *step: told.append(step))
+    assert {name for name, _, total in told if total > 1} == {"sgl_tau_msd(n=10)"}  # compared once, for both
+    for a, text in enumerate(both):
+        assert found.values[:, a] == pytest.approx(by(text, seed=4), abs=0, nan_ok=True)
+
+
 def test_predicted_relevance_is_the_mean_of_expected_gains():
     model = predicted_relevance(EXPERTS, 1, bootstrap=0)
     gains = model.with_gains(EXPERTS, model.probability)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -24,6 +25,9 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Definition, Measure, Parameter, number, one_of, parse_measure
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+
+if TYPE_CHECKING:
+    from qrowd.aware import Gaps
 
 Progress = Callable[[int, int], None] | None
 REPEATS = ("first", "last", "error")
@@ -40,6 +44,32 @@ class Task:
     seed: Seed
     threads: int | None = None
     progress: Progress = None
+
+    @cached_property
+    def panel(self) -> Scores:
+        """Of the assessors, each without the topics in which nothing was relevant to them."""
+        return self.score(self.judgments, replace(self.conventions, empty="nan"))
+
+    def gaps(self, n: int) -> Gaps:
+        """To n random assessors of each level; made once for all estimators, which differ in what they take of them."""
+        if n not in self._gaps:
+            from qrowd.aware import random_gaps
+
+            self._gaps[n] = random_gaps(
+                self.runs,
+                self.judgments,
+                list(self.measures),
+                n=n,
+                conventions=replace(self.conventions, empty="nan"),
+                rng=self.seed,
+                threads=self.threads,
+                progress=self.progress,
+            )
+        return self._gaps[n]
+
+    @cached_property
+    def _gaps(self) -> dict[int, Gaps]:
+        return {}
 
     def score(self, judgments: Judgments, conventions: Conventions | None = None) -> Scores:
         """Of anybody's judgments."""
@@ -72,7 +102,7 @@ class _Merging(Approach):
             options = {**options, "repeats": task.conventions.repeats}
         if "rng" in takes:
             options = {**options, "rng": task.seed}
-        given = task.judgments.unit_grades() if task.conventions.grades == "unit" else task.judgments
+        given = task.conventions.graded(task.judgments)
         merged = method(given, **options)
         return task.score(merged.judgments, replace(task.conventions, grades="as-is"))
 
@@ -149,8 +179,7 @@ class Uniform(Approach):
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from qrowd.aware.averages import averaged
 
-        scores = task.score(task.judgments, replace(task.conventions, empty="nan"))
-        return averaged(scores, np.where(scores.known, 1.0, np.nan), self.name, {})
+        return averaged(task.panel, np.where(task.panel.known, 1.0, np.nan), self.name, {})
 
 
 class _Estimated(Approach):
@@ -166,18 +195,7 @@ class _Estimated(Approach):
     )
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
-        from qrowd.aware import random_gaps
-
-        gaps = random_gaps(
-            task.runs,
-            task.judgments,
-            list(task.measures),
-            n=int(options["n"]),
-            conventions=replace(task.conventions, empty="nan"),
-            rng=task.seed,
-            threads=task.threads,
-            progress=task.progress,
-        )
+        gaps = task.gaps(int(options["n"]))
         return gaps.average(self.name, options["polarity"], options["across"])
 
 
@@ -201,7 +219,7 @@ class PredictedRelevance(Approach):
             raise ArgumentError(
                 "method predicted-relevance: relevant from which grade on? predicted-relevance(theta=2)"
             )
-        given = task.judgments.unit_grades() if task.conventions.grades == "unit" else task.judgments
+        given = task.conventions.graded(task.judgments)
         model = predicted_relevance(given, options["theta"], smoothing=options["smoothing"], bootstrap=0)
         expected = tuple(map(with_probabilities, task.measures))
         plain = replace(task.conventions, grades="as-is")
@@ -304,21 +322,22 @@ def score_by(
     listed = measures if isinstance(measures, list | tuple) else [measures]
     wanted = tuple(dict.fromkeys(measure(text) for text in listed))
     chosen = conventions or Conventions()
-    facts = score(runs, judgments, wanted, chosen, threads=threads).attributes  # of the panel, which all start from
-    parts, warnings = [], []
+    parts, warnings, name = [], [], ""
+
+    def advance(done: int, total: int) -> None:
+        if progress:
+            progress(name, done, total)
+
+    task = Task(runs, judgments, wanted, chosen, seed, threads, advance)
+    facts = {**task.panel.attributes, "conventions": asdict(chosen)}  # of the panel, which all start from
     for one in parsed:
-
-        def advance(done: int, total: int, name: str = str(one)) -> None:
-            if progress:
-                progress(name, done, total)
-
-        task = Task(runs, judgments, wanted, chosen, seed, threads, advance)
+        name = str(one)
         definition = one.definition
         assert isinstance(definition, Approach)
         with catch_warnings(record=True) as said:
             simplefilter("always")
             parts.append(definition.scores(dict(one.values), task))
-        warnings += [f"{one}: {warning.message}" for warning in said]
+        warnings += [f"{name}: {warning.message}" for warning in said]
         advance(1, 1)
     names = tuple(map(str, parsed))
     return _side_by_side(names, parts, {**facts, "approaches": names, "seed": seed, "warnings": tuple(warnings)})

@@ -82,6 +82,10 @@ class Conventions:
         if not 0 <= self.min_coverage <= 1:
             raise ArgumentError(f"min_coverage={self.min_coverage!r}: a share from 0 to 1 was expected")
 
+    def graded(self, judgments: Judgments) -> Judgments:
+        """The judgments with their values as `grades` has them."""
+        return judgments.unit_grades() if self.grades == "unit" else judgments
+
 
 def measure(text: object) -> Measure:
     """The measure a text such as "nDCG@10", "AP(rel=2)" or "ndcg_cut_10" stands for.
@@ -400,8 +404,7 @@ def _panels(
     if isinstance(judgments, Judgments):
         if not len(judgments):
             raise ArgumentError("judgments: there are none")
-        adjusted = judgments.unit_grades() if conventions.grades == "unit" else judgments
-        return judgments.assessors, [adjusted.panel(conventions.repeats)]
+        return judgments.assessors, [conventions.graded(judgments).panel(conventions.repeats)]
     if conventions.grades == "unit":
         raise ArgumentError("grades='unit' is for Judgments; make panels from judgments.unit_grades()")
     if isinstance(judgments, Panel):

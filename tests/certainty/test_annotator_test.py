@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 from oracles import replacement as oracle
 from panels import ASSESSORS, GRADES, judgments_of, panels
 from qrowd.certainty import alternative_annotator_test, people_tested
-from qrowd.certainty.annotator_test import benjamini_yekutieli
+from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.files import read_judgments
 from qrowd.model.judgments import Judgments

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from qrowd.comparison.baseline import against_baseline, holm
+from qrowd.comparison.baseline import against_baseline
+from qrowd.comparison.corrections import holm
 
 SCORES = np.random.default_rng(5).random((3, 12, 5))
 

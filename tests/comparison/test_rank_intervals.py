@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import qrowd
 from oracles import certainty as oracle
-from qrowd.comparison.randomised import benjamini_hochberg, randomised_tukey
+from qrowd.comparison.corrections import benjamini_hochberg
+from qrowd.comparison.randomised import randomised_tukey
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.resampling import panel_of, replicate_means
 from qrowd.errors import ArgumentError, NoOverlapError

@@ -20,7 +20,7 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.correlation import tau_b
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import interpolated, known_mean
+from qrowd.model.scores import interpolated, known_mean, rankable
 
 if TYPE_CHECKING:
     import xarray
@@ -220,7 +220,7 @@ def _on_first(ordered: Floats, reference: Floats) -> tuple[Floats, Floats]:
     count = np.cumsum(known, axis=0)
     means = np.where(count > 0, np.cumsum(np.where(known, ordered, 0.0), axis=0) / np.maximum(count, 1), np.nan)
     # Sums in another order differ in their last digits; what is equal but for that is a tie.
-    return known_mean(means, axis=1), tau_b(np.asarray(np.round(means, 12), np.float64), np.round(reference, 12)[None])
+    return known_mean(means, axis=1), tau_b(rankable(means), rankable(reference)[None])
 
 
 def _known_quantiles(drawn: Floats, sides: list[float]) -> Floats:

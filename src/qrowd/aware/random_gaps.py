@@ -263,8 +263,7 @@ def _panel(judgments: Judgments, conventions: Conventions) -> Panel:
             if len(judgments)
             else "judgments: there are none"
         )
-    adjusted = judgments.unit_grades() if conventions.grades == "unit" else judgments
-    panel = adjusted.panel(conventions.repeats)
+    panel = conventions.graded(judgments).panel(conventions.repeats)
     first = panel.values[:, :1]
     if bool(((panel.values == first) | (np.isnan(panel.values) & np.isnan(first))).all()):
         raise ArgumentError(

@@ -20,11 +20,10 @@ from qrowd.kernels.gaps import (
     rank_correlations,
     squared_distances,
 )
-from qrowd.model.scores import Scores
+from qrowd.model.scores import Scores, rankable
 
 Floats = NDArray[np.float64]
 Reference = Literal["assessor", "other"]
-DECIMALS = 12  # of scores, where they are ranked
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +106,7 @@ class Comparison:
         self, frobenius: Floats, square: Floats, mine: Floats, theirs: Floats, crowd: Floats, others: Floats
     ) -> Floats:
         """Equations 20-24; a rank gap of an assessor without a ranking is that of a random one."""
-        # Means that differ by rounding are no two ranks.
-        crowd, others = (np.ascontiguousarray(np.round(scores, DECIMALS)) for scores in (crowd, others))
+        crowd, others = rankable(crowd), rankable(others)
         tau, apc = rank_correlations(crowd, others)
         if self.reference == "other":
             apc = walking_the_assessors(crowd, others)

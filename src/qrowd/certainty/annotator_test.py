@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
@@ -235,23 +236,6 @@ def people_tested(
             rate[who] = (benjamini_yekutieli(tested.t_test(eps)[1]) <= q).mean()
             advantage[who] = tested.model_share.mean()
     return PeopleTested(panel.assessors, n_tested, rate, advantage)
-
-
-def benjamini_yekutieli(p: Floats) -> Floats:
-    """p adjusted for a false discovery rate that holds whatever the dependence: min over j >= i of p_(j) m c_m / j.
-
-    c_m = 1 + 1/2 + ... + 1/m (Benjamini & Yekutieli 2001, theorem 1.3).
-
-    >>> benjamini_yekutieli(np.array([0.01, 0.04, 0.03])).round(3)
-    array([0.055, 0.073, 0.073])
-    """
-    m = p.size
-    order = np.argsort(p, kind="stable")
-    place = np.arange(1, m + 1)
-    raised = p[order] * m * (1 / place).sum() / place
-    adjusted = np.empty(m)
-    adjusted[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
-    return adjusted
 
 
 def model_and_people(

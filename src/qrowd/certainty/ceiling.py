@@ -19,7 +19,7 @@ from qrowd.evaluation import measure as parse
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.scores import Floats, known_error, known_mean
 
 Documents = Literal["pool", "seen"]
 Kind = Literal["panel", "person", "model", "chance"]
@@ -173,7 +173,7 @@ def human_ceiling(
         topics,
         by_topic,
         known_mean(by_topic, axis=1),
-        _standard_error(by_topic),
+        known_error(by_topic, axis=1),
         n_topics,
         known_mean(np.where(np.isnan(by_topic), np.nan, models_line), axis=1),
         str(wanted),
@@ -210,12 +210,3 @@ def _enough(
     of_all = np.bincount(topic[some], minlength=by_people.size)[by_people]
     own = np.array([np.bincount(topic[column], minlength=by_people.size)[by_people] for column in judged.T])
     return np.asarray((own > 0) & (own >= least * of_all))
-
-
-def _standard_error(by_topic: Floats) -> Floats:
-    """(lines,) of the mean over topics; nan for a single topic."""
-    n = (~np.isnan(by_topic)).sum(axis=1)
-    mean = known_mean(by_topic, axis=1)
-    squares = np.where(np.isnan(by_topic), 0.0, (by_topic - mean[:, None]) ** 2).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan))

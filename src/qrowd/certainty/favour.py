@@ -20,7 +20,7 @@ from qrowd.comparison.labelled import labelled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.frames import make_frame
 from qrowd.model.labels import Selection, closest, matching
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.scores import Floats, known_error, known_mean
 
 if TYPE_CHECKING:
     from qrowd.comparison.labelled import OneMeasure
@@ -183,10 +183,9 @@ def _interval(differences: Floats, confidence: float) -> _Interval:
 
     n = (~np.isnan(differences)).sum(axis=1)
     mean = np.where(n > 1, known_mean(differences, axis=1), np.nan)
-    squares = np.nansum((differences - mean[:, None]) ** 2, axis=1)
+    error = known_error(differences, axis=1)
     freedom = np.maximum(n - 1, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.where(n > 1, np.sqrt(squares / freedom / n), np.nan)
         p = np.where(mean == 0, 1.0, 2 * stdtr(freedom, -np.abs(mean / error)))
     half = stdtrit(freedom, (1 + confidence) / 2) * error
     return _Interval(mean, mean - half, mean + half, np.where(np.isnan(mean), np.nan, p), n)

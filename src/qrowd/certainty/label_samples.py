@@ -116,7 +116,7 @@ def sampled_scores(
         return score_blocks(runs, _parts(labels.sample(n, rng), block), measures, conventions, threads=threads)
     if not isinstance(labels, Judgments):
         raise ArgumentError(f"labels: Judgments or an Aggregate were expected, not {type(labels).__name__}")
-    adjusted = _judged(labels).unit_grades() if conventions.grades == "unit" else _judged(labels)
+    adjusted = conventions.graded(_judged(labels))
     conventions = replace(conventions, grades="as-is")
     if draw == "topic":
         crowd = score(runs, adjusted, measures, conventions, threads=threads)

@@ -77,9 +77,7 @@ def aware(
     check_output(output)
     known_estimator(estimator)
     wanted = [parse(text) for text in measure or ("nDCG@10", "AP")]
-    given = read_judgments(judgments, assessor, recode, scale)
-    if slots is not None:
-        given = given.slots(slots)
+    given = read_judgments(judgments, assessor, recode, scale, slots=slots)
     loaded = files.read_runs(runs)
     if gold is not None:
         true = read_judgments([gold], assessor, recode, scale)

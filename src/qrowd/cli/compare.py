@@ -86,9 +86,7 @@ def compare(
     if systems and len(systems) != 2:
         raise ArgumentError(f"--systems {' '.join(systems)}: two systems were expected, found {len(systems)}")
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale)
-    if slots is not None:
-        given = given.slots(slots)
+    given = read_judgments(judgments, assessor, recode, scale, slots=slots)
     with progress("scoring") as advance:
         scores = score(files.read_runs(runs), given, wanted, conventions, progress=advance)
     pair = (systems[0], systems[1]) if systems else None

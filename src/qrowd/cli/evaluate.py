@@ -75,9 +75,7 @@ def evaluate(
     wanted = [parse(text) for text in measure or DEFAULT_MEASURES]
     methods = named(method or [])
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale)
-    if slots is not None:
-        given = given.slots(slots)
+    given = read_judgments(judgments, assessor, recode, scale, slots=slots)
     loaded = files.read_runs(runs)
     residuals = [m for m in map(residual_of, wanted) if m is not None and m not in wanted and not methods]
     with progress("scoring") as advance:

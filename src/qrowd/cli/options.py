@@ -59,14 +59,21 @@ Output = Annotated[
 
 
 def read_judgments(
-    paths: list[str], assessor: str, recode: str | None, scales: list[str] | None, unit: bool = False
+    paths: list[str],
+    assessor: str,
+    recode: str | None,
+    scales: list[str] | None,
+    unit: bool = False,
+    slots: int | None = None,
 ) -> Judgments:
-    """Read, declare scales, recode, and where wanted bring everyone onto 0 to 1."""
+    """Read, declare scales, recode, and where wanted bring everyone onto 0 to 1, or make a crowd a few assessors."""
     from qrowd import files
 
     given = files.read_judgments(paths, assessor=assessor, scales=dict(map(_pattern_and_scale, scales or [])))
     if recode is not None:
         given = given.recode(files.read_recoding(recode))
+    if slots is not None:
+        given = given.slots(slots)
     return given.unit_grades() if unit else given
 
 

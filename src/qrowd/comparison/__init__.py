@@ -13,7 +13,8 @@ difference, all_differences     how sure a difference is, over topics and assess
 rank_intervals, randomised_tukey, benjamini_hochberg            many systems at once: ranks, pairs
 """
 
-from qrowd.comparison.baseline import AgainstBaseline, against_baseline, holm
+from qrowd.comparison.baseline import AgainstBaseline, against_baseline
+from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.correlation import (
     SampledCorrelation,
     ap_correlation,
@@ -38,7 +39,7 @@ from qrowd.comparison.factors import (
 )
 from qrowd.comparison.generalizability import VarianceComponents, variance_components
 from qrowd.comparison.head_to_head import HeadToHead, head_to_head
-from qrowd.comparison.randomised import RandomisedTukey, benjamini_hochberg, randomised_tukey
+from qrowd.comparison.randomised import RandomisedTukey, randomised_tukey
 from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
 from qrowd.comparison.rankings import Correlations, correlations
 from qrowd.comparison.signs import SignAgreement, sign_agreement

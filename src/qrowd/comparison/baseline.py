@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.model.scores import Floats, known_mean
+from qrowd.comparison.corrections import holm
+from qrowd.model.scores import Floats, known_error, known_mean
 
 Correction = Literal["holm", "none"]
 
@@ -46,9 +47,8 @@ def against_baseline(scores: Floats, baseline: int, correction: Correction = "ho
     known = ~np.isnan(differences)
     n = known.sum(axis=0)
     mean = known_mean(differences, axis=0)
-    squares = np.where(known, (differences - mean) ** 2, 0.0).sum(axis=0)
+    error = known_error(differences, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.sqrt(squares / (n - 1) / n)
         # Differences that are equal but for rounding vary by nothing: no test.
         testable = (n > 1) & (error > 1e-12 * np.abs(mean)) & (error > 0)
         p = np.where(testable, 2 * stdtr(n - 1, -np.abs(mean / error)), np.nan)
@@ -56,13 +56,3 @@ def against_baseline(scores: Floats, baseline: int, correction: Correction = "ho
     wins, losses = (np.where(known, sign * differences > 0, False).sum(axis=0) for sign in (1, -1))
     corrected = holm(p) if correction == "holm" else p
     return AgainstBaseline(mean, wins, n - wins - losses, losses, corrected, correction)
-
-
-def holm(p: Floats) -> Floats:
-    """p-values adjusted for testing them all (those that are nan are not tested)."""
-    adjusted = p.copy()
-    tested = np.flatnonzero(~np.isnan(p))
-    order = tested[np.argsort(p[tested], kind="stable")]
-    steps = p[order] * np.arange(order.size, 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.baseline import holm
+from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.labelled import number_of
-from qrowd.comparison.randomised import benjamini_hochberg
 from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
 from qrowd.errors import ArgumentError
 from qrowd.kernels.two_way import TwoWay
@@ -100,6 +99,14 @@ class Difference:
             return nan
         spread = sqrt(self.assessor_variance * (1 / self.n_assessors + 1 / n))
         return float(_student_cdf(abs(self.difference), spread, self.assessor_df))
+
+    def variance(self, n_topics: int, n_assessors: int) -> float:
+        """Of the difference's mean over so many topics and assessors: v_t / T + v_a / A + v_e / (T A).
+
+        nan where the design does not tell the components apart.
+        """
+        own = self.v_topic / n_topics + self.v_assessor / n_assessors
+        return float(own + self.v_error / (n_topics * n_assessors))
 
     def sentence(self, n_assessors: int | None = None, digits: int = 3) -> str:
         """What a reader needs: who beats whom by how much, how surely, and whether another panel would agree."""

@@ -95,16 +95,3 @@ def randomised_tukey(
     slack = 1e-12 * float(np.abs(rows).max(initial=0.0))  # sums in another order are the same sums
     reached = n - np.searchsorted(ranges, np.abs(apart) - slack, side="left")
     return RandomisedTukey(panel.systems, first, second, apart, (reached + 1) / (n + 1), within, n, seed)
-
-
-def benjamini_hochberg(p: Floats) -> Floats:
-    """p-values adjusted so that those below q hold a share q of false ones at most (nan are not tested).
-
-    Benjamini, Hochberg (1995), Controlling the False Discovery Rate. JRSS B 57(1).
-    """
-    adjusted = p.copy()
-    tested = np.flatnonzero(~np.isnan(p))
-    order = tested[np.argsort(-p[tested], kind="stable")]
-    steps = p[order] * tested.size / np.arange(tested.size, 0, -1)
-    adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1.0)
-    return adjusted

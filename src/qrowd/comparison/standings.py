@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.scores import Floats, known_error, known_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,7 @@ def standings(scores: Floats) -> Standings:
     by_topic = known_mean(scores, axis=0)
     mean = known_mean(by_topic, axis=0)
     n_topics = (~np.isnan(by_topic)).sum(axis=0)
-    squares = np.where(np.isnan(by_topic), 0.0, (by_topic - mean) ** 2).sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        standard_error = np.where(n_topics > 1, np.sqrt(squares / (n_topics - 1) / n_topics), np.nan)
+    standard_error = known_error(by_topic, axis=0)
     by_assessor = np.array([settled(means) for means in known_mean(scores, axis=1)]).reshape(scores.shape[::2])
     mean = settled(mean)
     rank_by_assessor = ranks(by_assessor)

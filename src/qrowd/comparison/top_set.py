@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.baseline import Correction, holm
+from qrowd.comparison.baseline import Correction
+from qrowd.comparison.corrections import holm
 from qrowd.comparison.labelled import labelled
 from qrowd.comparison.standings import settled
 from qrowd.errors import ArgumentError, NoOverlapError

@@ -137,7 +137,7 @@ def interval_dcg(
     """
     made, alignment, weights = laid_over(runs, judgments, cutoff, dcg, missing, unjudged, score_dtype)
     ends = (at_ranks(alignment, cutoff, column) @ weights for column in (made.lower, made.upper))
-    lower, upper = (settled(end, alignment, missing) for end in ends)
+    lower, upper = (with_missing(end, alignment, missing) for end in ends)
     return IntervalDCG(made.pool.topics, runs.systems, lower, upper, cutoff, dcg)
 
 
@@ -183,7 +183,7 @@ def uncertain_dcg(
     mean, sd = list_moments(made, alignment, weights, cumulate)
     if cumulate == "mixture":
         mean = mean / weights.sum()
-    mean, sd = settled(mean, alignment, missing), settled(sd, alignment, missing)
+    mean, sd = with_missing(mean, alignment, missing), with_missing(sd, alignment, missing)
     return UncertainDCG(made.pool.topics, runs.systems, mean, sd, cumulate, cutoff, dcg, float(weights.sum()))
 
 
@@ -332,7 +332,7 @@ def sd_over_assessors(made: GainDistributions, topic: int, rows: NDArray[np.int3
     return np.asarray(np.sqrt(variance))
 
 
-def settled(table: Floats, alignment: Alignment, missing: Missing) -> Floats:
+def with_missing(table: Floats, alignment: Alignment, missing: Missing) -> Floats:
     """(topics, systems) with missing lists as the convention says; topics that nobody judged stay nan."""
     if missing == "zero" or not alignment.missing.any():
         return table

@@ -24,7 +24,7 @@ from qrowd.gain_distributions.cumulated import (
     list_moments,
     moments,
     sd_over_assessors,
-    settled,
+    with_missing,
 )
 from qrowd.gain_distributions.distributions import GainDistributions
 from qrowd.gain_distributions.weights import Floats
@@ -169,7 +169,7 @@ def agreement_aware_ndcg(
             )
         by = np.where(at > 0, at, np.where(np.isnan(at), np.nan, np.inf))
         mean, sd = mean / by, sd / by
-    mean, sd = settled(mean, alignment, missing), settled(sd, alignment, missing)
+    mean, sd = with_missing(mean, alignment, missing), with_missing(sd, alignment, missing)
     nothing = _nothing(made)
     if empty == "nan":
         mean[nothing], sd[nothing] = np.nan, np.nan

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from qrowd.errors import ArgumentError
 from qrowd.gain_distributions.weights import Floats
-from qrowd.kernels.correlation import tau_b
+from qrowd.kernels.correlation import pearson, tau_b
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import known_mean
 
@@ -87,15 +87,12 @@ def scatter(
     x[unknown] = y[unknown] = np.nan
     by_system, by_topic = (np.stack([known_mean(table, axis=axis) for table in (x, y)]) for axis in (0, 1))
     both = (by_system, by_topic)
-    pearson = np.array([_pearson(*means) for means in both])
+    linear = np.array([_pearson(*means) for means in both])
     tau = np.array([float(tau_b(means[1:], means[:1])[0]) for means in both])
-    return Scatter(names, labels[1], by_system, labels[0], by_topic, pearson, tau)
+    return Scatter(names, labels[1], by_system, labels[0], by_topic, linear, tau)
 
 
 def _pearson(x: Floats, y: Floats) -> float:
     known = ~(np.isnan(x) | np.isnan(y))
     x, y = x[known], y[known]
-    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return float("nan")
-    x, y = x - x.mean(), y - y.mean()
-    return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1))
+    return float(pearson(x[None], y[None])[0]) if x.size > 1 else float("nan")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, InputError, ScaleError
 from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, or_missing, read_only
 from qrowd.model.panel import Panel, Pool
-from qrowd.model.scales import Kind, Scale, infer_scale, parse_scale
+from qrowd.model.scales import BINARY, Kind, Scale, infer_scale, parse_scale
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
@@ -306,7 +306,7 @@ class Judgments:
                     scales[i] = infer_scale(new)
             else:
                 value[rows] = np.where(old < 0, old, old >= float(rule))
-                scales[i] = Scale("binary", 1.0)
+                scales[i] = BINARY
         return replace(self, value=value, scales=tuple(scales))
 
     def unit_grades(self) -> Judgments:

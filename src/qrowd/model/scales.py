@@ -65,6 +65,9 @@ class Scale:
         return None
 
 
+BINARY = Scale("binary", 1.0)
+
+
 def parse_scale(text: str) -> Scale:
     """Read `binary`, `0-3`, `0..1` or `magnitude`.
 
@@ -73,7 +76,7 @@ def parse_scale(text: str) -> Scale:
     """
     word = text.strip().lower()
     if word in ("binary", "0-1"):
-        return Scale("binary", 1.0)
+        return BINARY
     if word == "magnitude":
         return Scale("magnitude", inf)
     if graded := re.fullmatch(r"0-([1-9]\d*)", word):

@@ -89,6 +89,21 @@ def known_mean(values: Floats, axis: int) -> Floats:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
+def known_error(values: Floats, axis: int) -> Floats:
+    """Standard error of `known_mean`; nan for fewer than two values."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=axis)
+    mean = np.expand_dims(known_mean(values, axis=axis), axis)
+    squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=axis)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(count > 1, np.sqrt(squares / (count - 1) / count), np.nan))
+
+
+def rankable(scores: Floats) -> Floats:
+    """Scores to 12 decimals: those that differ by rounding are no two ranks."""
+    return np.ascontiguousarray(np.round(scores, 12), np.float64)
+
+
 def interpolated(table: Floats) -> Floats:
     """Missing scores (nan) of (topics, systems, ...) replaced by the mean of the topic's and the system's others.
 

@@ -14,11 +14,10 @@ from qrowd.model.chance import Chance, Rng
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel
-from qrowd.model.scales import Scale
+from qrowd.model.scales import BINARY, Scale
 from qrowd.predicted_relevance.doubles import Bools, Floats, Repeated, double_judgments, is_relevant
 
 PROBABILITY = Scale("fractions", 1.0)
-YES_OR_NO = Scale("binary", 1.0)
 
 
 def on_fractions(judgments: Judgments, value: Floats) -> Judgments:
@@ -60,7 +59,7 @@ class SampledUsers:
             random = self._chance.stream("users", begin // self.BLOCK)
             lots = random.random((len(names), p.size)).T  # one user's after the other's
             found = np.where(unjudged[:, None], np.nan, lots < p[:, None])
-            yield Panel(self._panel.pool, names, (YES_OR_NO,) * len(names), found)
+            yield Panel(self._panel.pool, names, (BINARY,) * len(names), found)
 
 
 def at_least_of(probability: Floats, m: int, n: int) -> Floats:

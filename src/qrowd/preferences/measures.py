@@ -8,7 +8,7 @@ import numpy as np
 
 from qrowd.kernels import preference
 from qrowd.model.measure import Measure, Parameter, number, one_of
-from qrowd.preferences.scoring import WITHOUT_LIMIT, Floats, PairView, PreferenceMeasure, share
+from qrowd.preferences.scoring import WITHOUT_LIMIT, Floats, PairView, PreferenceMeasure, pair_discounts, share
 
 DEFINITE = Parameter("definite", 1, "weight of a definite preference, if an ordinary one weighs 1", number(0))
 
@@ -19,12 +19,7 @@ def weighed(measure: Measure, view: PairView, cut: int | None) -> tuple[Floats, 
 
     def make() -> tuple[Floats, Floats]:
         ranks, limits = view.ranks(cut)
-        at = np.arange(int(limits.max(initial=1)) + 1, dtype=np.float64)
-        discount = np.ones(at.size)
-        if form in ("lower", "upper"):
-            discount[1:] = 1 / np.log2(at[1:] + 1)
-        elif form == "upper-log2":
-            discount[1:] = 1 / (1 + np.log2(at[1:]))
+        discount = pair_discounts(str(form), int(limits.max(initial=1)))
         correct, ordered = np.empty(view.shape), np.empty(view.shape)
         weight = view.weights(float(measure["definite"]))  # type: ignore[arg-type]
         upper = str(form).startswith("upper")

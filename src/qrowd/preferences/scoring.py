@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels import preference
+from qrowd.kernels.gain_sums import discounts
 from qrowd.model.measure import Definition, Measure
 from qrowd.model.panel import Pool
 from qrowd.model.topic_preferences import TopicPreferences
@@ -168,3 +169,17 @@ class PreferenceMeasure(Definition):
 def share(part: Floats, whole: Floats) -> Floats:
     """part / whole, 0 where the whole is 0."""
     return np.asarray(part / np.where(whole > 0, whole, np.inf))
+
+
+def pair_discounts(form: str, deepest: int) -> Floats:
+    """(deepest + 1,) what a pair weighs by the rank that decides, rank 0 unused.
+
+    form : "lower" and "upper" (of the two ranks) 1 / log2(r + 1), "upper-log2" 1 / (1 + log2(r)), anything else 1.
+    """
+    ranks = np.arange(1, deepest + 1, dtype=np.float64)
+    weights = np.ones(deepest + 1)
+    if form in ("lower", "upper"):
+        weights[1:] = discounts(deepest)
+    elif form == "upper-log2":
+        weights[1:] = 1 / (1 + np.log2(ranks))
+    return weights

@@ -62,12 +62,6 @@ class Transitivity:
         kept, chains = (np.bincount(self.assessor, c, minlength=n) for c in (self.kept, self.chains))
         return {name: _share(kept[a], chains[a]) for a, name in enumerate(self.assessors)}
 
-    @property
-    def mean_of_topics(self) -> float:
-        """Mean of kept / chains over topics and assessors that have a chain."""
-        there = self.chains > 0
-        return float((self.kept[there] / self.chains[there]).mean()) if there.any() else np.nan
-
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per topic and assessor."""
         with np.errstate(invalid="ignore"):

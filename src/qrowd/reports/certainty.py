@@ -40,19 +40,11 @@ def ranks(scores: Named, *, confidence: float, replicates: int, seed: Seed) -> R
 
 
 def advice(found: Difference) -> str:
-    """What would make the difference surer: more topics, or another assessor; empty where that cannot be told.
-
-    By v_t / T + v_a / A + v_e / (T A), the variance of the difference.
-    """
+    """What would make the difference surer: more topics, or another assessor; empty where that cannot be told."""
     if isnan(found.v_topic) or found.v_topic + found.v_assessor + found.v_error == 0:
         return ""
     t, a = found.n_topics, found.n_assessors
-
-    def variance(n_topics: int, n_assessors: int) -> float:
-        own = found.v_topic / n_topics + found.v_assessor / n_assessors
-        return float(own + found.v_error / (n_topics * n_assessors))
-
-    topics, assessor = variance(t + MORE_TOPICS, a), variance(t, a + 1)
+    topics, assessor = found.variance(t + MORE_TOPICS, a), found.variance(t, a + 1)
     better, worse = f"judging {MORE_TOPICS} more topics", "another assessor"
     return f"{better} helps more than {worse}" if topics < assessor else f"{worse} helps more than {better}"
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.aggregation.dawid_skene import FLOOR, HONEST
 from qrowd.aware import NAMES, Gaps, random_gaps
 from qrowd.aware.estimators import UNIFORM, estimator
-from qrowd.aware.similarity import DECIMALS
 from qrowd.comparison.correlation import row_correlations
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import Conventions, score, score_blocks
@@ -30,8 +30,8 @@ from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
-from qrowd.model.scales import Scale
-from qrowd.model.scores import Scores
+from qrowd.model.scales import BINARY
+from qrowd.model.scores import Scores, rankable
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ APPROACHES = (*BASELINES, UNIFORM, *NAMES)
 """The vote, Dawid-Skene from the vote and from honest assessors, AWARE with equal weights, the thirty estimators."""
 PRINTED = ":printed"  # after an estimator's name: weights as equations 25-27 have them
 FIGURES = ("ap_correlation", "tau", "rmse")
-BINARY = Scale("binary", 1.0)
 TUPLES_AT_ONCE = 100
-HONEST, FLOOR, TOL, MAX_ITERATIONS = 0.9, 1e-10, 1e-3, 1000  # of Dawid-Skene, section 5.5
+TOL, MAX_ITERATIONS = 1e-3, 1000  # of Dawid-Skene, section 5.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +291,7 @@ class _World:
             raise NoOverlapError("judgments: a tuple shares no topic with the gold; leave out who judged few topics")
         mean = np.where(known[..., None], values, 0.0).sum(axis=0) / count[:, None]
         gold = known.T @ np.nan_to_num(self.gold[m]) / count[:, None]
-        ranked = np.round(mean, DECIMALS), np.round(gold, DECIMALS)  # means that differ by rounding are no two ranks
+        ranked = rankable(mean), rankable(gold)
         return np.array(
             [
                 row_correlations(*ranked, "ap", threads=1).sum(),

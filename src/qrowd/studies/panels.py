@@ -10,10 +10,8 @@ from qrowd.errors import ScaleError
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scales import Scale
+from qrowd.model.scales import BINARY
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
-
-BINARY = Scale("binary", 1.0)
 
 
 def crowdsourcing_track(

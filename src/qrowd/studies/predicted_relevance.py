@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import Conventions, score, with_probabilities
-from qrowd.kernels.correlation import tau_b
+from qrowd.kernels.correlation import tau_a, tau_b
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
@@ -159,9 +159,5 @@ def _sides(
 
 def _tau(x: Floats, y: Floats, kind: Tau) -> float:
     """Kendall's tau of two score vectors; nan for fewer than two systems, and tau-b where one ties them all."""
-    if kind == "b":
-        return float(tau_b(np.ascontiguousarray(y)[None], np.ascontiguousarray(x)[None])[0])
-    if x.size < 2:
-        return float("nan")
-    signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
-    return float(signs.sum() / (x.size * (x.size - 1)))
+    correlate = tau_b if kind == "b" else tau_a
+    return float(correlate(np.ascontiguousarray(y)[None], np.ascontiguousarray(x)[None])[0])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError
 from qrowd.kernels import scheduling
 from qrowd.preferences.scheduling.state import State
+from qrowd.preferences.scoring import pair_discounts
 
 Weight = Literal["none", "lower", "upper", "upper-log2"]
 Floats = NDArray[np.float64]
@@ -79,12 +80,7 @@ class Systems:
     @cached_property
     def above(self) -> Floats:
         """(documents, documents, systems) weight of the pair where the system ranks the row's higher, else 0."""
-        at = np.arange(int(self.limits.max()) + 1, dtype=np.float64)
-        discount = np.ones(at.size)
-        if self.weight in ("lower", "upper"):
-            discount[1:] = 1 / np.log2(at[1:] + 1)
-        elif self.weight == "upper-log2":
-            discount[1:] = 1 / (1 + np.log2(at[1:]))
+        discount = pair_discounts(self.weight, int(self.limits.max()))
         found = np.empty((self.n_documents, self.n_documents, self.n))
         scheduling.pair_weights(self.ranks, self.limits, discount, self.weight.startswith("upper"), found)
         return found

@@ -1,0 +1,49 @@
+"""p-values adjusted for testing many hypotheses; those that are nan are not tested, and stay nan."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qrowd.model.scores import Floats
+
+
+def holm(p: Floats) -> Floats:
+    """For the chance of any false one: each by how many are left to test, smallest first.
+
+    Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure. Scand. J. Statist. 6(2).
+    """
+    adjusted = p.copy()
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    steps = p[order] * np.arange(order.size, 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def benjamini_hochberg(p: Floats) -> Floats:
+    """So that those below q hold a share q of false ones at most, if tests are independent or lean the same way.
+
+    Benjamini, Hochberg (1995), Controlling the False Discovery Rate. JRSS B 57(1).
+    """
+    return _stepped_up(p, 1.0)
+
+
+def benjamini_yekutieli(p: Floats) -> Floats:
+    """So that the share of false ones holds whatever the dependence: min over j >= i of p_(j) m c_m / j.
+
+    c_m = 1 + 1/2 + ... + 1/m (Benjamini & Yekutieli 2001, theorem 1.3).
+
+    >>> benjamini_yekutieli(np.array([0.01, 0.04, 0.03])).round(3)
+    array([0.055, 0.073, 0.073])
+    """
+    return _stepped_up(p, float((1 / np.arange(1, (~np.isnan(p)).sum() + 1)).sum()))
+
+
+def _stepped_up(p: Floats, times: float) -> Floats:
+    """Each p times `times` m / rank, and no larger than those of larger p."""
+    adjusted = p.copy()
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(-p[tested], kind="stable")]
+    steps = p[order] * (tested.size * times) / np.arange(tested.size, 0, -1)
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1.0)
+    return adjusted
