@@ -182,6 +182,22 @@ def test_stopping_is_allowed_exactly_when_the_bounds_say_so(rankings, order, see
         assert may_stop(state, systems, goal="top", k=k, later_bad=later_bad).stop == bool(sets)
 
 
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from(["any", "unseen", "none"]))
+def test_whether_to_stop_does_not_depend_on_what_was_asked_before(seed, later_bad):
+    rng = np.random.default_rng(seed)
+    rankings = [rng.permutation(5)[:4].tolist() for _ in range(4)]
+    kept, order = Systems.of(rankings, 5), rng.permutation(5).tolist()
+    states = [State.new(5)]
+    for _ in range(6):
+        a, b = rng.choice(5, 2, replace=False).tolist()
+        states.append(states[-1].judge(a, b, min(a, b, key=order.index)))
+    for number in rng.integers(len(states), size=10):
+        fresh = may_stop(states[number], Systems.of(rankings, 5), later_bad=later_bad).stop
+        assert may_stop(states[number], kept, later_bad=later_bad).stop == fresh
+        assert fresh == difference_bounds(states[number], kept, later_bad=later_bad).settled()
+
+
 def test_equal_systems_are_settled_before_anything_was_judged():
     decision = may_stop(State.new(4), Systems.of([[0, 1, 2], [0, 1, 2]], 4))
     assert decision.stop or np.isnan(decision.sign[0, 1])

@@ -195,3 +195,87 @@ def test_random_pairs_depend_on_the_seed_and_on_how_much_was_judged():
 def test_what_makes_no_sense_is_refused(call, message):
     with pytest.raises(ArgumentError, match=message):
         call()
+
+
+# ---------------------------------------------------------------------- several assessors
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@settings(max_examples=30)
+@given(st.one_of(topics(least=2), contradictory()), st.integers(0, 99), st.data())
+def test_no_order_asks_what_another_is_being_asked_and_all_is_asked_in_the_end(name, answers, seed, data):
+    n = answers.n_documents
+    order = make_order(name, n, systems_for(answers, seed), k=2, rng=seed)
+    state, held = State.new(n), []
+    while True:
+        pair = order.next(state.beside(held))
+        if pair is None:
+            if not held:
+                break
+            assert name == "top" or not state.beside(held).free.any()
+        else:
+            assert state.open[pair]
+            assert {frozenset(pair)}.isdisjoint(map(frozenset, held))
+            if len(held) < 3 and data.draw(st.booleans()):
+                held.append(pair)
+                continue
+            held.append(pair)
+        a, b = held.pop(data.draw(st.integers(0, len(held) - 1)))  # somebody answers
+        marked = [d for d in (a, b) if answers.bad[d]]
+        state = state.mark_bad(*marked) if marked else state.judge(a, b, a if answers.wins[a, b] else b)
+        held = [pair for pair in held if not state.bad[list(pair)].any()]
+    if name != "top":
+        assert not state.open.any()
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@settings(max_examples=30)
+@given(topics(least=2), st.integers(0, 99), st.data())
+def test_no_order_stops_at_a_pair_without_an_order(name, answers, seed, data):
+    order = make_order(name, answers.n_documents, systems_for(answers, seed), k=2, rng=seed)
+    state, shown = State.new(answers.n_documents), set()
+    while (pair := order.next(state)) is not None:
+        assert frozenset(pair) not in shown
+        shown.add(frozenset(pair))
+        a, b = pair
+        state = (
+            state.judge_even(a, b) if data.draw(st.booleans()) else state.judge(a, b, a if answers.wins[a, b] else b)
+        )
+    if name != "top":
+        assert not state.open.any()
+
+
+def test_a_sort_asks_something_else_while_its_pair_is_held():
+    order, state = Sort("merge", [0, 1, 2, 3]), State.new(4)
+    assert order.next(state) == (0, 1)
+    assert order.next(state.beside([(1, 0)])) == (0, 2)
+    everything = [(a, b) for a in range(4) for b in range(a)]
+    assert order.next(state.beside(everything)) is None
+
+
+def test_a_tournament_asks_its_rounds_free_pairs_first_and_then_any_other_of_those_still_in():
+    order, state = Tournament(k=1, meetings=2, final=2, rng=1), State.new(8)
+    asked, held = [], []
+    while (pair := order.next(state.beside(held))) is not None:
+        asked.append(pair)
+        held.append(pair)
+    wanted = [tuple(pair) for pair in order._round(np.arange(8), 0).tolist()]
+    assert asked[: len(wanted)] == wanted
+    assert len({frozenset(pair) for pair in asked}) == len(asked) == 28
+
+
+def test_the_same_state_beside_others_is_valued_once():
+    asked = []
+
+    def learn(known):
+        asked.append(known)
+        return np.full((3, 3), 0.5)
+
+    order = ByUtility(Systems.of([[0, 1, 2], [2, 1, 0]], 3), learn=learn)
+    state = State.new(3)
+    _ = state.open
+    first = order.next(state)
+    assert order.next(state.beside([first])) not in (first, None)
+    assert len(asked) == 1
+    order.next(state.judge(0, 1, 0))
+    assert len(asked) == 2

@@ -123,3 +123,48 @@ def test_documents_may_be_marked_only_if_they_will_be_shown(later_bad):
 def test_what_makes_no_sense_is_refused(call, message):
     with pytest.raises(ArgumentError, match=message):
         call()
+
+
+# ---------------------------------------------------------------------- several assessors, and pairs without an order
+
+
+@given(st.lists(PAIRS, max_size=12), st.sets(st.sampled_from(range(N))), st.lists(PAIRS, max_size=4))
+def test_all_at_once_is_the_same_as_one_after_the_other(said, bad, even):
+    one = told(said, sorted(bad))
+    for a, b in even:
+        one = one.judge_even(a, b)
+    other = State.after(N, said, sorted(bad), even)
+    for name in ("direct", "closed", "bad", "seen", "open", "n_preferences", "n_marks", "_has_knot"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert other.kept == -1
+
+
+@given(st.lists(PAIRS, max_size=12), st.sets(st.sampled_from(range(N))), st.lists(PAIRS, max_size=4))
+def test_held_pairs_stay_open_and_are_not_free(said, bad, held):
+    state = told(said, bad)
+    _ = state.known, state.open  # worked out before, and handed on
+    beside = state.beside(held, kept=2)
+    assert pairs(beside.open) == pairs(state.open)
+    assert pairs(beside.free) == pairs(state.open) - set(held) - {(b, a) for a, b in held}
+    assert np.array_equal(beside.outcomes("none"), state.outcomes("none"))
+    assert beside.kept == 2
+    assert pairs(state.free) == pairs(state.open)
+    assert pairs(beside.beside(()).free) == pairs(state.open)
+
+
+def test_a_document_that_others_hold_may_be_marked_even_if_nothing_is_open():
+    state = told([(0, 1), (1, 2), (2, 3), (3, 4)])
+    assert not state.markable("any").any()
+    assert state.beside([(0, 2)]).markable("any").tolist() == [True, False, True, False, False]
+    assert not state.beside([(0, 2)]).markable("unseen").any()
+
+
+def test_an_even_pair_is_not_open_implies_nothing_and_may_still_end_in_all_ways():
+    state = State.new(3).judge_even(2, 0)
+    assert [tuple(pair) for pair in state.open_pairs().tolist()] == [(0, 1), (1, 2)]
+    assert not state.known.any()
+    assert state.outcomes("none")[0].tolist() == [0, 3, 7]
+    assert (state.n_judged, state.seen.tolist()) == (1, [True, False, True])
+    chained = state.judge(0, 1, 0).judge(1, 2, 1)
+    assert chained.is_known(0, 2)
+    assert chained.outcomes("none")[0, 2] == 0

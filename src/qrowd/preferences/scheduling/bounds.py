@@ -222,11 +222,17 @@ def _sums(
 
 def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
     """Whether the bounds of every two systems have one sign; those closest to each other are looked at first."""
+    closest: Systems | None = systems.__dict__.get("_closest")
+    if closest is not None and np.isnan(difference_bounds(state, closest, later_bad=later_bad).sign).any():
+        return False  # the two that were closest last time mostly still are, and a look at two is cheap
     right, total, first, second, ends, ranges = _sums(state, systems, later_bad)
     middle = (right + (first.sum(axis=1) + second.sum(axis=1)) / 2) / np.maximum(ranges[1], EQUAL)
     e, f = np.triu_indices(systems.n, k=1)
     suspects = np.stack([e, f], axis=1)[np.argsort(np.abs(middle[e] - middle[f]), kind="stable")]
-    return completions.all_settled(right, total, first, second, ends, ranges, suspects, EQUAL)
+    settled = completions.all_settled(right, total, first, second, ends, ranges, suspects, EQUAL)
+    if not settled and systems.n > 2:
+        systems.__dict__["_closest"] = systems.only(suspects[0])
+    return settled
 
 
 def _settled(sign: Floats, goal: Goal, k: int) -> bool:

@@ -1,7 +1,8 @@
 """Orders: given what is known, which pair next?
 
 An order is a function of the state alone (and of what it was made from), so that it can be asked at any time, also
-about a state that it did not lead to. It never asks about a pair that is known already.
+about a state that it did not lead to. It never asks about a pair that is known already, nor about one that somebody
+else is being asked (`State.held`): where only such a pair is wanted, it asks another one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Order(ABC):
 
     @abstractmethod
     def next(self, state: State) -> Pair | None:
-        """Two documents that are not known to be in any order, or None: nothing is left to ask."""
+        """Two documents that are not known to be in any order, or None: nothing (that is free) is left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class InOrder(Order):
 
     def next(self, state: State) -> Pair | None:
         sequence = in_sequence(self.sequence, state)
-        found = np.argwhere(np.triu(state.open[np.ix_(sequence, sequence)]))
+        found = np.argwhere(np.triu(state.free[np.ix_(sequence, sequence)]))
         return None if not found.size else (int(sequence[found[0, 0]]), int(sequence[found[0, 1]]))
 
 
@@ -60,10 +61,10 @@ class KeepPreferred(Order):
 
     def next(self, state: State) -> Pair | None:
         sequence = in_sequence(self.sequence, state)
-        if state.kept >= 0 and (opponents := sequence[state.open[state.kept, sequence]]).size:
+        if state.kept >= 0 and (opponents := sequence[state.free[state.kept, sequence]]).size:
             # Along the sequence, and from its start for those that were passed over.
             here = int(np.flatnonzero(sequence == state.kept)[0])
-            after = [int(d) for d in sequence[here + 1 :] if state.open[state.kept, d]]
+            after = [int(d) for d in sequence[here + 1 :] if state.free[state.kept, d]]
             return state.kept, after[0] if after else int(opponents[0])
         return InOrder(self.sequence).next(state)
 
@@ -83,7 +84,7 @@ class AtRandom(Order):
         self._seed.extend(seed if isinstance(seed, tuple) else [seed])
 
     def next(self, state: State) -> Pair | None:
-        found = state.open_pairs()
+        found = np.argwhere(np.triu(state.free))
         if not found.size:
             return None
         a, b = found[np.random.default_rng([*self._seed, state.n_judged]).integers(len(found))]
@@ -112,8 +113,14 @@ class Sort(Order):
         sequence = in_sequence(self.sequence, state)
         sequence = sequence[~state.bad[sequence]]
         # Bad documents stand below all others, and nothing is asked of them: the sort need not touch them.
-        a, b = _SORTS[self.by](sequence, state.known, state.bad)
-        return (int(a), int(b)) if a >= 0 else InOrder(self.sequence).next(state)
+        known = state.known
+        if state.even:  # a sort needs an answer; the order in which it finds the two is one
+            place, known = np.argsort(in_sequence(self.sequence, state)), known.copy()
+            for one, two in state.even:
+                first, second = (one, two) if place[one] < place[two] else (two, one)
+                known[first, second] |= not known[second, first]
+        a, b = _SORTS[self.by](sequence, known, state.bad)
+        return (int(a), int(b)) if a >= 0 and state.free[a, b] else InOrder(self.sequence).next(state)
 
 
 _SORTS: dict[str, Callable[..., tuple[int, int]]] = {
@@ -137,10 +144,10 @@ class ByUtility(Order):
     probability: Probability = None
     learn: Callable[[State], NDArray[np.float64]] | None = None
     sequence: Sequence[int] | None = None
+    _last: list[tuple[NDArray[np.bool_], NDArray[np.float64]]] = field(default_factory=list, init=False, repr=False)
 
     def next(self, state: State) -> Pair | None:
-        probability = self.probability if self.learn is None else self.learn(state)
-        value = expected_utility(state, self.systems, utility=self.utility, probability=probability)
+        value = np.where(state.free, self._value(state), -1.0)
         sequence = in_sequence(self.sequence, state)
         value = np.triu(value[np.ix_(sequence, sequence)] + 1.0, k=1)
         if not value.any():
@@ -148,6 +155,15 @@ class ByUtility(Order):
         # Equal up to rounding is equal.
         i, j = divmod(int(np.argmax(value.ravel() >= value.max() * (1 - 1e-12))), len(sequence))
         return int(sequence[i]), int(sequence[j])
+
+    def _value(self, state: State) -> NDArray[np.float64]:
+        """What each pair tells; kept for the next question, which often is about the same state beside others."""
+        if self._last and self._last[0][0] is state.open:
+            return self._last[0][1]
+        probability = self.probability if self.learn is None else self.learn(state)
+        value = expected_utility(state, self.systems, utility=self.utility, probability=probability)
+        self._last[:] = [(state.open, value)]
+        return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +193,7 @@ class Tournament(Order):
         left, pair = self._played(state)
         if pair is not None:
             return pair
-        found = np.argwhere(np.triu(state.open[np.ix_(left, left)]))
+        found = np.argwhere(np.triu(state.free[np.ix_(left, left)]))
         return None if not found.size else (int(left[found[0, 0]]), int(left[found[0, 1]]))
 
     def best(self, state: State) -> list[int]:
@@ -187,15 +203,15 @@ class Tournament(Order):
         return [int(d) for d in left[np.argsort(-wins, kind="stable")][: self.k]]
 
     def _played(self, state: State) -> tuple[Ints, Pair | None]:
-        """Who is left after the rounds that are complete, and the first open pair of the one that is not."""
+        """Who is left after the rounds that are complete, and the first free pair of the one that is not."""
         left = np.arange(state.n_documents)
         number = 0
         while left.size > max(self.final, self.k):
             pairs = self._round(left, number)
-            unknown = state.open[pairs[:, 0], pairs[:, 1]]
-            if unknown.any():
-                a, b = pairs[unknown.argmax()]
-                return left, (int(a), int(b))
+            if state.open[pairs[:, 0], pairs[:, 1]].any():
+                free = state.free[pairs[:, 0], pairs[:, 1]]
+                a, b = pairs[free.argmax()]
+                return left, (int(a), int(b)) if free.any() else None
             met = np.concatenate([pairs, pairs[:, ::-1]])
             won = np.bincount(met[:, 0], state.known[met[:, 0], met[:, 1]], minlength=state.n_documents)[left]
             share = won / np.bincount(met[:, 0], minlength=state.n_documents)[left]

@@ -8,6 +8,7 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
@@ -34,6 +35,8 @@ class State:
     bad : (n,) bool, marked as Bad. seen : (n,) bool, marked or compared at least once.
     n_preferences, n_marks : judgments so far.
     kept : the preferred document of the last judgment, -1 before the first.
+    even : pairs that were judged and got no order. They are not asked again, and nothing follows from them.
+    held : pairs that somebody else is being asked. They are as open as before, but no order chooses them.
 
     >>> state = State.new(4).judge(0, 1, winner=0).judge(1, 2, winner=1).mark_bad(3)
     >>> state.open_pairs().tolist(), state.is_known(0, 2), state.n_judged
@@ -48,6 +51,8 @@ class State:
     n_marks: int = 0
     kept: int = -1
     transitive: bool = True
+    even: tuple[Pair, ...] = ()
+    held: tuple[Pair, ...] = ()
 
     @classmethod
     def new(cls, n: int, *, transitive: bool = True) -> State:
@@ -84,6 +89,38 @@ class State:
             seen=np.asarray(judged.any(axis=1)),
             n_preferences=int(said.pairs.shape[0]),
             n_marks=int(said.bad.size),
+        )
+
+    @classmethod
+    def after(
+        cls,
+        n: int,
+        preferred: Iterable[Pair],
+        bad: Iterable[int] = (),
+        even: Iterable[Pair] = (),
+        *,
+        transitive: bool = True,
+    ) -> State:
+        """What `judge`, `mark_bad` and `judge_even` lead to, one after the other, but all at once; none is `kept`.
+
+        preferred : (winner, loser) of each judgment.
+        """
+        said, marks, ties = list(preferred), list(bad), tuple(even)
+        start = cls.new(n, transitive=transitive)
+        direct, is_bad, seen = start.direct.copy(), start.bad.copy(), start.seen.copy()
+        for winner, loser in said:
+            direct[winner, loser] = True
+        is_bad[marks] = True
+        seen[[d for pair in (*said, *ties) for d in pair] + marks] = True
+        return replace(
+            start,
+            direct=direct,
+            closed=start._closure(direct),
+            bad=is_bad,
+            seen=seen,
+            n_preferences=len(said) + len(ties),
+            n_marks=len(marks),
+            even=ties,
         )
 
     # ------------------------------------------------------------------ going on
@@ -124,6 +161,25 @@ class State:
             bad[one] = seen[one] = True
         new = replace(self, bad=bad, seen=seen, n_marks=self.n_marks + len(documents))
         new.__dict__["_has_knot"] = self._has_knot
+        return new
+
+    def judge_even(self, a: int, b: int) -> State:
+        """After a further judgment: a and b are the same, or as good as that. Nothing follows from it."""
+        seen = self.seen.copy()
+        seen[[a, b]] = True
+        new = replace(self, seen=seen, n_preferences=self.n_preferences + 1, even=(*self.even, (a, b)))
+        new.__dict__["_has_knot"] = self._has_knot
+        return new
+
+    def beside(self, held: Iterable[Pair], kept: int | None = None) -> State:
+        """What one of several assessors of the topic may be asked: all but the pairs that others are being asked.
+
+        kept : the document that this assessor preferred last, if it is known apart from the others'.
+        """
+        new = replace(self, held=tuple(held), kept=self.kept if kept is None else kept)
+        for name in ("_has_knot", "decided", "known", "open"):  # none of them depends on it
+            if name in self.__dict__:
+                new.__dict__[name] = self.__dict__[name]
         return new
 
     def _closure(self, direct: Bools) -> Bools:
@@ -172,7 +228,12 @@ class State:
         good = ~self.bad
         found = good[:, None] & good[None, :] & ~self.decided
         np.fill_diagonal(found, False)
-        return found
+        return _without(found, self.even)
+
+    @cached_property
+    def free(self) -> Bools:
+        """(n, n) bool, symmetric: open, and nobody else is being asked."""
+        return _without(self.open.copy(), self.held) if self.held else self.open
 
     def open_pairs(self) -> NDArray[np.int64]:
         """(m, 2) the open pairs, lower number first."""
@@ -185,21 +246,36 @@ class State:
     def markable(self, later_bad: LaterBad = "any") -> Bools:
         """(n,) bool, which documents may still be marked as Bad.
 
-        later_bad : "any" that will be shown again; those of them that were never shown before ("unseen"); "none".
+        later_bad : "any" that will be shown again or that others hold; those of them that were never shown before
+            ("unseen"); "none".
         """
         if later_bad not in get_args(LaterBad):
             raise ArgumentError(f"later_bad={later_bad!r}: choose one of {', '.join(get_args(LaterBad))}")
         if later_bad == "none":
             return np.zeros(self.n_documents, bool)
         shown_again: Bools = np.asarray(self.open.any(axis=1))
+        shown_again[[d for pair in self.held for d in pair]] = True  # before somebody's eyes, whatever is known by now
         return shown_again & ~self.seen if later_bad == "unseen" else shown_again
 
     def outcomes(self, later_bad: LaterBad = "any") -> NDArray[np.uint8]:
-        """(n, n) for every undecided pair i < j the sum of 1 (i may be preferred), 2 (j may), 4 (neither: two Bad)."""
+        """(n, n) for every undecided pair i < j the sum of 1 (i may be preferred), 2 (j may), 4 (neither: two Bad).
+
+        An even pair may end in all three ways: chains may still order it.
+        """
         found = np.empty(self.direct.shape, np.uint8)
         completions.pair_outcomes(self.closed, self.bad, self.markable(later_bad), found)
+        for a, b in self.even:
+            low, high = min(a, b), max(a, b)
+            if found[low, high]:
+                found[low, high] = completions.FIRST + completions.SECOND + completions.DROPPED
         return found
 
     def bad_winners(self) -> NDArray[np.int64]:
         """(m, 2) preferences for a Bad document over one that is not: they stand, and somebody should look at them."""
         return np.argwhere(self.direct & self.bad[:, None] & ~self.bad[None, :])
+
+
+def _without(found: Bools, pairs: tuple[Pair, ...]) -> Bools:
+    for a, b in pairs:
+        found[a, b] = found[b, a] = False
+    return found

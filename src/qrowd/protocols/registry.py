@@ -1,0 +1,15 @@
+"""Every protocol, by the name that campaigns call it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qrowd.protocols.grades import GradesProtocol
+from qrowd.protocols.magnitude import MagnitudeProtocol
+from qrowd.protocols.preference import PreferenceProtocol
+from qrowd.protocols.protocol import Protocol
+
+ALL: tuple[Protocol[Any], ...] = (MagnitudeProtocol(), GradesProtocol(), PreferenceProtocol())
+
+PROTOCOLS: dict[str, Protocol[Any]] = {protocol.name: protocol for protocol in ALL}
+PREFERENCE = PreferenceProtocol.name
