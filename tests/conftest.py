@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from stores import address, empty, opened, postgres, shared, store
+
+__all__ = ["address", "empty", "opened", "postgres", "shared", "store"]  # fixtures
+
 # No deadline: the first example of a kernel pays for its compilation.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)

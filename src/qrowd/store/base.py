@@ -1,0 +1,81 @@
+"""What every store does, whatever database holds it: run a piece of work in one transaction.
+
+A work is a function of a connection. It may be run again, so it does nothing but talk to that connection, never
+commits, and does not go on after a database error unless it opened `connection.begin_nested()` before.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from types import TracebackType
+from typing import Literal, Self, TypeVar
+
+from sqlalchemy import URL, Connection
+
+T = TypeVar("T")
+Work = Callable[[Connection], T]
+
+# The same text for the same value in both databases; what is no JSON (nan) is refused.
+to_json = partial(json.dumps, separators=(",", ":"), allow_nan=False)
+
+
+class Store(ABC):
+    """Where everything is kept. Made by `open_store`; closed by `close` or at the end of `with`.
+
+    dialect : which database it is. url : where; its text hides the password. read_only : nothing can be written.
+    """
+
+    dialect: Literal["sqlite", "postgresql"]
+    url: URL
+    read_only: bool
+
+    @abstractmethod
+    def write(self, work: Work[T]) -> T:
+        """What `work(connection)` returns, once it is safe on disk; if it raises, nothing of it is stored.
+
+        Raises
+        ------
+        StoreFullError, StoreBusyError, StoreUnknownError
+            It could not be stored; see there what to do.
+        """
+
+    @abstractmethod
+    async def write_async(self, work: Work[T]) -> T:
+        """Like `write`, for a caller on an event loop; `work` runs in another thread."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A connection that sees the store as it was at its first statement, whatever is written meanwhile."""
+
+    def read(self, work: Work[T]) -> T:
+        """What `work(connection)` returns, all of it seen at one moment; it cannot write."""
+        with self.reading() as connection:
+            return work(connection)
+
+    @abstractmethod
+    async def read_async(self, work: Work[T], *, long: bool = False) -> T:
+        """Like `read`, for a caller on an event loop. long : it takes more than some milliseconds."""
+
+    def stream(self, work: Work[Iterable[T]]) -> Iterator[T]:
+        """What `work(connection)` yields, one at a time, all of it seen at one moment."""
+        with self.reading() as connection:
+            yield from work(connection)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish what was handed in, and let go of the database. A second time does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({self.url.render_as_string(hide_password=True)!r}{', read_only=True' if self.read_only else ''})"

@@ -1,0 +1,358 @@
+"""The tables. Events are the truth; of the rest, some is material and some is what the events add up to.
+
+    campaign, topic, document, unit        material: written once, when a campaign is created
+    event                                  what happened, append-only
+    assessor, slot, assignment             current state, worked out again from the events by one command:
+    judgment, preference, bad_mark           who takes part, who has which unit, what they said
+    draft, account, session, api_key, webhook, setting      what the server itself needs; not part of a campaign's data
+
+Numbers of assessors and assignments are random, 62 bits, so that a campaign can be read into another database.
+Times are seconds since 1970 (UTC).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects import sqlite
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# SQLite counts rows up by itself only where the key is called INTEGER.
+Key = BigInteger().with_variant(sqlite.INTEGER(), "sqlite")
+
+
+def _of(table: str) -> ForeignKey:
+    return ForeignKey(f"{table}.id", ondelete="CASCADE")
+
+
+# ---- material
+
+campaign = Table(
+    "campaign",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("protocol", Text, nullable=False),  # magnitude, grades, preference
+    Column("settings", JSON, nullable=False),
+    Column("status", Text, nullable=False),  # running, paused, stopped
+    Column("seed", BigInteger, nullable=False),
+    Column("created", Double, nullable=False),
+)
+
+topic = Table(
+    "topic",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("label", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("narrative", Text, nullable=False),
+    Column("question", JSON),  # {"text", "options", "correct"}, or null
+    Column("checks", JSON),  # [document of H, document of N], or null
+    Column("context", JSON),  # snippets, or null
+    Column("systems", JSON),  # {system: [documents, best first]} for schedulers, or null
+    UniqueConstraint("campaign_id", "label"),
+)
+
+document = Table(
+    "document",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("label", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("html", Boolean, nullable=False),
+    Column("language", Text, nullable=False),
+    UniqueConstraint("campaign_id", "label"),
+)
+
+unit = Table(
+    "unit",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("topic_id", Key, _of("topic"), nullable=False),
+    Column("number", Integer, nullable=False),  # from 0, within the topic
+    Column("documents", JSON, nullable=False),  # numbers of documents, check documents included
+    UniqueConstraint("topic_id", "number"),
+)
+
+# ---- the truth
+
+event = Table(
+    "event",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("time", Double, nullable=False),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("assessor_id", BigInteger),
+    Column("assignment_id", BigInteger),
+    Column("unit_id", Key),
+    Column("actor", Text, nullable=False),  # assessor, owner, server
+    Column("kind", Text, nullable=False),
+    Column("data", JSON, nullable=False),
+    Column("late", Boolean, nullable=False),  # kept, and never counted
+    Column("idem_key", Text, unique=True),  # one per form that was shown; several null
+    Column("digest", Text),  # of what the form held, to tell a repeat from a change
+    Index(None, "campaign_id", "id"),
+    Index(None, "assignment_id", "id"),
+    Index(None, "unit_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+# ---- what the events add up to
+
+assessor = Table(
+    "assessor",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("name", Text, nullable=False),  # as exported
+    Column("provider", Text, nullable=False),  # link, prolific, panel, mturk, api
+    Column("external_id", Text, nullable=False),
+    Column("identified", Text, nullable=False),  # link, url, signed, key: how far the identity can be trusted
+    Column("status", Text, nullable=False),
+    Column("excluded", Text),  # the reason, or null
+    Column("seed", BigInteger, nullable=False),
+    Column("current_id", BigInteger),  # the assignment on the screen; null between units
+    Column("state", JSON, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("updated", Double, nullable=False),
+    UniqueConstraint("campaign_id", "provider", "external_id"),
+    UniqueConstraint("campaign_id", "name"),
+)
+
+OPEN, COMPLETED = "open", "completed"
+
+assignment = Table(
+    "assignment",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("topic_id", Key, _of("topic"), nullable=False),
+    Column("unit_id", Key, _of("unit"), nullable=False),
+    Column("slot", Integer, nullable=False),
+    Column("assessor_id", BigInteger, _of("assessor"), nullable=False),
+    Column("status", Text, nullable=False),  # open, completed, failed, screened_out, expired, withdrawn
+    Column("counts", Boolean, nullable=False),  # whether its judgments are part of the result
+    Column("seed", BigInteger, nullable=False),
+    Column("lease_until", Double, nullable=False),
+    Column("version", Integer, nullable=False),  # events so far
+    Column("state", JSON, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("updated", Double, nullable=False),
+    UniqueConstraint("assessor_id", "topic_id"),  # no topic twice, for ever
+    Index(
+        "uq_assignment_open_of_assessor",
+        "assessor_id",
+        unique=True,
+        sqlite_where=text("status = 'open'"),
+        postgresql_where=text("status = 'open'"),
+    ),
+    Index(
+        "uq_assignment_unit_slot",
+        "unit_id",
+        "slot",
+        unique=True,
+        sqlite_where=text("status in ('open', 'completed')"),
+        postgresql_where=text("status in ('open', 'completed')"),
+    ),
+    Index(
+        "ix_assignment_lease",
+        "campaign_id",
+        "lease_until",
+        sqlite_where=text("status = 'open'"),
+        postgresql_where=text("status = 'open'"),
+    ),
+    Index(None, "campaign_id", "topic_id"),
+)
+
+slot = Table(
+    "slot",
+    metadata,
+    Column("unit_id", Key, _of("unit"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("topic_id", Key, _of("topic"), nullable=False),
+    Column("lottery", Double, nullable=False),  # in [0, 1): where it stands in the order of handing out
+    Column("assignment_id", BigInteger),  # who holds it; null where free
+    Index(
+        "ix_slot_free",
+        "campaign_id",
+        "lottery",
+        sqlite_where=text("assignment_id is null"),
+        postgresql_where=text("assignment_id is null"),
+    ),
+)
+
+judgment = Table(
+    "judgment",
+    metadata,
+    Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
+    Column("position", Integer, primary_key=True),  # from 0, in the order shown
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("document_id", Key, _of("document"), nullable=False),
+    Column("value", Double),  # null: cannot tell
+    Column("raw", Text, nullable=False),  # as typed or chosen
+    Column("reason", Text, nullable=False),
+    Column("seconds", Double, nullable=False),  # by the server's clock, all visits
+    Column("active", Double),  # by the browser's, with the page in front
+    Column("visits", Integer, nullable=False),
+    Column("revisions", Integer, nullable=False),  # how often it was changed
+    Column("time", Double, nullable=False),  # of the last change
+    UniqueConstraint("assignment_id", "document_id"),
+    Index(None, "campaign_id", "assignment_id"),
+)
+
+preference = Table(
+    "preference",
+    metadata,
+    Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
+    Column("number", Integer, primary_key=True),  # from 0, in the order judged; what was undone is not here
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("unit_id", Key, _of("unit"), nullable=False),
+    Column("left_id", Key, _of("document"), nullable=False),
+    Column("right_id", Key, _of("document"), nullable=False),
+    Column("choice", Text, nullable=False),  # left, right, duplicates
+    Column("strength", Integer, nullable=False),  # 2 for definitely
+    Column("seconds", Double, nullable=False),
+    Column("active", Double),
+    Column("time", Double, nullable=False),
+    CheckConstraint("left_id <> right_id", name="two_documents"),
+    Index(None, "campaign_id", "assignment_id"),
+    Index(None, "unit_id"),
+)
+
+bad_mark = Table(
+    "bad_mark",
+    metadata,
+    Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
+    Column("document_id", Key, _of("document"), primary_key=True),
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("unit_id", Key, _of("unit"), nullable=False),
+    Column("number", Integer, nullable=False),  # of the pair at which it was marked
+    Column("seconds", Double, nullable=False),
+    Column("time", Double, nullable=False),
+    Index(None, "campaign_id", "assignment_id"),
+    Index(None, "unit_id"),
+)
+
+pair_lease = Table(
+    "pair_lease",
+    metadata,
+    Column("board", BigInteger, primary_key=True),  # a unit judged together, or an assignment judged alone
+    Column("low_id", Key, primary_key=True),
+    Column("high_id", Key, primary_key=True),
+    Column("seat", Integer, primary_key=True),  # from 0, below how many may have the pair at once
+    Column("assignment_id", BigInteger, _of("assignment"), nullable=False, unique=True),
+    CheckConstraint("low_id < high_id", name="in_order"),
+)
+
+STATE = (bad_mark, judgment, preference, pair_lease, slot, assignment, assessor)
+
+# ---- the server's own
+
+draft = Table(
+    "draft",
+    metadata,
+    Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("time", Double, nullable=False),
+)
+
+invitation = Table(
+    "invitation",
+    metadata,
+    Column("hash", Text, primary_key=True),  # of the token in the link; the token itself is shown once
+    Column("campaign_id", Key, _of("campaign"), nullable=False),
+    Column("name", Text, nullable=False),  # of the assessor
+    Column("created", Double, nullable=False),
+    Column("revoked", Boolean, nullable=False),
+    UniqueConstraint("campaign_id", "name"),
+)
+
+account = Table(
+    "account",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("password_hash", Text, nullable=False),
+    Column("created", Double, nullable=False),
+)
+
+session = Table(
+    "session",
+    metadata,
+    Column("hash", Text, primary_key=True),  # of the random id in the cookie
+    Column("kind", Text, nullable=False),  # assessor, owner
+    Column("subject_id", BigInteger, nullable=False),  # an assessor or an account
+    Column("csrf", Text, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("seen", Double, nullable=False),
+    Index(None, "seen"),
+)
+
+api_key = Table(
+    "api_key",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("hash", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("campaign_id", Key, _of("campaign")),  # null: all campaigns
+    Column("created", Double, nullable=False),
+    Column("revoked", Boolean, nullable=False),
+)
+
+login_attempt = Table(
+    "login_attempt",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("time", Double, nullable=False),
+    Index(None, "time"),
+)
+
+webhook = Table(
+    "webhook",
+    metadata,
+    Column("provider", Text, primary_key=True),
+    Column("event_id", Text, primary_key=True),
+    Column("received", Double, nullable=False),
+    Column("data", JSON, nullable=False),
+)
+
+setting = Table(
+    "setting",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
