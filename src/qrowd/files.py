@@ -180,8 +180,10 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def write_whole(path: PathLike, content: str | bytes) -> None:
+def write_whole(path: PathLike, content: str | bytes | Iterable[bytes]) -> None:
     """Write a file so that it is either complete or as it was: to a neighbour first, then renamed.
+
+    content : the whole, or pieces one after another.
 
     A pipe or device (`/dev/stdout`) is written to directly.
 
@@ -191,20 +193,23 @@ def write_whole(path: PathLike, content: str | bytes) -> None:
         A folder that does not exist or cannot be written to.
     """
     whole = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    pieces = [whole] if isinstance(whole, bytes) else whole
     target = Path(path)
     try:
         if target.exists() and not target.is_file():
-            target.write_bytes(whole)
+            with target.open("wb") as file:
+                file.writelines(pieces)
         else:
-            _replace(target.resolve(), whole)
+            _replace(target.resolve(), pieces)
     except OSError as error:
         raise FileError(path, f"cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _replace(target: Path, pieces: Iterable[bytes]) -> None:
     beside = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        beside.write_bytes(content)
+        with beside.open("wb") as file:
+            file.writelines(pieces)
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)

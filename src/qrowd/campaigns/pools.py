@@ -1,0 +1,82 @@
+"""Which documents are judged for a topic: what runs found, what a file lists, and the two that check everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from qrowd.errors import ArgumentError
+from qrowd.model.chance import Chance
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+
+Lists = dict[str, dict[str, tuple[str, ...]]]
+
+
+def lists_of(runs: Runs, topics: Collection[str]) -> Lists:
+    """{topic: {system: documents, best first}} for these topics; ties broken as everywhere (`Runs.ranked`)."""
+    ranked = runs.ranked()
+    lists: Lists = {topic: {} for topic in topics}
+    for t, topic in enumerate(runs.topics):
+        if topic not in lists:
+            continue
+        for s, system in enumerate(runs.systems):
+            start, length = int(ranked.starts[s, t]), int(ranked.lengths[s, t])
+            if length:
+                found = ranked.document[start : start + length].tolist()
+                lists[topic][system] = tuple(runs.documents[d] for d in found)
+    return lists
+
+
+def pool_of(lists: Mapping[str, Sequence[str]], depth: int) -> tuple[str, ...]:
+    """The union of the first `depth` documents of every list, in order of label.
+
+    >>> pool_of({"a": ["d2", "d1"], "b": ["d3", "d2"]}, depth=1)
+    ('d2', 'd3')
+
+    Raises
+    ------
+    ArgumentError
+        A depth below 1.
+    """
+    given: Any = depth
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise ArgumentError(f"depth={depth!r}: give how many documents of every run are judged, from 1")
+    return tuple(sorted({document for found in lists.values() for document in found[:depth]}))
+
+
+def within(lists: Mapping[str, Sequence[str]], pool: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The lists without what is not in the pool; a system that found nothing in it is left out."""
+    kept = {system: tuple(d for d in found if d in pool) for system, found in lists.items()}
+    return {system: found for system, found in kept.items() if found}
+
+
+def checks_from_gold(gold: Judgments, pools: Mapping[str, Sequence[str]], seed: int) -> dict[str, tuple[str, str]]:
+    """For each topic two documents of its pool: one of the highest gold grade there, one of the lowest.
+
+    Several that could serve are drawn from; the same seed draws the same.
+
+    Raises
+    ------
+    ArgumentError
+        A topic in whose pool no two documents have different gold grades.
+    """
+    grades: dict[str, dict[str, float]] = {topic: {} for topic in pools}
+    for t, d, value in zip(gold.topic.tolist(), gold.document.tolist(), gold.value.tolist(), strict=True):
+        if (topic := gold.topics[t]) in grades:
+            grades[topic][gold.documents[d]] = value
+    chance = Chance.of(seed)
+    checks = {}
+    for topic, pool in pools.items():
+        known = {document: grades[topic][document] for document in sorted(pool) if document in grades[topic]}
+        highest, lowest = max(known.values(), default=0.0), min(known.values(), default=0.0)
+        if highest == lowest:
+            raise ArgumentError(
+                f"topic {topic!r}: no two documents of the pool have different gold grades, so none can check the "
+                "others; name two in a checks file"
+            )
+        rng = chance.stream(f"checks {topic}")
+        high = [document for document, grade in known.items() if grade == highest]
+        low = [document for document, grade in known.items() if grade == lowest]
+        checks[topic] = (high[int(rng.integers(len(high)))], low[int(rng.integers(len(low)))])
+    return checks

@@ -1,0 +1,290 @@
+"""Topics, documents and what goes with them, read from the formats people have them in.
+
+Every reader takes a file's bytes and its name for messages, and gives (line, row) for everything it holds.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from typing import Any
+
+from qrowd.errors import FileError
+
+Row = tuple[int, dict[str, Any]]
+
+TOPIC = ("topic", "label", "qid", "query_id", "num", "number", "id")
+DOCUMENT = ("docid", "document", "label", "docno", "doc_id", "pid", "id", "_id")
+TEXT = ("text", "body", "contents", "passage")
+TOPIC_TEXTS = {
+    "title": ("title", "query", "text"),
+    "description": ("description", "desc"),
+    "narrative": ("narrative", "narr"),
+}
+
+MAX_CELL = 1_000_000
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
+
+
+def read_topics(content: bytes, name: str) -> Iterator[Row]:
+    """Topics as {"label", "title", "description", "narrative"}, from TREC topics or a table."""
+    words = decoded(content, name)
+    if _is_markup(words, name):
+        yield from _trec_topics(words, name)
+        return
+    for line, row in table_rows(words, name, ("topic", "title"), TOPIC):
+        topic: dict[str, Any] = {"label": _label(row, TOPIC, name, line)}
+        for key, columns in TOPIC_TEXTS.items():
+            column = next((column for column in columns if row.get(column) is not None), None)
+            topic[key] = "" if column is None else _text(row[column], column, name, line)
+        yield line, topic
+
+
+def read_documents(content: bytes, name: str) -> Iterator[Row]:
+    """Documents as {"label", "title", "text", "html", "language"}, from TREC documents or a table."""
+    words = decoded(content, name)
+    if _is_markup(words, name):
+        yield from _trec_documents(words, name)
+        return
+    for line, row in table_rows(words, name, ("docid", "text"), DOCUMENT):
+        column = next((column for column in TEXT if row.get(column) is not None), None)
+        if column is None and not any(column in row for column in TEXT):
+            raise FileError(name, f"no column holds the text; call it {TEXT[0]}", line)
+        yield (
+            line,
+            {
+                "label": _label(row, DOCUMENT, name, line),
+                "title": _text(row.get("title"), "title", name, line),
+                "text": "" if column is None else _text(row[column], column, name, line),
+                "html": _flag(row.get("html"), name, line),
+                "language": _text(row.get("language"), "language", name, line),
+            },
+        )
+
+
+def read_page(content: bytes, name: str, label: str) -> dict[str, Any]:
+    """One document that is a file of its own, .txt or .html."""
+    words = decoded(content, name)
+    if not name.lower().endswith((".html", ".htm")):
+        return {"label": label, "text": words}
+    title = re.search(r"<title[^>]*>(.*?)</title>", words, re.IGNORECASE | re.DOTALL)
+    language = re.search(r"<html[^>]*\slang=[\"']?([A-Za-z-]+)", words, re.IGNORECASE)
+    return {
+        "label": label,
+        "title": _plain(title[1]) if title else "",
+        "text": words,
+        "html": True,
+        "language": language[1] if language else "",
+    }
+
+
+def read_fields(content: bytes, name: str, form: str, *, also: str = "") -> Iterator[tuple[int, list[str]]]:
+    """Lines of fields between blanks; empty lines and those that begin with # are passed over.
+
+    form : the words for the fields, such as "topic high low". also : another form that is possible.
+    """
+    sizes = [len(words.split()) for words in (form, also) if words]
+    for number, line in enumerate(decoded(content, name).split("\n"), start=1):
+        fields = line.split()
+        if not fields or line.startswith("#"):
+            continue
+        if len(fields) not in sizes:
+            expected = f"'{form}'" + (f" or '{also}'" if also else "")
+            raise FileError(name, f"expected {expected}, found {len(fields)} fields", number)
+        yield number, fields
+
+
+def read_objects(content: bytes, name: str, keys: tuple[str, ...]) -> Iterator[Row]:
+    """JSON Lines whose objects have these keys and no other."""
+    for line, row in _json_lines(decoded(content, name), name):
+        if unknown := [key for key in row if key not in keys]:
+            raise FileError(name, f"there is no key {unknown[0]!r}; choose from {', '.join(keys)}", line)
+        if not isinstance(row.get("topic"), str | int) or isinstance(row["topic"], bool):
+            raise FileError(name, 'the key "topic" is missing; say which topic this belongs to', line)
+        yield line, {**row, "topic": str(row["topic"])}
+
+
+def decoded(content: bytes, name: str) -> str:
+    """A file's text, which must be UTF-8."""
+    try:
+        words = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileError(name, f"is not UTF-8 (byte {content[error.start]:#04x}); save it as UTF-8", line) from None
+    return words.replace("\r\n", "\n")
+
+
+# ---- tables
+
+
+def table_rows(words: str, name: str, bare: tuple[str, ...], known: tuple[str, ...]) -> Iterator[Row]:
+    """Rows of CSV, TSV or JSON Lines by column.
+
+    bare : the columns of a TSV file without header, told by no column being called as one of `known`.
+    """
+    if name.lower().endswith((".jsonl", ".ndjson")) or words.lstrip().startswith("{"):
+        yield from _json_lines(words, name)
+        return
+    rows = _separated(words, name)
+    line, header = next(rows, (0, []))
+    header = [column.strip() for column in header]
+    if header and not set(header) & set(known):
+        if len(header) != len(bare):
+            raise FileError(name, f"no column names the rows; call it {known[0]}", line)
+        yield line, dict(zip(bare, header, strict=True))
+        header = list(bare)
+    if len(set(header)) < len(header):
+        twice = next(column for i, column in enumerate(header) if column in header[:i])
+        raise FileError(name, f"two columns are called {twice!r}; rename or remove one", line)
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise FileError(name, f"expected {len(header)} cells, as many as columns, found {len(cells)}", line)
+        yield line, dict(zip(header, cells, strict=True))
+
+
+def _separated(words: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    first = words.lstrip().split("\n", 1)[0]
+    if "\t" in first:  # quotes mean nothing between tabs
+        yield from ((i, line.split("\t")) for i, line in enumerate(words.split("\n"), start=1) if line.strip())
+        return
+    if csv.field_size_limit() < MAX_CELL:
+        csv.field_size_limit(MAX_CELL)
+    reader = csv.reader(StringIO(words, newline=""), strict=True)
+    start = 1
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield start, cells
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise FileError(name, f"not a readable row: {error}", start) from None
+
+
+def _json_lines(words: str, name: str) -> Iterator[Row]:
+    for number, line in enumerate(words.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise FileError(name, f"not JSON: {error}", number) from None
+        if not isinstance(row, dict):
+            raise FileError(name, f"expected one JSON object a line, found {line[:60]!r}", number)
+        yield number, row
+
+
+def _label(row: Mapping[str, Any], columns: tuple[str, ...], name: str, line: int) -> str:
+    column = next((column for column in columns if row.get(column) is not None), None)
+    if column is None:
+        raise FileError(name, f"no column names the row; call it {columns[0]}", line)
+    value = row[column]
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value, column, name, line)
+
+
+def _text(value: Any, column: str, name: str, line: int) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise FileError(name, f"{column}: expected a text, found {value!r:.60}; write it in quotes", line)
+    return value
+
+
+def _flag(value: Any, name: str, line: int) -> bool:
+    said = "" if value is None else str(value).strip().lower()
+    if said in ("", "false", "0", "no"):
+        return False
+    if said in ("true", "1", "yes"):
+        return True
+    raise FileError(name, f"html: {value!r:.60} cannot be used; write true where the text is HTML, else false", line)
+
+
+# ---- TREC's markup
+
+TOPIC_TAGS = {
+    "num": "label",
+    "title": "title",
+    "query": "title",
+    "desc": "description",
+    "description": "description",
+    "narr": "narrative",
+    "narrative": "narrative",
+}
+PREFIX = {"label": "number", "title": "topic", "description": "description", "narrative": "narrative"}
+FIELD = re.compile(rf"<({'|'.join(TOPIC_TAGS)})\b[^>]*>", re.IGNORECASE)
+TOPIC_START = re.compile(r"<top(?:ic)?(\s[^>]*)?>", re.IGNORECASE)
+DOCUMENT_START = re.compile(r"<doc>", re.IGNORECASE)
+
+
+def _is_markup(words: str, name: str) -> bool:
+    return not name.lower().endswith(TABLES) and words.lstrip().startswith("<")
+
+
+def _between(words: str, start: re.Pattern[str], end: re.Pattern[str], name: str) -> Iterator[tuple[int, str, str]]:
+    """(line, attributes, content) of every element that `start` begins and `end` ends."""
+    line, at = 1, 0
+    while (opening := start.search(words, at)) is not None:
+        line += words.count("\n", at, opening.start())
+        closing = end.search(words, opening.end())
+        following = start.search(words, opening.end())
+        if closing is None or (following is not None and following.start() < closing.start()):
+            raise FileError(name, f"{opening[0]} is not closed; add its end tag", line)
+        yield line, opening[1] or "" if start.groups else "", words[opening.end() : closing.start()]
+        line += words.count("\n", opening.start(), closing.end())
+        at = closing.end()
+
+
+def _trec_topics(words: str, name: str) -> Iterator[Row]:
+    found = False
+    for line, attributes, content in _between(words, TOPIC_START, re.compile(r"</top(?:ic)?>", re.IGNORECASE), name):
+        found = True
+        topic = {"label": "", "title": "", "description": "", "narrative": ""}
+        if number := re.search(r"\b(?:number|id)\s*=\s*[\"']?([^\"'\s>]+)", attributes):
+            topic["label"] = number[1]
+        starts = list(FIELD.finditer(content))
+        for i, tag in enumerate(starts):
+            end = starts[i + 1].start() if i + 1 < len(starts) else len(content)
+            key = TOPIC_TAGS[tag[1].lower()]
+            part = re.split(rf"</{tag[1]}\s*>", content[tag.end() : end], flags=re.IGNORECASE)[0]
+            text = re.sub(rf"^{PREFIX[key]}\s*:", "", _plain(part), flags=re.IGNORECASE).strip()
+            topic[key] = topic[key] or text
+        if not topic["label"]:
+            raise FileError(name, "the topic has no number; add <num>", line)
+        yield line, topic
+    if not found:
+        raise FileError(name, "holds no <top>; give TREC topics, or a table that ends in .tsv, .csv or .jsonl")
+
+
+def _trec_documents(words: str, name: str) -> Iterator[Row]:
+    found = False
+    for line, _, content in _between(words, DOCUMENT_START, re.compile(r"</doc>", re.IGNORECASE), name):
+        found = True
+        label = re.search(r"<docno>(.*?)</docno>", content, re.IGNORECASE | re.DOTALL)
+        if label is None or not label[1].strip():
+            raise FileError(name, "the document has no <DOCNO>; add it", line)
+        title = re.search(r"<(title|headline|hl)>(.*?)</\1>", content, re.IGNORECASE | re.DOTALL)
+        texts = re.findall(r"<text>(.*?)</text>", content, re.IGNORECASE | re.DOTALL)
+        yield (
+            line,
+            {
+                "label": label[1].strip(),
+                "title": _plain(title[2]) if title else "",
+                "text": _paragraphs("\n\n".join(texts) if texts else content[label.end() :]),
+            },
+        )
+    if not found:
+        raise FileError(name, "holds no <DOC>; give TREC documents, or a table that ends in .tsv, .csv or .jsonl")
+
+
+def _plain(markup: str) -> str:
+    """Markup as one line of text."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+
+
+def _paragraphs(markup: str) -> str:
+    """Markup as text, its paragraphs kept apart."""
+    parts = re.split(r"\n\s*\n|</?p\b[^>]*>", markup, flags=re.IGNORECASE)
+    return "\n\n".join(text for text in map(_plain, parts) if text)

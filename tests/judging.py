@@ -1,0 +1,157 @@
+"""Assessors who judge at random through a `Desk`, and what the tables hold afterwards."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from qrowd.campaigns.creation import create_campaign
+from qrowd.campaigns.desk import Desk
+from qrowd.campaigns.pages import Page
+from qrowd.campaigns.plan import Plan, plan_from_table
+from qrowd.protocols.events import Action, Consent, GoOn, Judge, JudgeLine, MarkBad, Prefer, Rate, Refusal, Reply, Undo
+from qrowd.protocols.views import (
+    ConsentView,
+    DocumentView,
+    EndView,
+    LinesView,
+    LineView,
+    LostView,
+    NoneLeftView,
+    PairView,
+    QuestionView,
+    RatingView,
+    RevisionView,
+)
+from qrowd.store.base import Store
+from qrowd.store.schema import STATE, campaign
+
+OPTIONS = ("right", "wrong", "worse", "worst")
+
+
+class Clock:
+    """A clock that moves when told to, and `step` seconds whenever somebody looks."""
+
+    def __init__(self, now: float = 1_000_000_000.0, step: float = 0.0) -> None:
+        self.now, self.step = now, step
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def small_plan(
+    protocol: str, *, name: str = "pilot", topics: int = 3, documents: int = 4, question: bool = False, **further: Any
+) -> Plan:
+    """A campaign of a few documents; `further`: choices of the protocol, and tables `journey` and `campaign`."""
+    journey = {"consent": False, "practice": False, **further.pop("journey", {})}
+    head = {"name": name, "title": "A pilot", "protocol": protocol, "seed": 7, **further.pop("campaign", {})}
+    labels = [f"t{t}d{d}" for t in range(topics) for d in range(documents)]
+    asked = {"text": "What is it about?", "options": list(OPTIONS), "correct": 0}
+    return plan_from_table(
+        {
+            "campaign": head,
+            protocol: further,
+            "journey": journey,
+            "documents": [{"label": label, "text": f"Text of {label}."} for label in labels],
+            "topics": [
+                {
+                    "label": f"t{t}",
+                    "title": f"Topic {t}",
+                    "pool": [label for label in labels if label.startswith(f"t{t}d")],
+                    **({"checks": [f"t{t}d0", f"t{t}d1"]} if protocol == "magnitude" else {}),
+                    **({"question": asked} if question else {}),
+                    **(
+                        {
+                            "systems": {
+                                "one": [f"t{t}d{d}" for d in range(documents)],
+                                "two": [f"t{t}d{d}" for d in reversed(range(documents))],
+                            }
+                        }
+                        if protocol == "preference"
+                        else {}
+                    ),
+                }
+                for t in range(topics)
+            ],
+        }
+    )
+
+
+def created(store: Store, plan: Plan, at: float = 1_000_000_000.0) -> int:
+    """The number of the campaign, which is in the store now."""
+    return store.write(lambda connection: create_campaign(connection, plan, at))
+
+
+def next_action(page: Page, rng: Random) -> Action | None:
+    """What somebody who does not think would do; None where there is nothing to do."""
+    view = page.view
+    match view:
+        case ConsentView():
+            return Consent(True)
+        case LineView():
+            return JudgeLine(view.line, f"{view.length * (1 + rng.random()):.3f}")
+        case LinesView() | RevisionView() | LostView():
+            return GoOn()
+        case QuestionView():
+            return Reply(view.options.index(rng.choice(OPTIONS[:2])) if set(view.options) == set(OPTIONS) else 0)
+        case DocumentView():
+            text = str(rng.choice(view.grades).value) if view.grades else str(rng.randint(1, 99))
+            return Judge(view.position, text, "because")
+        case PairView():
+            if view.may_mark_bad and rng.random() < 0.1:
+                return MarkBad(view.pair, rng.choice(("left", "right")))
+            if view.may_undo and rng.random() < 0.05:
+                return Undo(view.pair)
+            return Prefer(view.pair, rng.choice(("left", "right")), definitely=view.definitely and rng.random() < 0.3)
+        case RatingView():
+            return Rate(rng.randint(1, 5), rng.randint(1, 5))
+        case EndView(another=True):
+            return GoOn()
+        case NoneLeftView(until=until) if until is not None:
+            return GoOn()
+    return None
+
+
+async def work(desk: Desk, assessor: int, rng: Random, steps: int = 1000) -> Page:
+    """Go on until there is nothing to do; the last page."""
+    return await _going_on(desk, assessor, rng, steps, lambda page: False)
+
+
+async def until(desk: Desk, assessor: int, wanted: type, rng: Random, steps: int = 1000) -> Page:
+    """Go on until a page of this kind comes."""
+    page = await _going_on(desk, assessor, rng, steps, lambda page: isinstance(page.view, wanted))
+    assert isinstance(page.view, wanted), page.view
+    return page
+
+
+async def _going_on(desk: Desk, assessor: int, rng: Random, steps: int, enough: Callable[[Page], bool]) -> Page:
+    page = await desk.page(assessor)
+    for _ in range(steps):
+        action = next_action(page, rng)
+        if enough(page) or action is None:
+            break
+        try:
+            receipt = await desk.act(assessor, action, shown=page.shown, key=page.key)
+        except Refusal as refusal:
+            if refusal.code not in ("stale", "ended", "excluded"):
+                raise
+            page = await desk.page(assessor)  # somebody else removed a document, or the owner took the unit away
+            continue
+        assert receipt.page is not None
+        waited, page = isinstance(page.view, NoneLeftView), receipt.page
+        if waited and isinstance(page.view, NoneLeftView):
+            break  # nothing has come back
+    return page
+
+
+def tables(connection: Connection) -> dict[str, list[str]]:
+    """Everything that events add up to, in some order of its own."""
+    kept = {table.name: sorted(map(repr, connection.execute(select(table)).all())) for table in STATE}
+    return {**kept, "campaign": sorted(map(repr, connection.execute(select(campaign)).all()))}
+
+
+def count(connection: Connection, statement: Any) -> int:
+    """The first column of the first row."""
+    return int(connection.execute(statement).scalar_one())
