@@ -1,7 +1,7 @@
 # Every target does its own set-up. Another interpreter: make PYTHON=/path/to/python3.13 test
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types format docs bench clean
+.PHONY: help demo serve test lint types format docs bench soak clean
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -14,7 +14,10 @@ help: ## list the targets
 demo: .venv/.runtime ## which system is better, and do the assessors agree? On a simulated panel
 	@$(BIN)/qrowd demo
 
-test: lint types ## everything CI runs
+serve: .venv/.server ## judge a small collection in the browser
+	@$(BIN)/qrowd serve --demo
+
+test: lint types .venv/.programs ## everything CI runs
 	@$(BIN)/python -m pytest -q -n 2
 
 lint: .venv/.dev ## ruff: rules and format
@@ -34,6 +37,9 @@ docs: .venv/.runtime ## write the generated pages of docs/ anew
 bench: .venv/.dev ## measure speed and memory beside the peers
 	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$script"; $(BIN)/python $$script; done
 
+soak: .venv/.dev .venv/.programs ## kill servers while they save, for an hour: nothing lost, nothing twice
+	@$(BIN)/python -m tests.soak
+
 clean: ## remove what the other targets made
 	@rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
@@ -48,6 +54,24 @@ clean: ## remove what the other targets made
 	@echo "Installing the tools of development into .venv ..."
 	@$(PIP) install --editable '.[dev]'
 	@touch $@
+
+.venv/.server: .venv/.runtime
+	@echo "Installing what the judging server needs ..."
+	@$(PIP) install --editable '.[server]'
+	@touch $@
+
+# Tests open real browsers and real databases.
+.venv/.programs: | $(BIN)/pip
+	@missing=; command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || missing="$$missing postgresql"; \
+	if [ -n "$$missing" ]; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "Installing$$missing ..."; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null; \
+		else \
+			echo "Without$$missing, tests that need it are skipped: sudo apt-get install -y$$missing"; exit 0; \
+		fi; \
+	fi; touch $@
 
 # Debian and Ubuntu ship Python without ensurepip; then a venv has no pip.
 $(BIN)/pip:

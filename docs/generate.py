@@ -1,4 +1,4 @@
-"""Write the pages that are generated: measures.md from the definitions, cli.md from the command line itself."""
+"""Write the pages that are generated: of measures, of the command line, and the document of the JSON API."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from qrowd.cli.main import app
 from qrowd.reports.reference import measure_reference
+from qrowd.web.api.document import document_text
 
 COMMAND_LINE = """\
 # Command line
@@ -69,7 +70,7 @@ def parameter(given: Any) -> str:
 
 def pages() -> dict[str, str]:
     """{file name: content} of every generated page."""
-    return {"cli.md": command_reference(), "measures.md": measure_reference()}
+    return {"cli.md": command_reference(), "measures.md": measure_reference(), "openapi.json": document_text()}
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 DEFINITIONS: tuple[Scored | PreferenceMeasure, ...] = (*JUDGMENT_MEASURES, *PREFERENCE_MEASURES)
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
+DEFAULT_PREFERENCE_MEASURES = ("ppref@10", "wpref", "compatibility")
 ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
 
 Ties = Literal["document", "expected"]

@@ -79,8 +79,13 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
     head = _read(1, next(numbered, (1, "{}"))[1])
     if head.get("format") != FORMAT or head.get("version") != VERSION:
         raise RowError(1, "this is not a campaign's archive; qrowd campaign export --as archive writes one")
-    plan = plan_from_table(head["plan"])
-    campaign_id = create_campaign(connection, plan, float(head["created"]), units=head["units"])
+    try:
+        plan, created, units_of = plan_from_table(head["plan"]), float(head["created"]), dict(head["units"])
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise RowError(1, "the archive's first line is damaged: it needs plan, created and units") from None
+    campaign_id = create_campaign(connection, plan, created, units=units_of)
     documents = {one.label: one.id for one in materials.documents_of(connection, campaign_id)}
     topics = {one.label: one.id for one in materials.topics_of(connection, campaign_id)}
     units = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}

@@ -123,7 +123,10 @@ class Library:
     def board(self, connection: Connection, held: Held) -> Board:
         """What everybody who judges a unit together knows by now, at the turn of this assignment."""
         row = held.row
-        start = 0, Board.of(held.task.material.documents, pair_redundancy=self.settings(connection, row.campaign_id).seats)
+        start = (
+            0,
+            Board.of(held.task.material.documents, pair_redundancy=self.settings(connection, row.campaign_id).seats),
+        )
         last, board = self._boards.find(row.unit_id) or start
         new = [one for one in events.of_unit(connection, row.unit_id, after=last) if not one.late]
         if last and any(one.kind in OF_WHOLE_UNITS for one in new):

@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Any
 
 from qrowd.campaigns.crowd import crowd_of
@@ -16,6 +17,7 @@ from qrowd.errors import ArgumentError
 from qrowd.protocols.protocol import Question
 from qrowd.protocols.settings import (
     SETTINGS,
+    GradesSettings,
     JourneySettings,
     MagnitudeSettings,
     PreferenceSettings,
@@ -35,6 +37,7 @@ MAX_DOCUMENTS = 1_000_000
 MAX_IN_POOL = 10_000
 MAX_CHARACTERS = 1_000_000  # of one text
 MAX_LABEL = 200
+MAX_SLOTS = 1_000_000
 
 About = tuple[str | int, ...]
 
@@ -360,6 +363,23 @@ def _problems(plan: Plan) -> Iterator[tuple[About, str]]:
     known = {document.label for document in plan.documents}
     for i, topic in enumerate(plan.topics):
         yield from _topic_problems(plan, topic, ("topics", i), known)
+    if (n := _n_slots(plan)) > MAX_SLOTS:
+        yield (plan.protocol, "redundancy"), f"{n} units to judge are more than {MAX_SLOTS}; lower it"
+
+
+def _n_slots(plan: Plan) -> int:
+    """How many units there will be for somebody to judge, without making them."""
+    settings, n_slots = plan.settings, 0
+    for topic in plan.topics:
+        n = len(topic.pool)
+        if isinstance(settings, MagnitudeSettings):
+            fixed = 0 if topic.checks is None else 2
+            rounds = settings.redundancy * (n - fixed) / (settings.k - fixed)
+            n_slots += settings.redundancy if n <= settings.k else ceil(rounds)
+        else:
+            batches = ceil(n / settings.k) if isinstance(settings, GradesSettings) else 1
+            n_slots += batches * settings.redundancy
+    return n_slots
 
 
 def _head_problems(plan: Plan) -> Iterator[tuple[About, str]]:

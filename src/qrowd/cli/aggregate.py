@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qrowd.cli.options import (
-    JudgmentFiles,
+    DATABASE,
+    Campaign,
+    Database,
+    MaybeJudgmentFiles,
     Output,
     Recode,
     Repeats,
@@ -27,7 +30,7 @@ METHODS = "majority | dawid-skene | mace | mean | median | geometric-mean"
 
 
 def aggregate(
-    judgments: JudgmentFiles,
+    judgments: MaybeJudgmentFiles = None,
     method: Annotated[str, typer.Option(help=METHODS)] = "majority",
     qrels: Annotated[str | None, typer.Option(help="Write the merged judgments as a qrels file.")] = None,
     ties: Annotated[str, typer.Option(help="coin | lowest | highest | fractional")] = "coin",
@@ -37,6 +40,8 @@ def aggregate(
     unit: Unit = False,
     seed: Annotated[int, typer.Option(min=0, help="The same number gives the same coins and starts.")] = 1,
     output: Output = None,
+    campaign: Campaign = None,
+    database: Database = DATABASE,
     assessor: Who = "file",
     recode: Recode = None,
     scale: Scales = None,
@@ -46,7 +51,7 @@ def aggregate(
     from qrowd.reports.aggregation import aggregate_document
 
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale, unit)
+    given = read_judgments(judgments, assessor, recode, scale, unit, campaign=campaign, database=database)
     merged = merge(given, method, {"ties": ties, "start": start, "per": per, "repeats": repeats}, seed)
     if qrels is not None:
         files.write_whole(qrels, trec.format_qrels(merged.judgments))

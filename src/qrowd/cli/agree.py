@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qrowd.cli.options import (
-    JudgmentFiles,
+    DATABASE,
+    Campaign,
+    Database,
     Level,
+    MaybeJudgmentFiles,
     Output,
     Recode,
     Repeats,
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def agree(
-    judgments: JudgmentFiles,
+    judgments: MaybeJudgmentFiles = None,
     level: Level = None,
     by_topic: Annotated[bool, typer.Option("--by-topic", help="Also one alpha per topic.")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for the interval; 0 for none.")] = 1000,
@@ -36,6 +39,8 @@ def agree(
     unit: Unit = False,
     seed: Annotated[int, typer.Option(min=0, help="The same number draws the same replicates.")] = 1,
     output: Output = None,
+    campaign: Campaign = None,
+    database: Database = DATABASE,
     assessor: Who = "file",
     recode: Recode = None,
     scale: Scales = None,
@@ -45,7 +50,7 @@ def agree(
     from qrowd.reports.agreement import agreement_document
 
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale, unit)
+    given = read_judgments(judgments, assessor, recode, scale, unit, campaign=campaign, database=database)
     options = Options(
         bootstrap=bootstrap,
         resample=resample,  # type: ignore[typeddict-item]

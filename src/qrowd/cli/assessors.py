@@ -7,8 +7,11 @@ from typing import Annotated
 import typer
 
 from qrowd.cli.options import (
-    JudgmentFiles,
+    DATABASE,
+    Campaign,
+    Database,
     Level,
+    MaybeJudgmentFiles,
     Output,
     Recode,
     Repeats,
@@ -22,12 +25,14 @@ from qrowd.cli.options import (
 
 
 def assessors(
-    judgments: JudgmentFiles,
+    judgments: MaybeJudgmentFiles = None,
     gold: Annotated[str | None, typer.Option(help="The assessor who is right, by name.")] = None,
     level: Level = None,
     repeats: Repeats = "first",
     unit: Unit = False,
     output: Output = None,
+    campaign: Campaign = None,
+    database: Database = DATABASE,
     assessor: Who = "file",
     recode: Recode = None,
     scale: Scales = None,
@@ -37,5 +42,5 @@ def assessors(
     from qrowd.reports.agreement import assessors_document
 
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale, unit)
+    given = read_judgments(judgments, assessor, recode, scale, unit, campaign=campaign, database=database)
     deliver(assessors_document(assessor_profiles(given, gold, level=level, repeats=repeats)), output)  # type: ignore[arg-type]

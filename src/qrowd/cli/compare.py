@@ -8,9 +8,12 @@ import typer
 
 from qrowd.cli.options import (
     CONVENTIONS,
+    DATABASE,
+    Campaign,
+    Database,
     Empty,
     Grades,
-    JudgmentFiles,
+    MaybeJudgmentFiles,
     MinCoverage,
     Missing,
     Output,
@@ -31,7 +34,7 @@ from qrowd.cli.options import (
 
 def compare(
     runs: RunFiles,
-    judgments: JudgmentFiles,
+    judgments: MaybeJudgmentFiles = None,
     measure: Annotated[
         list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, AP(rel=2), ...; without: nDCG@10")
     ] = None,
@@ -40,6 +43,8 @@ def compare(
     ] = None,
     systems: Annotated[list[str] | None, typer.Option(help="Two systems to look at by themselves.")] = None,
     output: Output = None,
+    campaign: Campaign = None,
+    database: Database = DATABASE,
     assessor: Who = "file",
     recode: Recode = None,
     scale: Scales = None,
@@ -86,7 +91,7 @@ def compare(
     if systems and len(systems) != 2:
         raise ArgumentError(f"--systems {' '.join(systems)}: two systems were expected, found {len(systems)}")
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale, slots=slots)
+    given = read_judgments(judgments, assessor, recode, scale, slots=slots, campaign=campaign, database=database)
     with progress("scoring") as advance:
         scores = score(files.read_runs(runs), given, wanted, conventions, progress=advance)
     pair = (systems[0], systems[1]) if systems else None

@@ -8,10 +8,13 @@ import typer
 
 from qrowd.cli.options import (
     CONVENTIONS,
+    DATABASE,
+    Campaign,
     ConventionRepeats,
+    Database,
     Empty,
     Grades,
-    JudgmentFiles,
+    MaybeJudgmentFiles,
     MinCoverage,
     Missing,
     Output,
@@ -31,7 +34,7 @@ from qrowd.cli.options import (
 
 def evaluate(
     runs: RunFiles,
-    judgments: JudgmentFiles,
+    judgments: MaybeJudgmentFiles = None,
     measure: Annotated[
         list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, AP(rel=2), ...; without: nDCG@10 AP P@10 RR")
     ] = None,
@@ -45,6 +48,8 @@ def evaluate(
     baseline: Annotated[str | None, typer.Option(help="Compare every system with this one.")] = None,
     per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the scores of every topic.")] = False,
     output: Output = None,
+    campaign: Campaign = None,
+    database: Database = DATABASE,
     assessor: Who = "file",
     recode: Recode = None,
     scale: Scales = None,
@@ -75,7 +80,7 @@ def evaluate(
     wanted = [parse(text) for text in measure or DEFAULT_MEASURES]
     methods = named(method or [])
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale, slots=slots)
+    given = read_judgments(judgments, assessor, recode, scale, slots=slots, campaign=campaign, database=database)
     loaded = files.read_runs(runs)
     residuals = [m for m in map(residual_of, wanted) if m is not None and m not in wanted and not methods]
     with progress("scoring") as advance:

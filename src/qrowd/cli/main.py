@@ -12,6 +12,7 @@ from qrowd.cli.aggregate import aggregate
 from qrowd.cli.agree import agree
 from qrowd.cli.assessors import assessors
 from qrowd.cli.aware import aware
+from qrowd.cli.campaign import campaign
 from qrowd.cli.check import check
 from qrowd.cli.compare import compare
 from qrowd.cli.demo import demo
@@ -21,6 +22,7 @@ from qrowd.cli.plan import plan
 from qrowd.cli.predict import predict
 from qrowd.cli.prefer import prefer
 from qrowd.cli.replace import replace
+from qrowd.cli.serve import serve
 from qrowd.cli.simulate import simulate
 from qrowd.cli.study import study
 from qrowd.errors import QrowdError
@@ -36,7 +38,9 @@ for command in (evaluate, compare, agree, aggregate, predict, aware, assessors, 
     app.command()(command)
 app.command()(plan)
 app.command()(replace)
+app.command()(serve)
 app.add_typer(prefer, name="prefer")
+app.add_typer(campaign, name="campaign")
 
 
 @app.callback(invoke_without_command=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
+    from qrowd.model.preferences import Preferences
     from qrowd.reports.document import Document
+    from qrowd.store.base import Store
 
 DATA = "Data"
 CONVENTIONS = "Conventions that change numbers"
@@ -16,6 +20,26 @@ CONVENTIONS = "Conventions that change numbers"
 JudgmentFiles = Annotated[
     list[str], typer.Option("--judgments", help="Judgment files, one assessor each (or a table).", rich_help_panel=DATA)
 ]
+MaybeJudgmentFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judgments", help="Judgment files, one assessor each (or a table); or --campaign.", rich_help_panel=DATA
+    ),
+]
+Campaign = Annotated[
+    str | None,
+    typer.Option("--campaign", help="Instead of files: what this campaign collected so far.", rich_help_panel=DATA),
+]
+Database = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        help="Where campaigns are: a SQLite file or postgresql://...",
+        envvar="QROWD_DATABASE",
+        rich_help_panel=DATA,
+    ),
+]
+DATABASE = "qrowd.db"
 Who = Annotated[
     str, typer.Option("--assessor", help="Who judged: the 'file', or 'column' 2 of the qrels.", rich_help_panel=DATA)
 ]
@@ -59,22 +83,54 @@ Output = Annotated[
 
 
 def read_judgments(
-    paths: list[str],
+    paths: list[str] | None,
     assessor: str,
     recode: str | None,
     scales: list[str] | None,
     unit: bool = False,
     slots: int | None = None,
+    campaign: str | None = None,
+    database: str = DATABASE,
 ) -> Judgments:
     """Read, declare scales, recode, and where wanted bring everyone onto 0 to 1, or make a crowd a few assessors."""
     from qrowd import files
+    from qrowd.errors import ArgumentError
+    from qrowd.model.preferences import Preferences
 
-    given = files.read_judgments(paths, assessor=assessor, scales=dict(map(_pattern_and_scale, scales or [])))
+    declared = dict(map(_pattern_and_scale, scales or []))
+    if paths:
+        if campaign is not None:
+            raise ArgumentError(f"--campaign {campaign}: give either files or a campaign")
+        given = files.read_judgments(paths, assessor=assessor, scales=declared)
+    else:
+        collected = read_campaign(campaign, database)
+        if isinstance(collected, Preferences):
+            raise ArgumentError(f"--campaign {campaign}: it collects preferences; give it to qrowd prefer evaluate")
+        given = collected.with_scales(declared) if declared else collected
     if recode is not None:
         given = given.recode(files.read_recoding(recode))
     if slots is not None:
         given = given.slots(slots)
     return given.unit_grades() if unit else given
+
+
+def read_campaign(name: str | None, database: str) -> Judgments | Preferences:
+    """What a campaign collected so far; it may be served meanwhile."""
+    from qrowd.errors import ArgumentError
+
+    if name is None:
+        raise ArgumentError("nothing to read: give --judgments FILES, or --campaign NAME")
+    with server_extra():
+        from qrowd.campaigns.collected import collected
+    with open_campaigns(database) as store:
+        return store.read(lambda connection: collected(connection, name))
+
+
+def open_campaigns(database: str, *, write: bool = False) -> Store:
+    """The store; one that is only looked at may be served meanwhile."""
+    with server_extra():
+        from qrowd.store.engine import open_store
+    return open_store(database, create=write, read_only=not write)
 
 
 def _pattern_and_scale(text: str) -> tuple[str, str]:
@@ -103,3 +159,16 @@ def deliver(document: Document, output: str | None) -> None:
     if output is not None:
         files.write_whole(output, render(document, output))
     show(document)
+
+
+@contextmanager
+def server_extra() -> Iterator[None]:
+    """Around imports of what collects judgments: says how to install it where it is missing."""
+    from qrowd.errors import QrowdError
+
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("qrowd"):
+            raise
+        raise QrowdError(f"this needs {error.name}; pip install 'qrowd[server]'") from None

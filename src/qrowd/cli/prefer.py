@@ -8,6 +8,9 @@ import typer
 
 from qrowd.cli.options import (
     DATA,
+    DATABASE,
+    Campaign,
+    Database,
     Empty,
     MinCoverage,
     Missing,
@@ -17,6 +20,7 @@ from qrowd.cli.options import (
     Unjudged,
     check_output,
     deliver,
+    read_campaign,
 )
 
 if TYPE_CHECKING:
@@ -29,9 +33,11 @@ prefer = typer.Typer(
 )
 
 PreferenceFiles = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
-        "--preferences", help="Preference files: `topic preferred other` and others, or tables.", rich_help_panel=DATA
+        "--preferences",
+        help="Preference files: `topic preferred other` and others, or tables; or --campaign.",
+        rich_help_panel=DATA,
     ),
 ]
 Form = Annotated[str, typer.Option("--form", help="auto | pairs | winner | prefs | qrels_prefs", rich_help_panel=DATA)]
@@ -41,17 +47,30 @@ Who = Annotated[
 ]
 
 
-def read(paths: list[str], form: str, assessor: str) -> Preferences:
-    """The preferences of all files."""
+def read(
+    paths: list[str] | None, form: str, assessor: str, campaign: str | None = None, database: str = DATABASE
+) -> Preferences:
+    """The preferences of all files, or of a campaign."""
     from qrowd import files
+    from qrowd.errors import ArgumentError
+    from qrowd.model.preferences import Preferences
 
-    return files.read_preferences(paths, form=form, assessor=assessor)  # type: ignore[arg-type]
+    if paths:
+        if campaign is not None:
+            raise ArgumentError(f"--campaign {campaign}: give either files or a campaign")
+        return files.read_preferences(paths, form=form, assessor=assessor)  # type: ignore[arg-type]
+    if campaign is None:
+        raise ArgumentError("nothing to read: give --preferences FILES, or --campaign NAME")
+    collected = read_campaign(campaign, database)
+    if not isinstance(collected, Preferences):
+        raise ArgumentError(f"--campaign {campaign}: it collects judgments; give it to qrowd evaluate")
+    return collected
 
 
 @prefer.command()
 def evaluate(
     runs: RunFiles,
-    preferences: PreferenceFiles,
+    preferences: PreferenceFiles = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,6 +80,8 @@ def evaluate(
     baseline: Annotated[str | None, typer.Option(help="Compare every system with this one.")] = None,
     per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the scores of every topic.")] = False,
     output: Output = None,
+    campaign: Campaign = None,
+    database: Database = DATABASE,
     form: Form = "auto",
     assessor: Who = "file",
     score_dtype: ScoreDtype = "float64",
@@ -72,15 +93,15 @@ def evaluate(
     """Which system puts the preferred documents above the others, and do the assessors agree on that?"""
     from qrowd import files
     from qrowd.cli.show import console, progress, show_table
-    from qrowd.evaluation import Conventions, score
+    from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES, Conventions, score
     from qrowd.evaluation import measure as parse
     from qrowd.reports.evaluation import evaluation_document, topic_table
     from qrowd.reports.summary import summarise
 
     conventions = Conventions("document", score_dtype, unjudged, missing, empty, min_coverage)  # type: ignore[arg-type]
-    wanted = [parse(text) for text in measure or ("ppref@10", "wpref", "compatibility")]
+    wanted = [parse(text) for text in measure or DEFAULT_PREFERENCE_MEASURES]
     check_output(output)
-    given = read(preferences, form, assessor)
+    given = read(preferences, form, assessor, campaign, database)
     loaded = files.read_runs(runs)
     with progress("scoring") as advance:
         scores = score(loaded, given, wanted, conventions, progress=advance)
@@ -93,7 +114,7 @@ def evaluate(
 
 @prefer.command()
 def agree(
-    preferences: PreferenceFiles,
+    preferences: PreferenceFiles = None,
     judgments: Annotated[
         list[str] | None,
         typer.Option("--judgments", help="Grades to compare the preferences with.", rich_help_panel=DATA),
@@ -101,6 +122,8 @@ def agree(
     definite: Annotated[bool, typer.Option("--definite", help="Tell definite preferences from others.")] = False,
     chains: Annotated[bool, typer.Option("--chains", help="Count what follows over chains too.")] = False,
     output: Output = None,
+    campaign: Campaign = None,
+    database: Database = DATABASE,
     form: Form = "auto",
     assessor: Who = "file",
 ) -> None:
@@ -109,14 +132,14 @@ def agree(
     from qrowd.reports.preferences import preference_document
 
     check_output(output)
-    given = read(preferences, form, assessor)
+    given = read(preferences, form, assessor, campaign, database)
     grades = None if judgments is None else files.read_judgments(judgments)
     deliver(preference_document(given, grades, definite=definite, chains=chains), output)
 
 
 @prefer.command()
 def strength(
-    preferences: PreferenceFiles,
+    preferences: PreferenceFiles = None,
     reliability: Annotated[
         bool, typer.Option("--reliability", help="Estimate each assessor's; below 0 for an adversary.")
     ] = False,
@@ -130,6 +153,8 @@ def strength(
     over: Annotated[str, typer.Option(help="What is drawn: pairs | assessors | both")] = "pairs",
     seed: Annotated[int, typer.Option(min=0, help="The same number draws the same replicates.")] = 1,
     output: Output = None,
+    campaign: Campaign = None,
+    database: Database = DATABASE,
     form: Form = "auto",
     assessor: Who = "file",
 ) -> None:
@@ -140,7 +165,7 @@ def strength(
     from qrowd.reports.preferences import strength_document
 
     check_output(output)
-    given = read(preferences, form, assessor)
+    given = read(preferences, form, assessor, campaign, database)
     with catch_warnings(action="ignore"):  # the document says what did not converge
         found = bradley_terry(
             given,

@@ -27,7 +27,7 @@ def hold(path: Path) -> BinaryIO:
     except OSError:
         file.close()
         raise StoreError(
-            f"{path}: another qrowd serves this file; stop it first, or open the file with read_only=True"
+            f"{path}: another qrowd serves this file; stop it first, or use its pages"
         ) from None
     os.set_inheritable(file.fileno(), False)
     return file

@@ -1,0 +1,91 @@
+"""The words of a topic's title, marked where a document says them, as they are or in another form of the same stem.
+
+Forms are found by Snowball's stemmers. Words that say nothing of the topic ("the", "what") are not marked.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import snowballstemmer  # type: ignore[import-untyped]
+
+STEMMERS = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish", "et": "estonian",
+    "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian",
+    "id": "indonesian", "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian",
+    "nb": "norwegian", "nn": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
+    "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+UNTOLD = frozenset(
+    re.findall(
+        r"\w+",
+        "a about an and are as at be by can do does did for from had has have how i in into is it its me my of on "
+        "or our should so than that the their them there these this those to us was we were what when where which who "
+        "whom why will with would you your not no but if",
+    )
+)
+WORD = re.compile(r"<[^>]*>|&#?\w+;|[^\W_]+")
+_stemming = threading.Lock()  # a Snowball stemmer holds the word it works on
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Harmless HTML with `<mark>` around the topic's words, and how often each of them was found."""
+
+    html: str
+    counts: tuple[tuple[str, int], ...] = ()
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str, language: str = "english") -> str:
+    """What all forms of a word have in common; the word in lower case where the language is not known."""
+    if language not in STEMMERS.values():
+        return word.lower()
+    with _stemming:
+        return str(_stemmer(language).stemWord(word.lower()))
+
+
+@cache
+def _stemmer(language: str) -> snowballstemmer.stemmer:
+    return snowballstemmer.stemmer(language)
+
+
+def stemmer_of(tag: str) -> str:
+    """The stemmer for a language tag such as `en` or `de-CH`: English where nothing is said, none ("") if unknown."""
+    return STEMMERS.get(tag.split("-")[0].lower(), "") if tag else "english"
+
+
+@lru_cache(maxsize=4096)
+def terms(title: str, language: str = "english") -> dict[str, str]:
+    """The words of a title worth marking: stem -> the word as the title first says it."""
+    words = [word for word in WORD.findall(title) if word[0] not in "<&"]
+    telling = [word for word in words if word.lower() not in UNTOLD and (len(word) > 1 or not word.isascii())]
+    found: dict[str, str] = {}
+    for word in telling or words:
+        found.setdefault(stem(word, language), word)
+    return found
+
+
+def mark(html: str, title: str, language: str = "english") -> Marked:
+    """HTML whose text speaks of the title's words, with these marked; tags and entities stay as they are.
+
+    html : escaped text, or what `sanitise.clean` returns: every `<` begins a tag.
+    """
+    wanted = terms(title, language)
+    counts = dict.fromkeys(wanted, 0)
+
+    def replace(found: re.Match[str]) -> str:
+        word = found[0]
+        if word[0] in "<&":
+            return word
+        stemmed = stem(word, language)
+        if stemmed not in wanted:
+            return word
+        counts[stemmed] += 1
+        return f"<mark>{word}</mark>"
+
+    marked = WORD.sub(replace, html)
+    return Marked(marked, tuple((wanted[stemmed], n) for stemmed, n in counts.items()))
