@@ -37,8 +37,12 @@ docs: .venv/.runtime ## write the generated pages of docs/ anew
 bench: .venv/.dev ## measure speed and memory beside the peers
 	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$script"; $(BIN)/python $$script; done
 
-soak: .venv/.dev .venv/.programs ## kill servers while they save, for an hour: nothing lost, nothing twice
-	@$(BIN)/python -m tests.soak
+soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times under load; nothing may be lost
+	@PYTHONPATH=tests $(BIN)/python -m soak.kills sqlite 120 60 105000
+	@PYTHONPATH=tests $(BIN)/python -m soak.kills postgresql 120 60 105000
+	@PYTHONPATH=tests $(BIN)/python -m soak.races sqlite 200 60
+	@PYTHONPATH=tests $(BIN)/python -m soak.races postgresql 200 60
+	@$(BIN)/python benchmarks/bench_server.py load 900
 
 clean: ## remove what the other targets made
 	@rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

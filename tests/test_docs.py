@@ -243,7 +243,7 @@ def test_a_public_name_has_a_docstring_and_stands_in_the_docs(name):
 DESCRIBED = (
     "model", "measures", "agreement", "aggregation", "magnitude", "comparison", "simulation", "evaluation", "files",
     "trec", "tables", "reports", "aware", "approaches", "predicted_relevance", "gain_distributions", "studies",
-    "preferences", "certainty",
+    "preferences", "certainty", "protocols", "store", "campaigns", "web",
 )  # fmt: skip
 
 

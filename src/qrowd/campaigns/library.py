@@ -86,8 +86,10 @@ class Library:
     def held(self, connection: Connection, campaign_id: int, id: int, *, lock: bool = False) -> Held | None:
         """An assignment with its task and state; where a unit is worked on together, the unit is locked first."""
         settings = self.settings(connection, campaign_id)
-        if lock and settings.together and (row := assignments.find_assignment(connection, id)) is not None:
-            assignments.lock_unit(connection, row.unit_id)
+        if lock and settings.together:
+            before = assignments.find_assignment(connection, id)
+            if before is not None and before.status == "open":  # in one that has ended nothing changes any more
+                assignments.lock_unit(connection, before.unit_id)
         row = assignments.find_assignment(connection, id, lock=lock)
         return None if row is None else Held.read(row, self.task(connection, row), settings)
 

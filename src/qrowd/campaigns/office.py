@@ -131,9 +131,14 @@ def withdraw(turn: Turn, person: Person, statuses: tuple[str, ...]) -> None:
     for row in assignments.of_assessor(turn.connection, person.row.id):
         if row.status not in statuses:
             continue
-        held = Held.read(row, turn.library.task(turn.connection, row), turn.settings)
+        if turn.settings.together:  # in the order in which everybody locks, who judges in it included
+            assignments.lock_unit(turn.connection, row.unit_id)
+        now = assignments.find_assignment(turn.connection, row.id, lock=True)
+        if now is None or now.status not in statuses:  # it went to somebody else a moment ago
+            continue
+        held = Held.read(now, turn.library.task(turn.connection, now), turn.settings)
         turn.happen(held, Event("assignment_withdrawn"))
-        assignments.release_slot(turn.connection, row)
+        assignments.release_slot(turn.connection, now)
 
 
 def find(connection: Connection, campaign: str) -> CampaignRow:

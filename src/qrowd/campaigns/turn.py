@@ -170,16 +170,27 @@ class Turn:
         found = assignments.free_slot(self.connection, self.campaign_id, person.row.id, pivot)
         if found is not None:
             return found
-        lapsed = assignments.lapsed(self.connection, self.campaign_id, person.row.id, self.at)
+        lapsed = self._find_lapsed(person)
         if lapsed is None:
             return None
-        if self.settings.together:
-            assignments.lock_unit(self.connection, lapsed.unit_id)
         other = Held.read(lapsed, self.library.task(self.connection, lapsed), self.settings)
         self.happen(other, Event("lease_expired"))
         self._save(self._changes[lapsed.id])
         assignments.release_slot(self.connection, lapsed)
         return Slot(lapsed.unit_id, lapsed.slot, lapsed.topic_id)
+
+    def _find_lapsed(self, person: Person) -> AssignmentRow | None:
+        """The unit left alone longest. One worked on together is locked before the assignment, as whoever judges in it
+        does; so nobody waits for the other way round. It may have changed hands by then."""
+        together = self.settings.together
+        while True:
+            found = assignments.lapsed(self.connection, self.campaign_id, person.row.id, self.at, lock=not together)
+            if found is None or not together:
+                return found
+            assignments.lock_unit(self.connection, found.unit_id)
+            locked = assignments.find_assignment(self.connection, found.id, lock=True)
+            if locked is not None and locked.status == "open" and locked.lease_until < self.at:
+                return locked
 
     def _begin(self, person: Person, place: Slot) -> tuple[Person, Held]:
         """An assignment of this place, with whatever the protocol needs to show the first page."""

@@ -43,7 +43,7 @@ def create(
 
 @campaign.command("import")
 def import_(
-    archive: Annotated[str, typer.Argument(help="A file that qrowd campaign export --what archive wrote.")],
+    archive: Annotated[str, typer.Argument(help="A file that was exported as an archive.")],
     database: Database = DATABASE,
 ) -> None:
     """Read a whole campaign, with everything that happened in it, from an archive."""

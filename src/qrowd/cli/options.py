@@ -39,7 +39,7 @@ Database = Annotated[
         rich_help_panel=DATA,
     ),
 ]
-DATABASE = "qrowd.db"
+DATABASE = "judgments.db"
 Who = Annotated[
     str, typer.Option("--assessor", help="Who judged: the 'file', or 'column' 2 of the qrels.", rich_help_panel=DATA)
 ]

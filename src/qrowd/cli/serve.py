@@ -31,6 +31,9 @@ def serve(
     workers: Annotated[int, typer.Option(help="Server processes; more than 1 needs PostgreSQL.", min=1)] = 1,
     trusted_host: Annotated[list[str] | None, typer.Option(help="Another host to answer for.")] = None,
     trusted_proxy: Annotated[list[str] | None, typer.Option(help="A proxy whose X-Forwarded-For is believed.")] = None,
+    key_host: Annotated[
+        list[str] | None, typer.Option(help="Another host that may be asked for the keys of signed links.")
+    ] = None,
     per_minute: Annotated[int, typer.Option(help="Judgments that one assessor may send per minute.", min=1)] = 60,
 ) -> None:
     """Collect judgments: magnitudes, grades, preferences. Ctrl-C stops it; what was acknowledged is safe."""
@@ -50,6 +53,7 @@ def serve(
         workers=workers,
         trusted_hosts=tuple(trusted_host or ()),
         trusted_proxies=tuple(trusted_proxy or ()),
+        key_hosts=tuple(key_host or ()),
         per_minute=per_minute,
         secret=os.environ.get("QROWD_SECRET", ""),
     )

@@ -47,7 +47,7 @@ _BY_NAME = select(*_COLUMNS).where(
     assessor.c.campaign_id == bindparam("campaign"), assessor.c.name == bindparam("name")
 )
 _OF_CAMPAIGN = select(*_COLUMNS).where(assessor.c.campaign_id == bindparam("campaign")).order_by(assessor.c.created)
-_CHANGING = ("status", "excluded", "current_id", "state", "updated")
+_CHANGING = ("identified", "status", "excluded", "current_id", "state", "updated")
 _UPDATE = (
     update(assessor).where(assessor.c.id == bindparam("which")).values({name: bindparam(name) for name in _CHANGING})
 )

@@ -86,8 +86,8 @@ _LAPSED = (
     )
     .order_by(assignment.c.lease_until)
     .limit(1)
-    .with_for_update(skip_locked=True)
 )
+_LAPSED_LOCKED = _LAPSED.with_for_update(skip_locked=True)
 _NEXT_LAPSE = select(func.min(assignment.c.lease_until)).where(
     assignment.c.campaign_id == bindparam("campaign"),
     assignment.c.status == "open",
@@ -152,9 +152,15 @@ def free_slot(
     return None
 
 
-def lapsed(connection: Connection, campaign_id: int, assessor_id: int, at: float) -> AssignmentRow | None:
-    """The unit that has been left alone longest, beyond its lease, of a topic the assessor never had."""
-    row = connection.execute(_LAPSED, {"campaign": campaign_id, "assessor": assessor_id, "at": at}).first()
+def lapsed(
+    connection: Connection, campaign_id: int, assessor_id: int, at: float, *, lock: bool = True
+) -> AssignmentRow | None:
+    """The unit that has been left alone longest, beyond its lease, of a topic the assessor never had.
+
+    lock : keep others from changing it until the end of the transaction, and pass over what others keep so.
+    """
+    statement = _LAPSED_LOCKED if lock else _LAPSED
+    row = connection.execute(statement, {"campaign": campaign_id, "assessor": assessor_id, "at": at}).first()
     return None if row is None else AssignmentRow(*row)
 
 

@@ -26,9 +26,7 @@ def hold(path: Path) -> BinaryIO:
         _lock(file)
     except OSError:
         file.close()
-        raise StoreError(
-            f"{path}: another qrowd serves this file; stop it first, or use its pages"
-        ) from None
+        raise StoreError(f"{path}: another qrowd serves this file; stop it first, or use its pages") from None
     os.set_inheritable(file.fileno(), False)
     return file
 

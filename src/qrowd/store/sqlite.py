@@ -128,11 +128,11 @@ class SqliteStore(Store):
             first, self._closed = not self._closed, True
         if not first:
             return
+        self._readers.dispose()  # first: whoever closes the file last brings the log into it, which readers cannot
         if self._writer is not None:
             self._queue.put(None)
             self._writer.join()
             self._engine.dispose()
-        self._readers.dispose()
         if self._lock is not None:
             self._lock.close()
 

@@ -32,7 +32,8 @@ class Serving:
     """What a server process needs to know.
 
     database : of the store. base_url : the address as browsers know it. workers : processes; more than one needs
-    PostgreSQL. trusted_hosts, trusted_proxies : as in `ServerSettings`. per_minute : judgments of one assessor.
+    PostgreSQL. trusted_hosts, trusted_proxies : as in `ServerSettings`; key_hosts : added to its own. per_minute :
+    judgments of one assessor.
     """
 
     database: str
@@ -42,6 +43,7 @@ class Serving:
     workers: int = 1
     trusted_hosts: tuple[str, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
+    key_hosts: tuple[str, ...] = ()
     per_minute: int = 60
     secret: str = ""  # hexadecimal; "" for the one that the store holds
 
@@ -69,6 +71,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
         secret=bytes.fromhex(serving.secret) if serving.secret else store.write(secret),
         trusted_hosts=serving.trusted_hosts,
         trusted_proxies=serving.trusted_proxies,
+        key_hosts=(*ServerSettings.key_hosts, *serving.key_hosts),
         judgments_per_minute=serving.per_minute,
     )
     app = make_app(
@@ -94,7 +97,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
 def app_from_environment() -> Starlette:
     """For processes that uvicorn starts."""
     told: dict[str, Any] = json.loads(os.environ[VARIABLE])
-    told |= {name: tuple(told[name]) for name in ("trusted_hosts", "trusted_proxies")}
+    told |= {name: tuple(told[name]) for name in ("trusted_hosts", "trusted_proxies", "key_hosts")}
     serving = Serving(**told)
     return make_server(serving, serving.open())
 

@@ -18,8 +18,9 @@ from qrowd.campaigns.office import Office
 from qrowd.store.accounts import find_api_key, find_invitation
 from qrowd.store.materials import campaigns
 from qrowd.store.schema import metadata, slot
-from qrowd.web.owner import ROUTES, figures, owner_link, payment_code
+from qrowd.web.owner import ROUTES, figures, owner_link
 from qrowd.web.owner.people import COLUMNS
+from qrowd.web.payment import payment_code
 from web.fakes import BASE, SECRET, Browser
 from web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
 

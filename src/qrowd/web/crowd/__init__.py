@@ -19,6 +19,7 @@ from qrowd.campaigns.pages import Page
 from qrowd.protocols.views import EndView, NoneLeftView, View
 from qrowd.store.materials import CampaignRow
 from qrowd.web.forms import read_form, token_of
+from qrowd.web.payment import payment_code
 from qrowd.web.problems import forged, missing
 from qrowd.web.sessions import ASSESSOR, Server, Who, server_of
 
@@ -139,8 +140,11 @@ async def dressed(server: Server, who: Who, page: Page, about: Mapping[str, str]
     Nobody is paid twice for one unit: a visit under which nothing was done leads nowhere.
     """
     outcome = outcome_of(page.view)
-    if outcome is None or page.link or page.code or who.provider not in PATHS:
+    if outcome is None or page.link or page.code:
         return page
+    if who.provider not in PATHS:
+        done = outcome == "completed" and who.provider == "link"
+        return replace(page, code=payment_code(server.settings.secret, who.campaign, who.assessor)) if done else page
     row = await server.campaign(who.campaign)
     table = crowd_of(row.settings.get("crowd") or {}).get(who.provider)
     if table is None:

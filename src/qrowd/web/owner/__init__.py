@@ -10,7 +10,6 @@ from starlette.routing import BaseRoute
 
 from qrowd.web.owner import campaigns, doors, invitations, people, taking_out
 from qrowd.web.owner.doors import owner_link
-from qrowd.web.owner.invitations import payment_code
 
 LARGE = campaigns.LARGE
 ROUTES: list[BaseRoute] = [
@@ -21,4 +20,4 @@ ROUTES: list[BaseRoute] = [
     *invitations.ROUTES,
 ]
 
-__all__ = ["LARGE", "ROUTES", "owner_link", "payment_code"]
+__all__ = ["LARGE", "ROUTES", "owner_link"]

@@ -7,12 +7,10 @@ GET  /owner/c/{campaign}/payment        codes, and whose one is: ?code=
 
 from __future__ import annotations
 
-import hmac
 import re
-from base64 import b32encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from hmac import compare_digest
 from typing import Any
 
 from sqlalchemy import Connection, and_, select
@@ -27,11 +25,11 @@ from qrowd.web.crowd import PATHS
 from qrowd.web.forms import query_of
 from qrowd.web.owner.people import quality_of
 from qrowd.web.owner.visits import Fields, Visit, form, page
+from qrowd.web.payment import as_code, payment_code
 
 MOST = 1000  # links at once
 NAME = re.compile(r"[^\s\x00-\x1f\x7f]{1,100}")
 NUMBERED = re.compile(r"a([0-9]{1,9})")
-CODE = 12  # letters and digits: 60 bits
 
 
 # ---- links
@@ -193,25 +191,6 @@ def address_of(base: str, campaign: str, platform: str, table: dict[str, Any]) -
 # ---- payment
 
 
-def payment_code(secret: bytes, campaign: str, assessor_id: int) -> str:
-    """A code that only this server can make, always the same for an assessor: what is shown to be paid for the work.
-
-    HMAC-SHA256 under a key of its own, 60 bits in base 32, in groups of four.
-
-    >>> payment_code(b"k", "pilot", 7)
-    'GXMV-N7QA-SS5W'
-    """
-    key = hmac.digest(secret, b"payment", sha256)
-    mac = b32encode(hmac.digest(key, f"{campaign}\n{assessor_id}".encode(), sha256)).decode()[:CODE]
-    return "-".join(mac[i : i + 4] for i in range(0, CODE, 4))
-
-
-def as_code(text: str) -> str:
-    """What somebody typed as a code: letters and digits only, and 0 1 8, which no code has, for O I B."""
-    letters = re.sub(r"[^A-Z0-9]", "", text.upper()).translate(str.maketrans("018", "OIB"))[: 2 * CODE]
-    return "-".join(letters[i : i + 4] for i in range(0, len(letters), 4))
-
-
 async def payment(visit: Visit) -> Response:
     """Everybody who completed a unit, with their code; and whose a code is."""
     q = await quality_of(visit, visit.campaign.name)
@@ -219,7 +198,7 @@ async def payment(visit: Visit) -> Response:
     rows = [(one, payment_code(secret, name, one.id)) for one in q.assessors if one.completed]
     asked = query_of(visit.request).get("code", "")
     code = as_code(asked)
-    found = next((one for one, own in rows if hmac.compare_digest(own, code)), None) if code else None
+    found = next((one for one, own in rows if compare_digest(own, code)), None) if code else None
     return visit.draw("payment", tab="payment", rows=rows, asked=asked.strip(), found=found)
 
 

@@ -1,0 +1,180 @@
+"""How long an answer takes while 1,000 assessors judge, how many can be answered in a second, and the next pair.
+
+python bench_server.py [load|saturation|pairs] [SECONDS]       all of them, 60 seconds each, without arguments
+
+Clients run in this process and share the machine with the server; everything stays on the loopback.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+import uvloop
+from side_by_side import finish, promise
+
+from qrowd.store.engine import open_store
+from servers import postgres_server
+from soak import checks, made
+from soak.client import Assessor, Log, at_random
+from soak.server import Servers
+
+ASSESSORS = 1000
+THINK = 5.0  # seconds on average
+LETTERS = 2000
+ORDERS = ("utility", "keep-preferred")
+CLIENTS = 64  # without time to think
+
+
+def prepare(url: str, assessors: int, answers_each: int) -> list[made.Invited]:
+    """Half of the assessors give grades, half magnitudes; there is enough for everybody to do."""
+    half = assessors // 2
+    plans = [
+        made.plan("grades", topics=answers_each // 20 + 2, documents=20, letters=LETTERS, redundancy=half),
+        made.plan("magnitude", topics=answers_each // 8 + 2, documents=8, letters=LETTERS, redundancy=half),
+    ]
+    with open_store(url) as store:
+        store.write(lambda connection: made.create(connection, plans))
+        people = [
+            store.write(lambda c, p=p: made.invite(c, p, [f"{p}{i}" for i in range(half)]))  # type: ignore[misc]
+            for p in ("grades", "magnitude")
+        ]
+    return [one for pair in zip(*people, strict=True) for one in pair]
+
+
+def quantile(took: list[float], q: float) -> float:
+    """In milliseconds."""
+    return 1000 * sorted(took)[min(len(took) - 1, int(q * len(took)))] if took else float("nan")
+
+
+def report(what: str, servers: Servers, log: Log, seconds: float, cpu: float) -> None:
+    print(
+        f"{what}: {len(log.acknowledged)} answers in {seconds:.0f} s ({len(log.acknowledged) / seconds:.0f}/s), "
+        f"p50 {quantile(log.took, 0.5):.1f} ms, p99 {quantile(log.took, 0.99):.1f} ms, "
+        f"p99.9 {quantile(log.took, 0.999):.1f} ms, most {quantile(log.took, 1):.1f} ms; "
+        f"processor {cpu / seconds:.2f} (clients {time.process_time() / seconds:.2f}), "
+        f"memory {sum(servers.memory(i) for i in range(len(servers.pids))):.0f} MB, load {os.getloadavg()[0]:.1f}; "
+        f"broken {log.broken}, waited {log.waited}, refused {log.refused}, failed {log.failed[:3]}"
+    )
+
+
+def clients_of(servers: Servers, people: list[made.Invited], log: Log, bad: float = 0.0) -> list[Assessor]:
+    made_ = []
+    for i, one in enumerate(people):
+        choose = at_random(random.Random(i), bad=bad)
+        made_.append(Assessor(one.campaign, [servers.addresses[i % len(servers.addresses)]], choose, log))
+        made_[-1].cookie = one.cookie
+    return made_
+
+
+async def everybody(
+    servers: Servers, people: list[made.Invited], seconds: float, think: float, bad: float = 0.0
+) -> tuple[Log, float, float]:
+    """All answer for so long; the log, the seconds it took and processor time of the servers. The first page and the
+    consent are not measured."""
+    rng, log = random.Random(7), Log()
+    clients = clients_of(servers, people, log, bad)
+
+    async def begin(client: Assessor) -> None:
+        if think:
+            await asyncio.sleep(rng.uniform(0, 2 * think))
+        await client.step()
+
+    await asyncio.gather(*map(begin, clients))
+    log.took.clear()
+    log.acknowledged.clear()
+    before, start = sum(map(servers.cpu, range(len(servers.pids)))), time.perf_counter()
+    end = start + seconds
+
+    async def judge(client: Assessor) -> None:
+        while True:
+            if think:
+                await asyncio.sleep(rng.expovariate(1 / think))
+            if time.perf_counter() > end or not await client.step():
+                return
+
+    await asyncio.gather(*map(judge, clients))
+    took = time.perf_counter() - start
+    for client in clients:
+        client.close()
+    return log, min(took, seconds) if think else took, sum(map(servers.cpu, range(len(servers.pids)))) - before
+
+
+def sound(url: str, log: Log) -> None:
+    """Nothing that must not be, and all that was acknowledged."""
+    with open_store(url) as store:
+        wrong = store.read(checks.violations) + store.read(lambda c: checks.unsaved(c, log.acknowledged))
+    print("\n".join(wrong[:10]))
+    promise("things wrong in the store", len(wrong), at_most=0)
+
+
+def measured(what: str, run: Callable[[Servers], Awaitable[tuple[Log, float, float]]], url: str, n: int) -> Log:
+    with tempfile.TemporaryDirectory() as folder, Servers(url, n, log=Path(folder) / "log") as servers:
+        log, seconds, cpu = uvloop.run(run(servers))  # type: ignore[arg-type]
+        report(what, servers, log, seconds, cpu)
+    # A pair that somebody else's Bad mark took away is refused as stale, and is no error.
+    refused = sum(n for code, n in log.refused.items() if code != "stale" or not what.endswith(ORDERS))
+    promise(f"{what}: errors", log.broken + log.waited + refused + len(log.failed), at_most=0)
+    return log
+
+
+def load(seconds: float) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/judgments.db"
+        people = prepare(url, ASSESSORS, int(seconds / THINK * 1.6) + 20)
+        what = f"{ASSESSORS} assessors, {THINK:g} s to think"
+        log = measured(what, lambda servers: everybody(servers, people, seconds, THINK), url, 1)
+        promise(f"{what}: p50, ms", quantile(log.took, 0.5), at_most=20)
+        promise(f"{what}: p99, ms", quantile(log.took, 0.99), at_most=100)
+        promise(f"{what}: p99.9, ms", quantile(log.took, 0.999), at_most=500)
+        promise(f"{what}: most, ms", quantile(log.took, 1), at_most=2000)
+        sound(url, log)
+
+
+def saturation(seconds: float) -> None:
+    for dialect, n, least in (("sqlite", 1, 500), ("postgresql", 2, 400)):
+        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+            url = f"sqlite:///{folder}/judgments.db"
+            if dialect == "postgresql":
+                url = stack.enter_context(postgres_server(fsync=True)).database()
+            people = prepare(url, CLIENTS, int(seconds * 1000 / CLIENTS) + 20)
+            what = f"saturation, {dialect}, {n} process{'es' * (n > 1)}"
+            log = measured(what, lambda servers, p=people: everybody(servers, p, seconds, 0), url, n)  # type: ignore[misc]
+            promise(f"{what}: answers per second", len(log.acknowledged) / seconds, at_least=least)
+            sound(url, log)
+
+
+def pairs(seconds: float, assessors: int = 50, documents: int = 200) -> None:
+    for order, systems in (("utility", 8), ("keep-preferred", 0)):
+        with tempfile.TemporaryDirectory() as folder:
+            url = f"sqlite:///{folder}/judgments.db"
+            plan = made.plan(
+                "preference", topics=1, documents=documents, letters=LETTERS, redundancy=assessors, sharing="shared",
+                order=order, systems=systems,
+            )  # fmt: skip
+            with open_store(url) as store:
+                store.write(lambda connection, plan=plan: made.create(connection, [plan]))  # type: ignore[misc]
+                people = store.write(
+                    lambda connection: made.invite(connection, "preference", [f"p{i}" for i in range(assessors)])
+                )
+            what = f"{assessors} assessors, one topic of {documents} documents, {order}"
+            log = measured(what, lambda servers, p=people: everybody(servers, p, seconds, THINK, 0.02), url, 1)  # type: ignore[misc]
+            promise(f"{what}: p99, ms", quantile(log.took, 0.99), at_most=50)
+            sound(url, log)
+
+
+if __name__ == "__main__":
+    chosen = {"load": load, "saturation": saturation, "pairs": pairs}
+    names = sys.argv[1:2] or list(chosen)
+    for name in names:
+        chosen[name](float(sys.argv[2]) if len(sys.argv) > 2 else 60.0)
+    finish()

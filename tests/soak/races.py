@@ -1,0 +1,201 @@
+"""Many workers at one desk, all at once, for places that are too few, while time flies and the owner interferes.
+
+python -m soak.races sqlite|postgresql [WORKERS] [ACTIONS]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+import tempfile
+from collections import Counter
+from contextlib import ExitStack, suppress
+
+from sqlalchemy import text
+
+from qrowd.campaigns.desk import Desk
+from qrowd.campaigns.office import Office
+from qrowd.protocols.events import (
+    Action,
+    Consent,
+    GoOn,
+    Judge,
+    MarkBad,
+    Postpone,
+    Prefer,
+    Refusal,
+    Undo,
+)  # fmt: skip
+from qrowd.protocols.views import (
+    ConsentView,
+    DocumentView,
+    EndView,
+    ExcludedView,
+    LostView,
+    NoneLeftView,
+    PairView,
+    RevisionView,
+    View,
+)  # fmt: skip
+from qrowd.store.base import Store
+from qrowd.store.engine import open_store
+from qrowd.store.errors import StoreError
+from servers import postgres_server
+from soak import checks, made
+
+LEASE = 3600.0
+NAMES = ("grades", "magnitude", "own", "shared", "doubled")
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        self.now += 0.001  # no two things at the same moment
+        return self.now
+
+
+def plans() -> list[made.Plan]:
+    """Places for about a third of the workers."""
+    return [
+        made.plan("grades", topics=3, documents=4, k=4, redundancy=5),
+        made.plan("magnitude", topics=3, documents=5, k=3, redundancy=2, min_seconds=1.0, revisions=0),
+        made.plan("preference", name="own", topics=3, documents=5, redundancy=4),
+        made.plan("preference", name="shared", topics=3, documents=7, redundancy=5, sharing="shared"),
+        made.plan(
+            "preference", name="doubled", topics=2, documents=6, redundancy=6, sharing="shared", pair_redundancy=2
+        ),
+    ]
+
+
+def _action(view: View, rng: random.Random) -> Action | None:
+    match view:
+        case ConsentView():
+            return Consent(True)
+        case DocumentView():
+            if view.may_postpone and rng.random() < 0.1:
+                return Postpone(view.position)
+            text = str(rng.choice(view.grades).value) if view.grades else str(rng.randrange(1, 100))
+            return Judge(view.position, text, "because")
+        case PairView():
+            if view.may_undo and rng.random() < 0.15:
+                return Undo(view.pair)
+            if view.may_mark_bad and rng.random() < 0.15:
+                return MarkBad(view.pair, rng.choice(("left", "right")))
+            return Prefer(view.pair, rng.choice(("left", "right")))
+        case RevisionView() | LostView() | NoneLeftView():
+            return GoOn()
+        case EndView() if view.another:
+            return GoOn()
+    return None
+
+
+async def _work(
+    desk: Desk, campaign: str, name: str, actions: int, rng: random.Random, seen: Counter[str], done: asyncio.Queue[str]
+) -> None:
+    who = await desk.arrive(campaign, "link", name)
+    left = actions
+    while left > 0:
+        page = await desk.page(who)
+        action = _action(page.view, rng)
+        if action is None:
+            return
+        # The same form twice at once, as an impatient finger does; now and then under the same key.
+        keys = {page.key, page.key if rng.random() < 0.5 else page.key + "again"} if rng.random() < 0.2 else {page.key}
+        told = await asyncio.gather(
+            *(desk.act(who, action, shown=page.shown, key=key) for key in keys), return_exceptions=True
+        )
+        for one in told:
+            if isinstance(one, Refusal):
+                seen[f"refused: {one.code}"] += 1
+            elif isinstance(one, StoreError):
+                seen[f"{type(one).__name__}: {one}"] += 1
+            elif isinstance(one, BaseException):
+                raise one
+            else:
+                seen["late" if one.late else "taken"] += 1
+        left -= 1
+        done.put_nowait(name)
+        if isinstance(page.view, ExcludedView):
+            return
+        for _ in range(rng.randrange(4)):  # let others in between
+            await asyncio.sleep(0)
+
+
+async def _interfere(
+    office: Office, clock: Clock, rng: random.Random, done: asyncio.Queue[str], seen: Counter[str]
+) -> None:
+    """After every so many actions: time passes, so that leases end; assessors are excluded, reinstated and reset."""
+    n, known = 0, set[tuple[str, str]]()
+    out: list[tuple[str, str]] = []
+    while True:
+        name = await done.get()
+        n += 1
+        campaign = name.rpartition("-")[0]
+        known.add((campaign, name))
+        if n % 40 == 0:
+            clock.now += rng.choice((30.0, LEASE / 2, LEASE + 1))
+        if n % 25 == 0:
+            out.append(rng.choice(sorted(known)))
+            await office.exclude(*out[-1], "a bad day")
+            seen["excluded"] += 1
+        if n % 60 == 0:
+            seen["lost by others meanwhile"] += await office.reinstate(*out.pop(rng.randrange(len(out))))
+            seen["reinstated"] += 1
+        if n % 90 == 0:
+            await office.reset(*rng.choice(sorted(known)))
+        if n % 150 == 0:
+            await office.steer(campaign, "pause")
+            await office.steer(campaign, "resume")
+
+
+async def race(stores: list[Store], workers: int, actions: int) -> Counter[str]:
+    """Workers over several desks, each with its own memory; what was seen."""
+    clock, rng, seen = Clock(), random.Random(3), Counter[str]()
+    desks = [Desk(store, clock=clock) for store in stores]
+    done: asyncio.Queue[str] = asyncio.Queue()
+    office = Office(stores[0], clock=clock)
+    interfering = asyncio.gather(*(_interfere(office, clock, rng, done, seen) for _ in range(4)))
+    await asyncio.gather(
+        *(
+            _work(desks[i % len(desks)], NAMES[i % 5], f"{NAMES[i % 5]}-{i}", actions, random.Random(i), seen, done)
+            for i in range(workers)
+        )
+    )
+    if interfering.done():
+        interfering.result()
+    interfering.cancel()
+    with suppress(asyncio.CancelledError):
+        await interfering
+    return seen
+
+
+def run(url: str, *, workers: int, actions: int, desks: int = 1) -> tuple[Counter[str], list[str]]:
+    """What was seen, and what is wrong afterwards."""
+    with ExitStack() as stack:
+        stores = [stack.enter_context(open_store(url)) for _ in range(desks)]
+        stores[0].write(lambda connection: made.create(connection, plans()))
+        seen = asyncio.run(race(stores, workers, actions))
+        kinds = "select kind, count(*) from event group by kind"
+        seen.update(dict(stores[0].read(lambda connection: connection.execute(text(kinds)).fetchall())))  # type: ignore[arg-type]
+        wrong = stores[0].read(checks.violations) + stores[0].read(checks.bad_offers)
+        return seen, wrong + checks.rebuilt_differently(stores[0], NAMES)
+
+
+def main(which: str, workers: int = 200, actions: int = 60) -> int:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        url, desks = f"sqlite:///{folder}/judgments.db", 1
+        if which == "postgresql":
+            url, desks = stack.enter_context(postgres_server()).database(), 2
+        seen, wrong = run(url, workers=workers, actions=actions, desks=desks)
+    print(f"{which}: {workers} workers, {desks} desks: {dict(seen)}; wrong: {len(wrong)}")
+    print("\n".join(wrong[:20]))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], *map(int, sys.argv[2:])))

@@ -1,0 +1,24 @@
+"""200 workers race for places that are too few; time flies, the owner interferes: what must never be never is."""
+
+from pathlib import Path
+
+import pytest
+
+from servers import postgres_server
+from soak import races
+
+HAPPENS = {  # else the race proves nothing
+    "taken", "late", "refused: stale", "assigned", "lease_expired", "assignment_withdrawn",
+    "excluded", "reset", "marked_bad", "withdrawn", "undone", "preferred", "judged", "postponed", "completed", "failed",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
+def test_two_hundred_racing_workers_never_break_what_the_tables_promise(dialect: str, tmp_path: Path) -> None:
+    if dialect == "sqlite":
+        seen, wrong = races.run(f"sqlite:///{tmp_path / 'judgments.db'}", workers=200, actions=12)
+    else:
+        with postgres_server() as server:
+            seen, wrong = races.run(server.database(), workers=200, actions=9, desks=2)
+    assert wrong == []
+    assert set(seen) >= HAPPENS
