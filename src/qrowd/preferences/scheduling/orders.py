@@ -144,7 +144,7 @@ class ByUtility(Order):
     probability: Probability = None
     learn: Callable[[State], NDArray[np.float64]] | None = None
     sequence: Sequence[int] | None = None
-    _last: list[tuple[NDArray[np.bool_], NDArray[np.float64]]] = field(default_factory=list, init=False, repr=False)
+    _last: list[tuple[bytes, NDArray[np.float64]]] = field(default_factory=list, init=False, repr=False)
 
     def next(self, state: State) -> Pair | None:
         value = np.where(state.free, self._value(state), -1.0)
@@ -158,11 +158,12 @@ class ByUtility(Order):
 
     def _value(self, state: State) -> NDArray[np.float64]:
         """What each pair tells; kept for the next question, which often is about the same state beside others."""
-        if self._last and self._last[0][0] is state.open:
+        key = state.closed.tobytes() + state.bad.tobytes() + repr(state.even).encode()
+        if self._last and self._last[0][0] == key:
             return self._last[0][1]
         probability = self.probability if self.learn is None else self.learn(state)
         value = expected_utility(state, self.systems, utility=self.utility, probability=probability)
-        self._last[:] = [(state.open, value)]
+        self._last[:] = [(key, value)]
         return value
 
 
