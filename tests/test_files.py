@@ -321,22 +321,26 @@ def test_text_and_bytes_are_written_as_they_are():
     assert folder() == {"x.txt": b"\xc3\xa9\r\n\xff", "y.bin": b"\x00\n"}
 
 
-@pytest.mark.parametrize("failing", ["write_bytes", "replace"])
+@pytest.mark.parametrize("failing", ["writing", "replacing"])
 @pytest.mark.parametrize("before", [{}, {"x.txt": b"old"}])
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_half_written(monkeypatch, failing, before):
     for name, content in before.items():
         write(name, content)
-    whole = Path.write_bytes
 
-    def fail(path, content):
-        if failing == "write_bytes":
-            whole(path, content[: len(content) // 2])
+    def full(*_):
         raise OSError(28, "No space left on device")
 
+    def pieces():
+        yield b"new "
+        if failing == "writing":
+            full()
+        yield b"content"
+
     with monkeypatch.context() as broken:
-        broken.setattr(Path, failing, fail)
+        if failing == "replacing":
+            broken.setattr(Path, "replace", full)
         with pytest.raises(FileError, match=r"^x.txt: cannot be written: no space left on device$"):
-            write_whole("x.txt", "new content")
+            write_whole("x.txt", pieces())
     assert folder() == before
 
 

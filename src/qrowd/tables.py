@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qrowd.errors import FileError, InputError, RowError
 from qrowd.model.frames import DOCUMENT, JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, TOPIC
@@ -135,6 +135,17 @@ def _cells(words: str, name: str) -> Iterator[tuple[int, list[str]]]:
     if separator is None:
         yield from ((i, line.split()) for i, line in enumerate(words.split("\n"), start=1) if line.strip())
         return
+    yield from quoted_cells(words, name, separator)
+
+
+def quoted_cells(words: str, name: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Rows whose cells may be quoted, and then go over several lines, each with the line it starts on.
+
+    Raises
+    ------
+    FileError
+        Quotes that do not close, or stand in the middle of a cell.
+    """
     reader = csv.reader(StringIO(words, newline=""), delimiter=separator, strict=True)
     start = 1
     try:
@@ -146,9 +157,14 @@ def _cells(words: str, name: str) -> Iterator[tuple[int, list[str]]]:
         raise FileError(name, f"not a readable row: {error}", start) from None
 
 
-def _json_lines(words: str, name: str) -> Table:
-    lines: list[int] = []
-    rows: list[dict[str, object]] = []
+def json_rows(words: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """One JSON object a line, with its line; blank lines are passed over.
+
+    Raises
+    ------
+    FileError
+        A line that is something else.
+    """
     for number, line in enumerate(words.split("\n"), start=1):
         if not line.strip():
             continue
@@ -158,8 +174,12 @@ def _json_lines(words: str, name: str) -> Table:
             raise FileError(name, f"not JSON: {error}", number) from None
         if not isinstance(row, dict):
             raise FileError(name, f"expected one JSON object a line, found {line[:60]!r}", number)
-        lines.append(number)
-        rows.append(row)
+        yield number, row
+
+
+def _json_lines(words: str, name: str) -> Table:
+    numbered = list(json_rows(words, name))
+    lines, rows = [line for line, _ in numbered], [row for _, row in numbered]
     names = tuple(dict.fromkeys(column for row in rows for column in row))
     return Table({column: [row.get(column) for row in rows] for column in names}, names, lines)
 

@@ -12,10 +12,11 @@ from starlette.routing import Route
 from qrowd.campaigns.desk import NobodyError
 from qrowd.errors import QrowdError
 from qrowd.protocols.events import GoOn, Judge, Refusal
-from qrowd.protocols.views import EndView, NoneLeftView
+from qrowd.protocols.views import EndView, NoneLeftView, View
 from qrowd.store.errors import StoreBusyError, StoreFullError, StoreUnknownError
 from qrowd.store.schema import assessor as assessor_table
-from web.fakes import World, world
+from qrowd.web.payment import payment_code
+from web.fakes import SECRET, World, world
 
 
 @pytest.fixture
@@ -192,17 +193,20 @@ def test_after_logging_out_the_old_cookie_is_worth_nothing(served: World) -> Non
 
 
 @pytest.mark.parametrize(
-    ("view", "link", "code"),
+    ("view", "paid"),
     [
-        (EndView("completed"), "", ""),
-        (NoneLeftView(None, True), "", ""),
+        (EndView("completed"), True),
+        (NoneLeftView(None, True), True),
+        (NoneLeftView(None, False), False),
+        (EndView("failed"), False),
     ],
 )
-def test_whoever_came_by_an_invitation_takes_nothing_back(served: World, view: object, link: str, code: str) -> None:
+def test_whoever_came_by_an_invitation_takes_back_a_code_of_their_own(served: World, view: View, paid: bool) -> None:
     ann = served.browser("ann")
-    served.desk.views[1] = view  # type: ignore[assignment]
+    served.desk.views[1] = view
     page = ann.get("/c/one")
-    assert (page.field("link"), page.field("code")) == (link, code)
+    assert page.field("link") == ""
+    assert page.field("code") == (payment_code(SECRET, "one", 1) if paid else "")
 
 
 def test_a_campaign_that_has_gone_meanwhile_is_not_found(served: World) -> None:

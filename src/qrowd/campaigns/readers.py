@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import csv
 import html
-import json
 import re
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from typing import Any
 
+from qrowd import tables
 from qrowd.errors import FileError
 
 Row = tuple[int, dict[str, Any]]
@@ -100,7 +99,7 @@ def read_fields(content: bytes, name: str, form: str, *, also: str = "") -> Iter
 
 def read_objects(content: bytes, name: str, keys: tuple[str, ...]) -> Iterator[Row]:
     """JSON Lines whose objects have these keys and no other."""
-    for line, row in _json_lines(decoded(content, name), name):
+    for line, row in tables.json_rows(decoded(content, name), name):
         if unknown := [key for key in row if key not in keys]:
             raise FileError(name, f"there is no key {unknown[0]!r}; choose from {', '.join(keys)}", line)
         if not isinstance(row.get("topic"), str | int) or isinstance(row["topic"], bool):
@@ -127,7 +126,7 @@ def table_rows(words: str, name: str, bare: tuple[str, ...], known: tuple[str, .
     bare : the columns of a TSV file without header, told by no column being called as one of `known`.
     """
     if name.lower().endswith((".jsonl", ".ndjson")) or words.lstrip().startswith("{"):
-        yield from _json_lines(words, name)
+        yield from tables.json_rows(words, name)
         return
     rows = _separated(words, name)
     line, header = next(rows, (0, []))
@@ -153,28 +152,7 @@ def _separated(words: str, name: str) -> Iterator[tuple[int, list[str]]]:
         return
     if csv.field_size_limit() < MAX_CELL:
         csv.field_size_limit(MAX_CELL)
-    reader = csv.reader(StringIO(words, newline=""), strict=True)
-    start = 1
-    try:
-        for cells in reader:
-            if any(map(str.strip, cells)):
-                yield start, cells
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise FileError(name, f"not a readable row: {error}", start) from None
-
-
-def _json_lines(words: str, name: str) -> Iterator[Row]:
-    for number, line in enumerate(words.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise FileError(name, f"not JSON: {error}", number) from None
-        if not isinstance(row, dict):
-            raise FileError(name, f"expected one JSON object a line, found {line[:60]!r}", number)
-        yield number, row
+    yield from tables.quoted_cells(words, name)
 
 
 def _label(row: Mapping[str, Any], columns: tuple[str, ...], name: str, line: int) -> str:

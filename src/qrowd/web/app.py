@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from importlib import resources
 from mimetypes import guess_type
+from typing import Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -17,23 +18,24 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
 
+from qrowd.campaigns.desk import Desk
 from qrowd.errors import QrowdError
 from qrowd.store.base import Store
 from qrowd.web import assessor, drawing
 from qrowd.web.crowd import mturk, panel, prolific
 from qrowd.web.problems import Problem, as_json, missing, problem_of, unforeseen, wants_data
 from qrowd.web.security import Guard, ServerSettings
-from qrowd.web.sessions import DeskLike, Drawing, Server
+from qrowd.web.sessions import Server
 
 YEAR = 365 * 86400  # seconds
 
 
 def make_app(
-    desk: DeskLike,
+    desk: Desk,
     store: Store,
     *,
     settings: ServerSettings,
-    pages: Drawing = drawing,
+    pages: Any = drawing,
     routes: Iterable[BaseRoute] = (),
     large: Mapping[str, int] | None = None,
     clock: Callable[[], float] = time.time,

@@ -11,15 +11,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from qrowd.campaigns.pages import Page, Receipt
-from qrowd.campaigns.visits import Visit
-from qrowd.protocols.events import Action, Refusal
+from qrowd.campaigns.desk import Desk
 from qrowd.store.assessors import find_assessor, find_identity
 from qrowd.store.base import Store
 from qrowd.store.errors import StoreError
@@ -34,87 +32,6 @@ V = TypeVar("V")
 ASSESSOR: Kind = "assessor"
 FORM_SECONDS = 6 * 3600.0  # an anonymous form may be sent this long after it was shown
 REMEMBERED = 50_000  # assessors, and sessions
-
-
-# ---- what the routes need; the desk and the drawing are these
-
-
-class DeskLike(Protocol):
-    """What assessors can do; `qrowd.campaigns.desk.Desk` is one."""
-
-    async def page(self, assessor_id: int) -> Page:
-        """What this assessor sees now."""
-
-    async def act(self, assessor_id: int, action: Action, *, shown: str = "", key: str = "") -> Receipt:
-        """Take an action; safe on disk when this returns."""
-
-    async def preview(self, campaign: str) -> Page:
-        """A campaign's first page, for somebody who has not taken it."""
-
-    async def arrive(
-        self,
-        campaign: str,
-        provider: str,
-        external_id: str,
-        *,
-        name: str | None = None,
-        identified: str = "link",
-        about: dict[str, Any] | None = None,
-        visit: str = "",
-    ) -> int:
-        """The number of whoever comes."""
-
-    async def visits(self, assessor_id: int) -> tuple[Visit, ...]:
-        """What they took the task as."""
-
-    async def save_draft(self, assessor_id: int, shown: str, position: int, text: str, reason: str) -> None:
-        """Keep what was typed and not yet sent."""
-
-
-class Drawing(Protocol):
-    """What makes pages; the module `qrowd.web.drawing` is one."""
-
-    def draw_page(
-        self,
-        page: Page,
-        *,
-        csrf: str,
-        base: str,
-        notice: str = "",
-        problem: Refusal | None = None,
-        typed: Mapping[str, str] | None = None,
-    ) -> str:
-        """The whole page."""
-
-    def draw_main(
-        self,
-        page: Page,
-        *,
-        csrf: str,
-        base: str,
-        notice: str = "",
-        problem: Refusal | None = None,
-        typed: Mapping[str, str] | None = None,
-    ) -> str:
-        """Its `<main>` alone."""
-
-    def draw_welcome(
-        self,
-        title: str,
-        consent: str = "",
-        *,
-        csrf: str,
-        action: str,
-        name: str = "",
-        fields: Mapping[str, str] | None = None,
-        problem: str = "",
-    ) -> str:
-        """The page behind an invitation, with one button."""
-
-    def draw_error(
-        self, status: int, *, message: str = "", reference: str = "", back: str = "", retry_after: int | None = None
-    ) -> str:
-        """The page for what went wrong."""
 
 
 # ---- who asks
@@ -135,9 +52,9 @@ class Who:
 class Server:
     """All that routes share; at `request.app.state.server`."""
 
-    desk: DeskLike
+    desk: Desk
     store: Store
-    drawing: Drawing
+    drawing: Any  # the module qrowd.web.drawing, or what stands in for it
     settings: ServerSettings
     clock: Callable[[], float] = time.time
     keys: dict[str, Any] = field(default_factory=dict)  # qrowd.web.crowd.prolific.Keys, by address
