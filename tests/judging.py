@@ -1,6 +1,7 @@
 """Assessors who judge at random through a `Desk`, and what the tables hold afterwards."""
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -9,7 +10,8 @@ from sqlalchemy import Connection, select
 from qrowd.campaigns.creation import create_campaign
 from qrowd.campaigns.desk import Desk
 from qrowd.campaigns.pages import Page
-from qrowd.campaigns.plan import Plan, plan_from_table
+from qrowd.campaigns.plan import Plan
+from qrowd.campaigns.plan_tables import plan_from_table
 from qrowd.protocols.events import Action, Consent, GoOn, Judge, JudgeLine, MarkBad, Prefer, Rate, Refusal, Reply, Undo
 from qrowd.protocols.views import (
     ConsentView,
@@ -77,6 +79,11 @@ def small_plan(
             ],
         }
     )
+
+
+def seeded(store: Store, clock: Callable[[], float], seed: int = 1) -> Desk:
+    """A desk whose numbers, and so whose lots, are the same in every run."""
+    return Desk(store, clock=clock, number=partial(Random(seed).getrandbits, 62))
 
 
 def created(store: Store, plan: Plan, at: float = 1_000_000_000.0) -> int:

@@ -6,10 +6,10 @@ from random import Random
 import pytest
 from sqlalchemy import func, select
 
-from judging import Clock, count, created, small_plan, tables, until, work
+from judging import Clock, count, created, seeded, small_plan, tables, until, work
 from qrowd.campaigns.archive import read_archive, write_archive
 from qrowd.campaigns.collected import collected, judgments
-from qrowd.campaigns.desk import Desk, NobodyError
+from qrowd.campaigns.desk import NobodyError
 from qrowd.campaigns.office import Office
 from qrowd.campaigns.rebuild import rebuild
 from qrowd.errors import ArgumentError, RowError
@@ -51,7 +51,7 @@ def people(desk, n, campaign="pilot"):
 @pytest.mark.parametrize("kind", PLANS)
 def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     created(store, small_plan(**PLANS[kind], journey=JOURNEY))
-    desk = Desk(store, clock=Clock(step=7.0))
+    desk = seeded(store, clock=Clock(step=7.0))
     crowd = people(desk, 8)
 
     async def all_at_once():
@@ -74,7 +74,7 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
 @pytest.mark.parametrize("kind", ["magnitude", "together"])
 def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind]))
-    desk = Desk(store, clock=Clock(step=7.0))
+    desk = seeded(store, clock=Clock(step=7.0))
     for i, one in enumerate(people(desk, 4)):
         asyncio.run(work(desk, one, Random(i), 50))
     lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
@@ -105,7 +105,7 @@ def test_an_archive_of_something_else_is_refused_with_its_line(store):
 
 def test_a_form_that_is_sent_again_does_nothing_twice_and_is_acknowledged_again(store):
     created(store, small_plan("grades", redundancy=1, k=4))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     (ann,) = people(desk, 1)
 
     async def twice():
@@ -127,7 +127,7 @@ def test_a_form_that_is_sent_again_does_nothing_twice_and_is_acknowledged_again(
 
 def test_two_equal_forms_at_the_same_time_are_one_answer(store):
     created(store, small_plan("grades", redundancy=1, k=4))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     (ann,) = people(desk, 1)
 
     async def at_once():
@@ -142,7 +142,7 @@ def test_two_equal_forms_at_the_same_time_are_one_answer(store):
 
 def test_a_refused_action_leaves_no_trace_and_its_form_may_be_mended(store):
     created(store, small_plan("magnitude", k=4, redundancy=1, min_seconds=0))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     (ann,) = people(desk, 1)
 
     async def mend():
@@ -161,7 +161,7 @@ def test_a_refused_action_leaves_no_trace_and_its_form_may_be_mended(store):
 
 def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
     created(store, small_plan("preference", redundancy=2, sharing="shared", stop=False))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     ann, bob = people(desk, 2)
 
     async def fail_once():
@@ -198,7 +198,7 @@ def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
 @pytest.mark.parametrize("kind", PLANS)
 def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(store, kind):
     created(store, small_plan(**PLANS[kind] | {"question": False}, campaign={"lease_minutes": 1}))
-    desk = Desk(store, clock=Clock(step=3.0))  # somebody always dawdles beyond the lease
+    desk = seeded(store, clock=Clock(step=3.0))  # somebody always dawdles beyond the lease
     crowd = people(desk, 12)
 
     async def race():
@@ -223,7 +223,7 @@ def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(
 def test_who_stays_away_too_long_loses_the_unit_and_what_comes_late_is_kept_but_not_counted(store):
     created(store, small_plan("grades", topics=2, redundancy=1, k=4, campaign={"lease_minutes": 10}))
     clock = Clock()
-    desk = Desk(store, clock=clock)
+    desk = seeded(store, clock=clock)
     ann, bob, eve = people(desk, 3)
 
     async def play():
@@ -265,7 +265,7 @@ def test_who_stays_away_too_long_loses_the_unit_and_what_comes_late_is_kept_but_
 def test_an_idle_assessor_whose_unit_nobody_wanted_goes_on_where_they_were(store):
     created(store, small_plan("grades", redundancy=1, k=4))
     clock = Clock()
-    desk = Desk(store, clock=clock)
+    desk = seeded(store, clock=clock)
     (ann,) = people(desk, 1)
 
     async def play():
@@ -279,7 +279,7 @@ def test_an_idle_assessor_whose_unit_nobody_wanted_goes_on_where_they_were(store
 
 def test_a_bad_document_leaves_every_page_at_once(store):
     created(store, small_plan("preference", topics=1, documents=8, redundancy=5, sharing="shared", stop=False))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     crowd = people(desk, 4)
 
     async def play():
@@ -313,7 +313,7 @@ def test_a_bad_document_leaves_every_page_at_once(store):
 
 def test_an_excluded_assessor_counts_no_more_and_their_units_go_to_others(store):
     created(store, small_plan("grades", topics=1, redundancy=1, k=4))
-    desk, office = Desk(store, clock=Clock(step=1.0)), Office(store)
+    desk, office = seeded(store, clock=Clock(step=1.0)), Office(store)
     ann, bob = people(desk, 2)
     asyncio.run(work(desk, ann, Random(1)))
     assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 4
@@ -338,7 +338,7 @@ def test_an_excluded_assessor_counts_no_more_and_their_units_go_to_others(store)
 
 def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(store):
     created(store, small_plan("grades", topics=2, redundancy=1, k=4))
-    desk, office = Desk(store, clock=Clock(step=1.0)), Office(store)
+    desk, office = seeded(store, clock=Clock(step=1.0)), Office(store)
     ann, bob = people(desk, 2)
 
     async def play():
@@ -366,7 +366,7 @@ def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(stor
 
 def test_a_unit_that_fails_its_checks_is_kept_apart_and_goes_to_somebody_else(store):
     created(store, small_plan("magnitude", topics=1, k=4, redundancy=1, min_seconds=0, revisions=0))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     ann, bob = people(desk, 2)
 
     async def judge(one, high, low):
@@ -394,7 +394,7 @@ def test_a_unit_that_fails_its_checks_is_kept_apart_and_goes_to_somebody_else(st
 
 def test_whoever_comes_again_is_the_same_and_names_are_never_shared(store):
     created(store, small_plan("grades"))
-    desk = Desk(store)
+    desk = seeded(store, Clock())
 
     async def come():
         first = await desk.arrive("pilot", "prolific", "5f", identified="url")
@@ -416,7 +416,7 @@ def test_whoever_comes_again_is_the_same_and_names_are_never_shared(store):
 
 def test_looking_changes_nothing(store):
     created(store, small_plan("preference", redundancy=2, sharing="shared"))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     (ann,) = people(desk, 1)
 
     async def look():
@@ -434,7 +434,7 @@ def test_looking_changes_nothing(store):
 
 def test_what_was_typed_is_kept_for_its_own_page_only(store):
     created(store, small_plan("magnitude", k=4, redundancy=1, min_seconds=0))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     (ann,) = people(desk, 1)
 
     async def typing():
@@ -454,7 +454,7 @@ def test_what_was_typed_is_kept_for_its_own_page_only(store):
 
 def test_a_page_of_another_set_is_refused(store):
     created(store, small_plan("grades", redundancy=1, k=4))
-    desk = Desk(store, clock=Clock(step=1.0))
+    desk = seeded(store, clock=Clock(step=1.0))
     (ann,) = people(desk, 1)
 
     async def stale():

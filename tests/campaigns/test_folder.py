@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from qrowd.campaigns.folder import MAX_RATIO, plan_from_zip, read_folder
-from qrowd.campaigns.plan import plan_from_table
+from qrowd.campaigns.plan_tables import plan_from_table
 from qrowd.errors import FileError
 from qrowd.protocols.protocol import Question
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.campaigns.crowd import PROLIFIC_KEYS, crowd_of
-from qrowd.campaigns.plan import PlanError, plan_from_table, table_from_plan
+from qrowd.campaigns.plan import PlanError
+from qrowd.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.errors import ArgumentError
 from qrowd.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings
 

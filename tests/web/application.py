@@ -24,7 +24,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Table, select
 
-from qrowd.campaigns.plan import DocumentPlan, Plan, TopicPlan, plan_from_table, table_from_plan
+from qrowd.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.protocols.events import GoOn
 from qrowd.protocols.protocol import Question
 from qrowd.protocols.settings import JourneySettings, Settings

@@ -25,7 +25,8 @@ import uvicorn
 
 from qrowd.campaigns.creation import create_campaign
 from qrowd.campaigns.desk import Desk
-from qrowd.campaigns.plan import DocumentPlan, Plan, TopicPlan, plan_from_table
+from qrowd.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.campaigns.plan_tables import plan_from_table
 from qrowd.protocols.events import Consent, Judge, Prefer
 from qrowd.protocols.settings import GradesSettings, JourneySettings
 from qrowd.protocols.views import ConsentView, DocumentView, PairView

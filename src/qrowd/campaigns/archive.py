@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from qrowd.campaigns.creation import create_campaign, plan_of
 from qrowd.campaigns.office import find
-from qrowd.campaigns.plan import plan_from_table, table_from_plan
+from qrowd.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.campaigns.rebuild import rebuild
 from qrowd.errors import ArgumentError, RowError
 from qrowd.store import assessors, events, materials

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, Table, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from qrowd.campaigns.plan import DocumentPlan, Plan, TopicPlan, question_table
+from qrowd.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.campaigns.plan_tables import question_table
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
 from qrowd.protocols.assembly import slots_of, units_of_topic

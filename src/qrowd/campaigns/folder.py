@@ -22,7 +22,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from qrowd import tables, trec
-from qrowd.campaigns.plan import CROWDS, MAX_DOCUMENTS, About, Plan, PlanError, plan_from_table
+from qrowd.campaigns.plan import MAX_DOCUMENTS, About, Plan, PlanError
+from qrowd.campaigns.plan_tables import CROWDS, plan_from_table
 from qrowd.campaigns.pools import checks_from_gold, lists_of, pool_of, within
 from qrowd.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
 from qrowd.errors import ArgumentError, FileError

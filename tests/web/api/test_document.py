@@ -12,7 +12,7 @@ import pytest
 from starlette.routing import Route
 
 from qrowd.campaigns.demo import demo_plans
-from qrowd.campaigns.plan import DOCUMENT, HEAD, TOPIC, table_from_plan
+from qrowd.campaigns.plan_tables import DOCUMENT, HEAD, TOPIC, table_from_plan
 from qrowd.protocols import events, settings, views
 from qrowd.web.api.document import OPERATIONS, document, document_text
 from qrowd.web.api.routes import ROUTES

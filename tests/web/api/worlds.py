@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from qrowd.campaigns.creation import create_campaign
 from qrowd.campaigns.desk import Desk
-from qrowd.campaigns.plan import plan_from_table
+from qrowd.campaigns.plan_tables import plan_from_table
 from qrowd.store.accounts import find_api_key, make_api_key, revoke_api_key
 from qrowd.store.engine import open_store
 from qrowd.web.api.routes import LARGE, ROUTES

@@ -16,6 +16,7 @@ from typing import Any
 
 import uvicorn
 
+from judging import seeded
 from qrowd.campaigns.creation import create_campaign
 from qrowd.campaigns.demo import demo_plans
 from qrowd.campaigns.desk import Desk
@@ -125,7 +126,7 @@ async def judge(desk: Desk, clock: Clock, assessor: int, rng: random.Random, ste
 
 async def fill(store: Any, clock: Clock, *, demo: bool) -> None:
     """Campaigns with assessors who have judged; among them somebody excluded, somebody away, somebody half-way."""
-    desk, rng, office = Desk(store, clock=clock), random.Random(1), Office(store, clock=clock)
+    desk, rng, office = seeded(store, clock), random.Random(1), Office(store, clock=clock)
     plans = [small_plan(), *(demo_plans(min_seconds=5.0) if demo else [])]
     for plan in plans:
         store.write(lambda c, plan=plan: create_campaign(c, plan, clock.now))
@@ -196,7 +197,7 @@ def estate(folder: Path, *, demo: bool = False, **changes: Any) -> Iterator[Esta
     (folder / "judgments.db").write_bytes(content)
     clock = Clock(now + 40)
     with open_store(folder / "judgments.db") as store:
-        desk = Desk(store, clock=clock)
+        desk = seeded(store, clock, seed=2)
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": {}, **changes})
         yield Estate(
             store, clock, desk, make_app(desk, store, settings=settings, routes=ROUTES, large=LARGE, clock=clock)

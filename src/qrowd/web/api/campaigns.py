@@ -17,7 +17,7 @@ from qrowd.campaigns.archive import read_archive
 from qrowd.campaigns.creation import create_campaign
 from qrowd.campaigns.crowd import KEYS as CROWD_KEYS
 from qrowd.campaigns.office import STEPS, Office
-from qrowd.campaigns.plan import HEAD, plan_from_table
+from qrowd.campaigns.plan_tables import HEAD, plan_from_table
 from qrowd.campaigns.progress import Progress, TopicProgress, progress
 from qrowd.errors import QrowdError
 from qrowd.protocols.protocol import Question
