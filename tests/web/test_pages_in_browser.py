@@ -1,6 +1,7 @@
 """The pages in a real browser: open to everybody, by keyboard alone, without a script, with hostile text, offline."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -230,7 +231,7 @@ def test_the_kept_document_keeps_its_place_and_the_new_one_is_told(tab: Page, si
     expect(tab.locator("main")).to_have_attribute("data-shown", "p1")
     assert tab.locator("#left .scroll").evaluate("pane => pane.scrollTop") == 400
     expect(tab.locator("#live")).to_have_text("Saved. New document on the right.")
-    assert "fresh" in (tab.locator("#right").get_attribute("class") or "")
+    expect(tab.locator("#right")).to_have_class(re.compile(r"\bfresh\b"))
 
 
 def test_finding_counts_in_both_and_the_background_is_logged_once(tab: Page, site: Site) -> None:
