@@ -1,7 +1,7 @@
 # Every target does its own set-up. Another interpreter: make PYTHON=/path/to/python3.13 test
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test lint types format docs bench soak clean
+.PHONY: help demo serve test lint types format docs site bench soak clean
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -34,6 +34,9 @@ format: .venv/.dev ## let ruff mend and format what it can
 docs: .venv/.runtime ## write the generated pages of docs/ anew
 	@$(BIN)/python docs/generate.py
 
+site: .venv/.site ## the documentation as a site, in build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: .venv/.dev ## measure speed and memory beside the peers
 	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$script"; $(BIN)/python $$script; done
 
@@ -62,6 +65,10 @@ clean: ## remove what the other targets made
 .venv/.server: .venv/.runtime
 	@echo "Installing what the judging server needs ..."
 	@$(PIP) install --editable '.[server]'
+	@touch $@
+
+.venv/.site: .venv/.runtime
+	@$(PIP) install --editable '.[site]'
 	@touch $@
 
 # Tests open real browsers and real databases.

@@ -31,7 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "qrowd"
 GENERATED = ("cli.md", "measures.md")
 PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted((ROOT / "docs").glob("*.md"))
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "howto").glob("*.md")),
 ]}  # fmt: skip
 DOCS = "\n".join(PAGES.values())
 MODULES = [found.name for found in pkgutil.walk_packages(qrowd.__path__, "qrowd.")]

@@ -19,9 +19,11 @@ from qrowd.cli.demo import demo
 from qrowd.cli.evaluate import evaluate
 from qrowd.cli.measures import measures
 from qrowd.cli.plan import plan
+from qrowd.cli.plot import plot
 from qrowd.cli.predict import predict
 from qrowd.cli.prefer import prefer
 from qrowd.cli.replace import replace
+from qrowd.cli.report import report
 from qrowd.cli.serve import serve
 from qrowd.cli.simulate import simulate
 from qrowd.cli.study import study
@@ -38,6 +40,8 @@ for command in (evaluate, compare, agree, aggregate, predict, aware, assessors, 
     app.command()(command)
 app.command()(plan)
 app.command()(replace)
+app.command()(report)
+app.command()(plot)
 app.command()(serve)
 app.add_typer(prefer, name="prefer")
 app.add_typer(campaign, name="campaign")

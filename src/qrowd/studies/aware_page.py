@@ -5,7 +5,7 @@ Ferrante, Ferro, Maistro (2017), ACM TOIS 36(2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +22,15 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.reports.document import Document, Table, number, probability
 from qrowd.studies.aware import APPROACHES, BASELINES, PRINTED, AwareStudy, anova_tables, aware_study
-from qrowd.studies.panels import crowdsourcing_track, relevant_from
+from qrowd.studies.aware_printed import beside, from_print
+from qrowd.studies.panels import crowdsourcing_tracks, relevant_from
 
 if TYPE_CHECKING:
     import pandas
 
 MEASURES = {"AP": "AP", "nDCG@20": "nDCG@20", "ERR(gains={1: 5}, max_rel=5)@20": "ERR@20"}
 """Section 5.5: gains 0 and 5, so that ERR's R of a relevant document is 31/32."""
+PANELS = ("simulated", "dl21", "dl19")
 SHOWN = (3, 5, 10)
 NIST: dict[float, float] = {0: 0, 1: 0, 2: 1, 3: 1}  # relevant from grade 2 on
 PLACES = {"ap_correlation": "AP correlation", "rmse": "RMSE relative to the measure's highest"}
@@ -39,27 +41,33 @@ TITLES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE, relative t
 class Case:
     """A panel with its systems and its gold.
 
-    about : where it is from and what was cut how.
+    about : where it is from and what was cut how. runs : systems by the name of their set.
     """
 
     name: str
     about: str
-    runs: Runs
+    runs: Mapping[str, Runs]
     judgments: Judgments
     gold: Judgments
 
 
-def cases(data: str | None, quick: bool, rng: Rng) -> Iterator[Case]:
-    """A simulated panel of the paper's size, and the real ones where their folder is given."""
-    size: Mapping[str, int] = {"n_assessors": 8, "n_systems": 20, "n_documents": 200} if quick else {}
-    yield Case(
-        "simulated",
-        "simulated in the size of the TREC 2012 Crowdsourcing track (not its data, which would need TREC's runs)",
-        *crowdsourcing_track(**size, rng=rng),
-    )
+def cases(data: str | None, quick: bool, rng: Rng, names: Collection[str] = PANELS) -> Iterator[Case]:
+    """A simulated panel of the paper's size, and the real ones where their folder is given.
+
+    names : of the panels wanted.
+    """
+    size: Mapping[str, Any] = {"n_assessors": 8, "n_systems": (20, 16), "n_documents": 200} if quick else {}
+    if "simulated" in names:
+        yield Case(
+            "simulated",
+            "simulated in the size of the TREC 2012 Crowdsourcing track (not its data, which would need TREC's runs)",
+            *crowdsourcing_tracks(**size, rng=rng),
+        )
     if data is None:
         return
     for year, who in (("dl21", ["judges"]), ("dl19", ["judges", "humans/main.tsv"])):
+        if year not in names:
+            continue
         folder = Path(data) / year
         if not folder.is_dir():
             raise InputError(f"{folder}: there is no such folder; --data wants one that holds dl19 and dl21")
@@ -70,7 +78,7 @@ def cases(data: str | None, quick: bool, rng: Rng) -> Iterator[Case]:
             f"TREC 20{year[2:]} Deep Learning, passages; {len(judgments.assessors)} judges, relevant from half of each "
             "scale's maximum on; gold: NIST's grades, relevant from 2 on"
         )
-        yield Case(year, about, files.read_runs([str(folder / "runs")]), judgments, gold)
+        yield Case(year, about, {year: files.read_runs([str(folder / "runs")])}, judgments, gold)
 
 
 def aware_page(
@@ -99,7 +107,7 @@ def aware_page(
     printed = tuple(f"{name}{PRINTED}" for name in NAMES)
     for case in cases(data, quick, seed):
         study = aware_study(
-            {case.name: case.runs},
+            case.runs,
             case.judgments,
             case.gold,
             tuple(MEASURES),
@@ -122,6 +130,8 @@ def aware_page(
     notes += [
         f"random assessors: {50 if quick else n:,} of each level; tuples: up to {30 if quick else n_tuples:,} of each "
         f"size, none twice; seed: {seed}",
+        "systems: the simulated panel has two sets, as the paper's T@8 and T13, the second of closer quality; the real "
+        "ones have one, so that there is no effect of systems; scores in tables are means over sets",
         "polarity: weights are dissimilarities to random assessors; those marked :printed are as in equations 25-27",
         "approaches: mv is the vote, with coins for ties; emmv and emneu are Dawid-Skene, topic by topic, from the "
         "vote and from honest assessors; uniform is AWARE with equal weights",
@@ -135,7 +145,8 @@ def aware_page(
 
         return pd.concat(frames, ignore_index=True)
 
-    tables = [_places(studies, figure, what) for figure, what in PLACES.items()] + tables
+    places = [_places(studies, figure, what) for figure, what in PLACES.items()]
+    tables = [*places, *from_print(), *beside(studies), *tables]
     sentence = (
         f"AWARE, recomputed. Closest to the gold: {'; '.join(best)}. The paper's best were sgl_tau_msd by AP "
         "correlation and sgl_rmse_med by RMSE, both ahead of mv, emmv and emneu; the first two tables say where they "
@@ -189,7 +200,9 @@ def _figures(study: AwareStudy, measure: str, title: str, sizes: list[int], endi
         estimated = name.removesuffix(PRINTED) in NAMES
         if not estimated or name.endswith(PRINTED) == bool(ending):
             cells = [
-                number(table[0, m, e, p], 3) for table in (study.ap_correlation, study.tau, study.rmse) for p in places
+                number(table[:, m, e, p].mean(), 3)
+                for table in (study.ap_correlation, study.tau, study.rmse)
+                for p in places
             ]
             rows.append([name.removesuffix(PRINTED), *cells])
     return Table(f"{title}; tuples of {', '.join(map(str, sizes))}", header, rows)
@@ -223,11 +236,11 @@ def _groups(found: Tukey, title: str, only_top: bool = False) -> Table:
 
 
 def _mean(study: AwareStudy, figure: str) -> Any:
-    """(approaches,) over measures and sizes; RMSE relative to the measure's highest."""
-    values = getattr(study, figure)[0]
+    """(approaches,) over sets of systems, measures and sizes; RMSE relative to the measure's highest."""
+    values = getattr(study, figure)
     if figure == "rmse":
-        values = values / np.nanmax(values, axis=(1, 2), keepdims=True)
-    return values.mean(axis=(0, 2))
+        values = values / np.nanmax(values, axis=(0, 2, 3), keepdims=True)
+    return values.mean(axis=(0, 1, 3))
 
 
 def _best(study: AwareStudy, figure: str) -> str:

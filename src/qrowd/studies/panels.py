@@ -11,7 +11,7 @@ from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import BINARY
-from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
+from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_runs
 
 
 def crowdsourcing_track(
@@ -33,12 +33,41 @@ def crowdsourcing_track(
     chance = Chance.of(rng)
     truth = simulate_pool(n_topics, n_documents, grades=2, prevalence=prevalence, rng=chance.stream("pool"))
     runs = simulate_runs(truth, n_systems, depth=depth, quality=(0.2, 2.0), rng=chance.stream("runs"))
+    return runs, _crowd(truth, n_assessors, chance), truth.judgments()
+
+
+def crowdsourcing_tracks(
+    n_assessors: int = 31,
+    n_systems: tuple[int, int] = (129, 110),
+    n_topics: int = 10,
+    n_documents: int = 1500,
+    *,
+    depth: int = 1000,
+    prevalence: float = 0.07,
+    rng: Rng,
+) -> tuple[dict[str, Runs], Judgments, Judgments]:
+    """The same with both sets of systems of the paper, T@8 and T13 in its words, on the same topics.
+
+    The 110 of the second set, which the paper's Robust track had, are of closer quality, so that they are harder to
+    rank. Judgments, the truth and the first set are those of `crowdsourcing_track` with the same `rng`.
+    """
+    chance = Chance.of(rng)
+    truth = simulate_pool(n_topics, n_documents, grades=2, prevalence=prevalence, rng=chance.stream("pool"))
+    first, second = n_systems
+    sets = {
+        "T@8": simulate_runs(truth, first, depth=depth, quality=(0.2, 2.0), rng=chance.stream("runs")),
+        "T13": simulate_runs(truth, second, depth=depth, quality=(0.4, 1.4), rng=chance.stream("robust")),
+    }
+    return sets, _crowd(truth, n_assessors, chance), truth.judgments()
+
+
+def _crowd(truth: Truth, n_assessors: int, chance: Chance) -> Judgments:
     random = chance.stream("assessors")
     crowd = {}
     for number in range(1, n_assessors + 1):
         shift, noise, appeal = random.uniform(-0.6, 0.6), random.uniform(0.2, 1.5), random.uniform(0.0, 0.6)
         crowd[f"assessor-{number:02}"] = Lenient(shift, noise, appeal)
-    return runs, simulate_judgments(truth, crowd, rng=chance.stream("judgments")), truth.judgments()
+    return simulate_judgments(truth, crowd, rng=chance.stream("judgments"))
 
 
 def relevant_from(judgments: Judgments, share: float = 0.5) -> Judgments:

@@ -107,15 +107,11 @@ def robustness(
     model = predicted_relevance(judgments, theta, relevant=relevant, bootstrap=0)
     listed = measures if isinstance(measures, list | tuple) else [measures]
     texts = tuple(with_probabilities(text) for text in listed)
-    top = float(model.grades.max()) or 1.0
-    gains = (
-        model.relevant.astype(np.float64),
-        model.probability,
-        model.grades / top,
-        (2**model.grades - 1) / (2**top - 1),
-    )
     conventions = Conventions(min_coverage=min_coverage)
-    values = [score(runs, model.with_gains(judgments, gain), texts, conventions).values for gain in gains]
+    values = [
+        score(runs, model.with_gains(judgments, gain), texts, conventions).values
+        for gain in gains_of_grades(model).values()
+    ]
     between = np.full((len(texts), len(GAINS), len(sides)), np.nan)
     n_topics = np.zeros(len(sides))
     for s, (left, right) in enumerate(sides):
@@ -131,6 +127,28 @@ def robustness(
     whole = [[known_mean(known_mean(part, axis=0), axis=0) for part in scores] for scores in values]
     against = [[_tau(whole[1][m], whole[g][m], tau) for g in range(len(GAINS))] for m in range(len(texts))]
     return Robustness(tuple(map(str, texts)), GAINS, between, np.array(against), n_topics, model, tau, seed)
+
+
+def gains_of_grades(model: PredictedRelevance) -> dict[str, Floats]:
+    """{gains: (grades,)}, those of `GAINS`."""
+    top = float(model.grades.max()) or 1.0
+    given = (
+        model.relevant.astype(np.float64),
+        model.probability,
+        model.grades / top,
+        (2**model.grades - 1) / (2**top - 1),
+    )
+    return dict(zip(GAINS, given, strict=True))
+
+
+def means_by_gains(runs: Runs, judgments: Judgments, model: PredictedRelevance, measure: object) -> dict[str, Floats]:
+    """{gains: (systems,)} mean over topics of the mean over assessors, as the rankings of Table 7."""
+    text = with_probabilities(measure)
+    found = {}
+    for name, gain in gains_of_grades(model).items():
+        (values,) = score(runs, model.with_gains(judgments, gain), (text,), Conventions()).values
+        found[name] = known_mean(known_mean(values, axis=0), axis=0)
+    return found
 
 
 def _sides(

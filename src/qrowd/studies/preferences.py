@@ -39,6 +39,7 @@ from qrowd.preferences.scheduling import (
     simulate_topic,
 )
 from qrowd.reports.document import Document, Table, number
+from qrowd.studies import preferences_printed as printed
 
 if TYPE_CHECKING:
     import pandas
@@ -55,7 +56,15 @@ CONDITIONS = (
 )
 """Figure 2's curves, and other orders and stops beside them."""
 ENGINES = 3
-SIMULATED = (("20 % Bad", 3, 0.2), ("no Bad", 3, 0.0), ("two engines, 20 % Bad", 2, 0.2))
+CANDIDATES = 100  # of which three engines return 11.9 different ones a topic, as in section 3.1
+PAPER_SIZE = "as many documents as in the paper, 20 % Bad"
+SIMULATED = (
+    ("20 % Bad", 3, 30, 0.2),
+    ("no Bad", 3, 30, 0.0),
+    ("two engines, 20 % Bad", 2, 30, 0.2),
+    (PAPER_SIZE, 3, CANDIDATES, 0.2),
+)
+"""Names, engines, candidates, share of Bad documents."""
 
 
 def rank_systems(
@@ -113,6 +122,9 @@ def preferences_page(
     data : folder that holds dl21, or None for simulated topics alone. quick : a minute's version.
     n_topics : simulated, of three engines' first five; as many again without Bad documents.
     """
+    folder = Path(data or "") / "dl21"
+    if data is not None and not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder; --data wants one that holds dl21")
     seed = seed_of(rng)
     chance = Chance.of(seed)
     n = 20 if quick else n_topics
@@ -125,16 +137,21 @@ def preferences_page(
             progress(what, len(told), steps)
 
     curves: dict[str, Curves] = {}
-    for name, engines, bad in SIMULATED:
-        topics = [simulate_topic(systems=engines, bad=bad, rng=chance.stream(name, i)) for i in range(n)]
+    for name, engines, candidates, bad in SIMULATED:
+        topics = [
+            simulate_topic(systems=engines, candidates=candidates, bad=bad, rng=chance.stream(name, i))
+            for i in range(n)
+        ]
         curves[f"simulated, {name}"] = judgments_needed(topics, CONDITIONS, rng=seed)
         advance(name)
+    study = printed.simulated_study(rng=chance.stream("study"))
+    measured = {"simulated": printed.measure_scores(study.runs, study.graded)}
     tables: list[Table] = []
-    notes = [f"simulated: {n:,} topics each, {ENGINES} engines' first five of 30 candidates unless it says two engines"]
+    notes = [
+        f"simulated: {n:,} topics each, {ENGINES} engines' first five of 30 candidates unless it says two engines; as "
+        f"many documents as in the paper (11.9 a topic): of {CANDIDATES}"
+    ]
     if data is not None:
-        folder = Path(data) / "dl21"
-        if not folder.is_dir():
-            raise InputError(f"{folder}: there is no such folder; --data wants one that holds dl21")
         runs = files.read_runs([str(folder / "runs")])
         said = files.read_preferences([str(folder / "preferences")])
         gold = files.read_judgments([str(folder / "qrels.nist.txt")])
@@ -145,12 +162,24 @@ def preferences_page(
             notes.append(_about(f"dl21, {assessor}", asked, some))
             advance(assessor)
         tables += [_consistency(said, gold), _rankings(rank_systems(runs, said, gold), said)]
+        measured["dl21, NIST's grades"] = printed.measure_scores(runs, gold)
         advance("rankings")
-    tables = [_needed(curves), *tables, *(_figure(curve, name) for name, curve in curves.items())]
+    tables = [
+        _needed(curves),
+        _beside_figure(curves),
+        *tables,
+        *_printed(study, measured),
+        *(_figure(curve, name) for name, curve in curves.items()),
+    ]
     notes += [
         "judgments: preferences and Bad marks; a stop is proven unless it says 95 %: no completion of what is unknown, "
         "later marks included, changes the order of two systems by ppref",
         f"tau-b: of the systems' ranking with that by NIST's {GRADED}, over the topics that the assessor covers",
+        f"Tables 1 to 5: simulated are {len(study.runs.topics)} queries, the first five of {ENGINES} engines, two "
+        "assessors a query for each kind of judgment; how often each label and Bad are said was set near the printed "
+        "shares",
+        "Table 5: gains 2^g - 1, the first five documents, preferences implied by the same assessor's grades; systems "
+        "that a measure holds equal on a topic are left out of agreement",
         f"seed: {seed}",
     ]
 
@@ -161,6 +190,24 @@ def preferences_page(
         return pd.concat(parts, ignore_index=True)
 
     return Document(_sentence(curves), tuple(tables), tuple(notes), frame)
+
+
+def _printed(study: printed.Study, measured: Mapping[str, dict[str, NDArray[np.float64]]]) -> Iterable[Table]:
+    """Tables 1 to 5."""
+    yield from printed.agreement_tables(study)
+    yield printed.times_table()
+    yield printed.measures_table(measured)
+
+
+def _beside_figure(curves: Mapping[str, Curves]) -> Table:
+    curve = curves[f"simulated, {PAPER_SIZE}"]
+    n = int(curve.documents.max())
+    there = {
+        name: float(curve.judgments[(curve.documents == n) & (curve.condition == name)][0])
+        for name in ("all pairs", "sorting, Bad")
+    }
+    needed = {condition.name: _mean(curve, condition.name, curve.per_document) for condition in FIGURE_2}
+    return printed.figure_table(needed, (n, there))
 
 
 def _about(name: str, asked: Sequence[Topic], engines: Sequence[str]) -> str:

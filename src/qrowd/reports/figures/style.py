@@ -1,0 +1,119 @@
+"""One look for all pictures, and how a picture becomes a file.
+
+Colours are those of Okabe & Ito (2008), which people with any kind of colour vision can tell apart; no figure relies on
+colour alone. The same data gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from qrowd.errors import ArgumentError, QrowdError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", "--", "-.", ":")
+GREY = "#767676"
+WIDTH, HEIGHT = 5.2, 3.4  # inches: a column and a half of most journals
+FORMATS = ("svg", "pdf", "png")
+
+RULES: dict[str, Any] = {
+    "figure.figsize": (WIDTH, HEIGHT),
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "font.family": "DejaVu Sans",  # comes with Matplotlib, so that pictures are alike everywhere
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E5E5E5",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "svg.hashsalt": "qrowd",
+    "svg.fonttype": "none",  # text stays text
+    "pdf.fonttype": 42,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A picture with what stands behind it.
+
+    name : as in `qrowd plot NAME`. caption : what is to be seen, in a sentence or two; also for who cannot see it.
+    draw : onto axes. frame : the data, one row per mark. panels : rows and columns of axes; `draw` then gets them all.
+    """
+
+    name: str
+    caption: str
+    draw: Callable[[Any], object]
+    frame: Callable[[], DataFrame]
+    panels: tuple[int, int] = (1, 1)
+    size: tuple[float, float] | None = None
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Pictures made within look alike; Matplotlib's own settings come back afterwards.
+
+    Raises
+    ------
+    QrowdError
+        Matplotlib is not installed.
+    """
+    try:
+        import matplotlib.rcsetup
+    except ImportError:
+        raise QrowdError("pictures need Matplotlib; pip install 'qrowd[plots]'") from None
+    rules: Any = {**RULES, "axes.prop_cycle": matplotlib.rcsetup.cycler(color=PALETTE)}
+    with matplotlib.rc_context(rules):
+        yield
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """The axes given, or those of a new figure in our style. It belongs to nobody's window."""
+    if ax is not None:
+        return ax
+    with styled():
+        from matplotlib.figure import Figure as Canvas
+
+        return Canvas().subplots()
+
+
+def render(figure: Figure, form: str) -> bytes:
+    """A picture as a file.
+
+    form : svg, pdf or png.
+
+    Raises
+    ------
+    ArgumentError
+        Any other form.
+    """
+    if form not in FORMATS:
+        raise ArgumentError(f"form={form!r}: a picture is written as {', '.join(FORMATS)}")
+    with styled():
+        from matplotlib.figure import Figure as Canvas
+
+        rows, columns = figure.panels
+        size = figure.size or (WIDTH * min(columns, 2), HEIGHT * (1 if rows == 1 else 0.7 * rows))
+        canvas = Canvas(figsize=size)
+        axes = canvas.subplots(rows, columns)
+        figure.draw(axes)
+        out = BytesIO()
+        # No date and no version in the file: the same data gives the same bytes.
+        about: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[form]
+        canvas.savefig(out, format=form, metadata=about)
+        return out.getvalue()

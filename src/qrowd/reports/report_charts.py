@@ -1,0 +1,274 @@
+"""The report's charts: small SVG pictures that take their colours from the page, so that they follow light and dark.
+
+Every mark has a tooltip; nothing is told by colour alone; the numbers stand in a table beside each chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from math import ceil, floor, isnan, log10
+
+from qrowd.reports.document import number, probability
+from qrowd.reports.report_merging import Merging
+from qrowd.reports.report_people import AssessorRow, Topics
+from qrowd.reports.report_systems import PairRow, SystemRow
+
+WIDTH = 720
+LETTER, WIDE, NARROW = 7.4, "ABCDEFGHKMNOPQRUVWXYZmw_@%", "fijlrt.,:;-|1I"  # widths of letters, for labels
+LONGEST = 30  # letters of a label
+SHOWN = 12  # lines of a bump chart
+
+
+def systems_chart(rows: Sequence[SystemRow], yardstick: str, measure: str, *, width: int = 960) -> str:
+    """A dot at each system's mean; its interval is that of the gap to the yardstick, drawn from the yardstick's mean.
+
+    Filled: told apart from the yardstick.
+    """
+    mean = next((row.mean for row in rows if row.system == yardstick), rows[0].mean)
+    ends = [value for row in rows for value in (row.mean, mean + row.gap_low, mean + row.gap_high) if not isnan(value)]
+    left, height, top = _label_width(row.system for row in rows), 24, 8
+    x, ticks = _axis(min(ends), max(ends), left, width - 16)
+    bottom = top + height * len(rows)
+    parts = _grid(x, ticks, top, bottom, f"mean {measure}")
+    parts.append(_line(x(mean), top, x(mean), bottom, "yard"))
+    for i, row in enumerate(rows):
+        y = top + height * (i + 0.5)
+        told = f"{row.system}: mean {measure} {number(row.mean)}"
+        if row.system == yardstick:
+            told += "; the others are held against it"
+            marks = _circle(x(mean), y, 5, "yardstick")
+        else:
+            apart = row.gap_low > 0 or row.gap_high < 0
+            verdict = "told apart" if apart else "not told apart"
+            told += (
+                f"; {_signed(row.gap)} [{_signed(row.gap_low)}, {_signed(row.gap_high)}] against {yardstick}: {verdict}"
+            )
+            known = not isnan(row.gap_low)
+            bar = _line(x(mean + row.gap_low), y, x(mean + row.gap_high), y, "bar") if known else ""
+            marks = bar + _circle(x(row.mean), y, 4.5, "dot" if apart else "dot open")
+        parts.append(_marked(told, _label(left - 10, y, row.system, "end") + marks))
+    return _svg(width, bottom + 40, f"Systems by mean {measure}, with intervals", parts)
+
+
+def pairs_chart(pairs: Sequence[PairRow]) -> str:
+    """A triangle: the chance that another panel sees the row's system ahead of the column's; framed: told apart."""
+    names = list(dict.fromkeys([name for pair in pairs for name in (pair.first, pair.second)]))
+    left, cell, top = _label_width(f"{name} 10" for name in names), 50, 26
+    height = 30
+    parts = [_text(left + cell * (k + 0.5), 12, str(k + 1), "middle", "soft") for k in range(1, len(names))]
+    for i, name in enumerate(names):
+        parts.append(_text(left - 10, top + height * (i + 0.5), f"{_short(name, LONGEST - 3)} {i + 1}", "end"))
+    for pair in pairs:
+        i, k = names.index(pair.first), names.index(pair.second)
+        chance = pair.another_panel
+        step = "none" if isnan(chance) else f"s{min(max(floor((chance - 0.5) * 10), 0), 4)}"
+        x, y = left + cell * k, top + height * i
+        told = (
+            f"{pair.first} ahead of {pair.second} by {_signed(pair.difference)} [{_signed(pair.low)}, "
+            f"{_signed(pair.high)}], p = {probability(pair.p_holm)}; {pair.ahead_for} of {pair.n_ranking} assessors "
+            f"see it so; another panel would agree with probability {number(chance, 2)}"
+        )
+        box = (
+            f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" width="{cell - 2}" height="{height - 2}" rx="3" '
+            f'class="cell {step}{" apart" if pair.survives else ""}"/>'
+        )
+        shown = "–" if isnan(chance) else _percent(chance)
+        parts.append(_marked(told, box + _text(x + cell / 2, y + height / 2, shown, "middle", "num")))
+    width = left + cell * len(names) + 10
+    return _svg(width, top + height * len(names) + 6, "Would another panel agree, for every two leading systems", parts)
+
+
+def assessors_chart(rows: Sequence[AssessorRow]) -> str:
+    """Beside each other: agreement, ranking, severity and weight of every assessor."""
+    panels: list[tuple[str, Callable[[AssessorRow], float], float | None, str]] = [
+        ("agreement", lambda row: row.agreement, 0.0, ""),
+        ("ranking (tau-b)", lambda row: row.tau_b, None, ""),
+        ("severity", lambda row: row.severity, 0.0, ""),
+        ("AWARE weight", lambda row: row.accuracy, 0.0, " %"),
+    ]
+    used = [panel for panel in panels if any(not isnan(panel[1](row)) for row in rows)]
+    if not used:
+        return ""
+    left, height, top = _label_width(row.assessor for row in rows), 22, 26
+    gap = 26
+    each = (960 - left - gap * len(used)) / len(used)
+    bottom = top + height * len(rows)
+    parts = [_label(left - 10, top + height * (i + 0.5), row.assessor, "end") for i, row in enumerate(rows)]
+    for p, (title, value, zero, unit) in enumerate(used):
+        times = 100 if unit else 1
+        start = left + p * (each + gap)
+        known = [times * value(row) for row in rows if not isnan(value(row))]
+        x, ticks = _axis(*_span(known, zero), start, start + each, n=4)
+        parts.append(_text(start, 10, title, "start", "head"))
+        parts += _grid(x, ticks, top, bottom, "", unit)
+        if zero is not None:
+            parts.append(_line(x(zero), top, x(zero), bottom, "zero"))
+        for i, row in enumerate(rows):
+            v = times * value(row)
+            y = top + height * (i + 0.5)
+            if isnan(v):
+                continue
+            told = f"{row.assessor}: {title} {number(v, 1 if unit else 3)}{unit}"
+            stem = _line(x(zero), y, x(v), y, "stem") if zero is not None else ""
+            parts.append(_marked(told, stem + _circle(x(v), y, 4, "dot open" if row.outlying else "dot")))
+    return _svg(960, bottom + 24, "Assessors: agreement, ranking, severity and weight", parts)
+
+
+def topics_chart(topics: Topics, *, named: int = 5) -> str:
+    """Ease of every topic against the agreement of its assessors; those agreed on least bear their names."""
+    rows = [row for row in topics.rows if not isnan(row.alpha) and not isnan(row.ease)]
+    if not rows:
+        return ""
+    x, across = _axis(*_span([row.alpha for row in rows], 0.0), 60, WIDTH - 24)
+    y, up = _axis(*_span([row.ease for row in rows], None), 340, 14)
+    parts = _grid(x, across, 14, 340, "agreement of assessors on the topic (alpha)")
+    for at in up:
+        parts.append(_line(60, y(at), WIDTH - 24, y(at), "grid") + _text(52, y(at), f"{at:g}", "end", "tick"))
+    parts.append('<text class="tick" text-anchor="middle" transform="translate(14 177) rotate(-90)">mean score</text>')
+    least = {row.topic for row in sorted(rows, key=lambda row: row.alpha)[:named]}
+    taken: list[tuple[float, float]] = []  # where names stand
+    for row in rows:
+        told = (
+            f"topic {row.topic}: alpha {number(row.alpha, 3)}, mean score {number(row.ease, 3)}, "
+            f"{row.n_documents} documents"
+        )
+        mark = _circle(x(row.alpha), y(row.ease), 4.5, "dot open" if row.topic in least else "dot faint")
+        if row.topic in least:
+            here = (x(row.alpha), y(row.ease))
+            if any(abs(here[0] - a) < 90 and abs(here[1] - b) < 13 for a, b in taken):
+                parts.append(_marked(told, mark))
+                continue
+            taken.append(here)
+            far = here[0] > WIDTH - 150
+            mark += _text(x(row.alpha) + (-8 if far else 8), y(row.ease), _short(row.topic), "end" if far else "start")
+        parts.append(_marked(told, mark))
+    return _svg(WIDTH, 380, "Topics: mean score against agreement of assessors", parts)
+
+
+def merging_chart(merging: Merging, *, shown: int = SHOWN) -> str:
+    """Lines from way to way: the ranks of the systems that any of them has among its first few."""
+    rankings = merging.rankings
+    place = [s for s in range(len(merging.systems)) if any(0 < r.ranks[s] <= shown for r in rankings)]
+    orders = [sorted(place, key=lambda s: (r.ranks[s] or len(merging.systems) + 1, s)) for r in rankings]
+    limit = shown + 1  # what stands below is drawn on one line
+    left, top, height = _label_width(merging.systems[s] for s in place), 46, 24
+    right = left
+    step = (960 - left - right) / max(len(rankings) - 1, 1)
+    shown_rows = [order[:shown] for order in orders]
+
+    def at(column: int, s: int) -> float:
+        row = shown_rows[column].index(s) if s in shown_rows[column] else limit - 0.3
+        return top + height * (row + 0.5)
+
+    parts = []
+    for c, ranking in enumerate(rankings):
+        x = left + step * c
+        parts.append(_text(x, 12, ranking.name, "middle", "head"))
+        parts.append(_text(x, 28, "" if c == 0 else f"tau-b {number(ranking.tau_b, 2)}", "middle", "tick"))
+    for s in place:
+        name = merging.systems[s]
+        first = s == place[0]
+        points = [(left + step * c, at(c, s)) for c in range(len(rankings))]
+        moves = len({r.ranks[s] for r in rankings}) > 1
+        told = f"{name}: " + ", ".join(f"{r.name} {r.ranks[s] or 'no rank'}" for r in rankings)
+        path = " ".join(f"{'M' if i == 0 else 'L'}{x:.1f} {y:.1f}" for i, (x, y) in enumerate(points))
+        kind = "first" if first else "moves" if moves else "stays"
+        marks = f'<path d="{path}" class="bump {kind}"/>'
+        for c, (x, y) in enumerate(points):
+            if s in shown_rows[c]:
+                marks += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" class="badge {kind}"/>'
+                marks += _text(x, y, str(rankings[c].ranks[s]), "middle", f"rank {kind}")
+        if s in shown_rows[0]:
+            marks += _label(left - 16, points[0][1], name, "end")
+        if len(rankings) > 1 and s in shown_rows[-1]:
+            marks += _label(left + step * (len(rankings) - 1) + 16, points[-1][1], name, "start")
+        parts.append(_marked(told, marks))
+    bottom = top + height * (limit + 0.6)
+    if any(s not in rows for rows in shown_rows for s in place):
+        parts.append(_text(left - 16, top + height * (limit + 0.2), "further down", "end", "tick"))
+    else:
+        bottom = top + height * limit
+    return _svg(960, bottom + 8, "Ranks of the leading systems by each way of putting assessors together", parts)
+
+
+# ---------------------------------------------------------------------- pieces
+
+
+def _svg(width: float, height: float, name: str, parts: Iterable[str]) -> str:
+    return (
+        f'<svg role="img" aria-label="{escape(name)}; the numbers are in the table" viewBox="0 0 {width:.0f} '
+        f'{height:.0f}" style="max-width:{1.15 * width:.0f}px">{"".join(parts)}</svg>'
+    )
+
+
+def _axis(
+    low: float, high: float, start: float, end: float, n: int = 6
+) -> tuple[Callable[[float], float], list[float]]:
+    """Where a value stands between two places, and round values along the way."""
+    if high - low < 1e-9:
+        low, high = low - 0.05, high + 0.05
+    margin = 0.04 * (high - low)
+    low, high = low - margin, high + margin
+    raw = (high - low) / n
+    power = 10 ** floor(log10(raw))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= raw)
+    ticks = [round(k * step, 10) for k in range(ceil(low / step), floor(high / step) + 1)]
+    return lambda value: start + (end - start) * (value - low) / (high - low), ticks
+
+
+def _span(values: Sequence[float], zero: float | None) -> tuple[float, float]:
+    known = [*values, zero] if zero is not None else [*values]
+    return min(known), max(known)
+
+
+def _grid(
+    x: Callable[[float], float], ticks: Sequence[float], top: float, bottom: float, name: str, unit: str = ""
+) -> list[str]:
+    parts = [
+        _line(x(at), top, x(at), bottom, "grid")
+        + _text(x(at), bottom + 13, f"{at:g}{unit}".replace("-", "−"), "middle", "tick")
+        for at in ticks
+    ]
+    middle = (x(ticks[0]) + x(ticks[-1])) / 2
+    return [*parts, _text(middle, bottom + 31, name, "middle", "tick")] if name else parts
+
+
+def _marked(told: str, marks: str) -> str:
+    return f'<g class="mark"><title>{escape(told)}</title>{marks}</g>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
+
+
+def _circle(x: float, y: float, r: float, kind: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:g}" class="{kind}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str, kind: str = "label") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{anchor}" class="{kind}">{escape(text)}</text>'
+
+
+def _label(x: float, y: float, name: str, anchor: str) -> str:
+    return _text(x, y, _short(name), anchor)
+
+
+def _short(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 12]}…{text[-11:]}"
+
+
+def _label_width(names: Iterable[str]) -> float:
+    def width(name: str) -> float:
+        return sum(1.2 * LETTER if c in WIDE else 0.75 * LETTER if c in NARROW else LETTER for c in _short(name))
+
+    return max(60.0, 16 + max(map(width, names)))
+
+
+def _signed(value: float) -> str:
+    return "-" if isnan(value) else f"{value:+.3f}".replace("-", "−")
+
+
+def _percent(share: float) -> str:
+    """Never 100 for less than everything."""
+    return f"{100 * share:.0f} %" if share == 1 or round(100 * share) < 100 else ">99 %"

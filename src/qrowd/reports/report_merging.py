@@ -1,0 +1,167 @@
+"""The report on merging: what majority, Dawid-Skene, AWARE and predicted relevance make of the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import nan
+
+import numpy as np
+
+from qrowd.aware import Gaps, random_gaps
+from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.standings import standings
+from qrowd.errors import QrowdError, ScaleError
+from qrowd.evaluation import Conventions
+from qrowd.model.chance import Seed
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.model.scores import Floats, Scores
+
+ScoreBy = Callable[..., Scores]
+"""`qrowd.approaches.score_by`, or what takes and gives the same."""
+
+ESTIMATOR = "sgl_rmse_msd"
+RANDOM_ASSESSORS = 200  # of each level: enough for a page; `qrowd aware` draws 1,000
+PANEL = "mean of assessors"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One way of putting the assessors together.
+
+    means, ranks : one per system, in the order of `Merging.systems`; rank 0 without a score. tau_b : with the mean of
+    the assessors.
+    """
+
+    name: str
+    how: str
+    means: tuple[float, ...]
+    ranks: tuple[int, ...]
+    tau_b: float
+
+
+@dataclass(frozen=True)
+class Merging:
+    """skipped : (name, why) of the ways that these judgments do not allow. notes : what was assumed on the way."""
+
+    systems: tuple[str, ...]
+    rankings: tuple[Ranking, ...]
+    skipped: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+
+def gaps_of(
+    runs: Runs,
+    judgments: Judgments,
+    measure: str,
+    conventions: Conventions,
+    n: int,
+    seed: Seed,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Gaps | None, str]:
+    """Of every assessor to random ones, for AWARE; None with the reason where there are none."""
+    try:
+        made = random_gaps(
+            runs, judgments, [measure], n=n, rng=seed, conventions=replace(conventions, empty="nan"), progress=progress
+        )  # fmt: skip
+    except QrowdError as error:
+        return None, str(error)
+    return made, f"{ESTIMATOR}, {n:,} random assessors of each level"
+
+
+def merging_of(
+    runs: Runs,
+    judgments: Judgments,
+    measure: str,
+    conventions: Conventions,
+    *,
+    panel: Floats,
+    order: list[int],
+    systems: tuple[str, ...],
+    gaps: Gaps | None,
+    aware: str,
+    score_by: ScoreBy | None,
+    reference: tuple[str, Floats] | None,
+    seed: Seed,
+) -> Merging:
+    """panel : (systems,) the panel's means; order : systems, best first; reference : a name and its means."""
+    found: list[tuple[str, str, Floats]] = [(PANEL, "every assessor weighs the same", panel)]
+    skipped: list[tuple[str, str]] = []
+    notes: list[str] = []
+    if score_by is not None:
+        whole, theta, told = _mergeable(judgments, conventions)
+        notes += [told] if told else []
+        plain = replace(conventions, grades="as-is")
+        ways: tuple[tuple[str, str], ...] = (
+            ("majority", "majority"),
+            ("Dawid-Skene", "dawid-skene"),
+            ("predicted relevance", f"predicted-relevance(theta={theta:g})"),
+        )
+        if all(scale.kind == "magnitude" for scale in whole.scales):
+            ways = (("median", "median"), ("geometric mean", "geometric-mean"), *ways)
+        for name, text in ways:
+            try:
+                scores = score_by([text], runs, whole, [measure], plain, seed=seed)
+                means = _checked(scores, measure, systems)
+            except QrowdError as error:
+                skipped.append((name, str(error)))
+                continue
+            found.append((name, text, means))
+            notes += [str(warning) for warning in scores.attributes["warnings"]]
+    if gaps is None:
+        skipped.append(("AWARE", aware))
+    else:
+        weighted = standings(gaps.average(ESTIMATOR).of(gaps.scores.measures[0])).mean
+        found.insert(min(3, len(found)), ("AWARE", aware, weighted))
+    if reference is not None:
+        found.append((reference[0], "the reference alone", reference[1]))
+    rankings = tuple(
+        Ranking(
+            name,
+            how,
+            tuple(float(means[s]) for s in order),
+            tuple(int(_rank(means)[s]) for s in order),
+            nan if len(systems) < 2 else kendall_tau_b(means, panel),
+        )
+        for name, how, means in found
+    )
+    return Merging(tuple(systems[s] for s in order), rankings, tuple(skipped), tuple(dict.fromkeys(notes)))
+
+
+def _mergeable(judgments: Judgments, conventions: Conventions) -> tuple[Judgments, float, str]:
+    """Judgments whose labels can be counted, the grade that satisfies a user, and what had to be done."""
+    try:
+        scale = judgments.shared_scale()
+    except ScaleError:
+        scale = None
+    if scale is not None and scale.kind in ("binary", "graded") and conventions.grades == "as-is":
+        return judgments, scale.lowest_relevant or 1.0, ""
+    thresholds = {
+        name: own.lowest_relevant for name, own in zip(judgments.assessors, judgments.scales, strict=True)
+    }  # fmt: skip
+    if None in thresholds.values():
+        return judgments, 1.0, ""
+    value = judgments.value.copy()
+    for a, name in enumerate(judgments.assessors):
+        rows = judgments.assessor == a
+        own = value[rows]
+        value[rows] = np.where(own < 0, own, own >= (thresholds[name] or 0.0))
+    told = (
+        "majority, Dawid-Skene and predicted relevance need labels on one scale: here each judgment counts as relevant "
+        "or not, by its assessor's own scale (whole grades from 1 on, fractions from half the maximum on)"
+    )
+    return replace(judgments, value=value).with_scales({"*": "binary"}), 1.0, told
+
+
+def _checked(scores: Scores, measure: str, systems: tuple[str, ...]) -> Floats:
+    means = standings(scores.of(scores.measures[0])).mean
+    if np.isnan(means).all() or np.nanmax(means) == np.nanmin(means):
+        raise ScaleError(f"to its labels all {len(systems)} systems are equal by {measure}")
+    return means
+
+
+def _rank(means: Floats) -> Floats:
+    from qrowd.comparison.standings import ranks
+
+    return np.asarray(ranks(means))

@@ -1,0 +1,146 @@
+"""What each part of the report says in a sentence or two."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from qrowd.reports.document import probability
+from qrowd.reports.report import Report, interval, signed
+from qrowd.reports.report_merging import PANEL
+
+SURE = 0.95  # another panel would agree
+NAMED = 4
+
+
+def on_systems(report: Report) -> str:
+    """How many may be the best, and how many are surely behind."""
+    answer, of_all = report.answer, len(report.systems)
+    behind = sum(row.gap_high < 0 for row in report.systems)
+    level = f"{100 * answer.confidence:g} %"
+    one_by_one = f"Taken one by one, {{}} of {of_all - 1} other systems are told apart from"
+    told = f"{one_by_one.format(behind)} {report.yardstick} as worse ({level})."
+    if report.baseline is not None:
+        ahead = sum(row.gap_low > 0 for row in report.systems)
+        told = f"{one_by_one.format(ahead)} the baseline {report.yardstick} as better, {behind} as worse ({level})."
+    if not answer.may_be_best or not report.systems[0].rank_low:
+        return told
+    if len(answer.may_be_best) == 1:
+        return f"{told} Taken all together, which is more careful, {answer.first} is still the best."
+    return (
+        f"{told} Taken all together, which is more careful, {len(answer.may_be_best)} systems may be the best: "
+        f"{_some(answer.may_be_best)}."
+    )
+
+
+def on_pairs(report: Report) -> str:
+    """How many differences would last."""
+    pairs = report.pairs
+    if not pairs:
+        return "The leading systems share too little to be compared."
+    names = dict.fromkeys(name for row in pairs for name in (row.first, row.second))
+    apart, known = sum(row.survives for row in pairs), [row for row in pairs if not isnan(row.another_panel)]
+    told = (
+        f"Of {len(pairs)} differences among {len(names)} leading systems, {apart} {'is' if apart == 1 else 'are'} told "
+        "apart when topics and assessors could both have been others"
+    )
+    if not known:
+        return (
+            f"{told}. With one assessor, or other assessors for each topic, nothing says what other judges would see."
+        )
+    sure = sum(row.another_panel >= SURE for row in known)
+    return (
+        f"{told}. On these same topics, another panel of as many judges would see the same system ahead with "
+        f"probability {SURE:.2f} or more in {sure} of them."
+    )
+
+
+def on_assessors(report: Report) -> str:
+    """How far they agree, and who stands out."""
+    people = report.assessors
+    if isnan(people.alpha):
+        return f"How far the assessors agree cannot be said: {people.compared}."
+    outlying = [row.assessor for row in people.rows if row.outlying]
+    told = (
+        f"Krippendorff's alpha is {people.alpha:.2f} {interval(people.alpha_low, people.alpha_high, 2)} "
+        f"({people.level}; 1 is agreement, 0 chance)."
+    )
+    if not outlying:
+        return f"{told} No assessor stands out."
+    return f"{told} {_some(tuple(outlying))} {'stands' if len(outlying) == 1 else 'stand'} out."
+
+
+def on_topics(report: Report) -> str:
+    """Whether agreement goes with ease."""
+    topics = report.topics
+    if isnan(topics.correlation):
+        return "Agreement by topic is not known for enough topics to set it against scores."
+    if isnan(topics.p) or topics.p >= 0.05:
+        verdict = "No sign that topics on which assessors agree are easier or harder for systems"
+    else:
+        verdict = f"Topics on which assessors agree are {'easier' if topics.correlation > 0 else 'harder'} for systems"
+    return f"{verdict}: r = {signed(topics.correlation, 2)}, p = {probability(topics.p)}, {topics.n} topics."
+
+
+def on_merging(report: Report) -> str:
+    """Whether the leader depends on how assessors are put together."""
+    merging = report.merging
+    others = [ranking for ranking in merging.rankings if ranking.name != PANEL]
+    if not others:
+        return "No other way of putting these assessors together could be tried."
+    first = report.answer.first
+    place = merging.systems.index(first)
+    leads = [ranking.name for ranking in others if ranking.ranks[place] == 1]
+    if len(leads) == len(others):
+        return f"However the assessors are put together, {first} leads."
+    by: dict[str, list[str]] = {}
+    for ranking in others:
+        if ranking.ranks[place] != 1:
+            by.setdefault(merging.systems[ranking.ranks.index(1)], []).append(ranking.name)
+    told = [f"by the mean of assessors{''.join(f', {name}' for name in leads)} it is {first}"]
+    told += [f"by {_some(tuple(names))} it is {system}" for system, names in by.items()]
+    return f"Who leads depends on how assessors are put together: {'; '.join(told)}."
+
+
+def on_coverage(report: Report) -> str:
+    """How much there was to go by."""
+    facts = report.facts
+    told = (
+        f"{facts['judgments']:,} judgments of {facts['documents']:,} documents by "
+        f"{_count(facts['assessors'], 'assessor')} on {_count(facts['topics'], 'topic')}; "
+        f"{_count(facts['systems'], 'system')}."
+    )
+    return f"{told} {100 * facts['unjudged_share_at_10']:.1f} % of the first 10 results were judged by nobody."
+
+
+def facts_of(report: Report) -> list[tuple[str, str]]:
+    """The few figures of the first screen: (figure, what it is)."""
+    answer = report.answer
+    found = [(signed(answer.difference), f"{report.measure} ahead of {answer.second}")]
+    if not isnan(answer.low):
+        found.append(
+            (interval(answer.low, answer.high), f"{100 * answer.confidence:g} % interval, topics and assessors")
+        )
+    if not isnan(answer.another_panel):
+        others = f"{answer_panel(report)} would agree"
+        chance = f"{100 * answer.another_panel:.0f} %" if answer.another_panel < 0.995 else "over 99 %"
+        found.append((chance, f"chance that {others}"))
+    found.append((f"{answer.ahead_for} of {answer.n_ranking}", f"assessors see {answer.first} ahead"))
+    return found
+
+
+def answer_panel(report: Report) -> str:
+    """As many other judges."""
+    n = report.facts["assessors"]
+    return f"another panel of {n}" if n > 1 else "another assessor"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return names[0]
+    if len(names) <= NAMED:
+        return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"

@@ -1,0 +1,118 @@
+"""`qrowd plot`."""
+
+import sys
+
+import pandas as pd
+import pytest
+
+from qrowd.reports.figures.registry import PLOTS
+
+
+@pytest.fixture
+def panel(folder):
+    return ["--runs", folder / "runs", "--judgments", folder / "judges"]
+
+
+def test_without_a_name_every_figure_is_listed_with_its_question(qrowd):
+    outcome = qrowd("plot")
+    assert outcome.status == 0
+    lines = outcome.out.splitlines()
+    assert [line.split()[0] for line in lines[: len(PLOTS)]] == list(PLOTS)
+    assert "How does the ranking change with how assessors are put together? (runs and judgments)" in lines[3]
+
+
+def test_a_figure_is_written_under_its_name_and_its_caption_told(qrowd, panel, tmp_path):
+    outcome = qrowd("plot", "systems", *panel, "--top", 3)
+    assert outcome.status == 0
+    assert outcome.out.startswith("systems.svg: Mean nDCG@10 of 3 systems, rerank-large first, ")
+    assert b"rerank-large</text>" in (tmp_path / "systems.svg").read_bytes()
+
+
+@pytest.mark.parametrize(("name", "start"), [("s.pdf", b"%PDF"), ("s.png", b"\x89PNG"), ("s.SVG", b"<?xml")])
+def test_the_ending_says_how_it_is_written(qrowd, panel, tmp_path, name, start):
+    assert qrowd("plot", "scores", *panel, "-m", "AP", "-m", "RR", "-o", name).status == 0
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_the_data_of_a_figure_are_the_library_s(qrowd, panel, folder, tmp_path):
+    import qrowd as library
+    from qrowd.reports.figures.systems import system_intervals
+
+    assert qrowd("plot", "systems", *panel, "-m", "AP", "--unjudged", "condensed", "-o", "s.csv").status == 0
+    judgments = library.read_judgments(folder / "judges")
+    scores = library.evaluate(library.read_runs(folder / "runs"), judgments, "AP", unjudged="condensed")
+    expected = system_intervals(scores).to_frame()
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "s.csv"), expected)
+
+
+def test_judgments_alone_are_enough_where_no_system_is_shown(qrowd, folder, tmp_path):
+    arguments = ["--judgments", folder / "judges", "-o"]
+    assert qrowd("plot", "assessors", *arguments, "a.csv", "--grades", "unit").status == 0
+    assert len(pd.read_csv(tmp_path / "a.csv")) == 8
+    assert qrowd("plot", "assessors", *arguments, "b.csv", "--unit").status == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_methods_are_those_asked_for(qrowd, panel, tmp_path):
+    assert (
+        qrowd("plot", "bump", *panel, "--method", "uniform", "--method", "tpc_tau_md(n=20)", "-o", "b.csv").status == 0
+    )
+    assert set(pd.read_csv(tmp_path / "b.csv")["method"]) == {"uniform", "tpc_tau_md(n=20)"}
+
+
+def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):
+    for seed, name in ((1, "a.svg"), (1, "b.svg"), (2, "c.csv"), (1, "d.csv")):
+        assert (
+            qrowd(
+                "plot", "alpha", *panel[2:], "--grades", "unit", "--replicates", 50, "--seed", seed, "-o", name
+            ).status
+            == 0
+        )
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert (tmp_path / "c.csv").read_bytes() != (tmp_path / "d.csv").read_bytes()
+
+
+def test_a_figure_of_a_paper_is_that_of_its_study(qrowd, tmp_path, monkeypatch):
+    from qrowd.reports.figures.style import Figure
+    from qrowd.studies import papers
+
+    def figure(name, data, *, quick, rng):
+        return Figure(name, f"{data} {quick} {rng}.", lambda ax: ax.plot([0, 1]), lambda: pd.DataFrame({"x": [1]}))
+
+    monkeypatch.setattr(papers, "figure", figure)
+    outcome = qrowd("plot", "magnitude-5", "--data", "panels", "--quick", "--seed", 3)
+    assert outcome.out == "magnitude-5.svg: panels True 3.\n"
+    assert (tmp_path / "magnitude-5.svg").exists()
+
+
+@pytest.mark.parametrize(("arguments", "expected"), [
+    (["bumb"], ["'bumb' is not known", "did you mean 'bump'"]),
+    (["systems", "-o", "s.gif"], ["s.gif", ".svg, .pdf, .png, .csv"]),
+    (["systems", "--ties", "x"], ["ties='x'"]),
+    (["systems", "-m", "nDGC"], ["did you mean 'nDCG'"]),
+    (["systems", "--confidence", "95"], ["confidence=95"]),
+    (["bump", "--method", "majorty"], ["did you mean 'majority'"]),
+    (["scores", "-m", "AP"], ["name two measures"]),
+    (["alpha"], ["different scales", "--unit"]),
+])  # fmt: skip
+def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, tmp_path, arguments, expected):
+    outcome = qrowd("plot", *arguments, *panel)
+    assert outcome.status == 2
+    assert outcome.err.startswith("qrowd: ")
+    assert outcome.err.count("\n") == 1
+    for text in expected:
+        assert text in outcome.err
+    assert not list(tmp_path.glob("*.svg"))
+
+
+def test_runs_are_asked_for_before_anything_is_read(qrowd):
+    outcome = qrowd("plot", "systems", "--judgments", "nowhere")
+    assert outcome.status == 2
+    assert "figure systems: it needs runs; give --runs FILES" in outcome.err
+
+
+def test_matplotlib_is_asked_for_before_anything_is_read(qrowd, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.rcsetup", None)
+    outcome = qrowd("plot", "kappa", "--judgments", "nowhere")
+    assert outcome.status == 2
+    assert "pip install 'qrowd[plots]'" in outcome.err

@@ -1,0 +1,107 @@
+"""`qrowd report`."""
+
+import csv
+import json
+import re
+from hashlib import sha256
+from html import unescape
+
+import pytest
+
+
+@pytest.fixture
+def panel(folder):
+    data = ["--runs", folder / "runs", "--judgments", folder / "judges"]
+    return [*data, "--replicates", 200, "--random-assessors", 5]
+
+
+def test_report_writes_one_page_and_says_the_answer(qrowd, panel, tmp_path):
+    outcome = qrowd("report", *panel, "-o", "page.html", "--title", "Spring & autumn")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("rerank-large leads, but ")
+    assert outcome.out.endswith("Written: page.html\n")
+    text = unescape((tmp_path / "page.html").read_text("utf-8"))
+    assert outcome.out.splitlines()[0].split(". By ")[0] in text
+    assert "Spring & autumn" in text
+    assert len(text) < 3_000_000
+
+
+def test_the_page_tells_how_to_make_it_again(qrowd, panel, folder, tmp_path):
+    qrowd("report", *panel, "--seed", 7)
+    text = unescape((tmp_path / "report.html").read_text("utf-8"))
+    assert f"qrowd report --runs {folder / 'runs'} --judgments {folder / 'judges'} " in text
+    assert "seed 7" in text
+    files = [*(folder / "runs").iterdir(), *(folder / "judges").iterdir()]
+    for file in files:
+        assert sha256(file.read_bytes()).hexdigest() in text
+    assert f"The {len(files)} files that were read" in text
+
+
+def test_the_same_command_writes_the_same_page(qrowd, panel, tmp_path):
+    pages = []
+    for _ in range(2):
+        qrowd("report", *panel)
+        pages.append((tmp_path / "report.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_tables_come_as_latex_csv_or_json_instead(qrowd, panel, tmp_path):
+    for form, name in (("latex", "report.tex"), ("csv", "report.csv"), ("json", "report.json")):
+        assert qrowd("report", *panel, "--format", form).status == 0
+        assert (tmp_path / name).exists()
+    rows = list(csv.DictReader((tmp_path / "report.csv").read_text().splitlines()))
+    content = json.loads((tmp_path / "report.json").read_text())
+    assert [row["system"] for row in rows] == [row["system"] for row in content["systems"]]
+    assert content["choices"]["random_assessors"] == 5
+    assert content["provenance"]["command"].startswith("qrowd report ")
+    assert r"\begin{tabular}" in (tmp_path / "report.tex").read_text()
+
+
+def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):
+    given = {"ties": "expected", "missing": "skip", "min-coverage": "0.3", "grades": "unit", "alpha": "0.1"}
+    options = [word for name, value in given.items() for word in (f"--{name}", value)]
+    assert qrowd("report", *panel, *options, "--baseline", "bm25", "-m", "P@5", "--format", "json").status == 0
+    content = json.loads((tmp_path / "report.json").read_text())
+    told = {name.replace("_", "-"): str(value) for name, value in (content["conventions"] | content["choices"]).items()}
+    assert given.items() <= told.items()
+    assert (content["measure"], content["yardstick"]) == ("P@5", "bm25")
+    assert content["answer"]["confidence"] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(("extra", "expected"), [
+    (["--format", "pdf"], ["--format pdf", "html, latex, csv, json"]),
+    (["--baseline", "bm52"], ["'bm52'", "did you mean"]),
+    (["--reference", "anne"], ["'anne'", "'ann'"]),
+    (["--measure", "nDGC"], ["did you mean 'nDCG'"]),
+    (["--alpha", "7"], ["alpha=7.0"]),
+    (["--ties", "x"], ["ties='x'"]),
+    (["--campaign", "x"], ["either files or a campaign"]),
+    (["-o", "nowhere/report.html"], ["nowhere/report.html", "cannot be written"]),
+])  # fmt: skip
+def test_a_mistake_is_one_line_with_the_culprit_exit_status_2_and_no_file(qrowd, panel, tmp_path, extra, expected):
+    before = sorted(tmp_path.iterdir())
+    outcome = qrowd("report", *panel, *extra)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("qrowd: ")
+    assert outcome.err.count("\n") == 1
+    for text in expected:
+        assert text in outcome.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_page_that_stood_there_stays_when_a_new_one_fails(qrowd, panel, tmp_path):
+    (tmp_path / "report.html").write_text("old")
+    assert qrowd("report", *panel, "--baseline", "nobody").status == 2
+    assert (tmp_path / "report.html").read_text() == "old"
+
+
+@pytest.mark.parametrize(("runs", "judges"), [("dl21", "judges/*.gz"), ("dl19", "humans/main.tsv")])
+def test_reports_on_real_panels_are_small(qrowd, request, tmp_path, runs, judges):
+    data = request.getfixturevalue(runs)
+    arguments = ["--runs", f"{data / 'runs'}/*.gz", "--judgments", str(data / judges)]
+    assert qrowd("report", *arguments, "--random-assessors", 5, "--replicates", 500).status == 0
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert len(text.encode()) < 3_000_000
+    assert "<svg" in text
+    assert re.search(r"<h1[^>]*>[^<]* leads?, but \d+ of 6[13] systems may be the best", text)

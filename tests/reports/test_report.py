@@ -1,0 +1,360 @@
+"""The report: its numbers are those of the rooms they come from, and the page shows them whatever was judged."""
+
+import csv
+import io
+import json
+import re
+from base64 import b64decode
+from hashlib import sha256
+from html import unescape
+
+import numpy as np
+import pytest
+
+from qrowd.agreement import ease_against_agreement, krippendorff_alpha
+from qrowd.approaches import score_by
+from qrowd.comparison import all_differences, difference, holm, rank_intervals, standings
+from qrowd.errors import ArgumentError, FileError, QrowdError
+from qrowd.evaluation import Conventions, score
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.reports import report_page as page_module
+from qrowd.reports.comparison import Choices
+from qrowd.reports.document import RENDERERS
+from qrowd.reports.report import Provenance, input_files, report_document, report_summary
+from qrowd.reports.report_page import report_page
+from qrowd.simulation import simulate_demo
+
+CHOICES = Choices(replicates=500)
+FEW = 5  # random assessors: enough for what is tested
+
+
+def summary_of(runs, judgments, **options):
+    options = {"choices": CHOICES, "random_assessors": FEW, "score_by": score_by} | options
+    return report_summary(runs, judgments, **options)
+
+
+@pytest.fixture(scope="module")
+def panel():
+    runs, judgments, _ = simulate_demo()
+    return runs, judgments
+
+
+@pytest.fixture(scope="module")
+def scores(panel):
+    return score(*panel, ["nDCG@10"], Conventions())
+
+
+@pytest.fixture(scope="module")
+def report(panel):
+    return summary_of(*panel, provenance=Provenance("qrowd report", (), "2026-01-01"))
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return report_page(report)
+
+
+def small(**grades):
+    """Runs of two systems on two topics, in opposite orders, and judgments: ann="31 20" gives q1's documents 3 and 1,
+    q2's 2 and 0; * is not judged."""
+    order = {"up": (2.0, 1.0), "down": (1.0, 2.0)}
+    runs = Runs.from_dict(
+        {system: {q: dict(zip(("d1", "d2"), s, strict=True)) for q in ("q1", "q2")} for system, s in order.items()}
+    )
+    rows = [
+        (topic, document, who, float(grade))
+        for who, said in grades.items()
+        for topic, row in zip(("q1", "q2"), said.split(), strict=True)
+        for document, grade in zip(("d1", "d2"), row, strict=True)
+        if grade != "*"
+    ]
+    return runs, Judgments.from_rows(rows)
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def test_the_answer_is_the_recommended_interval_of_the_leader_and_the_next(report, scores):
+    array = scores.of("nDCG@10")
+    first, second = (scores.systems.index(name) for name in (report.answer.first, report.answer.second))
+    one = difference(array, first, second)
+    assert (report.answer.low, report.answer.high, report.answer.p) == (one.low, one.high, one.p)
+    assert report.answer.another_panel == one.another_panel()
+    assert report.answer.difference == pytest.approx(one.difference, abs=1e-12)
+    means = standings(array).mean
+    assert np.argsort(-means)[:2].tolist() == [first, second]
+    assert f"{one.difference:.3f} [{one.low:.3f}, {one.high:.3f}]" in report.answer.sentence
+
+
+def test_an_interval_with_zero_in_it_is_no_win(report, scores):
+    assert report.answer.low < 0 < report.answer.high
+    assert " is ahead of " in report.answer.sentence
+    assert "beats" not in report.answer.sentence
+    ranks = rank_intervals(scores.of("nDCG@10"), n=500, rng=1)
+    n = len(ranks.tied_at_the_top)
+    assert n > 1
+    assert report.answer.verdict == f"rerank-large leads, but {n} of 12 systems may be the best"
+
+
+def test_every_system_stands_where_standings_has_it_and_is_held_against_the_leader(report, scores):
+    array, names = scores.of("nDCG@10"), scores.systems
+    places, pairs = standings(array), all_differences(array)
+    leader = names.index(report.yardstick)
+    p = []
+    for row in report.systems:
+        s = names.index(row.system)
+        assert row.mean == pytest.approx(places.mean[s], abs=1e-12)
+        assert row.rank == places.rank[s]
+        assert row.first_for == places.leads()[s]
+        if s == leader:
+            assert np.isnan(row.gap)
+            continue
+        at = pairs.row(min(s, leader), max(s, leader))
+        sign = 1 if s < leader else -1
+        assert row.gap == pytest.approx(sign * pairs.difference[at], abs=1e-12)
+        assert (row.gap_low, row.gap_high) == pytest.approx(sorted((sign * pairs.low[at], sign * pairs.high[at])))
+        p.append(pairs.p[at])
+    assert [row.p_holm for row in report.systems if row.system != report.yardstick] == pytest.approx(holm(np.array(p)))
+    means = [row.mean for row in report.systems]
+    assert means == sorted(means, reverse=True)
+
+
+def test_the_interval_of_a_mean_is_that_of_its_difference_to_a_system_that_scores_nothing(report, scores):
+    array = scores.of("nDCG@10")
+    with_zero = np.concatenate([array, np.where(np.isnan(array[:, :, :1]), np.nan, 0.0)], axis=2)
+    for row in report.systems[::4]:
+        one = difference(with_zero, scores.systems.index(row.system), array.shape[2])
+        assert (row.low, row.high) == pytest.approx((one.low, one.high), abs=1e-12)
+
+
+def test_pairs_are_all_of_the_leading_ten_corrected_together(report, scores):
+    array, names = scores.of("nDCG@10"), scores.systems
+    leading = [row.system for row in report.systems[:10]]
+    assert {(row.first, row.second) for row in report.pairs} == {
+        (a, b) for i, a in enumerate(leading) for b in leading[i + 1 :]
+    }
+    adjusted = holm(np.array([row.p for row in report.pairs]))
+    assert [row.p_holm for row in report.pairs] == adjusted.tolist()
+    assert [row.survives for row in report.pairs] == (adjusted < 0.05).tolist()
+    row = report.pairs[7]
+    one = difference(array, names.index(row.first), names.index(row.second))
+    assert (row.difference, row.another_panel) == (one.difference, one.another_panel())
+    assert row.ahead_for == standings(array).above(names.index(row.first), names.index(row.second))
+
+
+def test_assessors_and_topics_come_from_agreement_on_one_scale(report, panel, scores):
+    _, judgments = panel
+    unit = judgments.unit_grades()  # the demo's scales differ
+    assert report.assessors.alpha == krippendorff_alpha(unit, bootstrap=0).value
+    assert "divided by its scale's maximum" in report.assessors.compared
+    by_topic = krippendorff_alpha(unit, by="topic", bootstrap=0)
+    assert [row.alpha for row in report.topics.rows] == by_topic.value.tolist()
+    ease = ease_against_agreement(scores.to_xarray(), by_topic, bins=())
+    assert report.topics.correlation == pytest.approx(ease.correlations[0][0].r)
+    assert [row.ease for row in report.topics.rows] == pytest.approx(ease.ease.tolist())
+    spammer = next(row for row in report.assessors.rows if row.assessor == "crowd-3")
+    assert spammer.outlying
+    assert spammer.agreement == min(row.agreement for row in report.assessors.rows)
+
+
+def test_shares_of_aware_s_weight_sum_to_one_where_everyone_has_every_score():
+    people = summary_of(*small(ann="31 20", bob="13 21", cyd="30 12")).assessors.rows
+    assert sum(row.accuracy for row in people) == pytest.approx(1)
+    assert len({row.accuracy for row in people}) > 1
+
+
+def test_where_judges_split_stands_with_who_said_what():
+    runs, judgments = small(ann="30 11", bob="00 10", cyd="30 11")
+    said = summary_of(runs, judgments, score_by=None).topics.splits
+    places = [(row.topic, row.document, row.retrieved) for row in said]
+    assert places == [("q1", "d1", 2), ("q2", "d1", 2), ("q2", "d2", 2)]  # q1's d2 is 0 to all
+    assert [(one.assessor, one.value, one.share) for one in said[0].said] == [
+        ("ann", 3, 1),
+        ("cyd", 3, 1),
+        ("bob", 0, 0),
+    ]
+    shares = [[1, 0, 1], [1 / 3, 1, 1 / 3], [1 / 3, 0, 1 / 3]]  # ann and cyd go up to 3, bob to 1
+    assert [row.split for row in said] == pytest.approx([np.std(row) for row in shares], abs=1e-8)
+
+
+def test_rankings_are_those_of_the_approaches_by_name():
+    runs, judgments = small(ann="31 20", bob="01 10", cyd="30 01")
+    merging = summary_of(runs, judgments).merging
+    own = standings(score_by(["majority"], runs, judgments, ["nDCG@10"]).of("nDCG@10"))
+    found = merging.rankings[1]
+    order = [runs.systems.index(name) for name in merging.systems]
+    assert found.means == tuple(own.mean[order])
+    assert found.ranks == tuple(own.rank[order])
+    assert [ranking.name for ranking in merging.rankings][:2] == ["mean of assessors", "majority"]
+
+
+def test_labels_on_different_scales_are_merged_as_relevant_or_not_and_that_is_said(report):
+    names = [ranking.name for ranking in report.merging.rankings]
+    assert names == ["mean of assessors", "majority", "Dawid-Skene", "AWARE", "predicted relevance"]
+    assert any("counts as relevant or not" in note for note in report.merging.notes)
+    assert report.merging.rankings[0].tau_b == 1
+
+
+def test_magnitudes_are_merged_by_their_median_and_geometric_mean_and_what_cannot_be_is_named():
+    runs, judgments = small(ann="31 21", bob="12 19", cyd="21 13")
+    merging = summary_of(runs, judgments.with_scales({"*": "magnitude"})).merging
+    assert [ranking.name for ranking in merging.rankings] == ["mean of assessors", "median", "geometric mean"]
+    assert [name for name, _ in merging.skipped] == ["majority", "Dawid-Skene", "predicted relevance", "AWARE"]
+
+
+def test_equal_systems_share_the_lead_and_the_answer_is_about_the_next_one():
+    _, judgments = small(ann="31 20", bob="31 10")
+    twin = {s: {q: {"d1": 2.0, "d2": 1.0} for q in ("q1", "q2")} for s in ("up", "twin")}
+    low = {"down": {q: {"d1": 1.0, "d2": 2.0} for q in ("q1", "q2")}}
+    found = summary_of(Runs.from_dict(twin | low), judgments)
+    assert (found.answer.first, found.answer.equals, found.answer.second) == ("up", ("twin",), "down")
+    assert found.answer.verdict.startswith("up and twin ")
+    assert {(row.first, row.second) for row in found.pairs} == {("up", "down")}
+
+
+def test_a_baseline_is_the_yardstick(panel):
+    found = summary_of(*panel, baseline="bm25", score_by=None)
+    assert (found.yardstick, found.answer.first, found.answer.second) == ("bm25", "rerank-large", "bm25")
+    assert "rerank-large beats bm25 by " in found.answer.sentence
+    assert next(row for row in found.systems if row.system == "rerank-large").gap > 0
+
+
+def test_a_reference_is_left_out_of_the_panel_and_everyone_is_held_against_it(panel):
+    runs, judgments = panel
+    found = summary_of(runs, judgments, reference="ann")
+    assert [row.assessor for row in found.assessors.rows] == [name for name in judgments.assessors if name != "ann"]
+    assert found.merging.rankings[-1].name == "ann"
+    alone = score(runs, judgments.select(assessors="ann"), ["nDCG@10"], Conventions())
+    own = dict(zip(alone.systems, standings(alone.of("nDCG@10")).rank.tolist(), strict=True))
+    assert dict(zip(found.merging.systems, found.merging.rankings[-1].ranks, strict=True)) == own
+    assert 0 < found.assessors.rows[0].tau_b < 1
+
+
+def test_the_same_seed_gives_the_same_page(panel, page):
+    again = summary_of(*panel, provenance=Provenance("qrowd report", (), "2026-01-01"))
+    assert report_page(again) == page
+
+
+def test_a_chance_that_rounds_to_one_is_not_called_certain(panel):
+    runs, judgments = panel
+    experts = judgments.select(assessors=["ann", "bob", "lena", "sven"])
+    found = summary_of(runs, experts, baseline="tf-idf", score_by=None)
+    assert 0.995 < found.answer.another_panel < 1
+    assert found.answer.sentence.endswith("would agree with probability above 0.99.")
+
+
+def test_values_of_a_split_stand_in_their_own_units():
+    found = summary_of(*small(ann="30 20", bob="10 10", cyd="00 00"), score_by=None)
+    (one, *_) = found.topics.splits
+    assert page_module._said(one) == [("highest", "ann, bob"), ("0", "cyd")]  # 3 of 3, and 1 of 1
+    assert page_module._said(found.topics.splits[1])[1] == ("2 of 3", "ann")
+
+
+# ---------------------------------------------------------------------- whatever was judged
+
+
+@pytest.mark.parametrize(
+    ("grades", "scale"),
+    [
+        ({"ann": "31 20"}, None),  # one assessor: nobody to agree with
+        ({"ann": "31 **", "bob": "** 12"}, None),  # everyone a topic of their own
+        ({"ann": "31 20", "bob": "00 00"}, None),  # nothing is relevant to bob
+        ({"ann": "31 21", "bob": "12 19"}, "magnitude"),
+        ({"ann": "11 11", "bob": "11 11"}, None),  # all systems are equal
+        ({"ann": "31 **", "bob": "13 **"}, None),  # one topic: no interval
+    ],
+)
+def test_what_cannot_be_said_is_left_out_and_the_page_stands(grades, scale):
+    runs, judgments = small(**grades)
+    found = summary_of(runs, judgments.with_scales({"*": scale}) if scale else judgments)
+    text = report_page(found)
+    assert found.answer.verdict in unescape(text)
+    assert "nan" not in re.sub(r"base64,[\w+/=]*", "", text).lower().replace("dominant", "")
+    json.loads(RENDERERS[".json"](report_document(found)))
+
+
+def test_names_cannot_break_the_page():
+    nasty = '<script>alert("x")</script>&\'"'
+    runs = Runs.from_dict({f"{nasty}{i}": {nasty: {nasty: 1.0, "d": 1.0 + i}} for i in (0, 0.5)})
+    rows = [(nasty, nasty, f"{nasty}a", 1.0), (nasty, "d", f"{nasty}a", 0.0), (nasty, nasty, f"{nasty}b", 0.0)]
+    found = summary_of(runs, Judgments.from_rows(rows), title=nasty, provenance=Provenance(nasty))
+    text = report_page(found)
+    assert "<script>alert" not in text
+    assert text.count("<script>") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"baseline": "bm52"}, "did you mean"),
+        ({"reference": "anne"}, "did you mean"),
+        ({"measure": "nDGC@10"}, "did you mean"),
+    ],
+)
+def test_a_wrong_name_is_refused_with_the_nearest(panel, options, said):
+    with pytest.raises(QrowdError, match=said):
+        summary_of(*panel, **options)
+
+
+def test_one_system_is_no_comparison():
+    runs, judgments = small(ann="31 20")
+    with pytest.raises(ArgumentError, match="only system"):
+        summary_of(runs.select(systems="up"), judgments)
+
+
+# ---------------------------------------------------------------------- the page and the tables
+
+
+def test_the_page_asks_for_nothing_from_anywhere(page):
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#|data:)""", page)
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_every_chart_has_a_table_tooltips_and_its_numbers_to_take_along(page, report):
+    for name, rows in (
+        ("systems.csv", report.systems),
+        ("pairs.csv", report.pairs),
+        ("assessors.csv", report.assessors.rows),
+        ("topics.csv", report.topics.rows),
+    ):
+        (encoded,) = re.findall(rf'base64,([\w+/=]*)" download="{name}"', page)
+        read = list(csv.DictReader(io.StringIO(b64decode(encoded).decode())))
+        assert len(read) == len(rows)
+        assert list(read[0]) == list(vars(rows[0]))
+    assert page.count("<svg ") == 6
+    assert page.count("data-sorts") == 6  # five tables, and the script's word for them
+    for svg in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
+        assert "<title>" in svg
+        assert "aria-label=" in svg
+
+
+def test_documents_hold_all_numbers(report):
+    document = report_document(report)
+    read = list(csv.DictReader(io.StringIO(RENDERERS[".csv"](document).decode())))
+    assert [row["system"] for row in read] == [row.system for row in report.systems]
+    assert float(read[3]["mean"]) == report.systems[3].mean
+    assert int(read[0]["rank_by_dawid_skene"]) == report.merging.rankings[2].ranks[0]
+    content = json.loads(RENDERERS[".json"](document))
+    assert content["answer"]["low"] == report.answer.low
+    assert content["systems"][0]["gap"] is None
+    latex = RENDERERS[".tex"](document).decode()
+    assert latex.count(r"\begin{table}") == 5
+
+
+def test_input_files_are_named_with_their_hash(tmp_path):
+    (tmp_path / "a.run").write_bytes(b"text")
+    found = input_files("runs", [str(tmp_path), f"name={tmp_path / 'a.run'}"])
+    assert [file.path for file in found] == [str(tmp_path / "a.run")] * 2
+    assert found[0].sha256 == sha256(b"text").hexdigest()
+    assert (found[0].role, found[0].n_bytes) == ("runs", 4)
+    with pytest.raises(FileError):
+        input_files("runs", [str(tmp_path / "b.run")])
+
+
+def test_without_jinja_the_extra_is_named(report, monkeypatch):
+    monkeypatch.setattr(page_module, "find_spec", lambda name: None)
+    with pytest.raises(QrowdError, match=r"qrowd\[report\]"):
+        report_page(report)

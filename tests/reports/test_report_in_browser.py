@@ -1,0 +1,144 @@
+"""The report in a browser: the first screen answers, tables sort, nothing is out of reach in light, dark or print."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from browsers import chromium
+from qrowd.approaches import score_by
+from qrowd.reports.comparison import Choices
+from qrowd.reports.report import Provenance, report_summary
+from qrowd.reports.report_page import report_page
+from qrowd.simulation import simulate_demo
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    runs, judgments, _ = simulate_demo()
+    made = report_summary(
+        runs, judgments, choices=Choices(replicates=500), random_assessors=5, score_by=score_by,
+        provenance=Provenance("qrowd report --runs runs --judgments judges", (), "2026-01-01"),
+    )  # fmt: skip
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    file.write_text(report_page(made), "utf-8")
+    return file.as_uri()
+
+
+@pytest.fixture
+def tab(browser: Browser, address: str):
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.goto(address)
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_axe_finds_nothing(browser: Browser, address: str, scheme, width):
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(address)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    found = Axe().run(page).response["violations"]
+    context.close()
+    assert not found, json.dumps([(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found])
+
+
+def test_the_first_screen_answers_without_scrolling(tab):
+    for wanted in ("h1", ".lede", ".facts", ".leaders svg"):
+        box = tab.locator(wanted).bounding_box()
+        assert box, wanted
+        assert box["x"] >= 0, wanted
+        assert box["y"] >= 0, wanted
+        assert box["x"] + box["width"] <= 1280, wanted
+        assert box["y"] + box["height"] <= 800, wanted
+    assert "rerank-large leads" in tab.locator("h1").inner_text()
+    assert "[-" in tab.locator(".lede").inner_text()  # the interval
+    assert tab.locator(".leaders svg .mark").count() == 12
+
+
+def test_a_screenshot_is_as_large_as_the_window_and_the_page_as_long_as_its_parts(tab):
+    width, height = (int.from_bytes(tab.screenshot()[at : at + 4]) for at in (16, 20))  # of the PNG header
+    assert (width, height) == (1280, 800)
+    whole = tab.screenshot(full_page=True)
+    assert int.from_bytes(whole[16:20]) == 1280
+    assert 3000 < int.from_bytes(whole[20:24]) < 12000
+
+
+def test_no_label_is_cut_off(tab):
+    cut = tab.evaluate(
+        "[...document.querySelectorAll('svg')].flatMap(svg => { const w = svg.getBoundingClientRect();"
+        " return [...svg.querySelectorAll('text')].filter(t => { const r = t.getBoundingClientRect();"
+        " return r.left < w.left - 1 || r.right > w.right + 1 || r.bottom > w.bottom + 1; })"
+        ".map(t => t.textContent); })"
+    )
+    assert cut == []
+
+
+def test_a_table_sorts_by_number_and_back_and_what_is_unknown_stays_last(tab):
+    column = "#systems tbody tr td:nth-child(4)"  # the gap, unknown to the yardstick itself
+    head = tab.locator("#systems thead button", has_text="gap").first
+    before = tab.locator(column).all_inner_texts()
+    assert before[0] == "-"
+    head.click()
+    gaps = [float(text.replace("−", "-")) for text in tab.locator(column).all_inner_texts()[:-1]]
+    assert gaps == sorted(gaps, reverse=True)
+    assert tab.locator(column).last.inner_text() == "-"
+    assert tab.locator("#systems th[aria-sort]").get_attribute("aria-sort") == "descending"
+    head.press("Enter")
+    gaps = [float(text.replace("−", "-")) for text in tab.locator(column).all_inner_texts()[:-1]]
+    assert gaps == sorted(gaps)
+    assert tab.locator(column).last.inner_text() == "-"
+
+
+def test_without_a_script_everything_is_there(browser: Browser, address: str):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    assert page.locator("#systems tbody tr").count() == 12
+    assert page.locator("thead button").count() == 0
+    page.locator("summary").first.click()
+    assert page.locator("#pairs tbody tr").first.is_visible()
+    context.close()
+
+
+def test_a_narrow_page_needs_no_scrolling_sideways(tab):
+    tab.set_viewport_size({"width": 320, "height": 640})
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_on_paper_everything_is_unfolded_and_fits(tab):
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    tab.emulate_media(media="print")
+    tab.set_viewport_size({"width": 720, "height": 1000})
+    assert tab.locator("details:not([open])").count() == 0
+    assert not tab.locator("nav").is_visible()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 720
+
+
+def test_data_can_be_taken_along(tab):
+    with tab.expect_download() as download:
+        tab.locator("a[download='systems.csv']").click()
+    assert download.value.suggested_filename == "systems.csv"
+    assert download.value.path().read_text("utf-8").startswith("system,rank,mean,")
+
+
+def test_the_page_asks_for_nothing(browser: Browser, address: str):
+    context = browser.new_context()
+    page = context.new_page()
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(address, wait_until="networkidle")
+    context.close()
+    assert asked == [address]
+    assert said == []

@@ -1,0 +1,140 @@
+"""The documentation as a site: it is built without a warning and without network, and nothing is left out of it."""
+
+import html.parser
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+ALONE = """
+import socket, sys
+
+def refused(*_):
+    raise OSError("the site asked for the network")
+
+socket.socket.connect = socket.create_connection = socket.getaddrinfo = refused
+from mkdocs.__main__ import cli
+
+cli()
+"""
+
+
+def settings():
+    class Loader(yaml.SafeLoader):
+        """`!!python/name:...` and the like would be strings."""
+
+    return yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader)
+
+
+def entries(nav):
+    """Every page that the navigation names."""
+    for entry in nav:
+        value = next(iter(entry.values())) if isinstance(entry, dict) else entry
+        if isinstance(value, list):
+            yield from entries(value)
+        else:
+            yield value
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """(folder, seconds, what was said)"""
+    folder = tmp_path_factory.mktemp("site")
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, "build", "--strict", "--config-file", ROOT / "mkdocs.yml", "--site-dir", folder],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, time.monotonic() - began, done.stdout + done.stderr
+
+
+def test_the_site_is_built_without_a_warning_and_without_network(built):
+    folder, seconds, said = built
+    assert "WARNING" not in said, said
+    assert (folder / "index.html").exists()
+    assert (folder / "search" / "search_index.json").exists()
+    assert seconds < 30
+
+
+def test_every_entry_of_the_navigation_exists_and_every_page_is_in_it(built):
+    folder, _, _ = built
+    named = list(entries(settings()["nav"]))
+    assert len(named) == len(set(named))
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    above = {"about/readme.md", "about/changelog.md", "about/contributing.md"}  # by docs/site_hooks.py
+    assert set(named) == pages | above
+    for name in named:
+        assert (folder / name).with_suffix(".html").exists(), name
+
+
+FETCHED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "link": "href"}
+
+
+class Page(html.parser.HTMLParser):
+    """What a page makes a browser fetch, where it leads, and what can be led to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.fetched, self.links, self.anchors = [], [], set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        if found.get("id"):
+            self.anchors.add(found["id"])
+        if tag == "a" and found.get("href"):
+            self.links.append(found["href"])
+        target = found.get(FETCHED.get(tag, ""))
+        if target and found.get("rel") not in ("canonical", "next", "prev"):
+            self.fetched.append(target)
+
+
+@pytest.fixture(scope="module")
+def pages(built):
+    folder, _, _ = built
+    return {path.relative_to(folder).as_posix(): Page(path) for path in folder.rglob("*.html")}
+
+
+def test_no_page_fetches_anything_from_elsewhere(built, pages):
+    folder, _, _ = built
+    for name, page in pages.items():
+        assert page.fetched
+        for target in page.fetched:
+            assert not re.match(r"(https?:)?//", target), (name, target)
+        assert "mermaid" not in (folder / name).read_text(encoding="utf-8")  # the theme would fetch what draws it
+    for sheet in folder.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(https?:)?//|@import", sheet.read_text(encoding="utf-8")), sheet
+
+
+def test_every_link_of_the_site_leads_to_a_page_and_a_heading_of_it(built, pages):
+    folder, _, _ = built
+    for name, page in pages.items():
+        if name == "404.html":
+            continue  # its links start at the root of wherever the site stands
+        for link in page.links:
+            if re.match(r"https?://|mailto:", link):
+                continue
+            target, _, anchor = link.partition("#")
+            there = ((folder / name).parent / target).resolve() if target else folder / name
+            there = there / "index.html" if there.is_dir() else there
+            assert there.exists(), (name, link)
+            if anchor and there.suffix == ".html":
+                assert anchor in pages[there.relative_to(folder.resolve()).as_posix()].anchors, (name, link)
+
+
+def test_lists_and_tables_are_drawn_as_such(built):
+    """Markdown differs: what a code host draws as a list or table must not come out as a paragraph here."""
+    folder, _, _ = built
+    for path in folder.rglob("*.html"):
+        for paragraph in re.findall(r"<p>(.*?)</p>", path.read_text(encoding="utf-8"), re.DOTALL):
+            assert not re.search(r"^(- |\| |```|#+ )", paragraph, re.MULTILINE), (path.name, paragraph[:200])
