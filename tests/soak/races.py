@@ -10,7 +10,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 from sqlalchemy import text
 
@@ -134,6 +134,8 @@ async def _interfere(
     out: list[tuple[str, str]] = []
     while True:
         name = await done.get()
+        if not name:
+            return
         n += 1
         campaign = name.rpartition("-")[0]
         known.add((campaign, name))
@@ -166,11 +168,9 @@ async def race(stores: list[Store], workers: int, actions: int) -> Counter[str]:
             for i in range(workers)
         )
     )
-    if interfering.done():
-        interfering.result()
-    interfering.cancel()
-    with suppress(asyncio.CancelledError):
-        await interfering
+    for _ in range(4):
+        done.put_nowait("")
+    await interfering  # to its end: what is cancelled halfway may still be written
     return seen
 
 

@@ -211,7 +211,7 @@
 
   const swap = (next) => {
     const old = main(), same_kind = old.dataset.view === "pair" && next.dataset.view === "pair";
-    const kept = same_kind ? ["left", "right"].filter((side) => old.dataset[side] === next.dataset[side]) : [];
+    const kept = same_kind ? ["left", "right"].filter((side) => ![side, "both"].includes(next.dataset.new)) : [];
     const places = kept.map((side) => [side, one(`#${side} .scroll`, old).scrollTop]);
     const tab = same_kind && one(".panes", old).dataset.tab;
     const announce = next.dataset.announce;
