@@ -21,13 +21,18 @@ Write = Callable[[Sequence[str], Iterator[tuple[Any, ...]]], Iterator[bytes]]
 
 @dataclass(frozen=True)
 class Form:
-    """One way to write what was collected. ending : of files. media_type : for the web. of : what it can hold."""
+    """One way to write what was collected.
+
+    ending : of files. media_type : for the web. of : what it can hold. refuses : whether it cannot hold everything of
+    that, and says so only when it meets it.
+    """
 
     name: str
     ending: str
     media_type: str
     write: Write
     of: tuple[str, ...]
+    refuses: bool = False
 
 
 JUDGMENTS, PREFERENCES, DUPLICATES, REVISIONS = "judgments", "preferences", "duplicates", "revisions"
@@ -41,18 +46,19 @@ FORMS = {
         Form("csv", ".csv", "text/csv", writers.csv, TABLES),
         Form("spreadsheet", ".csv", "text/csv", partial(writers.csv, for_spreadsheets=True), TABLES),
         Form("parquet", ".parquet", "application/vnd.apache.parquet", writers.parquet, TABLES),
-        Form("qrels", ".qrels", "text/plain", partial(writers.qrels, assessor_in_column=True), (JUDGMENTS,)),
-        Form("prefs", ".prefs", "text/plain", partial(writers.prefs, definitely=True), (PREFERENCES,)),
+        Form("qrels", ".qrels", "text/plain", partial(writers.qrels, assessor_in_column=True), (JUDGMENTS,), True),
+        Form("prefs", ".prefs", "text/plain", partial(writers.prefs, definitely=True), (PREFERENCES,), True),
     )
 }
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that can be made. write : of a connection, its bytes, piece by piece."""
+    """A file that can be made. write : of a connection, its bytes, piece by piece. refuses : as in `Form`."""
 
     name: str
     media_type: str
+    refuses: bool
     write: Callable[[Connection], Iterator[bytes]]
 
 
@@ -65,17 +71,14 @@ def file_of(campaign: str, what: str, form: str, *, everything: bool = False) ->
         There is no such kind or form, or the form cannot hold that kind.
     """
     _check(what, form)
-    ending, media_type = (".archive", "application/jsonl")
+    ending, media_type, refuses = ".archive", "application/jsonl", False
     if what != ARCHIVE:
-        ending, media_type = FORMS[form].ending, FORMS[form].media_type
+        ending, media_type, refuses = FORMS[form].ending, FORMS[form].media_type, FORMS[form].refuses
     further = f"{'-all' if everything else ''}{'-spreadsheet' if form == 'spreadsheet' else ''}"
     name = campaign if what == ARCHIVE else f"{campaign}-{what}{further}"
-    return File(name + ending, media_type, lambda c: export_rows(c, campaign, what, form, everything=everything))
-
-
-def may_refuse(form: str) -> bool:
-    """Whether the form cannot hold everything, and says so only when it meets it."""
-    return form in ("qrels", "prefs")
+    return File(
+        name + ending, media_type, refuses, lambda c: export_rows(c, campaign, what, form, everything=everything)
+    )
 
 
 def kinds_of(protocol: str) -> list[str]:
@@ -109,7 +112,7 @@ def export_rows(
         return _together(write_archive(connection, campaign))
     if what == REVISIONS:
         return FORMS[form].write(export.REVISIONS, export.revisions(connection, row.id))
-    if everything and may_refuse(form):
+    if everything and FORMS[form].refuses:
         raise ArgumentError(f"form={form!r}: it cannot tell what counts from what does not; choose a table")
     read, columns = {
         JUDGMENTS: (export.judgments, export.JUDGMENTS),

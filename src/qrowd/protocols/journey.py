@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from qrowd.model.chance import Chance
+from qrowd.protocols.asking import STALE
 from qrowd.protocols.events import Action, Consent, Event, GoOn, JudgeLine, Refusal
 from qrowd.protocols.numbers import parse_magnitude
 from qrowd.protocols.settings import JourneySettings
@@ -53,7 +54,6 @@ Standing = Literal[
 ]
 
 OVER = "This task is finished; there is nothing left to do here."
-STALE = "This page has moved on, perhaps in another tab. Reload it to see where you are."
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from math import ceil, isfinite, log2
+from math import ceil, log2
 from typing import Any, Literal
 
 import numpy as np
 
 from qrowd.preferences.scheduling import KeepPreferred, Order, Systems, make_order, may_stop
+from qrowd.protocols.asking import STALE, clocked, question_view, rated, replied
 from qrowd.protocols.board import Board, Pair
 from qrowd.protocols.events import Action, Event, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
-from qrowd.protocols.numbers import check_text
 from qrowd.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
-from qrowd.protocols.sequence import STALE
 from qrowd.protocols.settings import PreferenceSettings
-from qrowd.protocols.views import EndView, NoneLeftView, PairView, QuestionView, RatingView, View
+from qrowd.protocols.views import EndView, NoneLeftView, PairView, RatingView, View
 
 Phase = Literal["question", "arriving", "pairs", "rating", "completed", "screened_out"]
 
@@ -110,14 +109,11 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             raise Refusal("over", OVER)
         match state.phase, action:
             case "question", Reply(option):
-                event = _replied(task, state, option)
-                if event.data["correct"]:
-                    return (
-                        event,
-                        *self._next(task, self.evolve(task, state, event, at), at, _board(task, state, board)),
-                    )
-                out = state.wrong + 1 >= task.settings.attempts
-                return (event, Event("screened_out")) if out else (event,)
+                events = replied(task, state.wrong, option)
+                if not events[0].data["correct"]:
+                    return events
+                asked = self.evolve(task, state, events[0], at)
+                return (*events, *self._next(task, asked, at, _board(task, state, board)))
             case "question" | "pairs", LookUp():
                 if not task.material.n_snippets:
                     raise Refusal("context", "There is no further context for this topic.")
@@ -132,7 +128,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                 after = now.after(now.me, event, at)
                 return (event, *self._next(task, self.evolve(task, state, event, at), at, after))
             case "rating", Rate():
-                return _rated(action)
+                return rated(action, LONGEST_COMMENT)
         raise Refusal("stale", STALE)
 
     def resume(
@@ -194,10 +190,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         settings: PreferenceSettings = task.settings
         match state.phase:
             case "question":
-                question = task.material.question
-                assert question is not None  # it has its own phase only where there is one
-                options = tuple(question.options[i] for i in task.options)
-                return QuestionView(question.text, options, state.wrong > 0, settings.attempts - state.wrong)
+                return question_view(task, state.wrong)
             case "arriving":
                 return NoneLeftView(None, False)
             case "pairs":
@@ -305,26 +298,8 @@ def _marked(task: Task, shown: Shown, action: Any, at: float) -> Event:
 
 def _context(shown: Shown, active: float | None, at: float) -> dict[str, Any]:
     """Of which pair it was said, and how long that took by both clocks; what no clock can show is not told."""
-    sane = None if active is None or not isfinite(active) or active < 0 else float(active)
-    seconds = max(at - shown.since, 0.0)
-    return {"pair": shown.pair, "left": shown.left, "right": shown.right, "seconds": seconds, "active": sane}
-
-
-def _replied(task: Task, state: PreferenceState, option: int) -> Event:
-    question = task.material.question
-    if question is None or not 0 <= option < len(task.options):
-        raise Refusal("option", "Choose one of the answers.", "option")
-    chosen = task.options[option]
-    return Event("replied", {"shown": option, "option": chosen, "correct": chosen == question.correct})
-
-
-def _rated(action: Rate) -> tuple[Event, ...]:
-    for key in ("confidence", "understanding"):
-        if getattr(action, key) not in range(1, 6):
-            raise Refusal("rating", "Choose a number from 1 to 5 for both.", key)
-    check_text(action.comment, "comment", LONGEST_COMMENT)
-    data = {"confidence": action.confidence, "understanding": action.understanding, "comment": action.comment}
-    return Event("rated", data), Event("completed")
+    took = {"seconds": max(at - shown.since, 0.0), "active": clocked(active)}
+    return {"pair": shown.pair, "left": shown.left, "right": shown.right, **took}
 
 
 # ---- what comes next

@@ -9,7 +9,7 @@ from qrowd.protocols.magnitude import MagnitudeProtocol
 from qrowd.protocols.preference import PreferenceProtocol
 from qrowd.protocols.protocol import Protocol
 
-ALL: tuple[Protocol[Any], ...] = (MagnitudeProtocol(), GradesProtocol(), PreferenceProtocol())
-
-PROTOCOLS: dict[str, Protocol[Any]] = {protocol.name: protocol for protocol in ALL}
+PROTOCOLS: dict[str, Protocol[Any]] = {
+    protocol.name: protocol for protocol in (MagnitudeProtocol(), GradesProtocol(), PreferenceProtocol())
+}
 PREFERENCE = PreferenceProtocol.name

@@ -11,19 +11,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isfinite
 from operator import attrgetter
 from typing import Any, Literal
 
+from qrowd.protocols.asking import STALE, clocked, question_view, rated, replied
 from qrowd.protocols.events import Action, CannotTell, Event, GoOn, GoTo, Judge, Postpone, Rate, Refusal, Reply
 from qrowd.protocols.numbers import check_text
-from qrowd.protocols.protocol import JudgmentRow, Protocol, Question, Rows, Status, Task
+from qrowd.protocols.protocol import JudgmentRow, Protocol, Rows, Status, Task
 from qrowd.protocols.views import (
     DocumentView,
     EndView,
     Given,
     Grade,
-    QuestionView,
     RatingView,
     RevisionView,
     View,
@@ -32,7 +31,6 @@ from qrowd.protocols.views import (
 Phase = Literal["question", "documents", "revision", "rating", "completed", "failed", "screened_out"]
 
 OVER = "This set of documents is finished; nothing in it can be changed any more."
-STALE = "This page has moved on, perhaps in another tab. Reload it to see where you are."
 NOT_YET = "This document has not been reached yet. Judge the one that is shown first."
 
 
@@ -148,7 +146,7 @@ class Sequence(Protocol[SequenceState]):
             raise Refusal("over", OVER)
         match state.phase, action:
             case "question", Reply(option):
-                return _replied(task, state, option)
+                return replied(task, state.wrong, option)
             case "documents", Judge() | CannotTell():
                 return self._answered(task, state, action, at)
             case "documents", Postpone(position):
@@ -166,12 +164,12 @@ class Sequence(Protocol[SequenceState]):
             case "revision", GoOn():
                 return (Event("looked_again"),)
             case "rating", Rate():
-                return _rated(task, action)
+                return rated(action, task.settings.max_reason)
         raise Refusal("stale", STALE)
 
     def _answered(self, task: Task, state: SequenceState, action: Judge | CannotTell, at: float) -> tuple[Event, ...]:
         _now_shown(state, action.position)
-        data: dict[str, Any] = {"position": action.position, "reason": action.reason, "active": _sane(action.active)}
+        data: dict[str, Any] = {"position": action.position, "reason": action.reason, "active": clocked(action.active)}
         if isinstance(action, Judge):
             event = Event("judged", data | {"text": action.text, "value": self.value(task, action.text)})
         else:
@@ -253,9 +251,7 @@ class Sequence(Protocol[SequenceState]):
                 return RatingView()
             case "completed" | "failed" | "screened_out":
                 return EndView(state.phase)
-        question = task.material.question or Question("", (), 0)
-        options = tuple(question.options[i] for i in task.options)
-        return QuestionView(question.text, options, state.wrong > 0, task.settings.attempts - state.wrong)
+        return question_view(task, state.wrong)
 
     def status(self, state: SequenceState) -> Status:
         match state.phase:
@@ -313,33 +309,8 @@ def _gone(state: SequenceState, position: int) -> tuple[Event, ...]:
     return (Event(kind, {"from": state.position, "position": position}),)
 
 
-def _replied(task: Task, state: SequenceState, option: int) -> tuple[Event, ...]:
-    question = task.material.question
-    if question is None or not 0 <= option < len(task.options):
-        raise Refusal("option", "Choose one of the answers.", "option")
-    chosen = task.options[option]
-    correct = chosen == question.correct
-    event = Event("replied", {"shown": option, "option": chosen, "correct": correct})
-    out = not correct and state.wrong + 1 >= task.settings.attempts
-    return (event, Event("screened_out")) if out else (event,)
-
-
-def _rated(task: Task, action: Rate) -> tuple[Event, ...]:
-    for field in ("confidence", "understanding"):
-        if getattr(action, field) not in range(1, 6):
-            raise Refusal("rating", "Choose a number from 1 to 5 for both.", field)
-    check_text(action.comment, "comment", task.settings.max_reason)
-    data = {"confidence": action.confidence, "understanding": action.understanding, "comment": action.comment}
-    return Event("rated", data), Event("completed")
-
-
 def _checked(found: Checked) -> Event:
     return Event("checked", {"passed": found.passed, "ordered": found.ordered, "unhurried": found.unhurried})
-
-
-def _sane(active: float | None) -> float | None:
-    """Seconds as a browser says them; what no clock can show is not told."""
-    return None if active is None or not isfinite(active) or active < 0 else float(active)
 
 
 # ---- what an event does

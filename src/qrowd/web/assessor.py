@@ -107,15 +107,21 @@ def same_place(page: Page, form: Form) -> bool:
 # ---- what is sent
 
 
-async def act(request: Request) -> Response:
-    """Take the action of a form."""
-    server = server_of(request)
+async def sent(request: Request, server: Server) -> tuple[Who, Form]:
+    """Who sent a form from our own page of this campaign, and what is in it."""
     server.check_origin(request)
     who = await server.who(request)
     form = await read_form(request)
     check_token(token_of(form, "csrf"), who)
     if who.campaign != request.path_params["campaign"]:
         raise missing()
+    return who, form
+
+
+async def act(request: Request) -> Response:
+    """Take the action of a form."""
+    server = server_of(request)
+    who, form = await sent(request, server)
     return await taken(request, server, who, way_of(who), form)
 
 
@@ -139,13 +145,7 @@ async def taken(request: Request, server: Server, who: Who, way: Way, form: Form
 async def draft(request: Request) -> Response:
     """Keep what is typed."""
     server = server_of(request)
-    server.check_origin(request)
-    who = await server.who(request)
-    form = await read_form(request)
-    check_token(token_of(form, "csrf"), who)
-    if who.campaign != request.path_params["campaign"]:
-        raise missing()
-    return await drafted(server, who, form)
+    return await drafted(server, *await sent(request, server))
 
 
 async def drafted(server: Server, who: Who, form: Form) -> Response:

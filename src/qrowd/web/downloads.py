@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from qrowd.campaigns.exports import file_of, may_refuse
+from qrowd.campaigns.exports import file_of
 from qrowd.store.base import Store
 from qrowd.web.problems import Problem
 
@@ -98,7 +98,7 @@ async def download(store: Store, campaign: str, what: str, form: str, *, everyth
     PLACES.take()
     pieces = Pieces(store.stream(file.write))
     try:
-        if may_refuse(form):  # in the middle of a file it would be too late
+        if file.refuses:  # in the middle of a file it would be too late
             await asyncio.to_thread(deque, store.stream(file.write), 0)
         first = await asyncio.to_thread(pieces.next)
         return Download(pieces, first, file.media_type, file.name)
