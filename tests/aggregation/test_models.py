@@ -142,44 +142,47 @@ def test_what_did_not_converge_says_so():
 # --- MACE -------------------------------------------------------------------------------------------------------------
 
 KNOWING, GUESSING = 0.5, 10.0
+PRIORS = st.sampled_from(["fitted", "uniform"])
 
 
-@given(panels(), st.integers(0, 5), st.integers(1, 12))
-@settings(max_examples=40)
-def test_mace_is_what_its_definition_says_from_any_start(labels, seed, n_iterations):
+@given(panels(), PRIORS, st.integers(0, 5), st.integers(1, 12))
+@settings(max_examples=60)
+def test_mace_is_what_its_definition_says_from_any_start(labels, prior, seed, n_iterations):
     """The oracle tries every way of everyone having known or guessed."""
     data = coded(judgments_of(labels), "first")
     grades, said = data.grades.tolist(), judgments_by_grade(data)
     known = said * np.random.default_rng(seed).random(said.shape)
     start = {(a, g): known[i, j] for i, a in enumerate(data.assessors) for j, g in enumerate(grades)}
-    found = fit(data, said, known, KNOWING, GUESSING, 1e-300, n_iterations)  # a panel with one grade settles at once
-    posterior, competence, bounds, likelihood = oracle.mace(
-        labels, grades, start, KNOWING, GUESSING, len(found.objective)
+    found = fit(data, said, known, prior, KNOWING, GUESSING, 1e-300, n_iterations)  # one grade settles at once
+    posterior, competence, frequency, bounds, likelihood = oracle.mace(
+        labels, grades, start, prior == "fitted", KNOWING, GUESSING, len(found.objective)
     )
     for pair, row in zip(by_pair(majority_vote(judgments_of(labels), "lowest")), found.posterior, strict=True):
         assert dict(zip(grades, row.tolist(), strict=True)) == close(posterior[pair])
     assert found.competence.tolist() == pytest.approx([competence[a] for a in data.assessors])
+    assert dict(zip(grades, found.prior.tolist(), strict=True)) == close(frequency)
     assert found.objective.tolist() == pytest.approx(bounds, abs=1e-9)
     assert found.log_likelihood == pytest.approx(likelihood)
 
 
-@given(panels(), st.sampled_from([0.5, 2.0]), st.sampled_from([1.0, 10.0]))
-@settings(max_examples=25)
-def test_mace_starts_from_half_of_everything_known_and_uses_its_priors(labels, knowing, guessing):
-    found = mace(judgments_of(labels), restarts=1, knowing=knowing, guessing=guessing)
+@given(panels(), PRIORS, st.sampled_from([0.5, 2.0]), st.sampled_from([None, 1.0, 10.0]))
+@settings(max_examples=40)
+def test_mace_starts_from_half_of_everything_known_and_uses_its_priors(labels, prior, knowing, guessing):
+    found = mace(judgments_of(labels), prior=prior, restarts=1, knowing=knowing, guessing=guessing)
     grades = found.grades.tolist()
-    posterior, competence, bounds, _ = oracle.mace(
-        labels, grades, oracle.mace_start(labels, grades), knowing, guessing, found.iterations
+    guessing = guessing or {"fitted": 1.0, "uniform": 10.0}[prior]
+    posterior, competence, _, bounds, _ = oracle.mace(
+        labels, grades, oracle.mace_start(labels, grades), prior == "fitted", knowing, guessing, found.iterations
     )
     assert {pair: close(p) for pair, p in posterior.items()} == posterior_by_pair(found)
     assert dict(zip(found.assessors, found.competence.tolist(), strict=True)) == close(competence)
     assert found.objective.tolist() == pytest.approx(bounds, abs=1e-9)
 
 
-@given(panels(most_documents=10))
-@settings(max_examples=40)
-def test_the_bound_of_mace_never_falls_and_more_starts_never_lower_it(labels):
-    one, more = (mace(judgments_of(labels), restarts=restarts, rng=1) for restarts in (1, 4))
+@given(panels(most_documents=10), PRIORS)
+@settings(max_examples=60)
+def test_the_bound_of_mace_never_falls_and_more_starts_never_lower_it(labels, prior):
+    one, more = (mace(judgments_of(labels), prior=prior, restarts=restarts, rng=1) for restarts in (1, 4))
     assert (np.diff(one.objective) >= -1e-9).all()
     assert more.objective[-1] >= one.objective[-1]
 
@@ -222,6 +225,7 @@ def test_mace_gives_the_same_whichever_answer_is_called_1():
         (lambda j: dawid_skene(j, tol=float("nan")), "tol=nan"),
         (lambda j: dawid_skene(j, smoothing=-1), "smoothing=-1"),
         (lambda j: mace(j, restarts=0), "restarts=0"),
+        (lambda j: mace(j, prior="flat"), "prior='flat': choose one of fitted, uniform"),
         (lambda j: mace(j, guessing=0), "guessing=0"),
     ],
 )

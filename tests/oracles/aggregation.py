@@ -91,30 +91,40 @@ def mace_start(labels, grades):
     return known
 
 
-def mace(labels, grades, known, knowing, guessing, n_iterations):
-    """Posterior, competence, trace of the bound, log-likelihood at the posterior means.
+def mace(labels, grades, known, fitted, knowing, guessing, n_iterations):
+    """Posterior, competence, frequencies, trace of the bound, log-likelihood at the posterior means.
 
-    known : {(assessor, grade): expected number of such judgments that the assessor knew}.
+    known : {(assessor, grade): expected number of such judgments that the assessor knew}. fitted : whether grades may
+        be unequally frequent, all frequencies being equally likely beforehand.
     """
     assessors = sorted({a for said in labels.values() for a in said})
+    posterior = {pair: dict.fromkeys(grades, 1 / len(grades)) for pair in labels}
     bounds = []
     for _ in range(n_iterations):
         weight, divergence = {}, 0.0
+        frequency = dict.fromkeys(grades, 1 / len(grades))
+        if fitted:
+            counts = {g: 1 + sum(p[g] for p in posterior.values()) for g in grades}
+            frequency = {g: exp(digamma(x) - digamma(sum(counts.values()))) for g, x in counts.items()}
+            divergence += from_prior(list(counts.values()), 1)
         for a in assessors:
             skill, preference = beliefs(labels, grades, known, a, knowing, guessing)
             weight[a] = [exp(digamma(x) - digamma(sum(skill))) for x in skill]
             share = {g: exp(digamma(x) - digamma(sum(preference.values()))) for g, x in preference.items()}
             weight[a] = weight[a][0], {g: weight[a][1] * share[g] for g in grades}
             divergence += from_prior(skill, knowing) + from_prior(list(preference.values()), guessing)
-        posterior, known, evidence = mace_expect(labels, grades, weight)
+        posterior, known, evidence = mace_expect(labels, frequency, weight)
         bounds.append(evidence - divergence)
     weight, competence = {}, {}
+    if fitted:
+        counts = {g: 1 + sum(p[g] for p in posterior.values()) for g in grades}
+        frequency = {g: x / sum(counts.values()) for g, x in counts.items()}
     for a in assessors:
         skill, preference = beliefs(labels, grades, known, a, knowing, guessing)
         competence[a] = skill[0] / sum(skill)
         share = {g: x / sum(preference.values()) for g, x in preference.items()}
         weight[a] = competence[a], {g: (1 - competence[a]) * share[g] for g in grades}
-    return posterior, competence, bounds, mace_expect(labels, grades, weight)[2]
+    return posterior, competence, frequency, bounds, mace_expect(labels, frequency, weight)[2]
 
 
 def beliefs(labels, grades, known, assessor, knowing, guessing):
@@ -132,23 +142,23 @@ def from_prior(parameters, prior):
     return divergence
 
 
-def mace_expect(labels, grades, weight):
+def mace_expect(labels, frequency, weight):
     """Posterior, {(assessor, grade): judgments probably known}, log-evidence; `weight` is {assessor: (knows, guesses)}.
 
     Every true grade is tried with every way of some assessors having known and the others guessed.
     """
-    posterior, known, evidence = {}, {(a, g): 0.0 for a in weight for g in grades}, 0.0
+    posterior, known, evidence = {}, {(a, g): 0.0 for a in weight for g in frequency}, 0.0
     for pair, said in labels.items():
         chances = []
-        for g in grades:
+        for g in frequency:
             for knew in product([True, False], repeat=len(said)):
-                chance = 1 / len(grades)
+                chance = frequency[g]
                 for (a, h), this_one in zip(said.items(), knew, strict=True):
                     chance *= weight[a][0] * (h == g) if this_one else weight[a][1][h]
                 chances.append((g, knew, chance))
         total = sum(chance for _, _, chance in chances)
         evidence += log(total)
-        posterior[pair] = {g: sum(chance for t, _, chance in chances if t == g) / total for g in grades}
+        posterior[pair] = {g: sum(chance for t, _, chance in chances if t == g) / total for g in frequency}
         for place, (a, h) in enumerate(said.items()):
             known[a, h] += sum(chance for _, knew, chance in chances if knew[place]) / total
     return posterior, known, evidence

@@ -51,8 +51,8 @@ class Aggregate:
     grades : (grades,) the values that were given, rising; empty where values were averaged.
     posterior : (pairs, grades) probability of each grade; a column each; empty where values were averaged.
     assessors : names. confusion : (assessors, given, true) probability that the assessor gives a grade to a document of
-        another, nan for who judged nothing; competence : (assessors,) probability of not guessing. None where the
-        method has none, or one for every topic: see `fits`.
+        another, nan for who judged nothing; competence : (assessors,) probability of not guessing; prior : (grades,)
+        how frequent each grade is. None where the method has none, or one for every topic: see `fits`.
     n_judgments, n_repeats, n_ties : judgments merged; those that repeated one of the same assessor; pairs where grades
         had equal claims.
     iterations, converged, log_likelihood : summed over topics where each is fitted alone, converged if all did; None
@@ -75,6 +75,7 @@ class Aggregate:
     n_ties: int = 0
     confusion: Floats | None = None
     competence: Floats | None = None
+    prior: Floats | None = None
     iterations: int | None = None
     converged: bool | None = None
     log_likelihood: float | None = None

@@ -141,19 +141,22 @@ def expect_knowing(
     starts: Offsets,
     assessor: Codes,
     said: Codes,
+    log_prior: Floats,
     knows: Floats,
     guesses: Floats,
     posterior: Floats,
     knowing: Floats,
 ) -> tuple[float, float]:
-    """One pass of MACE: who probably knew, and what is probably true. Everything but the first five is overwritten.
+    """One pass of MACE: who probably knew, and what is probably true. Everything but the first six is overwritten.
 
+    log_prior : (grades,) logarithm of each grade's weight before anyone judges.
     knows : (assessors,) weight of knowing; guesses : (assessors, grades) weight of guessing, and guessing that grade.
-        Neither needs to sum to 1.
-    posterior[d, g] ~ product over the judgments of d of guesses[assessor, said] + knows[assessor] * [said = g]
+        No weights need to sum to 1.
+    posterior[d, g] ~ prior[g] * product over the judgments of d of
+        guesses[assessor, said] + knows[assessor] * [said = g]
     knowing : (assessors, grades), expected number of judgments of that grade that the assessor knew.
 
-    Returns the log-likelihood under equally frequent grades, and the largest change of any probability.
+    Returns the log-likelihood of all judgments and the largest change of any probability.
     """
     n_grades = posterior.shape[1]
     # Against guessing, only the grade that was said gains by a judgment.
@@ -168,8 +171,8 @@ def expect_knowing(
     log_likelihood, change = 0.0, 0.0
     for d in range(posterior.shape[0]):
         for g in range(n_grades):
-            new[g] = 0.0
-        base = -np.log(n_grades)
+            new[g] = log_prior[g]
+        base = 0.0
         for row in range(starts[d], starts[d + 1]):
             base += log_guess[assessor[row], said[row]]
             new[said[row]] += gain[assessor[row], said[row]]
