@@ -13,7 +13,7 @@ from qrowd.campaigns.desk import NobodyError
 from qrowd.campaigns.office import Office
 from qrowd.campaigns.rebuild import rebuild
 from qrowd.errors import ArgumentError, RowError
-from qrowd.protocols.events import GoOn, Judge, MarkBad, Prefer, Refusal
+from qrowd.protocols.events import Consent, GoOn, Judge, MarkBad, Prefer, Refusal
 from qrowd.protocols.views import (
     DocumentView,
     EndView,
@@ -98,6 +98,36 @@ def test_an_archive_of_something_else_is_refused_with_its_line(store):
         store.write(lambda connection: read_archive(connection, [renamed, b'{"kind": "judged"}']))
     with pytest.raises(RowError, match="row 2: expected a JSON object"):
         store.write(lambda connection: read_archive(connection, [renamed, b"nonsense"]))
+
+
+# ---- what is kept of whom
+
+
+def test_of_who_declines_the_log_keeps_the_arrival_and_the_refusal_and_nothing_else(store):
+    created(store, small_plan("grades", journey={"consent": True}))
+    desk = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(desk, 1)
+    receipt = asyncio.run(desk.act(ann, Consent(False)))
+    assert receipt.page.view == EndView("declined")
+    log = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.assessor_id == ann]
+    assert [one.kind for one in log] == ["arrived", "declined"]
+    assert set(log[0].data) == {"name", "provider", "external_id", "identified", "seed", "about"}
+    assert (log[0].data["name"], dict(log[1].data)) == ("person-0", {})
+
+
+@pytest.mark.parametrize(
+    ("provider", "named"), [("link", True), ("api", True), ("prolific", False), ("panel", False), ("mturk", False)]
+)
+def test_a_page_says_whether_its_assessor_was_invited_by_name(store, provider, named):
+    created(store, small_plan("grades", journey={"consent": True}))
+    desk = seeded(store, clock=Clock(step=1.0))
+
+    async def come():
+        return await desk.page(await desk.arrive("pilot", provider, "zoe"))
+
+    page = asyncio.run(come())
+    assert (page.name, page.named) == ("zoe", named)
+    assert not asyncio.run(desk.preview("pilot")).named
 
 
 # ---- once and only once

@@ -120,7 +120,8 @@ QUESTION = QuestionView(
 )
 GALLERY: dict[str, Page] = {
     "consent": page(ConsentView()),
-    "consent-default": page(ConsentView(), consent="", instructions="", name=""),
+    "consent-default": page(ConsentView(), consent="", instructions=""),
+    "consent-platform": page(ConsentView(), consent="", instructions="", name="5f01", named=False),
     "line": page(LineView(0, 3, 0.31), topic=None),
     "line-again": page(LineView(0, 3, 0.62, retry=True), topic=None),
     "lines-passed": page(LinesView((0.2, 0.45, 0.9), ("2", "4,5", "10"), True, 0), topic=None),
@@ -157,6 +158,7 @@ GALLERY: dict[str, Page] = {
     "end-screened": page(EndView("screened_out")),
     "end-practice": page(EndView("practice_failed"), topic=None),
     "end-declined": page(EndView("declined"), topic=None),
+    "end-declined-platform": page(EndView("declined"), topic=None, name="5f01", named=False),
     "none-left": page(NoneLeftView(4_000_000_000.0, False), topic=None),
     "none-left-ready": page(NoneLeftView(1_790_000_000.0, False), topic=None),
     "none-left-finished": page(NoneLeftView(None, True), topic=None, code="BIRD-77"),

@@ -11,7 +11,7 @@ import pytest
 
 from qrowd.campaigns.pages import DocumentText
 from qrowd.protocols.events import Refusal
-from qrowd.protocols.views import EndView, Given, Grade
+from qrowd.protocols.views import ConsentView, EndView, Given, Grade
 from qrowd.web.drawing import (
     asset,
     draw_document,
@@ -195,6 +195,28 @@ def test_counts_of_the_topics_words_stand_above_each_document() -> None:
 def test_a_topic_that_goes_on_offers_another_and_one_that_does_not_says_goodbye() -> None:
     assert "Judge another topic" in read(page(EndView("completed", another=True))).text
     assert "You can close this page." in read(page(EndView("declined"))).text
+
+
+NAMED = ("kept under the name zoe, which shows that they are yours", "not asked for your name")
+ANONYMOUS = ("kept under the identifier in the link that brought you here (5f01); you are not asked for your", "zoe")
+
+
+@pytest.mark.parametrize(("name", "named", "said"), [("zoe", True, NAMED), ("5f01", False, ANONYMOUS)])
+def test_the_default_consent_says_under_what_answers_are_kept(name: str, named: bool, said: tuple[str, str]) -> None:
+    text = read(page(ConsentView(), consent="", name=name, named=named)).text
+    assert said[0] in text
+    assert said[1] not in text
+    assert said[0] not in read(page(ConsentView(), consent="Our own words.", name=name, named=named)).text
+
+
+@pytest.mark.parametrize(
+    ("name", "named", "who"),
+    [("zoe", True, "your name (zoe)"), ("5f01", False, "the identifier in the link that brought you here (5f01)")],
+)
+def test_who_declines_reads_what_is_kept(name: str, named: bool, who: str) -> None:
+    text = read(page(EndView("declined"), name=name, named=named)).text
+    assert f"no answer was recorded. What is kept: {who}, when you came, and that you declined." in text
+    assert "nothing was recorded" not in text
 
 
 @pytest.mark.parametrize("status", STATUSES)

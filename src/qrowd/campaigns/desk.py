@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.campaigns.creation import CampaignSettings
+from qrowd.campaigns.crowd import KEYS
 from qrowd.campaigns.library import Library
 from qrowd.campaigns.pages import Draft, Page, Receipt
 from qrowd.campaigns.standing import Held, Person
@@ -175,7 +176,7 @@ class Desk:
                 raise NobodyError(f"there is no campaign {campaign!r}")
             settings = self.library.settings(connection, row.id)
             view = journey.view(settings.journey, journey.new(settings.journey, settings.protocol, seed=0))
-            return self._drawn(connection, settings, "", view, None, "", preview=True)
+            return self._drawn(connection, settings, "", view, None, "", named=False, preview=True)
 
         return await self.store.read_async(work)
 
@@ -268,7 +269,8 @@ class Desk:
             saved = drafts.find(connection, held.row.id, view.position)
             draft = None if saved is None else Draft(*saved)
         shown = shown_as(held)
-        return self._drawn(connection, settings, row.name, view, held, shown, draft=draft)
+        named = row.provider not in KEYS
+        return self._drawn(connection, settings, row.name, view, held, shown, named=named, draft=draft)
 
     def _view(
         self,
@@ -314,6 +316,7 @@ class Desk:
         held: Held | None,
         shown: str,
         *,
+        named: bool,
         draft: Draft | None = None,
         preview: bool = False,
     ) -> Page:
@@ -338,6 +341,7 @@ class Desk:
             consent=settings.consent,
             instructions=settings.instructions,
             draft=draft,
+            named=named,
             preview=preview,
         )
 

@@ -44,6 +44,7 @@ class Page:
     """All that a face needs to draw what an assessor sees now.
 
     campaign, title : its name and title. protocol : magnitude, grades or preference. name : the assessor's.
+    named : whoever invited them chose that name; otherwise a crowd platform sent it, as an identifier. Exports hold it.
     view : what to show. topic : what it is about, if anything. documents : by number, those the view speaks of.
     shown : what this page is, for the form: a later page has another. key : the form's own key, new on every page.
     link : where a finished assessor goes (a platform's URL), None where there is none; code : what to hand in there.
@@ -66,6 +67,7 @@ class Page:
     consent: str = ""
     instructions: str = ""
     draft: Draft | None = None
+    named: bool = True
     preview: bool = False
 
 

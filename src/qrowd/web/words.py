@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import time
 from typing import Final
 
+from qrowd.campaigns.pages import Page
 from qrowd.protocols.views import (
     ConsentView,
     DocumentView,
@@ -68,7 +69,7 @@ OUTCOMES: Final[dict[Outcome, tuple[str, str]]] = {
         "Thank you for trying",
         "Giving numbers in this way is not for everybody. That does not count against you.",
     ),
-    "declined": ("That is fine", "You chose not to take part, and nothing was recorded. You can close this page."),
+    "declined": ("That is fine", "You chose not to take part, and no answer was recorded."),
 }
 EARLY: Final = "Done: the order of these documents is clear enough. All your answers are saved."
 ANOTHER: Final = "You may go on with another topic."
@@ -117,14 +118,42 @@ def is_ready(view: NoneLeftView) -> bool:
     return view.until is not None and view.until <= time()
 
 
-def farewell(view: EndView, has_exit: bool) -> str:
+def consent(name: str, named: bool) -> str:
+    """What is asked before the first answer, where the campaign has no text of its own.
+
+    name, named : as of a page.
+    """
+    kept = (
+        f"under the name {name}, which shows that they are yours"
+        if named
+        else f"under {_identifier(name)}; you are not asked for your name"
+    )
+    return (
+        f"You will read documents and say how well they fit a topic. Your answers and their times are kept {kept}. "
+        "Whoever runs this campaign can see them. You may stop at any time; what you have saved until then is kept."
+    )
+
+
+def declined(name: str, named: bool) -> str:
+    """What is kept of somebody who does not agree: the log has the arrival and the refusal, and no answer."""
+    who = f"your name ({name})" if named else _identifier(name)
+    return f"What is kept: {who}, when you came, and that you declined."
+
+
+def _identifier(name: str) -> str:
+    return "the identifier in the link that brought you here" + (f" ({name})" if name else "")
+
+
+def farewell(view: EndView, page: Page, has_exit: bool) -> str:
     """How a unit, or all of it, came to its end, and what to do now.
 
-    has_exit : the page has a button that leads back to a platform.
+    page : with that view. has_exit : it has a button that leads back to a platform.
     """
     if view.outcome == "completed" and view.early:
         return EARLY
     text = OUTCOMES[view.outcome][1]
+    if view.outcome == "declined":
+        return f"{text} {declined(page.name, page.named)}"
     if view.outcome in ("failed", "screened_out", "practice_failed") and view.another:
         return f"{text} {ANOTHER}"
     return f"{text} {RETURN}" if view.outcome in ("screened_out", "practice_failed") and not has_exit else text

@@ -29,6 +29,7 @@ from qrowd.errors import ArgumentError, QrowdError
 from qrowd.protocols.settings import to_table
 from qrowd.store.errors import StoreError
 from qrowd.store.materials import campaigns, find_campaign
+from qrowd.web import words
 from qrowd.web.owner import figures
 from qrowd.web.owner.visits import Fields, Visit, form, page, upload
 
@@ -90,7 +91,7 @@ async def settings(visit: Visit) -> Response:
         },
     }
     shown = {title: {key: said(value) for key, value in table.items()} for title, table in tables.items()}
-    return visit.draw("settings", tab="settings", tables=shown, held=held)
+    return visit.draw("settings", tab="settings", tables=shown, held=held, consent=words.consent)
 
 
 def said(value: Any) -> str:
