@@ -37,6 +37,22 @@ def test_agreement_says_how_consistent_assessors_are_and_where_preferences_meet_
     assert "what another assessor says (column) of a pair of which one says the row" in outcome.out
     assert "assessor-1, gold" in outcome.out
     assert "cycles: " in outcome.out
+    assert "tested chains: not known, since no order of judging is given" in outcome.out
+    assert "by chance" not in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ((1, 2, 3), "in 1 of 1 i over k was judged last, and the answer could break the chain; 1 of these were kept"),
+        ((1, 3, 2), "0 of 1; no pair was judged whose answer earlier ones implied"),
+    ],
+)
+def test_chains_that_no_answer_could_break_are_said_to_show_nothing(qrowd, tmp_path, order, words):
+    rows = zip(("a,b", "b,c", "a,c"), order, strict=True)
+    lines = ["topic,preferred,other,assessor,order", *(f"q,{pair},ann,{place}" for pair, place in rows)]
+    (tmp_path / "p.csv").write_text("\n".join(lines) + "\n")
+    assert words in qrowd("prefer", "agree", "--preferences", tmp_path / "p.csv").out
 
 
 def test_definite_preferences_are_told_apart_on_request(qrowd, said):

@@ -81,3 +81,21 @@ def triples(stand):
         for three in full
     )
     return chains, kept, len(full), cyclic
+
+
+def tested(said, contradictions):
+    """Chains i > j > k whose pair i, k was first judged after both others; how many of them have i > k."""
+    stand = held(said, contradictions)
+    first = {}
+    for place, pair in enumerate(said):
+        first.setdefault(frozenset(pair), place)
+    chains = [
+        (i, k)
+        for i, j in stand
+        for one, k in stand
+        if one == j
+        and k != i
+        and first.get(frozenset((i, k)), -1) > max(first[frozenset(p)] for p in ((i, j), (j, k)))
+        and {(i, k), (k, i)} & stand
+    ]
+    return len(chains), sum(pair in stand for pair in chains)

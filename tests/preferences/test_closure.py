@@ -2,6 +2,8 @@
 
 import time
 import warnings
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -21,6 +23,11 @@ pair = st.lists(st.sampled_from(DOCUMENTS), min_size=2, max_size=2, unique=True)
 said = st.lists(pair, min_size=1, max_size=14)
 marks = st.sets(st.sampled_from(DOCUMENTS), max_size=3)
 rules = st.sampled_from(RULES)
+
+
+def in_order(pairs):
+    rows = [("q", *pair, "ann") for pair in pairs]
+    return replace(Preferences.from_rows(rows), order=np.arange(len(rows), dtype=np.float64))
 
 
 def preferences_of(pairs, bad=(), assessor="ann", topic="q"):
@@ -49,6 +56,40 @@ def test_chains_and_cycles_of_three_are_what_loops_over_triples_count(pairs, rul
     assert (found.chains.sum(), found.kept.sum(), found.triples.sum(), found.cyclic.sum()) == wanted
     assert found.rate == pytest.approx(wanted[1] / wanted[0] if wanted[0] else np.nan, nan_ok=True)
     assert found.n_pairs.sum() == len(stand)
+
+
+@given(said, rules)
+def test_a_chain_is_tested_if_its_ends_were_compared_last(pairs, rule):
+    found = transitivity(in_order(pairs), contradictions=rule)
+    assert (found.tested.sum(), found.tested_kept.sum()) == oracle.tested(pairs, rule)
+    assert transitivity(preferences_of(pairs), contradictions=rule).tested is None
+
+
+@given(st.permutations(list(combinations(DOCUMENTS, 2))), st.integers(0, 2**32 - 1))
+def test_a_schedule_that_leaves_out_what_chains_imply_keeps_every_chain_and_tests_none(pairs, seed):
+    coin, asked = np.random.default_rng(seed), []
+    for one, two in pairs:
+        known = closed(preferences_of(asked))[0] if asked else {}
+        if not {(one, two), (two, one)} & known.keys():
+            asked.append((one, two) if coin.random() < 0.5 else (two, one))
+    found = transitivity(in_order(asked))
+    assert found.kept.sum() == found.chains.sum()
+    assert found.tested.sum() == 0
+
+
+def test_random_answers_keep_half_of_the_tested_chains_however_pairs_are_chosen():
+    rng = np.random.default_rng(20251)
+    tested = kept = 0
+    for _ in range(150):
+        asked = []
+        for one, two in rng.permutation(list(combinations(DOCUMENTS, 2))).tolist():
+            wins = sum(pair[0] == one for pair in asked)
+            if wins < 2 or rng.random() < 0.5:  # documents that won twice are asked about less
+                asked.append((one, two) if rng.random() < 0.5 else (two, one))
+        found = transitivity(in_order(asked))
+        tested, kept = tested + found.tested.sum(), kept + found.tested_kept.sum()
+    assert tested > 500
+    assert abs(kept / tested - 0.5) < 4 * 0.5 / np.sqrt(tested)
 
 
 @given(said, rules)

@@ -28,6 +28,9 @@ class Transitivity:
     chains : (rows,) how many i > j > k there are of which i and k were compared too.
     kept : (rows,) those of them with i > k.
     triples : (rows,) sets of three documents compared with one another. cyclic : those of them that hold a cycle.
+    tested : (rows,) chains i > j > k whose pair i, k was first judged after the other two, so that the answer could
+        break the chain; tested_kept : those of them with i > k. None for both where no order of judging is known.
+        Chance alone keeps 1/2 of them, however the pairs were chosen.
     n_pairs : (rows,) ordered. n_repeats, n_contradictions, n_undecided : as of `Decided`.
     """
 
@@ -43,15 +46,21 @@ class Transitivity:
     n_repeats: int
     n_contradictions: int
     n_undecided: int
+    tested: Ints | None = None
+    tested_kept: Ints | None = None
 
     @property
     def rate(self) -> float:
-        """kept / chains over everything, the paper's figure; nan without a chain. Chance alone gives 1/2."""
+        """kept / chains over everything, the paper's figure; nan without a chain.
+
+        Chance alone gives 1/2 where pairs were chosen whatever was answered before. A schedule that leaves out pairs
+        which chains imply keeps every chain by construction: see `tested`.
+        """
         return _share(self.kept.sum(), self.chains.sum())
 
     @property
     def acyclic(self) -> float:
-        """Share of triples without a cycle; nan without a triple. Chance alone gives 3/4."""
+        """Share of triples without a cycle; nan without a triple. Chance alone gives 3/4, as of `rate` 1/2."""
         n = self.triples.sum()
         return _share(n - self.cyclic.sum(), n)
 
@@ -106,6 +115,7 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
     held = decided(preferences, contradictions)
     counts = kernels.triples(max(len(preferences.documents), 1), held.starts, held.pairs)
     n = max(len(preferences.assessors), 1)
+    tested, tested_kept = (None, None) if preferences.order is None else _tested(preferences, preferences.order, held)
     return Transitivity(
         preferences.topics,
         preferences.assessors,
@@ -119,7 +129,43 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
         held.n_repeats,
         held.n_contradictions,
         held.n_undecided,
+        tested,
+        tested_kept,
     )
+
+
+def _tested(preferences: Preferences, order: Floats, held: Decided) -> tuple[Ints, Ints]:
+    """(cells,) chains whose first and last document were first compared after the two other pairs; those kept."""
+    first, out = _first_judged(preferences, order, held), np.zeros((2, held.cell.size), np.int64)
+    for c in range(held.cell.size):
+        rows = slice(held.starts[c], held.starts[c + 1])
+        members, place = np.unique(held.pairs[rows], return_inverse=True)
+        i, k = place.reshape(-1, 2).T
+        over = np.zeros((members.size, members.size), bool)
+        over[i, k] = True
+        at = np.full(over.shape, -np.inf)  # when a pair was first judged; pairs that nobody judged close no chain
+        at[i, k] = at[k, i] = first[rows]
+        for j in range(members.size):
+            above, below = np.flatnonzero(over[:, j]), np.flatnonzero(over[j])
+            ends = np.ix_(above, below)
+            closing = at[ends] > np.maximum(at[above, j][:, None], at[j, below][None])
+            out[:, c] += closing.sum(), (closing & over[ends]).sum()
+    return out[0], out[1]
+
+
+def _first_judged(preferences: Preferences, order: Floats, held: Decided) -> Floats:
+    """(held rows,) the least `order` at which the assessor judged the pair, either way."""
+    width, n = len(preferences.documents), len(preferences.assessors)
+
+    def keys(topic: Any, assessor: Any, one: Any, two: Any) -> Ints:
+        cell = topic.astype(np.int64) * n + assessor
+        return np.asarray((cell * width + np.minimum(one, two)) * width + np.maximum(one, two))
+
+    given = keys(preferences.topic, preferences.assessor, preferences.preferred, preferences.other)
+    known, pair = np.unique(given, return_inverse=True)
+    first = np.full(known.size, np.inf)
+    np.minimum.at(first, pair, order)
+    return first[np.searchsorted(known, keys(held.topic, held.assessor, held.preferred, held.other))]
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,8 @@ def _beside_grades(preferences: Preferences, judgments: Judgments) -> Table:
 
 
 def _notes(preferences: Preferences, own: Transitivity) -> Iterator[str]:
-    yield "chains kept: of i over j over k, both said, how often i over k; 1/2 by chance"
+    yield "chains kept: of i over j over k, all three pairs judged, how often i over k"
+    yield f"tested chains: {_tested(own)}"
     if own.n_repeats:
         yield f"repeats: {own.n_repeats:,} preferences repeat a pair of the same assessor; what most of them say holds"
     if own.n_contradictions:
@@ -149,6 +150,26 @@ def _notes(preferences: Preferences, own: Transitivity) -> Iterator[str]:
             f"shown first: preferred in {100 * bias.share[0]:.1f} % of {bias.n[0]:,} preferences "
             f"(p {probability(bias.p[0])})"
         )
+
+
+def _tested(own: Transitivity) -> str:
+    """What the share of chains that are kept says about consistency."""
+    chains = own.chains.sum()
+    if own.tested is None or own.tested_kept is None:
+        return (
+            "not known, since no order of judging is given; random answers keep half of the chains, unless pairs were "
+            "left out because earlier answers implied them: then no chain can be broken"
+        )
+    tested = own.tested.sum()
+    if not tested:
+        return (
+            f"0 of {chains:,}; no pair was judged whose answer earlier ones implied, so no chain could be broken, and "
+            "chains kept say nothing about consistency"
+        )
+    return (
+        f"in {tested:,} of {chains:,} i over k was judged last, and the answer could break the chain; "
+        f"{own.tested_kept.sum():,} of these were kept, where random answers keep half"
+    )
 
 
 def _is_number(value: Any) -> bool:
