@@ -291,7 +291,7 @@ BOTH = judgments_of_rows(ann="01", bob="01")
         (BOTH, {"by": [None] * 4}, ArgumentError, "by: no judgment belongs to any group"),
         (BOTH, {"bootstrap": -1}, ArgumentError, "bootstrap=-1"),
         (BOTH, {"confidence": 95}, ArgumentError, "confidence=95"),
-        (BOTH, {"resample": "pairs"}, ArgumentError, "resample='pairs': choose one of documents, deviations"),
+        (BOTH, {"resample": "pairs"}, ArgumentError, "resample='pairs': choose one of topics, documents, deviations"),
         (BOTH, {"min_judgments": 1}, ArgumentError, "min_judgments=1: agreement needs at least 2 judgments"),
         (BOTH, {"logs": True}, ScaleError, "logs=True: there are values of 0, which have no logarithm"),
     ],

@@ -13,6 +13,8 @@ from qrowd.agreement.alpha import krippendorff_alpha
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import Confused, Lenient, Random, simulate_judgments, simulate_pool
 
+RESAMPLE = ("topics", "documents", "deviations")
+
 
 def simulated(n_documents, rng, noise=0.5):
     truth = simulate_pool(1, n_documents, rng=rng)
@@ -28,7 +30,7 @@ def test_replicates_are_alphas_of_documents_drawn_with_replacement(level, grades
     if grades:
         said = {d: {who: float(min(int(v), 3)) for who, v in row.items()} for d, row in said.items()}
     judgments = judgments_of(said)
-    ours = krippendorff_alpha(judgments, level, bootstrap=2000, rng=1).replicates
+    ours = krippendorff_alpha(judgments, level, bootstrap=2000, resample="documents", rng=1).replicates
     rows = list(said.values())
     slow = []
     for _ in range(60):
@@ -38,8 +40,45 @@ def test_replicates_are_alphas_of_documents_drawn_with_replacement(level, grades
     assert np.std(ours) == pytest.approx(np.std(slow), rel=0.35, abs=1e-9)
 
 
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("grades", [True, False])
+def test_replicates_are_by_default_alphas_of_topics_drawn_with_replacement(level, grades):
+    rng = np.random.default_rng(8)
+    topics = []
+    for _ in range(12):
+        noise = rng.uniform(0.1, 1.5)
+        rows = np.exp(rng.normal(size=(rng.integers(2, 9), 1)) + noise * rng.normal(size=(1, len(ASSESSORS))))
+        topics.append(np.minimum(rows.astype(int), 3) if grades else rows)
+    judgments = Judgments.from_rows(
+        (f"t{t}", f"d{d}", who, float(value))
+        for t, rows in enumerate(topics)
+        for d, row in enumerate(rows)
+        for who, value in zip(ASSESSORS, row, strict=True)
+    )
+    found = krippendorff_alpha(judgments, level, bootstrap=2000, rng=1)
+    slow = []
+    for _ in range(200):
+        drawn = [row for t in rng.integers(12, size=12) for row in topics[t]]
+        panel = {f"d{i}": dict(zip(ASSESSORS, map(float, row), strict=True)) for i, row in enumerate(drawn)}
+        slow.append(oracle.krippendorff_alpha(panel, level))
+    assert (found.resample, found.n_topics) == ("topics", 12)
+    assert np.mean(found.replicates) == pytest.approx(np.mean(slow), abs=4 * np.std(slow) / np.sqrt(200) + 1e-9)
+    assert np.std(found.replicates) == pytest.approx(np.std(slow), rel=0.25, abs=1e-9)
+
+
+def test_of_a_single_topic_documents_are_drawn_and_the_result_says_so():
+    asked, plain = (krippendorff_alpha(simulated(30, rng=5), bootstrap=40, resample=r, rng=1) for r in RESAMPLE[:2])
+    assert asked.resample == plain.resample == "documents"
+    assert np.array_equal(asked.replicates, plain.replicates)
+    truth = simulate_pool(2, 30, rng=6)
+    both = simulate_judgments(truth, {name: Lenient(noise=0.5) for name in ASSESSORS}, rng=6)
+    assert krippendorff_alpha(both, bootstrap=40, rng=1).resample == "topics"
+    by_topic = krippendorff_alpha(both, by="topic", bootstrap=40, rng=1)
+    assert {alpha.resample for _, alpha in by_topic} == {"documents"}
+
+
 @settings(max_examples=30)
-@given(panels(GRADES), st.sampled_from(LEVELS), st.sampled_from(["documents", "deviations"]))
+@given(panels(GRADES), st.sampled_from(LEVELS), st.sampled_from(RESAMPLE))
 def test_replicates_stay_in_order_with_their_interval_and_below_one(panel, level, resample):
     assume(pairable(panel))
     found = krippendorff_alpha(judgments_of(panel), level, bootstrap=50, resample=resample, rng=1)

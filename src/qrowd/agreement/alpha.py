@@ -1,8 +1,8 @@
 """Krippendorff's alpha: how far any number of assessors agree beyond chance, on any scale, whoever judged what.
 
 Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. University of Pennsylvania. Intervals: resampled
-documents, or Hayes & Krippendorff (2007), Answering the Call for a Standard Reliability Measure for Coding Data.
-Communication Methods and Measures 1(1), 77-89.
+topics or documents, or Hayes & Krippendorff (2007), Answering the Call for a Standard Reliability Measure for Coding
+Data. Communication Methods and Measures 1(1), 77-89.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from qrowd.agreement.reliability import By, Documents, Groups, Reliability, reliability
 from qrowd.errors import ArgumentError
@@ -31,7 +32,7 @@ from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
 
 Floats = NDArray[np.float64]
-Resample = Literal["documents", "deviations"]
+Resample = Literal["topics", "documents", "deviations"]
 
 CELLS_AT_ONCE = 2_000_000  # of a block of replicates
 
@@ -49,7 +50,9 @@ class Alpha:
     n_documents, n_judgments, n_pairs, n_values : documents judged often enough, their judgments, the pairs of judgments
         of the same document, and the distinct values. n_left_out : documents that too few judged.
     n_repeats : judgments that repeated an earlier one of the same assessor; repeats : what became of them.
-    bootstrap : how many replicates; resample : of what; n_undefined : replicates of a single value, which are left out.
+    n_topics : of those documents.
+    bootstrap : how many replicates; resample : what was drawn, "documents" where topics were asked for and there is
+        only one; n_undefined : replicates of a single value, which are left out.
     seed : give it as `rng` to see the same replicates again.
     replicates : (replicates,) alpha of each, nan where undefined.
 
@@ -64,6 +67,7 @@ class Alpha:
     expected: float
     level: Level
     scale: str
+    n_topics: int
     n_documents: int
     n_judgments: int
     n_pairs: int
@@ -140,7 +144,7 @@ def krippendorff_alpha(
     *,
     by: By = None,
     bootstrap: int = 0,
-    resample: Resample = "documents",
+    resample: Resample = "topics",
     confidence: float = 0.95,
     rng: Rng = None,
     repeats: Repeats = "first",
@@ -160,8 +164,10 @@ def krippendorff_alpha(
     by : None for one alpha; "topic"; or groups as {topic: group}, {assessor: group}, {(topic, document): group}, or one
         group per judgment. Documents are always those of a topic.
     bootstrap : how many replicates the interval and p rest on; 0 for neither.
-    resample : "documents" draws documents with replacement and computes both disagreements anew: other documents, the
-        same assessors. "deviations" draws as many pairs of judgments as there are, expected disagreement held fixed
+    resample : "topics" draws topics with replacement, each with all its documents, and computes both disagreements
+        anew: other topics, the same assessors; documents of a topic are judged alike more than others are. "documents"
+        draws documents, whatever their topic: too narrow for other topics, and what is drawn where there is only one
+        topic. "deviations" draws as many pairs of judgments as there are, expected disagreement held fixed
         (Hayes & Krippendorff; below -1 counts as -1): narrower, since pairs of the same document are not independent.
     slots : only the first so many judgments of every document, an assessor's repeats among them; for crowds.
     repeats : which of an assessor's judgments of the same document counts, where slots is not given.
@@ -208,8 +214,12 @@ def alpha_of(
     label: str,
 ) -> Alpha:
     """Alpha of one group; its chance depends on the seed and its label alone."""
-    counts, multiplicity = documents.alike
+    counts, kind = documents.alike
     size = documents.size
+    multiplicity = np.bincount(kind, minlength=counts.shape[0])
+    topics, topic = np.unique(documents.pair // max(len(data.documents), 1), return_inverse=True)
+    if resample == "topics" and topics.size == 1:
+        resample = "documents"
     value = observed = expected = np.nan
     replicates = np.empty(0)
     if size.size:
@@ -219,7 +229,10 @@ def alpha_of(
         if bootstrap and not np.isnan(value):
             assert seed is not None
             random = Chance.of(seed).stream(f"alpha {label}")
-            if resample == "documents":
+            if resample == "topics":
+                of_topic = csr_array((np.ones(kind.size), (topic, kind)), shape=(topics.size, counts.shape[0]))
+                replicates = disagreement.topics_resampled(of_topic, bootstrap, random)
+            elif resample == "documents":
                 replicates = disagreement.resampled(multiplicity, bootstrap, random)
             else:
                 replicates = disagreement.deviations(multiplicity, expected, bootstrap, random)
@@ -238,6 +251,7 @@ def alpha_of(
         float(expected),
         data.level,
         str(data.scale),
+        n_topics=topics.size,
         n_documents=size.size,
         n_judgments=int(size.sum()),
         n_pairs=int((size * (size - 1)).sum()) // 2,
@@ -289,6 +303,11 @@ class Disagreement:
         """(replicates,) alpha of documents drawn with replacement."""
         blocks = resampled(multiplicity, replicates, self.at_once, random)
         return np.concatenate([self.alphas(weights)[0] for weights in blocks])
+
+    def topics_resampled(self, documents: csr_array, replicates: int, random: np.random.Generator) -> Floats:
+        """(replicates,) alpha of topics drawn with replacement; documents : (topics, documents) how many of each."""
+        blocks = resampled(np.ones(documents.shape[0], np.int64), replicates, self.at_once, random)
+        return np.concatenate([self.alphas(drawn @ documents)[0] for drawn in blocks])
 
     def deviations(
         self, multiplicity: NDArray[np.int64], expected: float, replicates: int, random: np.random.Generator

@@ -105,7 +105,7 @@ def alpha_by_gold(
     *,
     by: str | None = None,
     bootstrap: int = 0,
-    resample: Resample = "documents",
+    resample: Resample = "topics",
     confidence: float = 0.95,
     rng: Rng = None,
     repeats: Repeats = "first",

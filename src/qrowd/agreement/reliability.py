@@ -55,10 +55,10 @@ class Documents:
 
     @cached_property
     def alike(self) -> tuple[Counts, Ints]:
-        """The distinct rows of `counts`, and how many documents have each."""
+        """The distinct rows of `counts`, and (documents,) the row of each document."""
         if isinstance(self.counts, np.ndarray):
             return alike(self.counts)
-        return self.counts, np.ones(self.pair.size, np.int64)
+        return self.counts, np.arange(self.pair.size)
 
     def part(self, wanted: Callable[[Ints], NDArray[np.bool_]]) -> Documents:
         """Some of the documents; wanted says which of their numbers."""

@@ -33,7 +33,9 @@ def agree(
     level: Level = None,
     by_topic: Annotated[bool, typer.Option("--by-topic", help="Also one alpha per topic.")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for the interval; 0 for none.")] = 1000,
-    resample: Annotated[str, typer.Option(help="documents | deviations (Hayes & Krippendorff)")] = "documents",
+    resample: Annotated[
+        str, typer.Option(help="Draw topics | documents, or deviations (Hayes & Krippendorff).")
+    ] = "topics",
     slots: Annotated[int | None, typer.Option(help="Only the first N judgments of each document.")] = None,
     repeats: Repeats = "first",
     unit: Unit = False,

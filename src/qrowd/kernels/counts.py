@@ -41,17 +41,17 @@ def value_counts(starts: Ints, code: NDArray[np.int32], n_values: int) -> Counts
 
 
 def alike(counts: Floats) -> tuple[Floats, Ints]:
-    """The distinct rows of dense whole-number counts, and how many documents have each.
+    """The distinct rows of dense whole-number counts, and (documents,) the row of each document.
 
     A crowd's five labels of three grades take 21 forms, however many documents there are. Where rows are too wide to
     be told apart by one 64-bit number they are given back as they are.
     """
     base = int(counts.max(initial=0)) + 1
     if base ** counts.shape[1] >= 2**63:
-        return counts, np.ones(counts.shape[0], np.int64)
+        return counts, np.arange(counts.shape[0])
     place = np.array([base**i for i in range(counts.shape[1])], np.int64)
-    _, first, multiplicity = np.unique(counts.astype(np.int64) @ place, return_index=True, return_counts=True)
-    return counts[first], multiplicity.astype(np.int64)
+    _, first, kind = np.unique(counts.astype(np.int64) @ place, return_index=True, return_inverse=True)
+    return counts[first], kind.astype(np.int64)
 
 
 def coincidences(counts: Floats, weight: Floats | None = None) -> Floats:

@@ -68,7 +68,8 @@ def _notes(alpha: Alpha) -> list[str]:
     if alpha.n_repeats:
         told.append(f"repeats: {alpha.n_repeats:,} judgments repeat one by the same assessor; counted: {alpha.repeats}")
     if alpha.bootstrap:
-        told.append(f"bootstrap: {alpha.bootstrap:,} replicates, drawing {alpha.resample}; rng={alpha.seed!r}")
+        alone = ", of the only topic" if alpha.n_topics == 1 and alpha.resample == "documents" else ""
+        told.append(f"bootstrap: {alpha.bootstrap:,} replicates, drawing {alpha.resample}{alone}; rng={alpha.seed!r}")
     return told
 
 
