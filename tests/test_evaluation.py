@@ -87,14 +87,18 @@ def test_the_result_says_what_was_tied_missing_unjudged_repeated_and_on_which_sc
         ("t", "c", "bob", -1),
         ("u", "a", "bob", 0),
     ]
-    attrs = evaluate(runs, Judgments.from_rows(rows, scales={"bob": "0-3"}), "P@1", ties="expected").attrs
+    attrs = evaluate(
+        runs, Judgments.from_rows(rows, scales={"bob": "0-3"}), ["DCG", "P@3", "P@1"], ties="expected"
+    ).attrs
     assert {name: attrs[name] for name in ("lists", "tied_lists", "missing_lists", "unjudged_topics")} == {
         "lists": 3,
         "tied_lists": 1,
         "missing_lists": 1,
         "unjudged_topics": 1,
     }
-    assert attrs["unjudged_share_at_10"] == approx(2 / 8)  # x and y; c was pooled, though nobody judged it
+    # x stands third and y fourth; c was pooled, though nobody judged it
+    assert attrs["unjudged_shares"] == {1: 0, 3: approx(1 / 7), None: approx(2 / 8)}
+    assert list(attrs["unjudged_shares"]) == [1, 3, None]
     assert attrs["repeated_judgments"] == 1
     assert attrs["conventions"]["ties"] == "expected"
     assert attrs["conventions"]["min_coverage"] == 0.1

@@ -295,7 +295,7 @@ class _Plan:
         if alignment is None:
             return {}
         return {
-            "unjudged_share_at_10": alignment.unjudged_share(10),
+            "unjudged_shares": alignment.unjudged_shares(measure.cut for measure in self.measures),
             "lists": alignment.n_lists,
             "tied_lists": alignment.n_tied_lists,
             "missing_lists": int(alignment.missing.sum()),

@@ -64,7 +64,21 @@ def test_ranks_that_contradict_the_scores_are_counted():
 
 def test_the_share_nobody_judged_is_told():
     runs = qrowd.Runs.from_dict({"A": {"q1": {"d1": 3, "x": 2}, "q2": {"d4": 1, "y": 0}}})
-    assert told(FULL, runs=runs)["unjudged"].startswith("50 % of the first 10")
+    assert told(FULL, runs=runs)["unjudged"] == "50 % of all retrieved documents were judged by nobody; they gain 0"
+
+
+@pytest.mark.parametrize(
+    ("measures", "counted"),
+    [
+        (["P@2"], "25 % of the first 2 retrieved"),
+        (["nDCG@3"], "20 % of the first 3 retrieved"),
+        (["P@1", "RR", "P@2"], "0 % of the first, 25 % of the first 2, 55.6 % of all retrieved"),
+    ],
+)
+def test_the_share_nobody_judged_is_counted_down_to_each_cut_off(measures, counted):
+    ranking = {f"x{rank}": 3 - rank for rank in range(4, 8)}
+    runs = qrowd.Runs.from_dict({"A": {"q1": {"d1": 9, "d2": 8, "d3": 7} | ranking, "q2": {"d4": 1, "y": 0}}})
+    assert told(FULL, measures=measures, runs=runs).get("unjudged", "").startswith(counted)
 
 
 def test_the_residual_of_rbp_is_told_where_it_was_computed():

@@ -196,7 +196,7 @@ def agreement_aware_ndcg(
         },
         "scales": {PANEL: made.scale},
         "repeated_judgments": made.n_repeats,
-        "unjudged_share_at_10": alignment.unjudged_share(10),
+        "unjudged_shares": alignment.unjudged_shares([cutoff]),
         "lists": alignment.n_lists,
         "tied_lists": alignment.n_tied_lists,
         "missing_lists": int(alignment.missing.sum()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,11 +44,16 @@ class Alignment:
     n_tied_lists: int
     n_lists: int
 
-    def unjudged_share(self, cut: int) -> float:
-        """Share of the first `cut` retrieved documents that nobody judged."""
+    def unjudged_share(self, cut: int | None) -> float:
+        """Share of the first `cut` retrieved documents of each list that nobody judged; of all of them for None."""
         pooled = sum(int((t.rows[:, :cut] >= 0).sum()) for t in self.topics)
-        retrieved = sum(int(np.minimum(t.lengths, cut).sum()) for t in self.topics)
+        retrieved = sum(int(np.minimum(t.lengths, t.rows.shape[1] if cut is None else cut).sum()) for t in self.topics)
         return 1 - pooled / retrieved if retrieved else 0.0
+
+    def unjudged_shares(self, cuts: Iterable[int | None]) -> dict[int | None, float]:
+        """{cut: share} of each cut-off that measures use, the smallest first and None, the whole list, last."""
+        ordered = sorted(set(cuts), key=lambda cut: (cut is None, cut or 0))
+        return {cut: self.unjudged_share(cut) for cut in ordered}
 
 
 def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignment:

@@ -32,14 +32,20 @@ def notes(scores: Scores) -> Iterator[str]:
         )
         yield f"repeats: {repeats:,} {what} repeat one by the same assessor; {rule}"
     yield from _ranking(scores, conventions)
-    unjudged = scores.attributes["unjudged_share_at_10"]
-    if unjudged > 0:
+    shares = scores.attributes["unjudged_shares"]
+    if any(shares.values()):
         what = "gain 0" if conventions["unjudged"] == "nonrelevant" else "are taken out of each ranking first"
         told = "compared by nobody" if compared else f"judged by nobody; they {what}"
-        yield f"unjudged: {_percent(unjudged)} of the first 10 retrieved documents were {told}"
+        counted = ", ".join(f"{_percent(share)} of {looked_at(cut)}" for cut, share in shares.items())
+        yield f"unjudged: {counted} retrieved documents were {told}"
     yield from _residual(scores)
     yield from _empty(scores, conventions["empty"])
     yield from _missing(scores, conventions["missing"])
+
+
+def looked_at(cut: int | None) -> str:
+    """Which of the retrieved documents a measure with this cut-off looks at."""
+    return "all" if cut is None else "the first" if cut == 1 else f"the first {cut}"
 
 
 _REPEATS = {"first": "the first counts", "last": "the last counts", "mean": "their mean counts"}

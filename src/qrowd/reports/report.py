@@ -252,6 +252,7 @@ def _tau_with(scores: Scores, held: Scores, measure: str) -> dict[str, float]:
 
 def _facts(runs: Runs, judgments: Judgments, scores: Scores, array: Floats) -> dict[str, Any]:
     about = scores.attributes
+    ((cut, share),) = about["unjudged_shares"].items()
     return {
         "systems": len(scores.systems),
         "topics": int((~np.isnan(array)).any(axis=(0, 2)).sum()),
@@ -260,7 +261,8 @@ def _facts(runs: Runs, judgments: Judgments, scores: Scores, array: Floats) -> d
         "documents": int(judgments.panel().pool.document.size),
         "repeated": int(about["repeated_judgments"]),
         "retrieved": len(runs),
-        "unjudged_share_at_10": float(about["unjudged_share_at_10"]),
+        "unjudged_cut": cut,
+        "unjudged_share": share,
         "missing_lists": int(about["missing_lists"]),
         "whole_pools": float((scores.coverage == 1).mean()),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 
 from qrowd.reports.document import probability
+from qrowd.reports.notes import looked_at
 from qrowd.reports.report import Report, interval, signed
 from qrowd.reports.report_merging import PANEL
 
@@ -109,7 +110,8 @@ def on_coverage(report: Report) -> str:
         f"{_count(facts['assessors'], 'assessor')} on {_count(facts['topics'], 'topic')}; "
         f"{_count(facts['systems'], 'system')}."
     )
-    return f"{told} {100 * facts['unjudged_share_at_10']:.1f} % of the first 10 results were judged by nobody."
+    unjudged = f"{100 * facts['unjudged_share']:.1f} % of {looked_at(facts['unjudged_cut'])} results"
+    return f"{told} {unjudged} were judged by nobody."
 
 
 def facts_of(report: Report) -> list[tuple[str, str]]:
