@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import qrowd
 from oracles import certainty as oracle
-from qrowd.comparison.differences import all_differences, difference, recommended
+from qrowd.comparison.differences import all_differences, difference
+from qrowd.comparison.interval_widths import recommended
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.two_way import two_way, two_way_with_holes
 
@@ -170,37 +171,66 @@ def test_a_difference_that_never_varies_is_sure_and_has_no_test(method):
         assert found.another_panel() == (0.5 if apart == 0 else 1.0)
 
 
-def test_another_panel_is_a_t_over_the_assessors_own_differences():
-    scores = panel(10, 5)
-    own = (scores[:, :, 0] - scores[:, :, 1]).mean(axis=1)
-    found = difference(scores, 0, 1)
-    t = abs(own.mean()) / (own.std(ddof=1) * (1 / 5 + 1 / 3) ** 0.5)
+def lasting(scores, first, second, error):
+    """The share of a difference that is expected to last, in loops: all systems' spread against the error of a mean."""
+    means = scores.mean(axis=(0, 1))
+    median, m = np.median(means), len(means)
+    above = (means[first] + means[second]) / 2 > median
+    side = [2 * (x - median) ** 2 / (m - 1) for x in means if (x > median if above else x < median)]
+    return max(0.0, 1 - error / min(means.var(ddof=1), sum(side)))
+
+
+def error_of_means(scores, unit):
+    """Variance of a system's mean among the others, by assessors (unit 0) or by topics (unit 1) that are drawn."""
+    own = scores.mean(axis=1 - unit)  # (units, systems)
+    centred = own - own.mean(axis=1, keepdims=True)
+    centred = centred - centred.mean(axis=0)
+    units, systems = own.shape
+    return (centred**2).sum() / (units - 1) / (systems - 1) / units
+
+
+def test_another_panel_is_a_t_over_the_assessors_own_differences_of_what_is_expected_to_last():
+    scores = panel(10, 5, 7) + 0.1 * np.arange(7)
+    own = (scores[:, :, 6] - scores[:, :, 3]).mean(axis=1)
+    found = difference(scores, 6, 3)
+    share = lasting(scores, 6, 3, error_of_means(scores, 0))
+    assert 0 < share < 1
+    assert (found.lasting_share, found.n_systems) == (pytest.approx(share), 7)
+    t = share * abs(own.mean()) / (own.std(ddof=1) * (share / 5 + 1 / 3) ** 0.5)
     assert found.another_panel(3) == pytest.approx(scipy.stats.t.cdf(t, 4))
     assert 0.5 <= found.another_panel(1) <= found.another_panel(3) <= found.another_panel(100)
     with pytest.raises(ArgumentError, match="n_assessors=0"):
         found.another_panel(0)
 
 
-def test_another_panel_agrees_as_often_as_it_says():
-    """Half of many panels predict the other half: the mean prediction is the share that agrees."""
-    random = np.random.default_rng(4)
-    said, seen = [], []
-    for mu in random.normal(0, 0.1, 400):
-        own = mu + random.normal(0, 0.15, 8)
-        scores = np.zeros((4, 5, 2))
-        scores[:, :, 0] = own[:4, None] + np.linspace(-0.1, 0.1, 5)
-        said.append(difference(scores, 0, 1, method="topics").another_panel(4))
-        seen.append(own[:4].mean() * own[4:].mean() > 0)
-    assert np.mean(said) == pytest.approx(np.mean(seen), abs=0.06)
+def test_of_equal_systems_no_lead_is_expected_to_last():
+    scores = np.random.default_rng(8).normal(0, 0.1, (5, 40, 20))
+    leader, second = np.argsort(-scores.mean(axis=(0, 1)))[:2]
+    found = difference(scores, int(leader), int(second))
+    assert found.another_panel() < 0.6
+    assert found.p_better < 0.6
 
 
-def test_p_better_allows_for_the_error_of_both_times():
-    scores = panel(15, 6)
-    found = difference(scores, 0, 1, method="satterthwaite")
-    t = found.difference / (found.error * 2**0.5)
-    assert found.p_better == pytest.approx(scipy.stats.t.cdf(t, found.df))
-    pigeon = difference(scores, 0, 1, method="pigeonhole", rng=1)
-    assert pigeon.p_better == pytest.approx(scipy.stats.norm.cdf(pigeon.difference / (pigeon.error * 2**0.5)), abs=0.02)
+def test_systems_that_lack_a_cell_of_the_two_do_not_say_how_far_systems_lie_apart():
+    scores = panel(10, 5, 7) + 0.1 * np.arange(7)
+    holed = scores.copy()
+    holed[0, 0, 5] = NAN
+    found = difference(holed, 6, 3)
+    assert (found.n_systems, found.n_left_out) == (6, 0)
+    assert found.lasting_share == difference(np.delete(scores, 5, axis=2), 5, 3).lasting_share
+
+
+def test_p_better_allows_for_the_error_of_both_times_and_for_what_is_not_expected_to_last():
+    scores = panel(15, 6, 7) + 0.1 * np.arange(7)
+    topics = difference(scores, 6, 3, method="topics")
+    share = lasting(scores, 6, 3, error_of_means(scores, 1))
+    assert 0 < share < 1
+    t = share * topics.difference / (topics.error * (1 + share) ** 0.5)
+    assert topics.p_better == pytest.approx(scipy.stats.t.cdf(t, 14))
+    found = difference(scores, 6, 3, method="satterthwaite")
+    assert 0.5 < found.p_better < scipy.stats.t.cdf(found.difference / (found.error * 2**0.5), found.df)
+    pigeon = difference(scores, 6, 3, method="pigeonhole", rng=1)
+    assert pigeon.p_better == pytest.approx(found.p_better, abs=0.03)
 
 
 @pytest.mark.parametrize("method", ["recommended", "pigeonhole", "topics"])
@@ -234,6 +264,9 @@ def test_the_sentence_names_the_winner_first():
         text = difference(scores, *pair).sentence(3)
         assert text.startswith("0 beats 2 by 0.")
         assert "another panel of 3 assessors would agree with probability" in text
+    scores[:, :, 2] = scores[:, :, 1] + np.linspace(-1, 1.1, 30)
+    assert difference(scores, 2, 1).sentence().startswith("2 is ahead of 1 by 0.050 [-0.")
+    assert difference(scores[:, :, [0, 0]], 0, 1).sentence().startswith("0 is level with 1 by 0.000 [0.000, 0.000]")
     assert difference(scores, 0, 2).sentence(1).count("another assessor would agree") == 1
     assert "agree" not in difference(scores[:1], 0, 2).sentence()
 

@@ -91,13 +91,13 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
     scores = made([better, better, worse], assessors=("ann", "bob", "eve"), systems=("x", "y"))
     for pair in (("x", "y"), ("y", "x")):
         sentence = compare_systems(scores, pair=pair).sentence
-        assert sentence.startswith("By M, x beats y by 0.050 [")
+        assert sentence.startswith("By M, x is ahead of y by 0.050 [")
         assert (
             "; for 2 of 3 assessors, not for eve; another assessor helps more than judging 20 more topics" in sentence
         )
         assert "another panel of 3 assessors would agree with probability " in sentence
     rows = tables_of(compare_systems(scores, pair=("y", "x")))["M: y minus x"].rows
-    assert rows[0] == ["panel", "-0.0500", "0/0/4", ".125"]
+    assert rows[0] == ["panel", "-0.0500", "0/0/4", ".423"]  # the interval's p, not a second one
     assert rows[1] == ["eve", "+0.0500", "4/0/0", ".125"]
     equal = compare_systems(made([better, [[0.5, 0.6]] * 4], systems=("x", "y")), pair=("x", "y")).sentence
     assert equal.startswith("By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors;")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from qrowd.comparison.differences import difference, recommended
+from qrowd.comparison.differences import difference
+from qrowd.comparison.interval_widths import recommended
 from qrowd.errors import ArgumentError
 from qrowd.reports.document import render
 from qrowd.studies import coverage as study

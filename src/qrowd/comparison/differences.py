@@ -4,25 +4,25 @@ D[t, a] = mu + topic + assessor + error, topics and assessors both drawn at rand
 has the variance v_t / T + v_a / A + v_e / (T A), estimated by
 (max(MS_t - MS_e, 0) + max(MS_a - MS_e, 0) + MS_e) / (T A).
 
-Brennan (2001), Generalizability Theory; Satterthwaite (1946), An Approximate Distribution of Estimates of Variance
-Components. Biometrics Bulletin 2(6); Banerjee (1960), Approximate Confidence Interval for Linear Functions of Means of
-k Populations when the Population Variances are not Equal. Sankhya 22; Owen (2007), The Pigeonhole Bootstrap. Ann. Appl.
-Stat. 1(2). Which of them covers how often: `qrowd.studies.coverage`.
+Brennan (2001), Generalizability Theory; Owen (2007), The Pigeonhole Bootstrap. Ann. Appl. Stat. 1(2). The intervals:
+`interval_widths`; which of them covers how often: `qrowd.studies.coverage`. Whether others would agree: `shrinkage`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import isnan, nan, sqrt
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import benjamini_hochberg, holm
-from qrowd.comparison.labelled import number_of
+from qrowd.comparison.interval_widths import ENOUGH, Method, half_widths, recommended, two_sided_p
+from qrowd.comparison.labelled import labelled, number_of
 from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
+from qrowd.comparison.shrinkage import lasting_share, same_again
 from qrowd.errors import ArgumentError
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Rng, Seed, seed_of
@@ -32,11 +32,8 @@ from qrowd.model.scores import Floats
 if TYPE_CHECKING:
     from qrowd.comparison.labelled import OneMeasure
 
-Method = Literal["banerjee", "satterthwaite", "pigeonhole", "topics"]
 Wanted = Literal["recommended", "banerjee", "satterthwaite", "pigeonhole", "topics"]
 ManyCorrections = Literal["holm", "benjamini-hochberg", "none"]
-ENOUGH = 5
-"""Assessors from which on Satterthwaite's interval covers as it should (table of the coverage study)."""
 PAIRS_AT_ONCE = 128
 
 
@@ -50,7 +47,9 @@ class Difference:
         `negative`; nan where the design does not tell them apart.
     p : two-sided, that there is no difference; nan where nothing varies.
     p_better : the chance that the first is ahead again if both topics and assessors are new and as many as now (topics
-        alone are new under method "topics"). It allows for the error on both sides, this time and next time.
+        alone are new under method "topics"), calibrated as `another_panel`.
+    lasting_share : share of the difference that is expected to last with other assessors on these topics, by the spread
+        of all `n_systems` systems that have a score wherever the two have one (see `shrinkage`).
     method, reason : what was used and why. design : how assessors meet topics.
     n_left_out : cells in which only one of the two has a score. n, seed : of the bootstrap; 0 and None without.
     """
@@ -68,6 +67,8 @@ class Difference:
     negative: tuple[str, ...]
     p: float
     p_better: float
+    lasting_share: float
+    n_systems: int
     method: Method
     reason: str
     design: Design
@@ -78,14 +79,17 @@ class Difference:
     n: int
     seed: Seed | None
     assessor_variance: float = field(repr=False)  # of one assessor's mean over topics
-    assessor_df: int = field(repr=False)
+    mean_squares: tuple[float, ...] = field(repr=False)  # of topics, assessors and error; empty without components
+    mean_squares_df: tuple[float, ...] = field(repr=False)
+    mean_squares_per: tuple[float, ...] = field(repr=False)  # as `TwoWay.per`
 
     def another_panel(self, n_assessors: int | None = None) -> float:
         """The chance that n other assessors, on the same topics, see the same system ahead; as many as now by default.
 
-        P(t < |difference| / sqrt(s^2 (1/A + 1/n))), A - 1 degrees of freedom in a full table, s^2 being the variance
-        between the assessors' own differences: the chance allows for what this panel does not know of the next. nan
-        where the design does not tell assessors apart; .5 where there is no difference.
+        P(t < k |difference| / sqrt(s^2 (k / A + 1 / n))), A - 1 degrees of freedom in a full table, s^2 being the
+        variance between the assessors' own differences and k the `lasting_share`: a leader and a runner-up were chosen
+        from the same scores, so that part of the lead is luck. nan where the design does not tell assessors apart; .5
+        where there is no difference.
 
         Raises
         ------
@@ -97,8 +101,11 @@ class Difference:
             raise ArgumentError(f"n_assessors={n}: at least 1 was expected")
         if isnan(self.assessor_variance):
             return nan
-        spread = sqrt(self.assessor_variance * (1 / self.n_assessors + 1 / n))
-        return float(_student_cdf(abs(self.difference), spread, self.assessor_df))
+        now, then = (np.array([self.assessor_variance / count]) for count in (self.n_assessors, n))
+        found = same_again(
+            np.array([self.difference]), now, then, np.array([self.mean_squares_df[1]]), np.array([self.lasting_share])
+        )
+        return float(found[0])
 
     def variance(self, n_topics: int, n_assessors: int) -> float:
         """Of the difference's mean over so many topics and assessors: v_t / T + v_a / A + v_e / (T A).
@@ -108,12 +115,20 @@ class Difference:
         own = self.v_topic / n_topics + self.v_assessor / n_assessors
         return float(own + self.v_error / (n_topics * n_assessors))
 
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval says that the systems differ."""
+        return self.low > 0 or self.high < 0
+
     def sentence(self, n_assessors: int | None = None, digits: int = 3) -> str:
-        """What a reader needs: who beats whom by how much, how surely, and whether another panel would agree."""
+        """What a reader needs: who is ahead by how much, how surely, and whether another panel would agree.
+
+        "beats" where the interval excludes 0, else "is ahead of"; "is level with" where there is no difference.
+        """
         winner, loser, sign = (self.first, self.second, 1) if self.difference >= 0 else (self.second, self.first, -1)
         bounds = sorted((sign * self.low, sign * self.high))
         low, high, by = (f"{value:.{digits}f}" for value in (*bounds, abs(self.difference)))
-        verb = "beats" if self.difference else "is level with"
+        verb = "beats" if self.excludes_zero else "is ahead of" if self.difference else "is level with"
         text = f"{winner} {verb} {loser} by {by} [{low}, {high}]"
         agree, n = self.another_panel(n_assessors), n_assessors or self.n_assessors
         whose = f"another panel of {n} assessors" if n > 1 else "another assessor"
@@ -226,11 +241,16 @@ def difference(
         raise ArgumentError(f"systems {panel.systems[0]!r} and {panel.systems[1]!r} are the same; name two")
     used, reason = _method(panel, method)
     seed = seed_of(rng) if used == "pigeonhole" else None
-    found = _Pairs.of(panel, np.array([0]), np.array([1]), used, confidence, n, seed, 1)
-    v_topic, v_assessor, v_error, of_assessor = nan, nan, nan, nan
+    spread = _Spread.of(_field(scores, first, second), used)
+    pair = np.array([0]), np.array([1])
+    found = _Pairs.of(panel, *pair, spread, used, confidence, n, seed, 1)
+    v_topic, v_assessor, v_error, of_assessor, share = nan, nan, nan, nan, nan
     negative: tuple[str, ...] = ()
+    mean_squares: tuple[tuple[float, ...], ...] = (), (), ()
     if panel.components_known:
-        squares = _squares(panel, np.array([0]), np.array([1]))
+        squares = _squares(panel, _differences(panel, *pair))
+        mean_squares = tuple(squares.ms[:, 0].tolist()), tuple(squares.df.tolist()), tuple(squares.per.tolist())
+        share = float(spread.share(spread.assessors, panel, *pair)[0])
         v_topic, v_assessor, v_error = squares.components()[:, 0].tolist()
         negative = tuple(
             name
@@ -252,6 +272,8 @@ def difference(
         negative=negative,
         p=float(found.p[0]),
         p_better=float(found.p_better[0]),
+        lasting_share=share,
+        n_systems=spread.means.size,
         method=used,
         reason=reason,
         design=panel.design,
@@ -262,7 +284,9 @@ def difference(
         n=n if used == "pigeonhole" else 0,
         seed=seed,
         assessor_variance=of_assessor,
-        assessor_df=panel.assessor_df,
+        mean_squares=mean_squares[0],
+        mean_squares_df=mean_squares[1],
+        mean_squares_per=mean_squares[2],
     )
 
 
@@ -287,7 +311,7 @@ def all_differences(
     used, reason = _method(panel, method)
     first, second = np.triu_indices(len(panel.systems), 1)
     seed = seed_of(rng) if used == "pigeonhole" else None
-    found = _Pairs.of(panel, first, second, used, confidence, n, seed, threads)
+    found = _Pairs.of(panel, first, second, _Spread.of(panel, used), used, confidence, n, seed, threads)
     return AllDifferences(
         panel.systems, first, second, found.difference, found.error, found.low, found.high, found.df, found.p,
         found.p_better, used, reason, panel.design, confidence, len(panel.topics), len(panel.assessors),
@@ -295,31 +319,43 @@ def all_differences(
     )  # fmt: skip
 
 
-def recommended(n_assessors: int) -> Method:
-    """The method that the coverage study recommends for so many assessors."""
-    return "topics" if n_assessors == 1 else "banerjee" if n_assessors < ENOUGH else "satterthwaite"
+def _field(scores: OneMeasure, first: str | int, second: str | int) -> Panel:
+    """The two systems and all others that have a score wherever both of them have one."""
+    values, (_, _, names) = labelled(scores, "assessor", "topic", "system")
+    pair = [number_of(name, names, "system") for name in (first, second)]
+    known = ~np.isnan(values)
+    complete = known[known[:, :, pair].all(axis=2)].all(axis=0)
+    return panel_of(scores, tuple(np.flatnonzero(complete).tolist()))
 
 
-def half_widths(squares: TwoWay, method: Method, confidence: float) -> Floats:
-    """(columns,) half the interval: one t for the whole error, or one for each part of it.
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """How far apart systems lie, and how much of it is error: what shrinks a difference.
 
-    satterthwaite : t_df sqrt(V). banerjee : sqrt(sum t_i^2 V_i) over V_t = w_t max(MS_t - MS_e, 0), V_a likewise, and
-    V_e = w_e MS_e, t_i with the degrees of freedom of each: with few assessors it does not hang on how many degrees of
-    freedom chance made of them.
+    means : (systems,). both, assessors : error variance of a system's mean around where it stands among the others,
+    from what the method takes for drawn, and from assessors alone (nan without components).
     """
-    return _half_widths(squares, method, np.full(squares.mean.shape, (1 + confidence) / 2))
 
+    means: Floats
+    both: float
+    assessors: float
 
-def _half_widths(squares: TwoWay, method: Method, level: Floats) -> Floats:
-    from scipy.special import stdtrit
+    @classmethod
+    def of(cls, panel: Panel, method: Method) -> _Spread:
+        n_systems = len(panel.systems)
+        centred = np.where(panel.known[:, :, None], panel.values - panel.values.mean(axis=2, keepdims=True), 0.0)
+        squares = _squares(panel, centred, topics=method == "topics")
+        ms = squares.ms.sum(axis=1, keepdims=True) / (n_systems - 1)
+        both, _ = TwoWay(squares.mean[:1], ms, squares.df, squares.weights, squares.per).variance()
+        assessors = nan
+        if panel.components_known:
+            assessors = float(_squares(panel, centred).ms[1].sum() / (n_systems - 1) / panel.known.sum())
+        return cls(panel.by_topic(panel.values).mean(axis=0), float(both[0]), assessors)
 
-    if method == "banerjee":
-        parts = np.maximum(np.concatenate([squares.ms[:2] - squares.ms[2], squares.ms[2:]]), 0.0)
-        t = stdtrit(squares.df[:, None], level)
-        with np.errstate(over="ignore"):  # quantiles of levels next to 0, on the way to a p
-            return np.asarray(np.sqrt((squares.weights[:, None] * parts * t**2).sum(axis=0)))
-    variance, df = squares.variance()
-    return np.where(np.isnan(df), 0.0, stdtrit(df, level) * np.sqrt(variance))
+    def share(self, error: float, panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+        """(pairs,) of the panel's systems: the share of their difference that is expected to last."""
+        means = panel.by_topic(panel.values).mean(axis=0)
+        return lasting_share(self.means, error, (means[first] + means[second]) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,22 +374,26 @@ class _Pairs:
         panel: Panel,
         first: NDArray[np.int64],
         second: NDArray[np.int64],
+        spread: _Spread,
         method: Method,
         confidence: float,
         n: int,
         seed: Seed | None,
         threads: int | None,
     ) -> _Pairs:
+        def lasting(i: NDArray[np.int64], j: NDArray[np.int64]) -> Floats:
+            return spread.share(spread.both, panel, i, j)
+
         if method == "pigeonhole":
             replicates = replicate_means(panel, n, "both", seed, threads).T
             means = panel.by_topic(panel.values).mean(axis=0)
 
             def part(i: NDArray[np.int64], j: NDArray[np.int64]) -> list[Floats]:
-                return _from_replicates(means[i] - means[j], replicates[i] - replicates[j], confidence)
+                return _from_replicates(means[i] - means[j], replicates[i] - replicates[j], lasting(i, j), confidence)
         else:
 
             def part(i: NDArray[np.int64], j: NDArray[np.int64]) -> list[Floats]:
-                return _from_squares(panel, i, j, method, confidence)
+                return _from_squares(panel, i, j, lasting(i, j), method, confidence)
 
         return cls(*_in_parts(part, first, second))
 
@@ -369,23 +409,26 @@ def _in_parts(
 
 
 def _from_squares(
-    panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64], method: Method, confidence: float
+    panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64], share: Floats, method: Method, confidence: float
 ) -> list[Floats]:
-    squares = _squares(panel, first, second, topics=method == "topics")
+    squares = _squares(panel, _differences(panel, first, second), topics=method == "topics")
     mean = squares.mean
     variance, df = squares.variance()
     error = np.sqrt(variance)
     half = half_widths(squares, method, confidence)
     varies = error > 0
-    p = np.where(varies, _two_sided(squares, method, np.abs(mean)), np.nan)
-    again = np.where(varies, _two_sided(squares, method, np.abs(mean) / sqrt(2)), 0.0) / 2
+    p = np.where(varies, two_sided_p(squares, method, np.abs(mean)), np.nan)
+    again = np.where(varies, two_sided_p(squares, method, share * np.abs(mean) / np.sqrt(1 + share)), 0.0) / 2
     again[~varies & (mean == 0)] = 0.5
     return [mean, error, mean - half, mean + half, df, p, np.where(mean < 0, again, 1 - again)]
 
 
-def _squares(panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64], *, topics: bool = False) -> TwoWay:
-    """Mean squares of the differences, those that are but rounding being 0; of topics alone, their means' only."""
-    values = panel.values[:, :, first] - panel.values[:, :, second]
+def _differences(panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+    return np.asarray(panel.values[:, :, first] - panel.values[:, :, second])
+
+
+def _squares(panel: Panel, values: Floats, *, topics: bool = False) -> TwoWay:
+    """Mean squares of differences, those that are but rounding being 0; of topics alone, their means' only."""
     if topics:
         by_topic = panel.by_topic(values)
         n_topics = by_topic.shape[0]
@@ -401,24 +444,7 @@ def _squares(panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64], 
     return TwoWay(mean, np.where(found.ms <= scale**2, 0.0, found.ms), found.df, found.weights, found.per)
 
 
-def _two_sided(squares: TwoWay, method: Method, size: Floats) -> Floats:
-    """(columns,) p at which the interval's half width is just `size`."""
-    from scipy.special import stdtr
-
-    if method != "banerjee":
-        variance, df = squares.variance()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(2 * stdtr(df, -size / np.sqrt(variance)))
-    low, high = np.full(size.shape, -300.0), np.zeros(size.shape)  # log p
-    for _ in range(60):
-        middle = (low + high) / 2
-        # The quantile from its far side, where small p have digits to spare.
-        wide = _half_widths(squares, method, np.exp(middle) / 2) > size
-        low, high = np.where(wide, middle, low), np.where(wide, high, middle)
-    return np.asarray(np.exp((low + high) / 2))
-
-
-def _from_replicates(mean: Floats, replicates: Floats, confidence: float) -> list[Floats]:
+def _from_replicates(mean: Floats, replicates: Floats, share: Floats, confidence: float) -> list[Floats]:
     """The same from (pairs, n) replicates of the differences."""
     n = replicates.shape[1]
     low, high = np.quantile(replicates, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
@@ -426,17 +452,10 @@ def _from_replicates(mean: Floats, replicates: Floats, confidence: float) -> lis
     p = np.minimum(2 * (np.minimum(below, above) + 1) / (n + 1), 1.0)
     error = replicates.std(axis=1, ddof=1)
     p[error <= 1e-12 * np.abs(replicates).max(axis=1)] = np.nan
-    twice = replicates + np.roll(replicates, 1, axis=1) - mean[:, None]  # the error of this time and of next time
-    again = (twice > 0).mean(axis=1) + (twice == 0).mean(axis=1) / 2
-    return [mean, error, low, high, np.full(mean.shape, np.nan), p, again]
-
-
-def _student_cdf(size: float, error: float, df: float) -> float:
-    from scipy.special import stdtr
-
-    if error <= 0:
-        return 1.0 if size > 0 else 0.5
-    return float(stdtr(df, size / error))
+    error[np.isnan(p)] = 0.0
+    unknown = np.full(mean.shape, np.nan)
+    again = same_again(mean, error**2, error**2, unknown, share)
+    return [mean, error, low, high, unknown, p, np.where(mean < 0, 1 - again, again)]
 
 
 def _method(panel: Panel, wanted: Wanted) -> tuple[Method, str]:

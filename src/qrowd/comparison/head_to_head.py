@@ -26,7 +26,8 @@ class HeadToHead:
 
     difference : mean over the topics where both have a score; nan without any.
     wins, ties, losses : topics where the first scores higher, the same, lower.
-    p : two-sided Wilcoxon signed-rank test over topics; nan without a topic.
+    p : two-sided Wilcoxon signed-rank test over topics; nan without a topic. The panel's takes its assessors for the
+        only ones there could be; `difference` has the p that does not.
     """
 
     first: str

@@ -68,9 +68,12 @@ class Panel:
         """(topics, columns) means over the assessors of (topics, assessors, columns) values, 0 where not known."""
         return np.asarray(values.sum(axis=1) / self.known.sum(axis=1)[:, None])
 
-    def squares(self, values: Floats) -> TwoWay:
-        """Mean squares of (topics, assessors, columns) values; the design has components."""
-        found = two_way(values) if self.known.all() else two_way_with_holes(values, self.known)
+    def squares(self, values: Floats, *, products: bool = False) -> TwoWay:
+        """Mean squares, or mean products, of (topics, assessors, columns) values; the design has components."""
+        if self.known.all():
+            found: TwoWay | None = two_way(values, products=products)
+        else:
+            found = two_way_with_holes(values, self.known, products=products)
         if found is None:
             raise NoOverlapError("scores: topics and assessors cannot be told apart; method='topics' needs no more")
         return found

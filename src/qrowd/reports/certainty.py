@@ -50,13 +50,13 @@ def advice(found: Difference) -> str:
 
 
 def certainty_table(title: str, found: Sequence[Difference]) -> Table:
-    """One row per method; the recommended one first, topics alone last."""
+    """One row per method; the recommended one first, which alone gives p, topics alone last."""
     rows = [
         [
             one.method,
             f"{one.difference:+.4f}",
             f"{one.low:+.4f} to {one.high:+.4f}",
-            probability(one.p),
+            probability(one.p) if one is found[0] else "",
             probability(one.p_better),
         ]
         for one in found
@@ -77,7 +77,10 @@ def certainty_notes(found: Sequence[Difference], placed: RankIntervals | None) -
             f"intervals: {100 * first.confidence:g} %, over {first.n_topics} topics and {first.n_assessors} assessors "
             f"({first.design}); {'; '.join(told)}; topics takes the assessors for the only ones there could be"
         )
-        yield "P(ahead again): with as many new topics and new assessors (under topics: new topics alone)"
+        yield (
+            "P(ahead again): with as many new topics and new assessors (under topics: new topics alone), and another "
+            f"panel: of the difference a part is expected to last, by the spread of {first.n_systems} systems"
+        )
     if placed is not None:
         yield (
             f"rank intervals: {100 * placed.confidence:g} % for all systems together, {placed.n:,} replicates over "

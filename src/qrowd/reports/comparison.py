@@ -130,16 +130,19 @@ class MeasureComparison:
         return rows
 
     def pair_rows(self) -> list[dict[str, Any]]:
-        """One row for the panel and one per assessor; none without a pair."""
+        """One row for the panel and one per assessor; none without a pair. The panel's p is that of its interval."""
         pair = self.pair
         if pair is None:
             return []
         names = ("difference", "wins", "ties", "losses", "p")
         columns = [getattr(pair, name).tolist() for name in names]
-        return [
+        rows = [
             {"assessor": who, **dict(zip(names, values, strict=True))}
             for who, *values in zip((PANEL, *pair.assessors), *columns, strict=True)
         ]
+        if self.certainty:
+            rows[0]["p"] = self.certainty[0].p
+        return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +304,7 @@ def _duel(pair: HeadToHead, sure: tuple[Difference, ...]) -> str:
         return f"{tied}; {names[0]} is ahead for {len(ahead)}, {names[1]} for {len(behind)} of {n} assessors"
     told = f"for {len(ahead)} of {n} assessors{against}" if n > 1 else "for the only assessor"
     if not sure:
-        return f"{names[0]} beats {names[1]} by {abs(lead):.4f}, {told}"
+        return f"{names[0]} is ahead of {names[1]} by {abs(lead):.4f}, {told}"
     more = certainty.advice(sure[0])
     return f"{sure[0].sentence()}; {told}" + (f"; {more}" if more else "")
 
@@ -335,7 +338,10 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[s
     yield from certainty.certainty_notes(parts[0].certainty, parts[0].ranks)
     if parts[0].pair is not None:
         without = f" without {reference}" if reference else ""
-        yield f"pair: the panel is the mean over assessors{without}, topic by topic; p by Wilcoxon over topics"
+        tested = "the panel's p is that of its interval, an assessor's that of Wilcoxon over topics"
+        if not parts[0].certainty:
+            tested = "p by Wilcoxon over topics"
+        yield f"pair: the panel is the mean over assessors{without}, topic by topic; {tested}"
 
 
 # ---------------------------------------------------------------------- tables

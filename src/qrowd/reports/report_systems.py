@@ -9,7 +9,8 @@ from math import isnan, nan
 import numpy as np
 
 from qrowd.comparison.corrections import holm
-from qrowd.comparison.differences import Difference, all_differences, difference, half_widths, recommended
+from qrowd.comparison.differences import Difference, all_differences, difference
+from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.labelled import Named
 from qrowd.comparison.resampling import panel_of
 from qrowd.comparison.standings import settled, standings
@@ -280,8 +281,6 @@ def _sentence(part: MeasureComparison, sure: Difference | None, first: str, seco
     if sure is None or isnan(sure.difference):
         return f"By {part.measure}, {first} is ahead of {second}; too little is shared to say how surely."
     told = sure.sentence()
-    if sure.low <= 0 <= sure.high:  # an average says who is ahead, not who is better
-        told = told.replace(f"{first} beats {second}", f"{first} is ahead of {second}", 1)
     if sure.another_panel() < 1:  # rounded, it must not sound certain
         told = told.replace("with probability 1.00", "with probability above 0.99")
     return f"By {part.measure}, {told}."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.differences import half_widths, recommended
+from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.resampling import drawn
 from qrowd.errors import ArgumentError
 from qrowd.kernels.two_way import two_way

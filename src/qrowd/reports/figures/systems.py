@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.comparison.differences import AllDifferences, Method, half_widths, recommended
+from qrowd.comparison.differences import AllDifferences
+from qrowd.comparison.interval_widths import Method, half_widths, recommended
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.resampling import panel_of
 from qrowd.comparison.standings import ranks, settled
