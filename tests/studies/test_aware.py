@@ -10,8 +10,9 @@ from qrowd.aware import aware, random_gaps
 from qrowd.comparison.correlation import ap_correlation, kendall_tau_a
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError, QrowdError, ScaleError
 from qrowd.model.chance import Chance
-from qrowd.studies.aware import APPROACHES, anova_tables, aware_study
+from qrowd.studies.aware import APPROACHES, AwareStudy, anova_tables, aware_study
 from qrowd.studies.aware_page import aware_page
+from qrowd.studies.aware_printed import by_size
 from qrowd.studies.panels import crowdsourcing_track, relevant_from
 
 RUNS, CROWD, GOLD = crowdsourcing_track(4, 9, 3, 60, depth=50, prevalence=0.3, rng=1)
@@ -128,6 +129,36 @@ def test_relative_rmse_is_1_at_the_measure_s_highest():
     assert frame.groupby("measure")["relative_rmse"].max().tolist() == [1, 1]
     row = frame[frame["approach"] == "tpc_apc_md"].iloc[0]
     assert (row["granularity"], row["gap"], row["weight"]) == ("tpc", "apc", "md")
+
+
+def made_up(approaches, rmse):
+    """A study of one measure and two sizes with these errors; every AP correlation and tau is .5."""
+    rmse = np.array(rmse, float)[None, None]
+    same = np.full(rmse.shape, 0.5)
+    return AwareStudy(("all",), ("AP",), approaches, (2, 3), same, same, rmse, np.array([5, 5]), {})
+
+
+def test_approaches_that_the_analyses_of_variance_leave_out_have_no_part_in_the_divisor_of_rmse():
+    analysed, errors = ("mv", "uniform", "sgl_fro_md"), [[0.10, 0.08], [0.05, 0.04], [0.04, 0.02]]
+    alone = made_up(analysed, errors)
+    beside = made_up((*analysed, "tpc_kld_msd:printed"), [*errors, [0.5, 0.2]])
+    assert alone.relative_rmse.max() == 1
+    assert beside.relative_rmse[:, :, :3].tolist() == alone.relative_rmse.tolist()
+    assert beside.relative_rmse[0, 0, 3].tolist() == pytest.approx([5, 2])
+    kept = beside.to_frame().query("~approach.str.endswith(':printed')").reset_index(drop=True)
+    assert kept["relative_rmse"].tolist() == alone.to_frame()["relative_rmse"].tolist()
+    assert by_size(beside, "relative_rmse")[:3].tolist() == by_size(alone, "relative_rmse").tolist()
+
+
+def test_the_page_analyses_the_same_rmse_with_and_without_the_printed_weights():
+    names = ("uniform", "sgl_rmse_md", "sgl_tau_msd", "tpc_kld_md", "tpc_kld_med")
+    options = {"n": 5, "n_tuples": 3, "sizes": [2, 3]}
+    both = study(approaches=(*names, *(f"{name}:printed" for name in names[1:])), **options)
+    assert both.rmse[:, :, 5:].max() > both.rmse[:, :, :5].max()  # or the test would prove nothing
+    alone = study(approaches=names, **options)
+    tables = zip(anova_tables(both, "relative_rmse"), anova_tables(alone, "relative_rmse"), strict=True)
+    for one, other in tables:
+        assert one.ss == pytest.approx(other.ss, abs=1e-12)
 
 
 def test_relevant_from_cuts_every_assessor_at_a_share_of_the_own_scale():

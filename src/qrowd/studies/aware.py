@@ -69,11 +69,19 @@ class AwareStudy:
     tuples: NDArray[np.int64]
     attributes: Mapping[str, Any]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system set, measure, approach and size; estimators also by granularity, gap and weight.
+    @property
+    def relative_rmse(self) -> Floats:
+        """(system sets, measures, approaches, sizes) RMSE divided by the highest of its measure (section 6.1).
 
-        `relative_rmse` is the RMSE divided by the highest of its measure (section 6.1).
+        The highest is over the approaches that enter the analyses of variance: estimators whose weights are as printed
+        (`PRINTED`) are divided by the same number, but do not determine it, and may exceed 1.
         """
+        analysed = [not approach.endswith(PRINTED) for approach in self.approaches]
+        rmse = self.rmse[:, :, analysed] if any(analysed) else self.rmse
+        return self.rmse / np.nanmax(rmse, axis=(0, 2, 3), keepdims=True)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per system set, measure, approach and size; estimators also by granularity, gap and weight."""
         labels = (self.system_sets, self.measures, self.approaches, self.sizes)
         codes = np.indices(self.rmse.shape).reshape(4, -1)
         names = ("systems", "measure", "approach", "size")
@@ -85,8 +93,7 @@ class AwareStudy:
             columns[name] = np.array([part[place] for part in parts])[codes[2]]
         for name in FIGURES:
             columns[name] = getattr(self, name).ravel()
-        highest = np.nanmax(self.rmse, axis=(0, 2, 3), keepdims=True)
-        columns["relative_rmse"] = (self.rmse / highest).ravel()
+        columns["relative_rmse"] = self.relative_rmse.ravel()
         return make_frame(columns, backend)
 
     def estimators(self) -> pandas.DataFrame:

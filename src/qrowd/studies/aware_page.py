@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from qrowd import files
 from qrowd.aware import NAMES
 from qrowd.comparison.factors import Anova
@@ -33,7 +31,7 @@ MEASURES = {"AP": "AP", "nDCG@20": "nDCG@20", "ERR(gains={1: 5}, max_rel=5)@20":
 PANELS = ("simulated", "dl21", "dl19")
 SHOWN = (3, 5, 10)
 NIST: dict[float, float] = {0: 0, 1: 0, 2: 1, 3: 1}  # relevant from grade 2 on
-PLACES = {"ap_correlation": "AP correlation", "rmse": "RMSE relative to the measure's highest"}
+PLACES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE relative to the measure's highest"}
 TITLES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE, relative to the measure's highest"}
 
 
@@ -124,9 +122,8 @@ def aware_page(
         frames.append(study.to_frame().assign(panel=case.name))
         tables += _tables(study, case)
         notes.append(f"{case.name}: {case.about}")
-        best.append(
-            f"on {case.name} {_best(study, 'ap_correlation')} by AP correlation, {_best(study, 'rmse')} by RMSE"
-        )
+        by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
+        best.append(f"on {case.name} {by_correlation} by AP correlation, {by_rmse} by RMSE")
     notes += [
         f"random assessors: {50 if quick else n:,} of each level; tuples: up to {30 if quick else n_tuples:,} of each "
         f"size, none twice; seed: {seed}",
@@ -137,6 +134,8 @@ def aware_page(
         "vote and from honest assessors; uniform is AWARE with equal weights",
         "figures: of the systems' mean scores, against the gold's, averaged over tuples; AP correlation with the gold "
         "as reference, tau is tau-a; nothing was tuned on any of these panels",
+        "relative RMSE: divided by the highest RMSE of its measure among the 34 approaches that the analyses of "
+        "variance compare; weights as printed have no part in the divisor",
         "empty: a merged assessor without a relevant document scores 0, an assessor of AWARE is left out of that topic",
     ]
 
@@ -159,7 +158,7 @@ def _places(studies: Mapping[str, AwareStudy], figure: str, what: str) -> Table:
     """Where the baselines, the paper's best and each panel's best stand among all approaches."""
     places = {}
     for name, study in studies.items():
-        mean = _mean(study, figure) * (-1 if figure == "rmse" else 1)
+        mean = _mean(study, figure) * (-1 if figure == "relative_rmse" else 1)
         places[name] = {a: int((mean > value).sum()) + 1 for a, value in zip(study.approaches, mean, strict=True)}
     paper = ("sgl_tau_msd", "sgl_rmse_med", "sgl_rmse_msd")
     winners = [_best(study, figure) for study in studies.values()]
@@ -237,12 +236,9 @@ def _groups(found: Tukey, title: str, only_top: bool = False) -> Table:
 
 def _mean(study: AwareStudy, figure: str) -> Any:
     """(approaches,) over sets of systems, measures and sizes; RMSE relative to the measure's highest."""
-    values = getattr(study, figure)
-    if figure == "rmse":
-        values = values / np.nanmax(values, axis=(0, 2, 3), keepdims=True)
-    return values.mean(axis=(0, 1, 3))
+    return getattr(study, figure).mean(axis=(0, 1, 3))
 
 
 def _best(study: AwareStudy, figure: str) -> str:
     mean = _mean(study, figure)
-    return study.approaches[int(mean.argmin() if figure == "rmse" else mean.argmax())]
+    return study.approaches[int(mean.argmin() if figure == "relative_rmse" else mean.argmax())]

@@ -201,10 +201,7 @@ def first_of(mask: np.ndarray, sizes: tuple[int, ...], *, lasting: bool = False)
 
 def by_size(study: AwareStudy, response: str) -> np.ndarray:
     """(approaches, sizes) over all measures and system sets; RMSE relative to the highest of its measure."""
-    if response == "ap_correlation":
-        return np.asarray(study.ap_correlation.mean(axis=(0, 1)))
-    highest = np.nanmax(study.rmse, axis=(0, 2, 3), keepdims=True)
-    return np.asarray((study.rmse / highest).mean(axis=(0, 1)))
+    return np.asarray(getattr(study, response).mean(axis=(0, 1)))
 
 
 def _sizes(found: Mapping[str, AwareStudy]) -> Table:
