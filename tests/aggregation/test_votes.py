@@ -65,12 +65,15 @@ def test_fractions_and_magnitudes_cannot_vote():
             majority_vote(judgments_of(labels, scale=scale))
 
 
-def test_mixed_scales_are_refused_with_the_next_step():
+def test_of_unlike_scales_shares_are_averaged_and_relevance_is_counted():
     from qrowd.model.judgments import Judgments
 
-    mixed = Judgments.from_rows([("t", "d", "a", 3), ("t", "d", "b", 0.5)], scales={"a": "0-3", "b": "0..1"})
-    with pytest.raises(ScaleError, match=r"a \(0-3\).*recode|b \(0\.\.1\).*recode"):
-        mean(mixed)
+    mixed = Judgments.from_rows([("t", "d", "a", 3), ("t", "d", "b", 0.4)], scales={"a": "0-3", "b": "0..1"})
+    assert mean(mixed).judgments.value.tolist() == [0.7]
+    voted = majority_vote(mixed, "fractional")
+    assert (voted.judgments.value.tolist(), voted.n_ties, str(voted.scale)) == ([0.5], 1, "binary")
+    with pytest.raises(ScaleError, match=r"b \(0\.\.1\) and a \(0-3\) cannot be on one scale.*recode"):
+        mean(mixed, combine_scales="as-is")
 
 
 def test_an_unknown_rule_for_ties_is_refused():

@@ -303,26 +303,29 @@ def test_bad_input_gets_one_clear_line(judgments, options, error, message):
     assert "\n" not in str(caught.value)
 
 
-def test_scales_that_cannot_be_one_are_not_mixed_silently():
+def test_values_on_unlike_scales_are_divided_by_their_maximum():
     rows = [
         ("q", f"d{i}", who, v)
         for who, said in (("ann", (0, 1, 3)), ("llm", (0.2, 0.9, 0.4)))
         for i, v in enumerate(said)
     ]
-    with pytest.raises(ScaleError, match=r"assessors llm \(0\.\.1\) and ann \(0-3\) judge on different scales"):
-        krippendorff_alpha(Judgments.from_rows(rows))
+    found = krippendorff_alpha(Judgments.from_rows(rows))
     declared = Judgments.from_rows(rows, scales={"ann": "0-3", "llm": "0..1"})
-    with pytest.raises(ScaleError, match="different scales"):
-        krippendorff_alpha(declared, "interval")
-    assert krippendorff_alpha(declared.unit_grades()).level == "interval"
+    assert (found.level, found.scale) == ("interval", "0..1")
+    assert found == krippendorff_alpha(declared) == krippendorff_alpha(declared.unit_grades())
+    assert found == krippendorff_alpha(declared, combine_scales="unit")
+    assert krippendorff_alpha(declared, "nominal") == krippendorff_alpha(declared.relevant_or_not())
+    with pytest.raises(ScaleError, match=r"assessors llm \(0\.\.1\) and ann \(0-3\) cannot be on one scale"):
+        krippendorff_alpha(declared, combine_scales="as-is")
+    with pytest.raises(ArgumentError, match="combine_scales='mixed': choose one of auto, as-is, unit, relevant"):
+        krippendorff_alpha(declared, combine_scales="mixed")
 
 
-def test_dl21s_judges_are_refused_until_their_scales_are_brought_together(dl21):
+def test_dl21s_judges_are_compared_as_shares_of_their_scales(dl21):
     judges = read_judgments(dl21 / "judges")
-    with pytest.raises(ScaleError, match="judge on different scales"):
-        krippendorff_alpha(judges)
-    together = krippendorff_alpha(judges.unit_grades())
+    together = krippendorff_alpha(judges)
     assert (together.level, together.scale) == ("interval", "0..1")
+    assert together == krippendorff_alpha(judges.unit_grades())
 
 
 def test_magnitudes_may_look_like_grades_or_fractions_in_part_but_none_is_zero():
@@ -335,15 +338,15 @@ def test_magnitudes_may_look_like_grades_or_fractions_in_part_but_none_is_zero()
     ]
     found = krippendorff_alpha(Judgments.from_rows(rows))
     assert (found.level, found.scale) == ("ratio", "magnitude")
-    with pytest.raises(ScaleError, match=r"assessors cyd \(magnitude\) and dan \(binary\) judge on different scales"):
+    with pytest.raises(ScaleError, match=r"assessors cyd \(magnitude\) and ann \(0-2\) judge on different scales"):
         krippendorff_alpha(Judgments.from_rows([*rows, ("q", "a", "dan", 0)]))
 
 
 def test_a_scale_seen_in_part_is_the_same_scale():
     judgments = judgments_of_rows(ann="0123", bob="0111", cyd="0000")
-    assert len(set(map(str, judgments.scales))) == 2
+    assert set(map(str, judgments.scales)) == {"0-3"}
+    assert list(judgments.stopping_short()) == ["bob", "cyd"]
     assert krippendorff_alpha(judgments).level == "ordinal"
     partly = judgments.with_scales({"ann": "0-3"})
     assert krippendorff_alpha(partly).value == krippendorff_alpha(judgments).value
-    with pytest.raises(ScaleError, match="different scales"):
-        krippendorff_alpha(judgments.with_scales({"bob": "binary"}))
+    assert krippendorff_alpha(judgments.with_scales({"bob": "binary"})).scale == "0..1"

@@ -239,6 +239,6 @@ def test_bad_input_gets_one_clear_line():
         assessor_profiles(judgments_of_rows(ann="01", bob="01"), level="metric")
     with pytest.raises(ArgumentError, match=r"threshold=0, least=10: above 0, and at least 2"):
         assessor_profiles(judgments_of_rows(ann="01", bob="01"), threshold=0)
-    other_scale = Judgments.from_rows([("q", "d0", "gold", 0.4)])
+    other_scale = Judgments.from_rows([("q", "d0", "gold", 40)])
     with pytest.raises(ScaleError, match="judge on different scales"):
         assessor_profiles(judgments_of_rows(ann="03", bob="03"), other_scale)

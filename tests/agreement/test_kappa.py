@@ -124,5 +124,5 @@ def test_bad_input_gets_one_clear_line():
     with pytest.raises(ArgumentError, match="1200 distinct values are too many for kappa"):
         fleiss_kappa(many)
     mixed = Judgments.from_rows([("q", "a", "ann", 3), ("q", "a", "bob", 0.2)])
-    with pytest.raises(ScaleError, match="judge on different scales"):
-        cohen_kappa(mixed, "ann", "bob")
+    with pytest.raises(ScaleError, match="cannot be on one scale"):
+        cohen_kappa(mixed, "ann", "bob", combine_scales="as-is")

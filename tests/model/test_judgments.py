@@ -24,10 +24,10 @@ judgment = st.tuples(
 worlds = st.lists(judgment, min_size=1, max_size=25)
 
 
-def made(rows, ordered=False):
+def made(rows, ordered=False, scales=None):
     topic, document, assessor, value, order = zip(*rows, strict=True)
     columns = {"topic": topic, "document": document, "assessor": assessor, "value": value}
-    return Judgments.from_frame(columns | ({"order": order} if ordered else {}))
+    return Judgments.from_frame(columns | ({"order": order} if ordered else {}), scales=scales)
 
 
 def rows_of(judgments):
@@ -173,17 +173,23 @@ def test_slots_are_the_first_judgments_of_every_pair(rows, ordered, n):
     expected = {}
     for group in grouped(said, ordered, 0, 1).values():
         expected |= {number: f"slot {place + 1}" for place, number in enumerate(group[:n])}
-    slotted = made(rows, ordered).slots(n)
+    slotted = made(rows, ordered, {"*": "0..8"}).slots(n)
     assert rows_of(slotted) == [(*said[i][:2], expected[i], said[i][3]) for i in sorted(expected)]
     assert slotted.assessors == tuple(f"slot {i + 1}" for i in range(n))
     assert slotted.n_repeats() == 0
 
 
-def test_all_slots_share_a_scale_that_holds_their_values():
+def test_all_slots_are_on_the_assessors_scale():
     rows = [("t", "d", "ann", 1), ("t", "d", "bob", 2), ("t", "e", "ann", 0)]
     assert set(scales_of(Judgments.from_rows(rows).slots(2)).values()) == {"0-2"}
-    assert set(scales_of(Judgments.from_rows(rows).slots(1)).values()) == {"binary"}
+    assert set(scales_of(Judgments.from_rows(rows).slots(1)).values()) == {"0-2"}
     assert set(scales_of(Judgments.from_rows(rows, scales={"*": "0-3"}).slots(1)).values()) == {"0-3"}
+
+
+def test_a_slot_does_not_mix_unlike_scales():
+    judgments = Judgments.from_dict({"ann": {"t": {"d": 1}}, "bob": {"t": {"d": 2}}})
+    with pytest.raises(ScaleError, match=r"assessors bob \(0-2\) and ann \(binary\) judge on different scales"):
+        judgments.slots(1)
 
 
 @pytest.mark.parametrize("n", [0, -1])
@@ -228,7 +234,7 @@ def test_a_selection_takes_scales_and_what_else_was_recorded_along():
 # ---- scales and recoding
 
 
-def test_every_assessor_has_a_scale_of_his_own():
+def test_every_assessor_in_a_file_of_his_own_has_a_scale_of_his_own():
     rows = [
         ("t", "d", "ann", 1),
         ("t", "d", "bob", 3),
@@ -236,7 +242,7 @@ def test_every_assessor_has_a_scale_of_his_own():
         ("t", "d", "di", 40),
         ("t", "d", "ed", -1),
     ]
-    judgments = Judgments.from_rows(rows)
+    judgments = Judgments.from_dict({who: {t: {d: v}} for t, d, who, v in rows})
     assert scales_of(judgments) == {"ann": "binary", "bob": "0-3", "cy": "0..1", "di": "magnitude", "ed": "binary"}
     declared = judgments.with_scales({"ann": "0-3", "?o?": Scale("graded", 4.0), "*": "magnitude"}).scales
     assert [str(scale) for scale in declared] == ["0-3", "0-4", "magnitude", "magnitude", "magnitude"]
@@ -282,7 +288,7 @@ def test_recoding_leaves_assessors_that_no_pattern_names():
     judgments = Judgments.from_rows(rows, scales={"bob": "0-4"})
     after = judgments.recode({"ann": {-2: 0, 3: 2}})
     assert after.value.tolist() == [2, 0, 3]
-    assert after.scales == (Scale("graded", 2.0, declared=False), Scale("graded", 4.0))
+    assert after.scales == (Scale("graded", 4.0, declared=False), Scale("graded", 4.0))  # one table, one scale
     judgments = Judgments.from_rows(rows, scales={"*": "0-4"})
     assert judgments.recode({"bob": 2}).scales == (Scale("graded", 4.0), Scale("binary", 1.0))
     with pytest.raises(ArgumentError, match=r"no assessor matches 'an'; did you mean 'ann'\?"):
@@ -297,8 +303,8 @@ def test_unit_grades_divide_by_the_maximum_and_leave_what_was_not_judged():
     rows = [("t", "d", "ann", 1), ("t", "d", "bob", 3), ("t", "e", "bob", 1), ("t", "f", "bob", -1)]
     rows += [("t", "d", "cy", 1.2), ("t", "e", "cy", 0)]
     unit = Judgments.from_rows(rows, scales={"bob": "0-4"}).unit_grades()
-    assert unit.value.tolist() == [1, 0.75, 0.25, -1, 0.6, 0]
-    assert scales_of(unit) == {"ann": "binary", "bob": "0..1", "cy": "0..1"}
+    assert unit.value.tolist() == [0.5, 0.75, 0.25, -1, 0.6, 0]  # ann shares 0..2 with cy, who is in the same table
+    assert scales_of(unit) == {"ann": "0..1", "bob": "0..1", "cy": "0..1"}
     assert [scale.declared for scale in unit.scales] == [False, True, False]
     with pytest.raises(ScaleError, match="assessor di: magnitudes have no maximum to divide by"):
         Judgments.from_rows([*rows, ("t", "d", "di", 40)]).unit_grades()
@@ -337,7 +343,7 @@ def test_coverage_is_the_share_of_a_topics_pool_that_the_assessor_judged(rows):
 
 VERBS = {
     "single": lambda j: j.single("mean"),
-    "slots": lambda j: j.slots(2),
+    "slots": lambda j: j.with_scales({"*": "0..8"}).slots(2),
     "select": lambda j: j.select(documents="d*"),
     "recode": lambda j: j.recode({1: 0, 0: 2}),
     "recode by threshold": lambda j: j.recode(1),

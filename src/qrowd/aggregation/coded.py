@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.panel import Pool
 from qrowd.model.scales import Scale
 
@@ -29,7 +30,8 @@ class Coded:
     starts : (pairs + 1,); the judgments of pair d are the rows starts[d] to starts[d + 1].
     assessor, value : (rows,), number of the assessor and what he or she said.
     grades, said : the distinct values in order, and (rows,) which of them was said.
-    assessors, scale : everyone's names, and the scale they share.
+    assessors, scale : everyone's names, and the scale that all values are on.
+    combine_scales : how they came to be on one scale.
     n_repeats : judgments that repeated one of the same assessor, of which `repeats` counts.
     """
 
@@ -41,6 +43,7 @@ class Coded:
     said: NDArray[np.int32]
     assessors: tuple[str, ...]
     scale: Scale
+    combine_scales: CombineScales
     n_repeats: int
 
     @property
@@ -59,18 +62,23 @@ class Coded:
         return counted.reshape(self.n_pairs, self.grades.size).astype(np.float64)
 
 
-def coded(judgments: Judgments, repeats: RepeatedValues) -> Coded:
+def coded(
+    judgments: Judgments, repeats: RepeatedValues, combine_scales: CombineScales = "auto", unlike: Combined = "unit"
+) -> Coded:
     """Sort and number judgments; "not judged" (negative) is no judgment.
+
+    unlike : what combine_scales="auto" makes of values on unlike scales.
 
     Raises
     ------
     ScaleError
-        Assessors whose scales cannot be one.
+        Magnitudes beside another scale; "as-is" of scales that cannot be one.
     NoOverlapError
         No judgment at all.
     """
     if repeats not in get_args(RepeatedValues):
         raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(RepeatedValues))}")
+    judgments = on_one_scale(judgments, combine_scales, unlike)
     scale = judgments.shared_scale()
     one = judgments if repeats == "all" else judgments.single(repeats)
     said = np.flatnonzero(one.value >= 0)
@@ -101,12 +109,13 @@ def coded(judgments: Judgments, repeats: RepeatedValues) -> Coded:
         code.astype(np.int32),
         judgments.assessors,
         scale,
+        combine_scales,
         judgments.n_repeats(),
     )
 
 
-def coded_grades(judgments: Judgments, repeats: RepeatedValues, method: str) -> Coded:
-    """The same for what counts whole grades.
+def coded_grades(judgments: Judgments, repeats: RepeatedValues, combine_scales: CombineScales, method: str) -> Coded:
+    """The same for what counts whole grades; on unlike scales "auto" counts relevant or not.
 
     Raises
     ------
@@ -121,7 +130,7 @@ def coded_grades(judgments: Judgments, repeats: RepeatedValues, method: str) -> 
             f"repeats={repeats!r}: {method} counts whole grades{fractions}; choose one of "
             f"{', '.join(get_args(Repeated))}"
         )
-    data = coded(judgments, repeats)
+    data = coded(judgments, repeats, combine_scales, "relevant")
     if data.scale.kind in ("fractions", "magnitude"):
         raise ScaleError(
             f"{method} counts whole grades, and these are {data.scale.kind} ({data.scale}); "

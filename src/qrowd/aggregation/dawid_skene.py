@@ -18,6 +18,7 @@ from qrowd.aggregation.vote import Ties, check_ties, one_of, winning
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Rng, Seed
 from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import CombineScales
 
 Start = Literal["majority", "shares", "honest"]
 Per = Literal["topic", "all"]
@@ -40,6 +41,7 @@ def dawid_skene(
     ties: Ties = "coin",
     rng: Rng = None,
     repeats: Repeated = "first",
+    combine_scales: CombineScales = "auto",
 ) -> Aggregate:
     """The most probable grades, weighing every assessor by the confusions this implies.
 
@@ -58,13 +60,15 @@ def dawid_skene(
     tol, max_iterations : stop when no probability changes by tol, or after so many iterations (with a warning).
     ties, rng : of the majority start; see `majority_vote`.
     repeats : which of an assessor's repeated judgments counts: "first", "last", "all" of them, or "error".
+    combine_scales : what becomes of unlike scales: "auto" counts each judgment as relevant or not, by its assessor's
+        own scale; "as-is", "unit" and "relevant" do one of these in any case.
 
     The merged grade is the most probable one, the lowest of equally probable ones (p = .5 is not relevant).
 
     Raises
     ------
     ScaleError
-        Fractions or magnitudes; scales that cannot be one.
+        Fractions or magnitudes on one scale; magnitudes beside another; "as-is" of scales that cannot be one.
     """
     check_ties(ties)
     for name, given, choices in (("start", start, Start), ("per", per, Per), ("unsupported", unsupported, Unsupported)):
@@ -75,7 +79,7 @@ def dawid_skene(
             f"smoothing={smoothing}, tol={tol}, max_iterations={max_iterations}: "
             "0 or more, above 0 and 1 or more were expected"
         )
-    data = coded_grades(judgments, repeats, "dawid_skene")
+    data = coded_grades(judgments, repeats, combine_scales, "dawid_skene")
     seed, posterior = starting_posterior(data, start, ties, rng)
     share = 1 / data.grades.size if unsupported == "uniform" else 0.0
     pieces = list(enumerate(data.pool.topics)) if per == "topic" else [(0, None)]

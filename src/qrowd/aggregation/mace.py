@@ -18,6 +18,7 @@ from qrowd.aggregation.dawid_skene import most_probable
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import CombineScales
 
 Prior = Literal["fitted", "uniform"]
 """How frequent grades are before anyone judges: estimated from the judgments, or all the same (the paper)."""
@@ -36,6 +37,7 @@ def mace(
     max_iterations: int = 1000,
     rng: Rng = None,
     repeats: Repeated = "first",
+    combine_scales: CombineScales = "auto",
 ) -> Aggregate:
     """The most probable grades when each assessor, at each judgment, either knows the true grade or guesses.
 
@@ -58,6 +60,8 @@ def mace(
         warning). The authors' program always does 50.
     rng : for the starts.
     repeats : which of an assessor's repeated judgments counts: "first", "last", "all" of them, or "error".
+    combine_scales : what becomes of unlike scales: "auto" counts each judgment as relevant or not, by its assessor's
+        own scale; "as-is", "unit" and "relevant" do one of these in any case.
 
     The objective is the lower bound of the log-evidence that variational Bayes raises: the log-likelihood under
     exp E log of the parameters, less the divergences of their posteriors from their priors. `log_likelihood` is that of
@@ -67,7 +71,7 @@ def mace(
     Raises
     ------
     ScaleError
-        Fractions or magnitudes; scales that cannot be one.
+        Fractions or magnitudes on one scale; magnitudes beside another; "as-is" of scales that cannot be one.
     """
     if prior not in get_args(Prior):
         raise ArgumentError(f"prior={prior!r}: choose one of {', '.join(get_args(Prior))}")
@@ -77,7 +81,7 @@ def mace(
             f"restarts={restarts}, max_iterations={max_iterations}, tol={tol}, knowing={knowing}, guessing={guessing}: "
             "1 or more, 1 or more, and numbers above 0 were expected"
         )
-    data = coded_grades(judgments, repeats, "mace")
+    data = coded_grades(judgments, repeats, combine_scales, "mace")
     seed = seed_of(rng) if restarts > 1 else None
     said = judgments_by_grade(data)
     fits = [fit(data, said, said / 2, prior, knowing, guessing, tol, max_iterations)]

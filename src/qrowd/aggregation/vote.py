@@ -12,12 +12,18 @@ from qrowd.aggregation.coded import Coded, Floats, Ints, Repeated, RepeatedValue
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import CombineScales
 
 Ties = Literal["coin", "lowest", "highest", "fractional"]
 
 
 def majority_vote(
-    judgments: Judgments, ties: Ties = "coin", *, rng: Rng = None, repeats: Repeated = "first"
+    judgments: Judgments,
+    ties: Ties = "coin",
+    *,
+    rng: Rng = None,
+    repeats: Repeated = "first",
+    combine_scales: CombineScales = "auto",
 ) -> Aggregate:
     """The grade that most assessors gave.
 
@@ -26,6 +32,8 @@ def majority_vote(
         rows nor what other documents were judged matters to it.
     rng : for the coins; None tosses anew every time, and the result's `seed` tosses the same again.
     repeats : which of an assessor's repeated judgments votes: "first", "last", "all" of them, or "error".
+    combine_scales : what becomes of unlike scales: "auto" counts each judgment as relevant or not, by its assessor's
+        own scale; "as-is", "unit" and "relevant" do one of these in any case.
 
     The posterior is the share of the winners: 1 for a single one, equal parts for tied ones that make a fraction.
 
@@ -34,7 +42,7 @@ def majority_vote(
     array([2.])
     """
     check_ties(ties)
-    data = coded_grades(judgments, repeats, "majority_vote")
+    data = coded_grades(judgments, repeats, combine_scales, "majority_vote")
     winners = winning(data)
     if ties == "fractional":
         seed, posterior = None, winners / winners.sum(axis=1, keepdims=True)
@@ -87,22 +95,28 @@ def coins(data: Coded, tied: Ints, chance: Chance) -> Floats:
     return lots
 
 
-def mean(judgments: Judgments, *, repeats: RepeatedValues = "first") -> Aggregate:
-    """The arithmetic mean of what assessors gave."""
-    data = coded(judgments, repeats)
+def mean(
+    judgments: Judgments, *, repeats: RepeatedValues = "first", combine_scales: CombineScales = "auto"
+) -> Aggregate:
+    """The arithmetic mean of what assessors gave; of unlike scales, of values divided by their scale's maximum."""
+    data = coded(judgments, repeats, combine_scales)
     return aggregate_of(data, "mean", f"mean(repeats={repeats!r})", _sums(data, data.value) / np.diff(data.starts))
 
 
-def median(judgments: Judgments, *, repeats: RepeatedValues = "first") -> Aggregate:
-    """The middle of what assessors gave; between two middle ones, their mean."""
-    data = coded(judgments, repeats)
+def median(
+    judgments: Judgments, *, repeats: RepeatedValues = "first", combine_scales: CombineScales = "auto"
+) -> Aggregate:
+    """The middle of what assessors gave; between two middle ones, their mean; of unlike scales as `mean`."""
+    data = coded(judgments, repeats, combine_scales)
     ordered = data.value[np.lexsort((data.value, data.pair))]
     size = np.diff(data.starts)
     middle = (ordered[data.starts[:-1] + (size - 1) // 2] + ordered[data.starts[:-1] + size // 2]) / 2
     return aggregate_of(data, "median", f"median(repeats={repeats!r})", middle)
 
 
-def geometric_mean(judgments: Judgments, *, repeats: RepeatedValues = "first") -> Aggregate:
+def geometric_mean(
+    judgments: Judgments, *, repeats: RepeatedValues = "first", combine_scales: CombineScales = "auto"
+) -> Aggregate:
     """exp of the mean logarithm: the average of magnitudes (Maddalena et al. 2017, section 4.3).
 
     Raises
@@ -110,7 +124,7 @@ def geometric_mean(judgments: Judgments, *, repeats: RepeatedValues = "first") -
     ScaleError
         A value of 0, which has no logarithm.
     """
-    data = coded(judgments, repeats)
+    data = coded(judgments, repeats, combine_scales)
     zero = np.flatnonzero(data.value == 0)
     if zero.size:
         pair = int(data.pair[zero[0]])

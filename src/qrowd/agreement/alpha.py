@@ -30,6 +30,7 @@ from qrowd.kernels.resample import resampled
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.one_scale import CombineScales
 
 Floats = NDArray[np.float64]
 Resample = Literal["topics", "documents", "deviations"]
@@ -128,6 +129,7 @@ class Options(TypedDict, total=False):
     slots: int | None
     min_judgments: int
     logs: bool
+    combine_scales: CombineScales
 
 
 @overload
@@ -151,6 +153,7 @@ def krippendorff_alpha(
     slots: int | None = None,
     min_judgments: int = 2,
     logs: bool = False,
+    combine_scales: CombineScales = "auto",
 ) -> Alpha | AlphaBy:
     """How far assessors agree beyond chance: 1 for complete agreement, 0 for none, below 0 for systematic disagreement.
 
@@ -173,13 +176,15 @@ def krippendorff_alpha(
     repeats : which of an assessor's judgments of the same document counts, where slots is not given.
     min_judgments : documents judged less often are left out.
     logs : take logarithms of the values first, as Maddalena et al. (ICTIR 2017) do with magnitudes and "interval".
+    combine_scales : what becomes of unlike scales: "auto" divides values by their scale's maximum, and makes them
+        relevant or not at level "nominal"; "as-is", "unit" and "relevant" do one of these whatever the level.
 
     Raises
     ------
     NoOverlapError
         Fewer than two assessors; no document judged often enough.
     ScaleError
-        Assessors whose scales cannot be one.
+        Magnitudes beside another scale; "as-is" of scales that cannot be one.
 
     >>> judgments = Judgments.from_rows(
     ...     [
@@ -195,7 +200,16 @@ def krippendorff_alpha(
         raise ArgumentError(f"bootstrap={bootstrap}, confidence={confidence}: 0 or more, and a share, were expected")
     if resample not in get_args(Resample):
         raise ArgumentError(f"resample={resample!r}: choose one of {', '.join(get_args(Resample))}")
-    data = reliability(judgments, level, by, repeats=repeats, slots=slots, min_judgments=min_judgments, logs=logs)
+    data = reliability(
+        judgments,
+        level,
+        by,
+        repeats=repeats,
+        slots=slots,
+        min_judgments=min_judgments,
+        logs=logs,
+        combine_scales=combine_scales,
+    )
     seed = seed_of(rng) if bootstrap else None
     alphas = tuple(
         alpha_of(documents, data, bootstrap, resample, confidence, seed, label)

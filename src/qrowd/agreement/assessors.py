@@ -5,7 +5,7 @@ Nothing here says who is right. What marks an assessor as outlying, and why, is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.beyond_chance import BeyondChance
 from qrowd.agreement.outlying import Outlying, outlying
-from qrowd.agreement.reference import Reference, hold, pair_numbers
-from qrowd.agreement.reliability import LEVEL_OF
+from qrowd.agreement.reference import Held, Reference, hold, pair_numbers
+from qrowd.agreement.reliability import LEVEL_OF, unlike_at
 from qrowd.agreement.rows import Rows
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.disagreement import Level
 from qrowd.model.frames import make_frame
+from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
+from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
@@ -34,7 +36,9 @@ class AssessorProfiles:
     """What is known of every assessor; every array is (assessors,) unless said otherwise, nan where nothing is known.
 
     n_judgments : documents judged, repeats aside; n_topics; n_shared : of the documents, judged by someone else too.
-    grades, share : (grades,) and (assessors, grades) how often each was given; both empty where values are too many.
+    scale : the one that values are compared on.
+    grades, share : (grades,) and (assessors, grades) how often each was given, in each assessor's own units; both empty
+        where values are too many.
     severity : mean over shared documents of what the others gave on average, minus what this assessor gave, over the
         scale's maximum; above 0 severe, below 0 lenient. Magnitudes: of natural logarithms. severity_error : standard
         error, over documents.
@@ -46,7 +50,8 @@ class AssessorProfiles:
     drift : change of leniency (minus severity) from the first judgment to the last, by a straight line; drift_p : of
         its t-test, leaving out topics in turn. order_from : "order" where that was recorded, else "place" (of rows).
     seconds : median a judgment.
-    gold : its name; n_gold : documents judged that have gold; gold_share : of these, given exactly the gold grade;
+    gold : its name; n_gold : documents judged that have gold; gold_share : of these, given exactly the gold grade (on
+        unlike scales: relevant where gold is, not relevant where gold is not);
         gold_agreement, gold_severity : as with the others, gold in their place.
     outlying : who stands out, and why.
     """
@@ -110,21 +115,24 @@ def assessor_profiles(
     threshold: float = 3.0,
     least: int = 10,
     repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
 ) -> AssessorProfiles:
     """One row per assessor; see `AssessorProfiles` for what each figure means.
 
     Parameters
     ----------
-    gold : the name of an assessor (who then gets no row), the judgments of one, or {(topic, document): grade}, on the
-        same scale.
+    gold : the name of an assessor (who then gets no row), the judgments of one, or {(topic, document): grade} on the
+        assessors' scale.
     level : of measurement, for agreement; by default what the assessors' scale allows.
     threshold, least : what makes an assessor outlying; see `outlying`.
     repeats : which of an assessor's judgments of the same document counts.
+    combine_scales : what becomes of unlike scales, for severity and agreement; "auto" divides values by their scale's
+        maximum (level "nominal": relevant or not).
 
     Raises
     ------
     ScaleError
-        Assessors, or gold, whose scales cannot be one; a magnitude of 0.
+        Magnitudes beside another scale; "as-is" of scales that cannot be one; a magnitude of 0.
     NoOverlapError
         No judgment at all; gold for nothing that was judged.
     """
@@ -134,19 +142,26 @@ def assessor_profiles(
     everything = judgments if held is None else held.judgments
     if not (everything.value >= 0).any():
         raise NoOverlapError("there are no judgments, so there is nobody to describe")
-    scale = (everything if held is None else concatenate_judgments([everything, held.own])).shared_scale()
+    both = everything if held is None else concatenate_judgments([everything, held.own])
+    how = combined_how(both.scales, combine_scales, unlike_at(level))
+    scale = on_one_scale(both, how, how).shared_scale()
     level = level or LEVEL_OF[scale.kind]
-    rows = Rows.of(everything, scale, repeats, held)
+    rows = _rows(everything, held, how, scale, repeats)
+    own = rows if how == "as-is" else _rows(everything, held, "as-is", scale, repeats)
+    # Of values divided by unlike maxima none equals another, so that equal grades are looked for in relevance.
+    by_shares = how == "unit" and not alike(both.scales)
+    categories = _rows(everything, held, "relevant", scale, repeats) if by_shares else own
     n = len(rows.assessors)
     measured = BeyondChance(rows, level)
     agreement, agreement_error = measured.with_others()
     gold_agreement, gold_error = measured.with_gold()
     severity, severity_error = rows.mean(rows.difference)
     gold_severity, gold_severity_error = rows.mean(rows.unit(rows.gold) - rows.unit(rows.value))
-    gold_share, _ = rows.mean(np.where(np.isnan(rows.gold), np.nan, rows.gold == rows.value))
+    gold_share, _ = rows.mean(np.where(np.isnan(rows.gold), np.nan, categories.gold == categories.value))
     drift, drift_p = rows.slope(-rows.difference)
     n_repeated, consistency = _with_themselves(everything)
-    grades, share = _shares(rows)
+    grades, share = _shares(own)
+    counted, share_of_each = _shares(categories)
     seconds, spread = _speed(everything)
     n_shared, n_gold = rows.number(~np.isnan(rows.difference)), rows.number(~np.isnan(rows.gold))
     found = outlying(
@@ -164,9 +179,9 @@ def assessor_profiles(
         consistency=consistency,
         drift=(drift, drift_p),
         seconds=(seconds, spread),
-        grades=grades,
-        share=share,
-        share_of_others=measured.share_of_others(grades),
+        grades=("0 (not relevant)", "1 (relevant)") if by_shares else tuple(f"{grade:g}" for grade in counted),
+        share=share_of_each,
+        share_of_others=BeyondChance(categories, level).share_of_others(counted),
     )
     return AssessorProfiles(
         assessors=rows.assessors,
@@ -194,6 +209,14 @@ def assessor_profiles(
         gold_severity=gold_severity,
         outlying=found,
     )
+
+
+def _rows(everything: Judgments, held: Held | None, how: Combined, scale: Scale, repeats: Repeats) -> Rows:
+    """The judgments, and gold's beside them, brought onto one scale."""
+    if how != "as-is":
+        everything = on_one_scale(everything, how, how)
+        held = None if held is None else replace(held, judgments=everything, own=on_one_scale(held.own, how, how))
+    return Rows.of(everything, scale, repeats, held)
 
 
 def _with_themselves(judgments: Judgments) -> tuple[Ints, Floats]:

@@ -17,6 +17,7 @@ from qrowd.agreement.reference import Reference, hold, pair_numbers
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.one_scale import CombineScales, on_one_scale
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -90,12 +91,14 @@ def scale_conflicts(
     merge: Merge = "median",
     apart: int = 2,
     repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
 ) -> Conflicts:
     """Documents whose merged value is nearest to a level at least `apart` levels from the one the reference gives them.
 
     reference : the other scale: the name of an assessor, the judgments of one, or {(topic, document): level}.
     merge : what becomes of a document's several values.
     apart : 2 for levels that are not next to each other; 1 for any other level, as a yes/no reference needs.
+    combine_scales : what becomes of unlike scales of those who are merged; "auto" divides by each scale's maximum.
 
     Levels have centres topic by topic. Magnitudes are compared as logarithms.
 
@@ -111,8 +114,9 @@ def scale_conflicts(
     if apart < 1:
         raise ArgumentError(f"apart={apart}: at least 1 level was expected")
     held = hold(judgments, reference, "reference", repeats)
-    logs = merge == "geometric_mean" or held.judgments.shared_scale().kind == "magnitude"
-    one = held.judgments.single(repeats)
+    merged_ones = on_one_scale(held.judgments, combine_scales, "unit")
+    logs = merge == "geometric_mean" or merged_ones.shared_scale().kind == "magnitude"
+    one = merged_ones.single(repeats)
     pairs = pair_numbers(one)
     graded = held.grades_of(one.topics, one.documents)
     rows = np.flatnonzero((one.value >= 0) & ~np.isnan(graded(pairs)))

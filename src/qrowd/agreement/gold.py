@@ -23,6 +23,7 @@ from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.one_scale import CombineScales
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -112,6 +113,7 @@ def alpha_by_gold(
     slots: int | None = None,
     min_judgments: int = 2,
     logs: bool = False,
+    combine_scales: CombineScales = "auto",
 ) -> AlphaByGold:
     """Krippendorff's alpha of the documents of each gold grade, and of each combination of gold grades.
 
@@ -124,7 +126,16 @@ def alpha_by_gold(
     if by not in (None, "topic"):
         raise ArgumentError(f"by={by!r}: expected None or 'topic'")
     held = hold(judgments, gold, "gold")
-    data = reliability(held.judgments, level, by, repeats=repeats, slots=slots, min_judgments=min_judgments, logs=logs)
+    data = reliability(
+        held.judgments,
+        level,
+        by,
+        repeats=repeats,
+        slots=slots,
+        min_judgments=min_judgments,
+        logs=logs,
+        combine_scales=combine_scales,
+    )
     grade, grades = _gold_of(held, data)
     if len(grades) > MOST_LEVELS:
         raise ArgumentError(
@@ -189,6 +200,7 @@ def alpha_of_matched_subsets(
     slots: int | None = None,
     min_judgments: int = 2,
     logs: bool = False,
+    combine_scales: CombineScales = "auto",
 ) -> MatchedSize:
     """Does alpha depend on how many documents there are? Topic by topic, alpha of subsets of matched size (sec. 4.3).
 
@@ -200,7 +212,14 @@ def alpha_of_matched_subsets(
     """
     held = hold(judgments, gold, "gold")
     data = reliability(
-        held.judgments, level, "topic", repeats=repeats, slots=slots, min_judgments=min_judgments, logs=logs
+        held.judgments,
+        level,
+        "topic",
+        repeats=repeats,
+        slots=slots,
+        min_judgments=min_judgments,
+        logs=logs,
+        combine_scales=combine_scales,
     )
     grade, grades = _gold_of(held, data)
     wanted = grades[1:] if like is None else tuple(np.atleast_1d(np.array(like, np.float64)).tolist())

@@ -20,6 +20,7 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.counts import confusion
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest
+from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 
 Floats = NDArray[np.float64]
 Weights = Literal["linear", "quadratic"]
@@ -68,12 +69,20 @@ class FleissKappa:
 
 
 def cohen_kappa(
-    judgments: Judgments, first: str, second: str, *, weights: Weights | None = None, repeats: Repeats = "first"
+    judgments: Judgments,
+    first: str,
+    second: str,
+    *,
+    weights: Weights | None = None,
+    repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
 ) -> Kappa:
     """Agreement of two assessors on the documents both judged, beyond chance.
 
     weights : None, any difference is a disagreement; "linear" or "quadratic", it weighs as much as the difference of
         the two values, or its square, over that of the lowest and the highest value either gave.
+    combine_scales : what becomes of the two assessors' unlike scales: "auto" compares relevant or not, or with weights
+        values divided by their scale's maximum; "as-is", "unit" and "relevant" do one of these whatever the weights.
 
     Raises
     ------
@@ -81,6 +90,8 @@ def cohen_kappa(
         A name that nobody has.
     NoOverlapError
         Two assessors who judged no document in common.
+    ScaleError
+        Magnitudes beside another scale; "as-is" of scales that cannot be one.
 
     >>> said = {"ann": (1, 1, 0, 0), "bob": (1, 0, 0, 0)}
     >>> judgments = Judgments.from_rows([("q", d, who, v) for who, row in said.items() for d, v in zip("abcd", row)])
@@ -95,8 +106,7 @@ def cohen_kappa(
     if first == second:
         raise ArgumentError(f"{first!r} and {second!r} are the same assessor; name two")
     both = judgments.select(assessors=lambda name: name in (first, second))
-    both.shared_scale()
-    one = both.single(repeats)
+    one = on_one_scale(both, combine_scales, unlike_with(weights)).single(repeats)
     pairs = pair_numbers(one)
     rows = [np.flatnonzero((one.assessor == one.assessors.index(name)) & (one.value >= 0)) for name in (first, second)]
     _, i, j = np.intersect1d(pairs[rows[0]], pairs[rows[1]], assume_unique=True, return_indices=True)
@@ -129,6 +139,7 @@ def fleiss_kappa(
     repeats: Repeats = "first",
     slots: int | None = None,
     min_judgments: int = 2,
+    combine_scales: CombineScales = "auto",
 ) -> FleissKappa:
     """Agreement of many assessors, whoever they are, on the documents judged at least twice, beyond chance.
 
@@ -137,6 +148,7 @@ def fleiss_kappa(
 
     slots : only the first so many judgments of every document, for crowds; min_judgments : documents judged less often
         are left out. With both set to the same number every document has as many, as Fleiss wants.
+    combine_scales : what becomes of unlike scales; as for `cohen_kappa`.
 
     Raises
     ------
@@ -144,6 +156,7 @@ def fleiss_kappa(
         Fewer than two assessors; no document judged often enough.
     """
     need_two_assessors(judgments)
+    judgments = on_one_scale(judgments, combine_scales, unlike_with(weights))
     data = reliability(judgments, "nominal", repeats=repeats, slots=slots, min_judgments=min_judgments)
     (documents,) = data.groups
     values, size = documents.values, documents.size
@@ -163,6 +176,11 @@ def fleiss_kappa(
             error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     total = int(size.sum())
     return FleissKappa(value, observed, expected, error, n, total, int(size.min()), int(size.max()), weights)
+
+
+def unlike_with(weights: Weights | None) -> Combined:
+    """What kappa compares on unlike scales: relevant or not, or with weights, which are of distances, shares."""
+    return "relevant" if weights is None else "unit"
 
 
 def credits(values: Floats, weights: Weights | None) -> Floats:

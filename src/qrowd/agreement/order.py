@@ -157,5 +157,7 @@ def _by_unit(judgments: Judgments) -> tuple[Judgments, Ints, tuple[str, ...], tu
     who, code = np.unique(np.stack([judgments.assessor.astype(np.int64), unit]), axis=1, return_inverse=True)
     names = tuple(f"{judgments.assessors[a]} in {found[u]}" for a, u in who.T)
     scales = tuple(judgments.scales[a] for a in who[0])
-    split = replace(judgments, assessors=names, assessor=code.ravel().astype(np.int32), scales=scales)
+    sources = None if judgments.sources is None else tuple(judgments.sources[a] for a in who[0])
+    codes = code.ravel().astype(np.int32)
+    split = replace(judgments, assessors=names, assessor=codes, scales=scales, sources=sources)
     return split, who, judgments.assessors, tuple(found.tolist())

@@ -50,7 +50,7 @@ def outlying(
     consistency: Floats,
     drift: Estimate,
     seconds: Estimate,
-    grades: Floats,
+    grades: tuple[str, ...],
     share: Floats,
     share_of_others: Floats,
 ) -> Outlying:
@@ -109,6 +109,6 @@ def outlying(
     for a, g in np.argwhere(share == 1):
         if n_shared[a] >= least and share_of_others[a, g] ** int(n_shared[a]) < 0.001:
             reasons[a].append(
-                f"always says {grades[g]:g}: others said it in {share_of_others[a, g]:.0%} of the same documents"
+                f"always says {grades[g]}: others said it in {share_of_others[a, g]:.0%} of the same documents"
             )
     return Outlying(tuple(map(tuple, reasons)), threshold, least)

@@ -12,13 +12,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.kappa import Weights, credits
+from qrowd.agreement.kappa import Weights, credits, unlike_with
 from qrowd.agreement.reference import pair_numbers
 from qrowd.agreement.reliability import need_two_assessors, reliability
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.counts import coincidences, diagonal_test
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.one_scale import CombineScales, on_one_scale
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -83,19 +84,26 @@ class PairwiseAgreement:
 
 
 def pairwise_agreement(
-    judgments: Judgments, *, weights: Weights | None = None, repeats: Repeats = "first"
+    judgments: Judgments,
+    *,
+    weights: Weights | None = None,
+    repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
 ) -> PairwiseAgreement:
     """How often any two assessors agree on the documents both judged, and how far beyond chance (Cohen's kappa).
 
     weights : None, "linear" or "quadratic", as for `cohen_kappa`, the lowest and the highest value being anyone's.
+    combine_scales : what becomes of unlike scales, as for `cohen_kappa`; all pairs are compared in the same way.
 
     Raises
     ------
     NoOverlapError
         Fewer than two assessors; no two of them share a document.
+    ScaleError
+        Magnitudes beside another scale; "as-is" of scales that cannot be one.
     """
     need_two_assessors(judgments)
-    judgments.shared_scale()
+    judgments = on_one_scale(judgments, combine_scales, unlike_with(weights))
     document, who, value = _said(judgments, repeats)
     values, code = np.unique(value, return_inverse=True)
     credits(values, weights)
@@ -203,13 +211,19 @@ class LabelTable:
 
 
 def label_table(
-    judgments: Judgments, *, per_document: bool = False, repeats: Repeats = "first", slots: int | None = None
+    judgments: Judgments,
+    *,
+    per_document: bool = False,
+    repeats: Repeats = "first",
+    slots: int | None = None,
+    combine_scales: CombineScales = "auto",
 ) -> LabelTable:
     """Given what one assessor said of a document, what does another say? Normalised by row, as in the paper's Table 1.
 
     per_document : documents weigh by their judgments, not by their pairs, as in Krippendorff's coincidences and in
         equation 5 of Demeester et al. (2016).
     slots : only the first so many judgments of every document.
+    combine_scales : what becomes of unlike scales: "auto" makes values relevant or not.
 
     Raises
     ------
@@ -217,7 +231,7 @@ def label_table(
         Fewer than two assessors; no document judged twice.
     """
     need_two_assessors(judgments)
-    data = reliability(judgments, "nominal", repeats=repeats, slots=slots)
+    data = reliability(judgments, "nominal", repeats=repeats, slots=slots, combine_scales=combine_scales)
     (documents,) = data.groups
     if not isinstance(documents.counts, np.ndarray):
         raise ArgumentError(f"{documents.values.size} distinct values are too many for a table; recode them to levels")

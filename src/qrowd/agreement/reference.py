@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest
 from qrowd.model.scales import Scale
@@ -79,6 +80,8 @@ def hold(judgments: Judgments, reference: Reference, noun: str, repeats: Repeats
         own = reference
     else:
         own = Judgments.from_rows((topic, document, noun, value) for (topic, document), value in reference.items())
+        if judgments.scales and alike(judgments.scales) and judgments.scales[0].problem(own.value) is None:
+            own = replace(own, scales=(judgments.scales[0],))  # grades of nobody in particular are on their scale
     if len(own.assessors) != 1:
         shown = ", ".join(own.assessors[:3])
         raise ArgumentError(

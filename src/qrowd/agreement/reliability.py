@@ -17,6 +17,7 @@ from qrowd.kernels.counts import Counts, alike, value_counts
 from qrowd.kernels.disagreement import Level
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest, factorize
+from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
@@ -96,6 +97,7 @@ def reliability(
     slots: int | None = None,
     min_judgments: int = 2,
     logs: bool = False,
+    combine_scales: CombineScales = "auto",
 ) -> Reliability:
     """Judgments as value counts; arguments as those of `krippendorff_alpha`.
 
@@ -104,7 +106,7 @@ def reliability(
     NoOverlapError
         No document was judged often enough.
     ScaleError
-        Scales that cannot be one; logarithms of zero.
+        Magnitudes beside another scale; logarithms of zero.
     ArgumentError
         A level, a grouping or a least number of judgments that makes no sense.
     """
@@ -113,6 +115,7 @@ def reliability(
     if min_judgments < 2:
         raise ArgumentError(f"min_judgments={min_judgments}: agreement needs at least 2 judgments of a document")
     need_two_assessors(judgments)
+    judgments = on_one_scale(judgments, combine_scales, unlike_at(level))
     scale = judgments.shared_scale()
     split, name, labels, group_of_topic = grouped(judgments, by)
     single = split.single(repeats) if slots is None else split.slots(slots)
@@ -150,6 +153,11 @@ def reliability(
     how = repeats if slots is None else f"first {slots} judgments of a document"
     level = level or LEVEL_OF[scale.kind]
     return Reliability(name, labels, single.topics, single.documents, groups, level, scale, n_repeats, how)
+
+
+def unlike_at(level: Level | None) -> Combined:
+    """What is compared on unlike scales: relevant or not where values are categories, else values over the maximum."""
+    return "relevant" if level == "nominal" else "unit"
 
 
 def need_two_assessors(judgments: Judgments) -> None:

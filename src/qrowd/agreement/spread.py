@@ -62,6 +62,7 @@ def spread(
     """
     from scipy.sparse import csr_array
 
+    judgments.shared_scale()
     data = reliability(judgments, "ratio", repeats=repeats, slots=slots, min_judgments=min_judgments)
     (documents,) = data.groups
     if documents.values[0] == 0:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, ScaleError
+from qrowd.model.inferred_scales import Sources, alike, inferred_scales, scales_of_parts, settled, two_unlike
 from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, or_missing, read_only
 from qrowd.model.panel import Panel, Pool
-from qrowd.model.scales import BINARY, Kind, Scale, infer_scale, parse_scale
+from qrowd.model.scales import BINARY, Scale, infer_scale, parse_scale
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
@@ -33,7 +34,8 @@ class Judgments:
 
     topics, documents, assessors : labels; topic, document, assessor : (n,) int32, numbers into them.
     value : (n,) float64 in the assessor's own units. Negative: pooled but not judged (`recode` gives it a meaning).
-    scales : one per assessor, inferred from the values unless declared.
+    scales : one per assessor, inferred from the values unless declared. Assessors of one table share an inferred scale.
+    sources : (assessors,) number of the table each comes from; None where each comes from a file of their own.
     order, unit, seconds, time, comment : (n,) each, or None where nobody recorded it. `order` (any increasing number)
         decides what comes first among repeats; `unit` names the batch of documents shown together; `seconds` is time
         spent; `time` is when; `comment` is what the assessor wrote.
@@ -47,6 +49,7 @@ class Judgments:
     assessor: Codes
     value: NDArray[np.float64]
     scales: tuple[Scale, ...]
+    sources: Sources | None = None
     order: NDArray[np.float64] | None = None
     unit: NDArray[np.object_] | None = None
     seconds: NDArray[np.float64] | None = None
@@ -63,6 +66,8 @@ class Judgments:
             )
         if len(self.scales) != len(self.assessors):
             raise ScaleError(f"{len(self.assessors)} assessors need as many scales, got {len(self.scales)}")
+        if self.sources is not None and len(self.sources) != len(self.assessors):
+            raise ScaleError(f"{len(self.assessors)} assessors need as many sources, got {len(self.sources)}")
         for name in ("topic", "document", "assessor", "value", *self.OPTIONAL):
             if (column := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read_only(column))
@@ -81,29 +86,29 @@ class Judgments:
         value: NDArray[np.float64],
         *,
         scales: Mapping[str, Scale | str] | None = None,
+        sources: Sources | None = None,
         **optional: Any,
     ) -> Judgments:
         """From integer columns and their labels; the scale of an assessor no pattern of `scales` names is inferred.
 
         optional : order, unit, seconds, time, comment, where recorded.
         """
-        inferred = tuple(infer_scale(rows) for rows in _by_code(value, assessor, len(assessors)))
-        judgments = cls(topics, documents, assessors, topic, document, assessor, value, inferred, **optional)
+        by_assessor = _by_code(value, assessor, len(assessors))
+        inferred = inferred_scales(by_assessor, [None] * len(assessors), sources)
+        judgments = cls(topics, documents, assessors, topic, document, assessor, value, inferred, sources, **optional)
         return judgments.with_scales(scales) if scales else judgments
 
     @classmethod
     def from_rows(
         cls, rows: Iterable[tuple[str, str, str, float]], *, scales: Mapping[str, Scale | str] | None = None
     ) -> Judgments:
-        """From (topic, document, assessor, value) tuples.
+        """From (topic, document, assessor, value) tuples: one table, whose assessors share an inferred scale.
 
         >>> Judgments.from_rows([("q1", "d1", "ann", 2), ("q1", "d1", "bob", 0)])
         Judgments(2 judgments: 1 topic, 1 document, 2 assessors)
         """
-        columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
-        (topic, topics), (document, documents), (assessor, assessors) = map(factorize, columns[:3])
-        value = np.array(columns[3], np.float64)
-        return cls.from_codes(topics, documents, assessors, topic, document, assessor, value, scales=scales)
+        labels, value = _columns(rows)
+        return cls.from_codes(*labels, value, scales=scales, sources=(0,) * len(labels[2]))
 
     @classmethod
     def from_dict(
@@ -112,16 +117,14 @@ class Judgments:
         *,
         scales: Mapping[str, Scale | str] | None = None,
     ) -> Judgments:
-        """From {assessor: {topic: {document: value}}}: one pytrec_eval qrel dictionary per assessor."""
-        return cls.from_rows(
-            (
-                (topic, document, assessor, value)
-                for assessor, topics in nested.items()
-                for topic, documents in topics.items()
-                for document, value in documents.items()
-            ),
-            scales=scales,
+        """From {assessor: {topic: {document: value}}}: one pytrec_eval qrel dictionary, and one scale, per assessor."""
+        labels, value = _columns(
+            (topic, document, assessor, value)
+            for assessor, topics in nested.items()
+            for topic, documents in topics.items()
+            for document, value in documents.items()
         )
+        return cls.from_codes(*labels, value, scales=scales)
 
     @classmethod
     def from_frame(
@@ -132,7 +135,7 @@ class Judgments:
         scales: Mapping[str, Scale | str] | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> Judgments:
-        """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per judgment.
+        """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per judgment: one table.
 
         Columns are found by their usual names (`qrowd.model.frames.JUDGMENT_COLUMNS`: those of qrowd, ir_measures,
         PyTerrier, ranx, trectools and crowd-kit); `columns={"value": "my_label"}` names others. A frame without an
@@ -144,9 +147,9 @@ class Judgments:
         (topic, topics), (document, documents), (who, assessors) = (
             factorize(found.labels[name]) for name in ("topic", "document", "assessor")
         )
-        return cls.from_codes(
-            topics, documents, assessors, topic, document, who, found.numbers["value"], scales=scales, **found.optional
-        )
+        one = (0,) * len(assessors)
+        columns_read = (topics, documents, assessors, topic, document, who, found.numbers["value"])
+        return cls.from_codes(*columns_read, scales=scales, sources=one, **found.optional)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per judgment as a data frame: topic, document, assessor, value and whatever else was recorded."""
@@ -209,39 +212,40 @@ class Judgments:
         """(assessors, topics) share of the topic's pool (all documents anyone judged) that the assessor judged."""
         return self.panel().coverage()
 
-    def shared_scale(self) -> Scale:
-        """The one scale that everyone's values can be on.
+    def values_by_assessor(self) -> list[NDArray[np.float64]]:
+        """The values of each assessor, in the order of rows."""
+        return _by_code(self.value, self.assessor, len(self.assessors))
 
-        Declared scales must end at the same maximum, and what undeclared assessors said must fit it. Where all are
-        inferred they may be one scale seen in part (a crowd worker who never said 2), unless fractions end at another
-        maximum than the highest, or a 0 stands beside magnitudes. So grades 0-3 and 0-5 of two assessors pass for one
-        scale; it is stated with every result.
+    def shared_scale(self) -> Scale:
+        """The one scale that everybody judges on. Yes and no beside fractions up to 1 are such fractions.
 
         Raises
         ------
         ScaleError
-            Scales that cannot be one; it names two assessors.
+            Assessors on different scales; it names two. `qrowd.model.one_scale` brings them together.
         """
-        scales = dict(zip(self.assessors, self.scales, strict=True))
-        if not scales:
+        if not self.scales:
             return infer_scale(self.value)
-        declared = [name for name, scale in scales.items() if scale.declared]
-        kinds = get_args(Kind)
-        holder = max(declared or scales, key=lambda name: (kinds.index(scales[name].kind), scales[name].maximum))
-        widest = scales[holder]
-        for i, (name, scale) in enumerate(scales.items()):
-            if scale.declared:
-                mixed = scale.maximum != widest.maximum
-            elif declared or widest.kind == "magnitude":
-                mixed = widest.problem(self.value[self.assessor == i]) is not None
-            else:
-                mixed = scale.maximum > widest.maximum or (scale.kind == "fractions" and scale.maximum < widest.maximum)
-            if mixed:
-                raise ScaleError(
-                    f"assessors {holder} ({widest}) and {name} ({scale}) judge on different scales; "
-                    "bring them together with recode, with unit_grades() (--unit) or by declaring the scale they share"
-                )
-        return widest if declared or len(set(scales.values())) == 1 else infer_scale(self.value)
+        fractions = [scale for scale in self.scales if scale.kind == "fractions"]
+        if fractions and all(scale.maximum == 1 for scale in self.scales):
+            return fractions[0]
+        if not alike(self.scales):
+            raise ScaleError(
+                f"assessors {two_unlike(self.assessors, self.scales)} judge on different scales; bring them together "
+                "with unit_grades(), relevant_or_not() or recode, or declare the scale they share (--scale)"
+            )
+        return next((scale for scale in self.scales if scale.declared), self.scales[0])
+
+    def stopping_short(self) -> dict[str, Scale]:
+        """By name, assessors who never used the top of the scale that was inferred for their table: their own values'
+        scale. Whether they judge on a shorter one, values cannot tell."""
+        own = {
+            name: infer_scale(values)
+            for name, scale, values in zip(self.assessors, self.scales, self.values_by_assessor(), strict=True)
+            if not scale.declared and scale.kind != "magnitude" and (values >= 0).any()
+        }
+        scales = dict(zip(self.assessors, self.scales, strict=True))
+        return {name: scale for name, scale in own.items() if scale.maximum < scales[name].maximum}
 
     # ------------------------------------------------------------------ new judgments from these
 
@@ -274,7 +278,9 @@ class Judgments:
         new = list(self.scales)
         for i, scale in _first_match(self.assessors, scales):
             new[i] = parse_scale(scale) if isinstance(scale, str) else scale
-        for name, scale, values in zip(self.assessors, new, _by_code(self.value, self.assessor, len(new)), strict=True):
+        changed = np.array([old != scale for old, scale in zip(self.scales, new, strict=True)], bool)
+        new = self._inferred_again(new, self.value, changed)
+        for name, scale, values in zip(self.assessors, new, self.values_by_assessor(), strict=True):
             problem = scale.problem(values)
             if problem and scale.declared:
                 raise ScaleError(f"assessor {name}: {problem} (scale {scale}); declare another scale or recode")
@@ -286,7 +292,8 @@ class Judgments:
         recoding : {-2: 0} for everyone (values not named stay), 2 for everyone ("2 and above is 1, below is 0"),
             or one of these per assessor name or shell pattern: {"umbrela-*": 2, "*": {-2: 0}}; the first pattern that
             fits an assessor counts. A declared scale stays as long as it allows the new values; others are inferred
-            again, and a threshold makes them binary. A threshold leaves negative values (not judged) alone.
+            again, table by table, and a threshold makes them binary. A threshold leaves negative values (not judged)
+            alone.
         """
         by_name: Mapping[str, Recoding]
         if isinstance(recoding, Mapping) and all(isinstance(key, str) for key in recoding):
@@ -294,6 +301,7 @@ class Judgments:
         else:
             by_name = {"*": recoding}  # type: ignore[dict-item]
         value, scales = self.value.copy(), list(self.scales)
+        changed = np.zeros(len(scales), bool)
         for i, rule in _first_match(self.assessors, by_name):
             rows = self.assessor == i
             old = self.value[rows]
@@ -303,11 +311,39 @@ class Judgments:
                     new[old == float(before)] = float(after)
                 value[rows] = new
                 if not self.scales[i].declared or self.scales[i].problem(new):
-                    scales[i] = infer_scale(new)
+                    scales[i], changed[i] = infer_scale(new), True
             else:
                 value[rows] = np.where(old < 0, old, old >= float(rule))
                 scales[i] = BINARY
-        return replace(self, value=value, scales=tuple(scales))
+        return replace(self, value=value, scales=tuple(self._inferred_again(scales, value, changed)))
+
+    def _inferred_again(
+        self, scales: list[Scale], value: NDArray[np.float64], changed: NDArray[np.bool_]
+    ) -> list[Scale]:
+        """The scales, undeclared ones inferred anew in every table where the scale of some assessor changed."""
+        if self.sources is None or not changed.any():
+            return scales
+        source = np.array(self.sources)
+        again = np.isin(source, source[changed])
+        known = [None if redo and not scale.declared else scale for redo, scale in zip(again, scales, strict=True)]
+        return list(inferred_scales(_by_code(value, self.assessor, len(scales)), known, self.sources))
+
+    def relevant_or_not(self) -> Judgments:
+        """Every value 1 where it is relevant on its assessor's own scale, 0 where it is not.
+
+        Raises
+        ------
+        ScaleError
+            An assessor on a magnitude scale that does not say what is relevant.
+        """
+        lowest = [scale.lowest_relevant for scale in self.scales]
+        if None in lowest:
+            name = self.assessors[lowest.index(None)]
+            raise ScaleError(f"assessor {name}: magnitudes do not say what is relevant; recode them with a threshold")
+        relevant = self.value >= np.array(lowest, np.float64)[self.assessor]
+        value = np.where(self.value < 0, self.value, relevant)
+        scales = tuple(replace(BINARY, declared=scale.declared) for scale in self.scales)
+        return replace(self, value=value, scales=scales)
 
     def unit_grades(self) -> Judgments:
         """Every value divided by its scale's maximum, so that all judge from 0 to 1; what was relevant stays relevant.
@@ -357,7 +393,12 @@ class Judgments:
         """The first n judgments of every (topic, document) as n virtual assessors `slot 1` ... `slot n`.
 
         For crowds, where nobody judged a whole pool. First by the order column (else by place); an assessor's repeats
-        count as judgments of their own; "not judged" does not. All slots share the scale that holds their values.
+        count as judgments of their own; "not judged" does not. All slots are on the one scale of the assessors.
+
+        Raises
+        ------
+        ScaleError
+            Assessors on different scales, whose values a slot would mix.
         """
         if n < 1:
             raise ArgumentError(f"slots({n}): a pair needs at least one slot")
@@ -368,12 +409,13 @@ class Judgments:
         slot = np.full(len(self), n)
         slot[rows] = np.arange(rows.size) - np.searchsorted(pair, pair)  # pair is sorted: this finds each one's first
         kept = np.flatnonzero(slot < n)
-        shared = self.scales[0] if len(set(self.scales)) == 1 else infer_scale(self.value[kept])
+        shared = self.shared_scale()
         slotted = replace(
             self,
             assessors=tuple(f"slot {i + 1}" for i in range(n)),
             assessor=np.minimum(slot, n - 1).astype(np.int32),
             scales=(shared,) * n,
+            sources=(0,) * n,
         )
         return slotted._take(kept, keep_assessors=True)
 
@@ -392,13 +434,19 @@ class Judgments:
         """These rows, with labels that no row uses left out (assessors only if asked)."""
         topics, topic = compact(self.topics, self.topic[rows])
         documents, document = compact(self.documents, self.document[rows])
-        assessors, assessor, scales = self.assessors, self.assessor[rows], self.scales
+        assessors, assessor, scales, sources = self.assessors, self.assessor[rows], self.scales, self.sources
         if not keep_assessors:
             used = np.unique(assessor)
             scales = tuple(self.scales[i] for i in used)
+            sources = None if sources is None else tuple(sources[i] for i in used)
             assessors, assessor = compact(self.assessors, assessor)
         optional = {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in self.OPTIONAL}
-        return Judgments(topics, documents, assessors, topic, document, assessor, self.value[rows], scales, **optional)
+        value = self.value[rows]
+        if sources is not None and len(assessors) < len(self.assessors) and not alike(scales):
+            # Without those who are left out, the others of their table may be on one scale.
+            by_assessor = _by_code(value, assessor, len(assessors))
+            scales = inferred_scales(by_assessor, settled(scales, sources), sources)
+        return Judgments(topics, documents, assessors, topic, document, assessor, value, scales, sources, **optional)
 
 
 def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
@@ -420,16 +468,16 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
         for name in Judgments.OPTIONAL
         if any(getattr(part, name) is not None for part in parts)
     }
-    known: dict[str, set[Scale]] = {}
-    for part in parts:
-        for name, scale in zip(part.assessors, part.scales, strict=True):
-            known.setdefault(name, set()).add(scale)
-    values = _by_code(value, assessor, len(assessors))
-    scales = tuple(
-        known[name].pop() if len(known[name]) == 1 else infer_scale(given)
-        for name, given in zip(assessors, values, strict=True)
-    )
-    return Judgments(topics, documents, assessors, topic, document, assessor, value, scales, **optional)
+    stated = [(part.assessors, part.scales, part.sources) for part in parts]
+    scales, sources = scales_of_parts(stated, assessors, _by_code(value, assessor, len(assessors)))
+    return Judgments(topics, documents, assessors, topic, document, assessor, value, scales, sources, **optional)
+
+
+def _columns(rows: Iterable[tuple[str, str, str, float]]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    """Labels of topics, documents and assessors, the numbers into them, and the values."""
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    coded = list(map(factorize, columns[:3]))
+    return (*(labels for _, labels in coded), *(codes for codes, _ in coded)), np.array(columns[3], np.float64)
 
 
 def _by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:
