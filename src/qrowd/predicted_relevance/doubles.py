@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.kernels.counts import value_counts
 from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import on_one_scale
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
@@ -93,17 +94,18 @@ class Graded:
 
 
 def graded(judgments: Judgments, repeats: Repeated = "first") -> Graded:
-    """Sort and number judgments; "not judged" (negative) is no judgment.
+    """Sort and number judgments; "not judged" (negative) is no judgment. Unlike scales: each is relevant or not.
 
     Raises
     ------
     ScaleError
-        Assessors whose scales cannot be one; fractions or magnitudes, which have no grades.
+        Magnitudes beside another scale; fractions or magnitudes on one scale, which have no grades.
     NoOverlapError
         No judgment at all.
     """
     if repeats not in get_args(Repeated):
         raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(Repeated))}")
+    judgments = on_one_scale(judgments, "auto", "relevant")
     scale = grades_scale(judgments)
     one = judgments.single(repeats)
     judged = np.flatnonzero(one.value >= 0)
@@ -140,7 +142,7 @@ def grades_scale(judgments: Judgments) -> Scale:
     Raises
     ------
     ScaleError
-        Scales that cannot be one; fractions or magnitudes.
+        Unlike scales; fractions or magnitudes.
     """
     scale = judgments.shared_scale()
     broken = scale.kind in ("fractions", "magnitude") or (judgments.value[judgments.value >= 0] % 1 != 0).any()

@@ -18,13 +18,48 @@ from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.chance import Rng, Seed
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.predicted_relevance.bands import Bands, Ranks
 from qrowd.predicted_relevance.counting import First, Method
 from qrowd.predicted_relevance.doubles import Bools, Floats
 from qrowd.predicted_relevance.users import SampledUsers, at_least_of, disagreement_weights, on_fractions
 
-StandardError = Literal["documents", "topics", "binomial"]
+Resample = Literal["topics", "documents", "binomial"]
 
 NEGLIGIBLE = 0.02  # p(R|0) that unjudged documents, which gain 0, may be denied without a word
+
+
+@dataclass(frozen=True, eq=False)
+class ByBand:
+    """p(R|i) of each band of ranks; arrays are (bands, grades) unless said otherwise.
+
+    bands : which documents each holds. grades : as of `PredictedRelevance`.
+    probability, standard_error, low, high : of the band, or of neighbouring bands together where it has few judgments
+        of the grade.
+    n_judgments : of that grade, whose document is in the band. same : (grades, bands, bands) bands that share an
+        estimate. n_documents : (bands,) judged at least twice.
+    """
+
+    bands: Bands
+    grades: Floats
+    probability: Floats
+    standard_error: Floats
+    low: Floats
+    high: Floats
+    n_judgments: Floats
+    same: Bools
+    n_documents: NDArray[np.int64]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per band and grade."""
+        n_bands, n_grades = self.probability.shape
+        names = ("probability", "standard_error", "low", "high", "n_judgments")
+        columns = {
+            "ranks": np.repeat(np.array(self.bands.labels, object), n_grades),
+            "grade": np.tile(self.grades, n_bands),
+            **{name: getattr(self, name).ravel() for name in names},
+            "n_documents": np.repeat(self.n_documents, n_grades),
+        }
+        return make_frame(columns, backend)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,18 +67,22 @@ class PredictedRelevance:
     """p(R|i) of every grade i, and what it rests on; arrays are (grades,) unless said otherwise.
 
     grades : rising. relevant : bool, which satisfy a user; rule : the same in words.
-    probability : p(R|i), that a random user finds a result relevant which an assessor gave grade i; nan for a grade
-        that no double judgment holds.
+    probability : p(R|i), that another assessor, who stands for a user, finds a result relevant which an assessor gave
+        grade i; of the evaluated ranks where there are bands, else of all documents judged twice; nan for a grade that
+        no double judgment there holds.
     standard_error, low, high : of it; the interval holds `confidence` of the replicates (binomial: Wilson's).
-    n : denominators of equation 4 or 5; n_relevant : numerators.
-    coincidences : (grades, grades) how often one assessor gave the row's grade and another the column's; rows sum to n.
+    n : denominators of equation 4 or 5; n_relevant : numerators. Where there are bands, a judgment counts once for each
+        system that has the document in the evaluated ranks.
+    coincidences : (grades, grades) how often one assessor gave the row's grade and another the column's, of all bands.
     method, first, smoothing : the estimate; scale : of the grades.
     n_documents, n_judgments, n_topics : documents judged at least twice, their judgments, and their topics.
     n_single, n_left_out, n_repeats : documents judged once; judged twice, but not by a first assessor; judgments, of
         all topics, that repeat one of the same assessor.
-    se, bootstrap, confidence : how the standard errors came about.
+    resample, bootstrap, confidence : how the standard errors came about; "documents" where topics were asked for and
+        there is only one.
     seed : give it as `rng` to see the same replicates again. n_undefined : replicates without the grade.
     replicates : (replicates, grades).
+    by_band : the same by band of ranks; None where the whole pool was taken.
     """
 
     grades: Floats
@@ -66,12 +105,18 @@ class PredictedRelevance:
     n_single: int
     n_left_out: int
     n_repeats: int
-    se: StandardError
+    resample: Resample
     bootstrap: int
     confidence: float
     seed: Seed | None
     n_undefined: NDArray[np.int64]
     replicates: Floats = field(repr=False)
+    by_band: ByBand | None = field(default=None, repr=False)
+
+    @property
+    def ranks(self) -> Ranks:
+        """What p(R|i) was learnt from: "bands" of ranks, or the whole "pool"."""
+        return "pool" if self.by_band is None else "bands"
 
     def __getitem__(self, grade: float) -> float:
         """p(R|grade)."""
@@ -82,7 +127,7 @@ class PredictedRelevance:
         return make_frame(self._columns(), backend)
 
     def judgments(self, judgments: Judgments, gains: Floats | None = None) -> Judgments:
-        """The same judgments with every grade i replaced by p(R|i), as fractions up to 1.
+        """The same judgments with every grade i replaced by p(R|i), of the document's band, as fractions up to 1.
 
         What is linear in relevance becomes its expected value for a random user (section 3.3): DCG, nDCG over the ideal
         of expected gains, RBP; P, R and GAP with relevance='given'; ERR with stop='given'. "Not judged" stays.
@@ -96,9 +141,8 @@ class PredictedRelevance:
         ScaleError
             A grade whose p(R|i) is not known.
         """
-        gain = self.probability if gains is None else np.asarray(gains, np.float64)
-        replaced = self.with_gains(judgments, gain)
-        nothing = gain[self.grades == 0]
+        replaced = self.with_gains(judgments, gains)
+        nothing = (self.probability if gains is None else np.asarray(gains, np.float64))[self.grades == 0]
         if nothing.size and nothing[0] > NEGLIGIBLE:
             warnings.warn(
                 f"a document judged 0 gains p(R|0) = {nothing[0]:.3f}, but an unjudged one gains 0: systems that "
@@ -107,18 +151,49 @@ class PredictedRelevance:
             )
         return replaced
 
-    def with_gains(self, judgments: Judgments, gains: Floats) -> Judgments:
-        """`judgments` with these gains, without the warning; the number of (grades,) gains is checked."""
-        gain = np.asarray(gains, np.float64)
-        if gain.shape != self.grades.shape:
-            raise ArgumentError(f"gains: {gain.size} for {self.grades.size} grades; one for each is needed")
+    def with_gains(self, judgments: Judgments, gains: Floats | None = None) -> Judgments:
+        """`judgments` with these (grades,) gains, by default p(R|i), without the warning."""
+        judgments = self.as_learnt(judgments)
         judged = judgments.value >= 0
         value = judgments.value.copy()
-        value[judged] = self.gains_of(judgments.value[judged], gain)
+        if gains is None:
+            topic, document = judgments.topic[judged], judgments.document[judged]
+            value[judged] = self.chances(value[judged], judgments.topics, topic, judgments.documents, document)
+        else:
+            gain = np.asarray(gains, np.float64)
+            if gain.shape != self.grades.shape:
+                raise ArgumentError(f"gains: {gain.size} for {self.grades.size} grades; one for each is needed")
+            value[judged] = self.gains_of(value[judged], gain)
         return on_fractions(judgments, value)
 
-    def gains_of(self, values: Floats, gain: Floats) -> Floats:
+    def as_learnt(self, judgments: Judgments) -> Judgments:
+        """The judgments as relevant or not, where p(R|i) was learnt from such."""
+        return judgments.relevant_or_not() if self.scale == "binary" else judgments
+
+    def chances(
+        self,
+        values: Floats,
+        topics: tuple[str, ...],
+        topic: NDArray[np.integer],
+        documents: tuple[str, ...],
+        document: NDArray[np.integer],
+    ) -> Floats:
+        """p(R|i) of each value, given to a (topic, document) by its numbers among these labels.
+
+        Raises
+        ------
+        ScaleError
+            A value that is none of the grades, or whose p(R|i) is not known.
+        """
+        if self.by_band is None:
+            return self.gains_of(values, self.probability)
+        band = self.by_band.bands.of(topics, topic, documents, document)
+        return self.gains_of(values, self.by_band.probability, band)
+
+    def gains_of(self, values: Floats, gain: Floats, band: NDArray[np.int64] | None = None) -> Floats:
         """The gain of each value, by its grade.
+
+        gain : (grades,), or (bands, grades) where `band` says which.
 
         Raises
         ------
@@ -126,15 +201,17 @@ class PredictedRelevance:
             A value that is none of the grades, or whose gain is nan.
         """
         at = np.minimum(np.searchsorted(self.grades, values), self.grades.size - 1)
-        known = (self.grades[at] == values) & ~np.isnan(gain[at])
+        rows = np.atleast_2d(gain)
+        gained = rows[0 if band is None else band, at]
+        known = (self.grades[at] == values) & ~np.isnan(gained)
         if not known.all():
             grade = float(values[int(known.argmin())])
-            learnt = ", ".join(f"{g:g}" for g in self.grades[~np.isnan(gain)])
+            learnt = ", ".join(f"{g:g}" for g in self.grades[~np.isnan(rows).any(axis=0)])
             raise ScaleError(
                 f"p(R|{grade:g}) is not known: no double judgment holds grade {grade:g} (known: {learnt}); judge some "
                 "such documents again, recode the grade, or use smoothing"
             )
-        return np.asarray(gain[at])
+        return np.asarray(gained)
 
     def sample(self, judgments: Judgments, n: int, rng: Rng) -> SampledUsers:
         """n random users, each of whom finds a document relevant with its p(R|i); a `Blocks` for `qrowd.evaluate`.
@@ -144,7 +221,7 @@ class PredictedRelevance:
 
         judgments : of one assessor.
         """
-        return SampledUsers(self.with_gains(judgments, self.probability), n, rng)
+        return SampledUsers(self.with_gains(judgments), n, rng)
 
     def at_least(self, m: int, n: int) -> Floats:
         """(grades,) probability that at least m of n random users find the result relevant (section 3.1.7).
