@@ -3,7 +3,6 @@
 Nothing here imports qrowd or numpy. A table is a list of topics, each a list of one number per assessor.
 """
 
-from itertools import combinations
 from math import fsum, sqrt
 
 
@@ -95,19 +94,14 @@ def weighted_mean(table, topics, assessors):
     return total / weight
 
 
-def rank_sets(mean, error, critical):
-    """[(best, worst)] ranks: 1 + those surely ahead, number - those surely behind."""
+def rank_sets(mean, p, alpha):
+    """[(best, worst)] ranks: 1 + those significantly ahead, number - those significantly behind."""
     found = []
     for i in range(len(mean)):
-        ahead = sum(mean[j] - mean[i] > critical * error[i][j] for j in range(len(mean)) if j != i)
-        behind = sum(mean[i] - mean[j] > critical * error[i][j] for j in range(len(mean)) if j != i)
+        ahead = sum(mean[j] > mean[i] and p[i][j] < alpha for j in range(len(mean)) if j != i)
+        behind = sum(mean[j] < mean[i] and p[i][j] < alpha for j in range(len(mean)) if j != i)
         found.append((1 + ahead, len(mean) - behind))
     return found
-
-
-def largest_t(replicate, centre, error):
-    pairs = combinations(range(len(centre)), 2)
-    return max(abs((replicate[i] - replicate[j]) - (centre[i] - centre[j])) / error[i][j] for i, j in pairs)
 
 
 def false_discovery_rate(p):

@@ -92,7 +92,7 @@ def test_an_interval_with_zero_in_it_is_no_win(report, scores):
     assert " is ahead of " in report.answer.sentence
     assert "beats" not in report.answer.sentence
     ranks = rank_intervals(scores.of("nDCG@10"), n=500, rng=1)
-    n = len(ranks.tied_at_the_top)
+    n = len(ranks.may_be_best)
     assert n > 1
     assert report.answer.verdict == f"rerank-large leads, but {n} of 12 systems may be the best"
 

@@ -1,8 +1,8 @@
-"""Which ranks may a system hold, all systems at once?
+"""Which ranks may a system hold, and which systems may be the best? One test of all pairs of systems answers both.
 
 Mogstad, Romano, Shaikh, Wilhelm (2024), Inference for Ranks with Applications to Mobility across Neighbourhoods and
-Academic Achievement across Countries. Review of Economic Studies 91(1): simultaneous intervals of all differences, by
-the bootstrap's largest |t|, leave each system the ranks that no difference excludes.
+Academic Achievement across Countries. Review of Economic Studies 91(1): a test of all pairs, by the largest |t|, leaves
+each system the ranks that no significant difference excludes. The test: `qrowd.comparison.max_t`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.resampling import Over, panel_of, replicate_means
+from qrowd.comparison.labelled import number_of
+from qrowd.comparison.max_t import adjusted_p, pair_statistics
+from qrowd.comparison.resampling import Over, panel_of
+from qrowd.comparison.standings import ranks, settled
 from qrowd.errors import ArgumentError
-from qrowd.kernels.two_way import largest_t, pair_deviations
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
@@ -29,10 +31,14 @@ class RankIntervals:
     """The ranks that all systems hold together with the given confidence; arrays are (systems,), rank 1 the best.
 
     mean : over topics of the means over assessors. rank : by it, 1 for the highest; equal means share the better rank.
-    low, high : the best and the worst rank that the system may hold.
-    critical : two systems differ where |difference| > critical * error. better : (systems, systems) whether the row's
-        system is surely ahead of the column's.
-    over : what the bootstrap drew: "both" topics and assessors, or "topics" alone; `reason` where it had no choice.
+    low, high : the best and the worst rank that the system may hold: 1 + systems significantly ahead of it, and the
+        number of systems - systems significantly behind.
+    p : (systems, systems) of the difference of two systems, adjusted for all pairs of systems; 1 on the diagonal.
+    better : (systems, systems) whether the row's system is significantly ahead of the column's: a higher mean and
+        p < 1 - confidence.
+    over : what could have been others: "both" topics and assessors, or "topics" alone; `reason` where it had no choice,
+        and where the assessors are too few.
+    n, seed : replicates, and where they come from.
     """
 
     systems: tuple[str, ...]
@@ -40,7 +46,7 @@ class RankIntervals:
     rank: NDArray[np.int64]
     low: NDArray[np.int64]
     high: NDArray[np.int64]
-    critical: float
+    p: Floats
     better: NDArray[np.bool_]
     over: Over
     reason: str
@@ -49,12 +55,19 @@ class RankIntervals:
     seed: Seed
 
     @property
-    def tied_at_the_top(self) -> tuple[str, ...]:
-        """The systems that may be the best: no other is surely ahead."""
-        return tuple(name for name, low in zip(self.systems, self.low.tolist(), strict=True) if low == 1)
+    def may_be_best(self) -> tuple[str, ...]:
+        """The confidence set of the best systems: those that no other is significantly ahead of, best mean first."""
+        return tuple(self.systems[s] for s in np.argsort(-self.mean, kind="stable") if self.low[s] == 1)
+
+    def p_against(self, system: str | int) -> Floats:
+        """(systems,) adjusted p of the difference of each system and this one; nan for itself."""
+        which = number_of(system, self.systems, "system")
+        p: Floats = self.p[which].copy()
+        p[which] = np.nan
+        return p
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system, best first."""
+        """One row per system, best first; p against the one with the highest mean."""
         order = np.argsort(-self.mean, kind="stable")
         return make_frame(
             {
@@ -63,7 +76,8 @@ class RankIntervals:
                 "rank": self.rank[order],
                 "low": self.low[order],
                 "high": self.high[order],
-                "top": self.low[order] == 1,
+                "p": self.p_against(int(order[0]))[order],
+                "may_be_best": self.low[order] == 1,
             },
             backend,
         )
@@ -80,12 +94,14 @@ def rank_intervals(
 ) -> RankIntervals:
     """Simultaneous intervals for the ranks of all systems; (assessor, topic, system) scores of one measure.
 
-    With c the confidence quantile over n replicates of max over pairs |d* - d| / s(d*), a system may hold the ranks
-    from 1 + systems surely ahead of it to the number of systems - systems surely behind; "surely" is |d| > c s(d*).
+    All pairs of systems are tested together, step-down, by the largest |t| over n replicates with random signs of
+    topics and, over="both", with other assessors. The chance that any system is wrongly found ahead of another, that
+    any system's true rank lies outside its interval, or that the best system is missing from `may_be_best`, is at most
+    1 - confidence.
 
-    over : "both" draws topics and assessors, and needs enough of both: with fewer than 5 assessors the bootstrap's
-        spread is too small (v_a shrinks by (A - 1)/A, and few assessors make heavy tails). One assessor, or own
-        assessors for each topic, leave topics alone, which `reason` says.
+    over : "both" allows for other topics and other assessors, "topics" takes the assessors for the only ones there
+        could be. Two assessors say too little of others: one is then wrong more often than stated, which `reason` says.
+        One assessor, or own assessors for each topic, leave topics alone.
 
     Raises
     ------
@@ -98,25 +114,22 @@ def rank_intervals(
         raise ArgumentError(f"over={over!r}: choose from {', '.join(get_args(Over))}")
     if not 0 < confidence < 1:
         raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+    if n < 2:
+        raise ArgumentError(f"n={n}: at least 2 replicates were expected")
     panel = panel_of(scores)
     if len(panel.systems) < 2:
         raise ArgumentError(f"scores: {len(panel.systems)} system(s); at least 2 are needed to compare")
     reason = "asked for"
     if over == "both" and not panel.components_known:
-        over, reason = "topics", f"{panel.design}: topics are all that can be drawn"
-    elif over == "both" and len(panel.assessors) < 5:
-        reason = f"asked for; {len(panel.assessors)} assessors make these intervals too narrow"
+        over, reason = "topics", f"{panel.design}: says nothing of other assessors"
+    elif over == "both" and panel.assessor_df < 2:
+        reason = "asked for; 2 assessors are too few: the intervals may be too narrow"
     seed = seed_of(rng)
-    replicates = replicate_means(panel, n, over, seed, threads)
-    mean = panel.by_topic(panel.values).mean(axis=0)
-    scale = 1e-12 * float(np.abs(panel.values).max(initial=0.0))
-    error = pair_deviations(replicates)
-    error[error <= scale] = 0.0  # differences that do not vary are sure
-    critical = float(np.quantile(largest_t(replicates, mean, error), confidence))
-    apart = mean[:, None] - mean
-    better = apart > np.maximum(critical * error, scale)
+    pairs = pair_statistics(panel, over)
+    p = adjusted_p(pairs, n, seed, threads)
+    mean = settled(pairs.mean)
+    better = (mean[:, None] > mean) & (p < 1 - confidence)
     low, high = 1 + better.sum(axis=0), len(panel.systems) - better.sum(axis=1)
-    rank = 1 + (apart < -scale).sum(axis=1)
     return RankIntervals(
-        panel.systems, mean, rank, low, high, critical, better, over, reason, confidence, n, seed
-    )  # fmt: skip
+        panel.systems, pairs.mean, ranks(mean), low, high, p, better, over, reason, confidence, n, seed
+    )

@@ -22,7 +22,8 @@ class TwoWay:
     """Mean squares of topics, assessors and error, and what each adds to the variance of the mean.
 
     mean : (columns,) mean over topics of the topics' means over assessors.
-    ms : (3, columns) mean squares of topics (assessors held fixed), of assessors (topics held fixed), of error.
+    ms : (3, columns) mean squares of topics (assessors held fixed), of assessors (topics held fixed), of error; or
+        (3, columns, columns) mean products.
     df : (3,) their degrees of freedom.
     weights : (3,) variance of the mean = weights[0] max(MS_t - MS_e, 0) + weights[1] max(MS_a - MS_e, 0)
         + weights[2] MS_e; all are 1 / (T A) in a full table.
@@ -55,27 +56,30 @@ class TwoWay:
         return np.asarray(variance), np.asarray(df)
 
 
-def two_way(values: Floats) -> TwoWay:
-    """Of a full table (topics, assessors, columns), two or more of each."""
+def two_way(values: Floats, *, products: bool = False) -> TwoWay:
+    """Of a full table (topics, assessors, columns), two or more of each.
+
+    products : `ms` is (3, columns, columns), the mean products of each two columns.
+    """
     n_topics, n_assessors = values.shape[:2]
+    sums = _products if products else _squares
     mean = values.mean(axis=(0, 1))
     centred = values - mean
     by_topic, by_assessor = centred.mean(axis=1), centred.mean(axis=0)
     rest = centred - by_topic[:, None] - by_assessor
     df = np.array([n_topics - 1, n_assessors - 1, (n_topics - 1) * (n_assessors - 1)], np.float64)
-    squares = np.stack(
-        [n_assessors * (by_topic**2).sum(axis=0), n_topics * (by_assessor**2).sum(axis=0), (rest**2).sum(axis=(0, 1))]
-    )
+    squares = np.stack([n_assessors * sums(by_topic), n_topics * sums(by_assessor), sums(rest)])
     weights = np.full(3, 1.0 / (n_topics * n_assessors))
-    return TwoWay(mean, squares / df[:, None], df, weights, np.array([n_assessors, n_topics], np.float64))
+    return TwoWay(mean, _over(squares, df), df, weights, np.array([n_assessors, n_topics], np.float64))
 
 
-def two_way_with_holes(values: Floats, known: NDArray[np.bool_]) -> TwoWay | None:
+def two_way_with_holes(values: Floats, known: NDArray[np.bool_], *, products: bool = False) -> TwoWay | None:
     """The same where only the `known` (topics, assessors) cells count: sums of squares from fitting constants.
 
     Where topics fall into groups with assessors of their own (pairs of assessors, say, each with topics of its own),
     every mean square is within groups. None where a mean square has no degrees of freedom: assessors nested in topics.
     """
+    sums = _products if products else _squares
     present = known.astype(np.float64)
     n_topics, n_assessors = known.shape
     n, per_topic = present.sum(), present.sum(axis=1)
@@ -96,17 +100,39 @@ def two_way_with_holes(values: Floats, known: NDArray[np.bool_]) -> TwoWay | Non
         return None
     right = kept_sum - (incidence / swept[:, None]).T @ swept_sum
     effect = np.linalg.pinv(matrix, hermitian=True) @ right
-    adjusted = (effect * right).sum(axis=0)  # of what is kept, what is swept out held fixed
-    total = (filled**2).sum(axis=(0, 1)) - filled.sum(axis=(0, 1)) ** 2 / n
-    swept_alone = (swept_sum**2 / swept[:, None]).sum(axis=0) - filled.sum(axis=(0, 1)) ** 2 / n
-    kept_alone = (kept_sum**2 / kept[:, None]).sum(axis=0) - filled.sum(axis=(0, 1)) ** 2 / n
+    adjusted = sums(effect, right)  # of what is kept, what is swept out held fixed
+    of_mean = sums(filled.sum(axis=(0, 1))[None] / np.sqrt(n))
+    swept_alone = sums(swept_sum / np.sqrt(swept)[:, None]) - of_mean
+    kept_alone = sums(kept_sum / np.sqrt(kept)[:, None]) - of_mean
     other = swept_alone + adjusted - kept_alone
-    error = np.maximum(total - swept_alone - adjusted, 0.0)
+    error = sums(filled) - of_mean - swept_alone - adjusted
     squares = np.stack([adjusted, other, error] if turn else [other, adjusted, error])
+    if not products:
+        squares = np.maximum(squares, 0.0)
     share = present / per_topic[:, None] / n_topics
     per = np.array([(n - n_assessors) / df[0], (n - n_topics) / df[1]])
     weights = np.array([1 / n_topics / per[0], (share.sum(axis=0) ** 2).sum() / per[1], (share**2).sum()])
-    return TwoWay(mean, np.maximum(squares, 0.0) / df[:, None], df, weights, per)
+    return TwoWay(mean, _over(squares, df), df, weights, per)
+
+
+def _squares(left: Floats, right: Floats | None = None) -> Floats:
+    """(columns,) sums over rows of the products of the same columns of both, or of the squares of one."""
+    left, right = _rows(left), _rows(left if right is None else right)
+    return np.asarray((left * right).sum(axis=0))
+
+
+def _products(left: Floats, right: Floats | None = None) -> Floats:
+    """(columns, columns) sums over rows of the products of each column of one and each of the other."""
+    left, right = _rows(left), _rows(left if right is None else right)
+    return left.T @ right
+
+
+def _rows(values: Floats) -> Floats:
+    return values.reshape(-1, values.shape[-1])
+
+
+def _over(squares: Floats, df: Floats) -> Floats:
+    return squares / df.reshape(-1, *[1] * (squares.ndim - 1))
 
 
 @kernel
@@ -139,48 +165,6 @@ def weighted_means(values: Floats, known: NDArray[np.bool_], topics: Floats, ass
                     out[r, c] += factor * row[c]
         for c in range(n_columns):
             out[r, c] /= total
-    return out
-
-
-@kernel
-def pair_deviations(replicates: Floats) -> Floats:
-    """(systems, systems) standard deviation over replicates of the difference of each two systems' means."""
-    n, n_systems = replicates.shape
-    mean = np.zeros(n_systems)
-    for r in range(n):
-        for i in range(n_systems):
-            mean[i] += replicates[r, i] / n
-    out = np.zeros((n_systems, n_systems))
-    for r in range(n):
-        for i in range(n_systems):
-            own = replicates[r, i] - mean[i]
-            for j in range(i):
-                apart = own - (replicates[r, j] - mean[j])
-                out[i, j] += apart * apart
-    for i in range(n_systems):
-        for j in range(i):
-            out[i, j] = np.sqrt(out[i, j] / (n - 1))
-            out[j, i] = out[i, j]
-    return out
-
-
-@kernel
-def largest_t(replicates: Floats, centre: Floats, error: Floats) -> Floats:
-    """(replicates,) the largest |difference - its centre| / error of all pairs of systems; errors of 0 are left out."""
-    n, n_systems = replicates.shape
-    inverse = np.zeros((n_systems, n_systems))
-    for i in range(n_systems):
-        for j in range(i):
-            if error[i, j] > 0.0:
-                inverse[i, j] = 1.0 / error[i, j]
-    out = np.zeros(n)
-    for r in range(n):
-        most = 0.0
-        for i in range(n_systems):
-            own = replicates[r, i] - centre[i]
-            for j in range(i):
-                most = max(most, abs(own - replicates[r, j] + centre[j]) * inverse[i, j])
-        out[r] = most
     return out
 
 

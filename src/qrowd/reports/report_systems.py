@@ -135,7 +135,7 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
     places = standings(array)
     one, other = names.index(first), names.index(second)
     equals = tuple(names[s] for s in equals_of(array, one))
-    tied = part.ranks.tied_at_the_top if part.ranks else ()
+    tied = part.ranks.may_be_best if part.ranks else ()
     may_be_best = tuple(names[s] for s in system_order(part) if names[s] in {first, *equals, *tied})
     sure = part.certainty[0] if part.certainty else None
     return Answer(

@@ -182,7 +182,7 @@ def _ranks(given: _Given) -> Figure:
     found = rank_intervals(one_measure(scores), confidence=options.confidence, n=options.n, rng=options.seed)
     place = standings(scores.values[0])
     n = min(options.top or len(found.systems), len(found.systems))
-    tied = len(found.tied_at_the_top)
+    tied = len(found.may_be_best)
     return given.figure(
         f"The ranks by {given.measure} that systems hold, all at once, with {100 * found.confidence:g} % confidence "
         f"over {'topics and assessors' if found.over == 'both' else 'topics'} (bars), by the panel (dots) and by each "

@@ -1,0 +1,167 @@
+"""All pairs of systems in one test: t of each pair, and p adjusted for the largest t of all pairs, by step-down.
+
+Replicates of the topics: the systems' centred scores of a topic change sign together or not at all (Fisher's
+randomisation test, for two systems). Replicates of the assessors are normal. The error of a difference is estimated
+anew in every replicate, so that few topics and few assessors widen the reference distribution as they should.
+
+Romano, Wolf (2005), Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing. JASA 100(469), 94-108;
+Chen, Wiesel, Eldar, Hero (2010), Shrinkage Algorithms for MMSE Covariance Estimation. IEEE Trans. Signal Process.
+58(10), equation 17, for the weight of the assessors' own covariances. How often it errs: `qrowd.studies.rank_coverage`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.resampling import BLOCK, Over, Panel
+from qrowd.kernels.max_t import exceedances
+from qrowd.model.chance import Chance, Rng
+from qrowd.model.scores import Floats
+from qrowd.threads import in_threads
+
+Ints = NDArray[np.int64]
+
+MOST_DF = 50  # degrees of freedom between assessors that a replicate draws; more would differ little and take long
+
+
+@dataclass(frozen=True, eq=False)
+class PairStatistics:
+    """What the test of all pairs is made of; arrays are (systems, systems) unless said otherwise.
+
+    mean : (systems,) over topics of the means over assessors. error : standard error of each difference of means.
+    centred : (topics, systems) means over assessors, minus `mean`. squares : sum over topics of their squared
+    differences.
+    df, weight : of assessors: degrees of freedom, and what their mean square above that of the rest adds to the
+        variance of a difference; 0 where topics alone are drawn.
+    own : the weight that a pair's own mean square of assessors has; the rest is that of all pairs together.
+    rest : mean square of what is left of the difference. share : of the square root of the assessors' mean square, what
+        the assessors have above the rest. factor : (systems, any), whose product with its transpose holds the mean
+        products of assessors.
+    first, second : (pairs,) numbers of systems, the one ahead first. t : (pairs,) difference / error, in descending
+        order; infinite for a difference that does not vary.
+    """
+
+    mean: Floats
+    error: Floats
+    centred: Floats = field(repr=False)
+    squares: Floats = field(repr=False)
+    df: int
+    weight: float
+    own: float
+    rest: Floats = field(repr=False)
+    share: Floats = field(repr=False)
+    factor: Floats = field(repr=False)
+    first: Ints
+    second: Ints
+    t: Floats
+
+    def exceedances(self, random: np.random.Generator, n: int) -> Ints:
+        """(pairs,) in how many of n replicates the largest t of the pairs that are left reaches this pair's."""
+        n_topics, n_systems = self.centred.shape
+        signs = 2.0 * random.integers(0, 2, (n, n_topics)) - 1.0
+        shifts, draws = np.zeros((n, n_systems)), np.zeros((n, 0, n_systems))
+        if self.df:
+            normal = random.standard_normal((n * (self.df + 1), self.factor.shape[1])) @ self.factor.T
+            normal = normal.reshape(n, self.df + 1, n_systems)
+            shifts, draws = np.sqrt(self.weight) * normal[:, 0], np.ascontiguousarray(normal[:, 1:])
+        return np.asarray(
+            exceedances(
+                signs @ self.centred / n_topics, shifts, draws, self.squares, n_topics, self.rest, self.share,
+                self.weight, self.own, self.first, self.second, self.t,
+            )
+        )  # fmt: skip
+
+
+def pair_statistics(panel: Panel, over: Over) -> PairStatistics:
+    """t of every pair of systems.
+
+    The variance of a difference of means over T topics is that between topics of the panel's difference, over T, plus,
+    where `over` is "both", weight x max(MS_a - MS_e, 0), `weight` being 1 / (T A) in a full table. MS_a, the mean
+    square of assessors, is own x the pair's + (1 - own) x MS_e x the ratio of the two over all pairs: `own` is near 1
+    where assessors favour some systems over others in the same way again and again, near 0 where pairs differ by chance
+    alone.
+    """
+    n_topics, n_systems = len(panel.topics), len(panel.systems)
+    scale = 1e-12 * float(np.abs(panel.values).max(initial=0.0))
+    by_topic = panel.by_topic(panel.values)
+    mean = by_topic.mean(axis=0)
+    # What a topic does to all systems alike is in no difference.
+    centred = by_topic - mean - (by_topic - mean).mean(axis=1, keepdims=True)
+    squares = _of_pairs(centred.T @ centred, n_topics * scale**2)
+    variance = squares / n_topics / (n_topics - 1)
+    df, weight, own = 0, 0.0, 0.0
+    rest, share, factor = np.zeros_like(squares), np.zeros_like(squares), np.zeros((n_systems, 0))
+    if over == "both":
+        contrasts = np.where(panel.known[:, :, None], panel.values - panel.values.mean(axis=2, keepdims=True), 0.0)
+        found = panel.squares(contrasts, products=True)
+        of_assessors, of_rest = found.ms[1], found.ms[2]
+        df, weight = int(found.df[1]), float(found.weights[1])
+        own = 1.0 - shrinkage(of_assessors, of_rest, df, int(found.df[2]))
+        if np.trace(of_rest) > 0:
+            of_assessors = own * of_assessors + (1 - own) * np.trace(of_assessors) / np.trace(of_rest) * of_rest
+        of_pair, rest = (_of_pairs(one, scale**2) for one in (of_assessors, of_rest))
+        above = np.maximum(of_pair - rest, 0.0)
+        variance = variance + weight * above
+        share = np.sqrt(np.divide(above, of_pair, out=np.zeros_like(above), where=of_pair > 0))
+        values, vectors = np.linalg.eigh(of_assessors)
+        factor = vectors * np.sqrt(np.maximum(values, 0.0))
+        df = min(df, MOST_DF)
+    error = np.sqrt(variance)
+    first, second = np.triu_indices(n_systems, 1)
+    apart = mean[first] - mean[second]
+    first, second = np.where(apart < 0, second, first), np.where(apart < 0, first, second)
+    apart, of_pairs = np.abs(apart), error[first, second]
+    sure = np.where(apart > scale, np.inf, 0.0)  # a difference that does not vary
+    t = np.divide(apart, of_pairs, out=sure, where=of_pairs > 0)
+    order = np.argsort(-t, kind="stable")
+    return PairStatistics(
+        mean, error, centred, squares, df, weight, own, rest, share, factor, first[order], second[order], t[order]
+    )  # fmt: skip
+
+
+def adjusted_p(pairs: PairStatistics, n: int, rng: Rng, threads: int | None = None) -> Floats:
+    """(systems, systems) p of every pair, adjusted for all of them; 1 on the diagonal.
+
+    (1 + replicates whose largest t reaches the pair's) / (1 + n), never less than that of a pair with a larger t. Every
+    block of 500 replicates has a stream of its own, so that the number of threads changes no bit.
+    """
+    chance = Chance.of(rng)
+
+    def block(number: int) -> Ints:
+        return pairs.exceedances(chance.stream("max-t", number), min(BLOCK, n - number * BLOCK))
+
+    counts = sum(in_threads(block, range(-(-n // BLOCK)), threads), np.zeros(pairs.t.size, np.int64))
+    p = np.ones((pairs.mean.size, pairs.mean.size))
+    p[pairs.first, pairs.second] = np.maximum.accumulate((1 + counts) / (1 + n))
+    p[pairs.second, pairs.first] = p[pairs.first, pairs.second]
+    return p
+
+
+def shrinkage(sample: Floats, target: Floats, df: int, target_df: int) -> float:
+    """The weight of the target, 0 to 1, in place of a sample covariance with so many degrees of freedom.
+
+    Chen et al. (2010), equation 17 (Rao-Blackwell Ledoit-Wolf): ((n - 2)/n tr(S^2) + tr(S)^2) / ((n + 2) (tr(S^2) -
+    tr(S)^2 / d)), with the target's effective number of dimensions as d: tr(E)^2 / tr(E^2), less what its own sampling
+    error adds.
+    """
+    square, trace = float((sample * sample).sum()), float(np.trace(sample)) ** 2
+    rest = float(np.trace(target)) ** 2
+    if trace <= 0 or rest <= 0:
+        return 0.0
+    dimensions = 1 / max(float((target * target).sum()) / rest - 1 / target_df, 1 / max(len(sample) - 1, 1))
+    excess = (df + 2) * (square - trace / dimensions)
+    if excess <= 1e-12 * trace:
+        return 1.0
+    return float(np.clip(((df - 2) / df * square + trace) / excess, 0.0, 1.0))
+
+
+def _of_pairs(products: Floats, negligible: float) -> Floats:
+    """(systems, systems) sums of squared differences from sums of products; what rounding leaves is 0."""
+    own = np.diag(products)
+    squares = own[:, None] + own - products - products.T
+    # Cancellation leaves some 1e-16 of the terms.
+    squares[squares <= np.maximum(1e-14 * (own[:, None] + own), negligible)] = 0.0
+    return np.asarray(squares)

@@ -1,0 +1,198 @@
+"""The step-down test of all pairs against loops from the definitions, and how often it errs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import certainty as squares_oracle
+from oracles import max_t as oracle
+from qrowd.comparison.max_t import MOST_DF, adjusted_p, pair_statistics, shrinkage
+from qrowd.comparison.rank_intervals import rank_intervals
+from qrowd.comparison.resampling import panel_of
+from qrowd.kernels.two_way import two_way, two_way_with_holes
+from qrowd.model.chance import Chance
+
+
+def scores(topics=12, assessors=4, systems=5, seed=1, spread=0.2, tastes=0.05):
+    random = np.random.default_rng(seed)
+    return (
+        random.normal(0.5, 0.1, (1, topics, systems))
+        + random.normal(0, tastes, (assessors, 1, systems))
+        + random.normal(0, 0.1, (assessors, topics, systems))
+        + np.linspace(spread, 0, systems)
+    )
+
+
+def random_parts(pairs, n, seed):
+    """The signs, shifts and rows of assessors that the test draws, in the order in which it draws them."""
+    random = Chance.of(seed).stream("max-t", 0)
+    n_topics, n_systems = pairs.centred.shape
+    signs = 2.0 * random.integers(0, 2, (n, n_topics)) - 1.0
+    normal = random.standard_normal((n * (pairs.df + 1), pairs.factor.shape[1])) @ pairs.factor.T
+    normal = normal.reshape(n, pairs.df + 1, n_systems)
+    return signs, np.sqrt(pairs.weight) * normal[:, 0], normal[:, 1:]
+
+
+def test_over_topics_p_is_that_of_the_loops():
+    values = scores()
+    by_topic = values.mean(axis=0).tolist()
+    pairs = pair_statistics(panel_of(values), "topics")
+    signs, _, _ = random_parts(pairs, 80, 3)
+    observed = oracle.t_of_topics(by_topic)
+    replicates = [oracle.t_of_topics(oracle.signed(by_topic, row)) for row in signs.tolist()]
+    p = adjusted_p(pairs, 80, 3)
+    expected = oracle.step_down_p(observed, replicates)
+    assert len(expected) == 10
+    assert {pair: p[pair] for pair in expected} == pytest.approx(expected)
+    assert len(set(expected.values())) > 4
+    assert np.array_equal(p, p.T)
+    assert pairs.t == pytest.approx(sorted((t for t in observed.values() if t > 0), reverse=True))
+
+
+def test_over_topics_and_assessors_p_is_that_of_the_loops():
+    values = scores(seed=2)
+    pairs = pair_statistics(panel_of(values), "both")
+    signs, shifts, rows = random_parts(pairs, 60, 5)
+    by_topic = values.mean(axis=0).tolist()
+    options = (pairs.share.tolist(), pairs.rest.tolist(), pairs.weight, pairs.own)
+    replicates = [
+        oracle.t_with_assessors(oracle.signed(by_topic, s), shift, row, *options)
+        for s, shift, row in zip(signs.tolist(), shifts.tolist(), rows.tolist(), strict=True)
+    ]
+    mean = values.mean(axis=(0, 1))
+    systems = range(5)
+    observed = {(i, j): (mean[i] - mean[j]) / pairs.error[i, j] for i in systems for j in systems if i != j}
+    expected = oracle.step_down_p(observed, replicates)
+    p = adjusted_p(pairs, 60, 5)
+    assert {pair: p[pair] for pair in expected} == pytest.approx(expected)
+    assert len(set(expected.values())) > 4
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_the_error_of_a_pair_is_made_of_its_mean_squares(holes):
+    values = scores(seed=4)
+    if holes:
+        values[0, :3] = values[3, 2:6] = np.nan
+    panel = panel_of(values)
+    pairs = pair_statistics(panel, "both")
+    own, of_pairs = pairs.own, {}
+    assert 0 < own < 1
+    for i in range(5):
+        for j in range(i):
+            table = values[:, :, i].T - values[:, :, j].T
+            table = [[None if np.isnan(x) else float(x) for x in row] for row in table]
+            a, e = _of_assessors_and_rest(table, holes)
+            means = [squares_oracle.mean([x for x in row if x is not None]) for row in table]
+            topics = np.var(means, ddof=1) / len(means)
+            of_pairs[i, j] = (topics, a, e)
+    ratio = sum(a for _, a, _ in of_pairs.values()) / sum(e for _, _, e in of_pairs.values())
+    for (i, j), (topics, a, e) in of_pairs.items():
+        expected = topics + pairs.weight * max(own * a + (1 - own) * ratio * e - e, 0)
+        assert pairs.error[i, j] ** 2 == pytest.approx(expected)
+    if not holes:
+        assert pairs.weight == pytest.approx(1 / (12 * 4))
+
+
+def _of_assessors_and_rest(table, holes):
+    if not holes:
+        return squares_oracle.mean_squares(table)[1:]
+    return [ms for ms, _ in squares_oracle.adjusted_squares(table)[1:]]
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_mean_products_have_the_mean_squares_on_their_diagonal_and_those_of_differences(holes):
+    values = scores(seed=5).transpose(1, 0, 2)
+    known = np.ones(values.shape[:2], bool)
+    known[0, 0] = known[3, 2] = not holes
+
+    def found(table, **options):
+        return two_way_with_holes(table, known, **options) if holes else two_way(table, **options)
+
+    products = found(values, products=True).ms
+    assert products.diagonal(axis1=1, axis2=2) == pytest.approx(found(values).ms)
+    difference = found(values[:, :, :1] - values[:, :, 1:2]).ms[:, 0]
+    assert products[:, 0, 0] + products[:, 1, 1] - 2 * products[:, 0, 1] == pytest.approx(difference)
+
+
+@given(st.integers(0, 200), st.integers(1, 4), st.sampled_from(["both", "topics"]))
+def test_p_falls_with_t_and_neither_names_nor_what_all_systems_share_matter(seed, assessors, over):
+    values = scores(systems=4, assessors=assessors, seed=seed)
+    pairs = pair_statistics(panel_of(values), over if assessors > 1 else "topics")
+    p = adjusted_p(pairs, 60, seed)
+    of_pairs = p[pairs.first, pairs.second]
+    assert (np.diff(of_pairs) >= 0).all()
+    assert (of_pairs >= 1 / 61).all()
+    shared = np.random.default_rng(seed).normal(0, 1, (assessors, 12, 1))
+    other = pair_statistics(panel_of(values + shared), over if assessors > 1 else "topics")
+    assert other.t == pytest.approx(pairs.t)
+    # Relabelling changes which normal numbers a system gets, so with assessors only t is the same.
+    order = np.random.default_rng(seed).permutation(4)
+    turned = pair_statistics(panel_of(values[:, :, order]), over if assessors > 1 else "topics")
+    assert turned.t == pytest.approx(pairs.t)
+    if over == "topics":
+        assert np.array_equal(adjusted_p(turned, 60, seed), p[np.ix_(order, order)])
+
+
+def test_the_first_step_is_a_single_step_test_and_later_steps_are_no_weaker():
+    pairs = pair_statistics(panel_of(scores(seed=6)), "topics")
+    signs, _, _ = random_parts(pairs, 200, 1)
+    by_topic = scores(seed=6).mean(axis=0).tolist()
+    most = np.array([max(oracle.t_of_topics(oracle.signed(by_topic, row)).values()) for row in signs.tolist()])
+    single = (1 + (most[:, None] >= pairs.t).sum(axis=0)) / 201
+    p = adjusted_p(pairs, 200, 1)[pairs.first, pairs.second]
+    assert p[0] == single[0]
+    assert (p <= single).all()
+    assert (p < single).any()
+
+
+def test_the_weight_of_all_pairs_is_large_where_assessors_differ_alike_and_small_along_one_axis():
+    random = np.random.default_rng(1)
+    target = np.eye(40)
+    alike = random.normal(size=(200, 18, 40))
+    sample = np.einsum("rai,raj->rij", alike, alike) / 18
+    assert np.mean([shrinkage(one, target, 18, 1000) for one in sample]) > 0.9
+    axis = random.normal(size=40)
+    along = 3 * random.normal(size=(200, 18, 1)) * axis + random.normal(size=(200, 18, 40))
+    sample = np.einsum("rai,raj->rij", along, along) / 18
+    assert np.mean([shrinkage(one, target, 18, 1000) for one in sample]) < 0.15
+
+
+def test_the_weight_is_the_printed_formula():
+    random = np.random.default_rng(2)
+    rows = random.normal(size=(6, 4)) * [3, 1, 1, 1]
+    sample = rows.T @ rows / 6
+    square, trace = np.trace(sample @ sample), np.trace(sample)
+    printed = (4 / 6 * square + trace**2) / (8 * (square - trace**2 / 3))
+    assert shrinkage(sample, np.diag([1.0, 1, 1, 0]), 6, 10**9) == pytest.approx(min(printed, 1))
+    assert shrinkage(np.zeros((4, 4)), np.eye(4), 6, 100) == 0.0
+    assert shrinkage(np.diag([1.0, 1, 1, 0]), np.diag([1.0, 1, 1, 0]), 6, 10**9) == 1.0
+
+
+def test_hundreds_of_assessors_are_drawn_as_fifty():
+    pairs = pair_statistics(panel_of(scores(assessors=80, topics=6)), "both")
+    assert pairs.df == MOST_DF
+
+
+@pytest.mark.parametrize(("assessors", "tastes"), [(1, 0.0), (3, 0.05), (5, 0.05), (8, 0.15)])
+def test_of_equal_systems_one_is_left_out_of_the_best_as_often_as_stated(assessors, tastes):
+    """Ten equal systems; the uncorrected tests against the best leave one out in 61 % of such collections."""
+    false = 0
+    for seed in range(400):
+        random = np.random.default_rng(seed)
+        values = random.normal(0, 0.12, (1, 25, 10)) + random.normal(0, tastes, (assessors, 1, 10))
+        values = values + random.normal(0, 0.08, (assessors, 25, 10))
+        false += len(rank_intervals(values, n=199, rng=seed, threads=1).may_be_best) < 10
+    assert 0.015 <= false / 400 <= 0.07  # .05 +- 1.5 to 2 binomial errors of .011
+
+
+def test_assessors_who_favour_one_kind_of_system_do_not_make_it_better():
+    """Half of the systems please one half of all possible assessors: that variance is not the same for all pairs."""
+    false = 0
+    kinds = np.repeat([0.5, -0.5], 5)
+    for seed in range(400):
+        random = np.random.default_rng(seed)
+        values = random.normal(0, 0.1, (1, 54, 10)) + random.normal(0, 0.1, (6, 1, 1)) * kinds
+        values = values + random.normal(0, 0.08, (6, 54, 10))
+        false += rank_intervals(values, n=199, rng=seed, threads=1).better.any()
+    assert false / 400 <= 0.075
