@@ -9,14 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, ScaleError
 from qrowd.model.inferred_scales import Sources, alike, inferred_scales, scales_of_parts, settled, two_unlike
-from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, or_missing, read_only
+from qrowd.model.labels import (
+    Codes,
+    Selection,
+    compact,
+    factorize,
+    first_match,
+    matching,
+    merge_codes,
+    or_missing,
+    read_only,
+)
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.scales import BINARY, Scale, infer_scale, parse_scale
 
@@ -25,7 +35,6 @@ if TYPE_CHECKING:
 
 Repeats = Literal["first", "last", "mean", "error"]
 Recoding = float | Mapping[float, float]
-Rule = TypeVar("Rule")
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,16 +245,24 @@ class Judgments:
             )
         return next((scale for scale in self.scales if scale.declared), self.scales[0])
 
-    def stopping_short(self) -> dict[str, Scale]:
-        """By name, assessors who never used the top of the scale that was inferred for their table: their own values'
-        scale. Whether they judge on a shorter one, values cannot tell."""
-        own = {
-            name: infer_scale(values)
+    def own_scales(self) -> dict[str, Scale]:
+        """By name, the declared scale or the one of the assessor's own values, whatever others of the table used."""
+        return {
+            name: scale if scale.declared else infer_scale(values)
             for name, scale, values in zip(self.assessors, self.scales, self.values_by_assessor(), strict=True)
-            if not scale.declared and scale.kind != "magnitude" and (values >= 0).any()
         }
-        scales = dict(zip(self.assessors, self.scales, strict=True))
-        return {name: scale for name, scale in own.items() if scale.maximum < scales[name].maximum}
+
+    def stopping_short(self) -> dict[str, Scale]:
+        """By name, the own scale of assessors who never used the top of the one that was inferred for their table.
+
+        Whether they judge on a shorter one, values cannot tell.
+        """
+        judged = set(self.assessor[self.value >= 0].tolist())
+        return {
+            name: own
+            for a, ((name, own), scale) in enumerate(zip(self.own_scales().items(), self.scales, strict=True))
+            if a in judged and own.maximum < scale.maximum and scale.kind != "magnitude"
+        }
 
     # ------------------------------------------------------------------ new judgments from these
 
@@ -276,7 +293,7 @@ class Judgments:
             A value that its declared scale does not allow.
         """
         new = list(self.scales)
-        for i, scale in _first_match(self.assessors, scales):
+        for i, scale in first_match(self.assessors, scales):
             new[i] = parse_scale(scale) if isinstance(scale, str) else scale
         changed = np.array([old != scale for old, scale in zip(self.scales, new, strict=True)], bool)
         new = self._inferred_again(new, self.value, changed)
@@ -302,7 +319,7 @@ class Judgments:
             by_name = {"*": recoding}  # type: ignore[dict-item]
         value, scales = self.value.copy(), list(self.scales)
         changed = np.zeros(len(scales), bool)
-        for i, rule in _first_match(self.assessors, by_name):
+        for i, rule in first_match(self.assessors, by_name):
             rows = self.assessor == i
             old = self.value[rows]
             if isinstance(rule, Mapping):
@@ -484,12 +501,3 @@ def _by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[
     """values grouped by code 0 ... n - 1."""
     ordered = values[np.argsort(codes, kind="stable")]
     return np.split(ordered, np.cumsum(np.bincount(codes, minlength=n))[:-1]) if n else []
-
-
-def _first_match(assessors: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tuple[int, Rule]]:
-    """(assessor number, rule of the first pattern that fits) for every assessor that some pattern fits."""
-    chosen: dict[int, Rule] = {}
-    for pattern, rule in rules.items():
-        for i in np.flatnonzero(matching(assessors, pattern, "assessor")):
-            chosen.setdefault(int(i), rule)
-    return sorted(chosen.items())

@@ -5,7 +5,7 @@ What is a number is decided here too, for text files and for frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from math import nan
@@ -77,6 +77,7 @@ class Vocabulary:
 
 
 Array = TypeVar("Array", bound=NDArray[Any])
+Rule = TypeVar("Rule")
 
 
 def read_only(array: Array) -> Array:
@@ -162,3 +163,12 @@ def closest(word: str, labels: Sequence[str], noun: str) -> str:
     return f"there {'is' if len(labels) == 1 else 'are'} {len(labels)} {noun}{'' if len(labels) == 1 else 's'}" + (
         f": {shown}{', ...' if len(labels) > 5 else ''}" if labels else ""
     )
+
+
+def first_match(labels: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tuple[int, Rule]]:
+    """(number, rule of the first pattern that fits) for every assessor that some pattern fits."""
+    chosen: dict[int, Rule] = {}
+    for pattern, rule in rules.items():
+        for i in np.flatnonzero(matching(labels, pattern, "assessor")):
+            chosen.setdefault(int(i), rule)
+    return sorted(chosen.items())
