@@ -19,6 +19,7 @@ from qrowd.model.inferred_scales import Sources, alike, inferred_scales, scales_
 from qrowd.model.labels import (
     Codes,
     Selection,
+    coded_rows,
     compact,
     factorize,
     first_match,
@@ -116,7 +117,7 @@ class Judgments:
         >>> Judgments.from_rows([("q1", "d1", "ann", 2), ("q1", "d1", "bob", 0)])
         Judgments(2 judgments: 1 topic, 1 document, 2 assessors)
         """
-        labels, value = _columns(rows)
+        labels, value = coded_rows(rows)
         return cls.from_codes(*labels, value, scales=scales, sources=(0,) * len(labels[2]))
 
     @classmethod
@@ -127,7 +128,7 @@ class Judgments:
         scales: Mapping[str, Scale | str] | None = None,
     ) -> Judgments:
         """From {assessor: {topic: {document: value}}}: one pytrec_eval qrel dictionary, and one scale, per assessor."""
-        labels, value = _columns(
+        labels, value = coded_rows(
             (topic, document, assessor, value)
             for assessor, topics in nested.items()
             for topic, documents in topics.items()
@@ -150,9 +151,8 @@ class Judgments:
         PyTerrier, ranx, trectools and crowd-kit); `columns={"value": "my_label"}` names others. A frame without an
         assessor column belongs to the one assessor named by `assessor`.
         """
-        from qrowd.model.frames import judgment_columns
 
-        found = judgment_columns(frame, columns or {}, assessor)
+        found = judgmentcoded_rows(frame, columns or {}, assessor)
         (topic, topics), (document, documents), (who, assessors) = (
             factorize(found.labels[name]) for name in ("topic", "document", "assessor")
         )
@@ -488,13 +488,6 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
     stated = [(part.assessors, part.scales, part.sources) for part in parts]
     scales, sources = scales_of_parts(stated, assessors, _by_code(value, assessor, len(assessors)))
     return Judgments(topics, documents, assessors, topic, document, assessor, value, scales, sources, **optional)
-
-
-def _columns(rows: Iterable[tuple[str, str, str, float]]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
-    """Labels of topics, documents and assessors, the numbers into them, and the values."""
-    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    coded = list(map(factorize, columns[:3]))
-    return (*(labels for _, labels in coded), *(codes for codes, _ in coded)), np.array(columns[3], np.float64)
 
 
 def _by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:

@@ -172,3 +172,10 @@ def first_match(labels: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tupl
         for i in np.flatnonzero(matching(labels, pattern, "assessor")):
             chosen.setdefault(int(i), rule)
     return sorted(chosen.items())
+
+
+def coded_rows(rows: Iterable[tuple[str, str, str, float]]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    """Labels of topics, documents and assessors, the numbers into them, and the values."""
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    coded = list(map(factorize, columns[:3]))
+    return (*(labels for _, labels in coded), *(codes for codes, _ in coded)), np.array(columns[3], np.float64)
