@@ -152,7 +152,7 @@ class Judgments:
         assessor column belongs to the one assessor named by `assessor`.
         """
 
-        found = judgmentcoded_rows(frame, columns or {}, assessor)
+        found = judgment_columns(frame, columns or {}, assessor)
         (topic, topics), (document, documents), (who, assessors) = (
             factorize(found.labels[name]) for name in ("topic", "document", "assessor")
         )
