@@ -151,6 +151,7 @@ class Judgments:
         PyTerrier, ranx, trectools and crowd-kit); `columns={"value": "my_label"}` names others. A frame without an
         assessor column belongs to the one assessor named by `assessor`.
         """
+        from qrowd.model.frames import judgment_columns
 
         found = judgment_columns(frame, columns or {}, assessor)
         (topic, topics), (document, documents), (who, assessors) = (
