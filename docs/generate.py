@@ -1,7 +1,8 @@
-"""Write the pages that are generated: of measures, of the command line, and the document of the JSON API."""
+"""Write the pages that are generated: measures, the command line, every sentence, and the document of the JSON API."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from typer.main import get_command
 from qrowd.cli.main import app
 from qrowd.reports.reference import measure_reference
 from qrowd.web.api.document import document_text
+
+sys.path.append(str(Path(__file__).parent))
+from sentences import sentence_reference
 
 COMMAND_LINE = """\
 # Command line
@@ -70,7 +74,12 @@ def parameter(given: Any) -> str:
 
 def pages() -> dict[str, str]:
     """{file name: content} of every generated page."""
-    return {"cli.md": command_reference(), "measures.md": measure_reference(), "openapi.json": document_text()}
+    return {
+        "cli.md": command_reference(),
+        "measures.md": measure_reference(),
+        "sentences.md": sentence_reference(),
+        "openapi.json": document_text(),
+    }
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from test_architecture import FLOOR_OF
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "qrowd"
-GENERATED = ("cli.md", "measures.md")
+GENERATED = ("cli.md", "measures.md", "sentences.md")
 PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "howto").glob("*.md")),
@@ -313,6 +313,12 @@ def test_everything_that_a_room_offers_is_on_its_page(room):
 def test_every_column_name_that_is_understood_is_listed():
     for names in (*JUDGMENT_COLUMNS.values(), *RUN_COLUMNS.values(), *PREFERENCE_COLUMNS.values()):
         assert ", ".join(f"`{name}`" for name in names) in PAGES["docs/files.md"]
+
+
+def test_the_changelog_names_the_commands_that_read_a_campaign():
+    told = re.search(r"- `--campaign`(.*?)what a campaign has collected", PAGES["CHANGELOG.md"], re.DOTALL)[1]
+    able = {name for name, command in COMMANDS.items() if any("--campaign" in p.opts for p in command.params)}
+    assert set(re.findall(r"`qrowd ([a-z ]+)`", told)) == able
 
 
 # ---- nothing is mentioned that does not exist
