@@ -18,17 +18,18 @@ def experts(folder):
 
 
 def test_predict_is_the_library_s_model(qrowd, experts, tmp_path):
-    outcome = qrowd("predict", *experts, "--theta", 2, "--se", "topics", "--seed", 3, "--output", "p.csv")
+    outcome = qrowd("predict", *experts, "--theta", 2, "--resample", "topics", "--seed", 3, "--output", "p.csv")
     assert outcome.status == 0, outcome.err
-    model = predicted_relevance(library.read_judgments(experts[1:]), 2, se="topics", rng=3)
+    model = predicted_relevance(library.read_judgments(experts[1:]), 2, resample="topics", rng=3)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "p.csv"), model.to_frame(), check_dtype=False)
     assert "drawing topics" in outcome.out
     assert "double judgments: 1,000 of 1,000 documents, on 25 topics" in outcome.out
 
 
-def test_predict_says_what_a_random_user_finds_relevant(qrowd, experts):
+def test_predict_says_what_another_assessor_finds_relevant(qrowd, experts):
     out = qrowd("predict", *experts, "--theta", 2).out
-    assert out.startswith("A random user (grade >= 2) finds relevant 67 % of what an assessor gave 3, 39 %")
+    assert out.startswith("Another assessor finds relevant (grade >= 2) 67 % of what an assessor gave 3, 39 %")
+    assert "p(R|i) from all documents judged twice (ranks: pool): it tends to be too low" in out
     assert "all judged" in out
     assert "as a gain it favours judged documents" in out
 

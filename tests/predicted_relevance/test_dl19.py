@@ -31,7 +31,9 @@ def test_the_higher_the_grade_the_more_users_and_the_stricter_the_fewer(main):
 
 def test_topics_matter_more_than_the_number_of_documents_suggests(main):
     """As section 6.2 finds: .06 and .05 where the binomial says .02 and .01."""
-    by_topic, binomial = (predicted_relevance(main, 2, se=se, rng=1).standard_error for se in ("topics", "binomial"))
+    by_topic, binomial = (
+        predicted_relevance(main, 2, resample=se, rng=1).standard_error for se in ("topics", "binomial")
+    )
     assert (by_topic > 2.5 * binomial).all()
 
 

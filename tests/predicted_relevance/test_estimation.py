@@ -68,7 +68,7 @@ def test_table_1_is_reproduced_counts_and_all(method, shares):
 
 
 def test_the_binomial_error_is_the_printed_formula():
-    model = fitted(TABLE_1, se="binomial")
+    model = fitted(TABLE_1, resample="binomial")
     assert model.standard_error == pytest.approx(
         [oracle.binomial_error(*part) for part in ((1, 13), (5, 17), (4, 10))], abs=1e-15
     )
@@ -226,7 +226,7 @@ def test_bootstrap_errors_are_those_of_drawing_again_by_hand(se):
         groups.setdefault(pair if se == "documents" else pair[0], []).append(pair)
     random, n = Random(7), 600
     drawn = [oracle.drawn_again(listed(labels), GRADES, {2}, list(groups.values()), random) for _ in range(n)]
-    model = fitted(labels, se=se, bootstrap=4000, rng=3)
+    model = fitted(labels, resample=se, bootstrap=4000, rng=3)
     for i, grade in enumerate(GRADES):
         by_hand = np.std([one[grade] for one in drawn], ddof=1)
         assert model.standard_error[i] == pytest.approx(by_hand, rel=4 / np.sqrt(2 * n))
@@ -247,7 +247,9 @@ def test_the_binomial_error_takes_both_directions_of_a_pair_for_two_observations
     """
     labels = {("q", f"d{i}"): {"a": 2, "b": 2} for i in range(alike)}
     labels |= {("q", f"x{i}"): {"a": 2, "b": 0} for i in range(apart)}
-    ratio = fitted(labels, bootstrap=4000, rng=1).standard_error[1] / fitted(labels, se="binomial").standard_error[1]
+    ratio = (
+        fitted(labels, bootstrap=4000, rng=1).standard_error[1] / fitted(labels, resample="binomial").standard_error[1]
+    )
     assert ratio == pytest.approx(np.sqrt(2 * (alike + apart) / (2 * alike + apart)), rel=0.05)
 
 
@@ -310,7 +312,8 @@ REFUSED = {
     "first for nothing": (TABLE_1, {"theta": 2, "first": "U1"}, ArgumentError, "one-sided"),
     "nobody": (TABLE_1, {"theta": 2, "method": "one-sided", "first": "U3"}, ArgumentError, "'U3' is no assessor"),
     "smoothing": (TABLE_1, {"theta": 2, "smoothing": -1}, ArgumentError, "smoothing=-1"),
-    "se": (TABLE_1, {"theta": 2, "se": "bayes"}, ArgumentError, "documents, topics, binomial"),
+    "resample": (TABLE_1, {"theta": 2, "resample": "bayes"}, ArgumentError, "topics, documents, binomial"),
+    "ranks": (TABLE_1, {"theta": 2, "ranks": "top"}, ArgumentError, "bands, pool"),
     "bootstrap": (TABLE_1, {"theta": 2, "bootstrap": -1}, ArgumentError, "bootstrap=-1"),
     "confidence": (TABLE_1, {"theta": 2, "confidence": 1}, ArgumentError, "confidence=1"),
     "repeats": (TABLE_1, {"theta": 2, "repeats": "mean"}, ArgumentError, "first, last, error"),
@@ -343,10 +346,14 @@ def test_values_without_grades_are_refused(scale):
         predicted_relevance(judgments_of(labels, scale), 1)
 
 
-def test_assessors_on_different_scales_are_refused_by_name():
-    rows = [("q", "d", "ann", 3), ("q", "d", "bob", 1)]
-    with pytest.raises(ScaleError, match=r"bob \(0-4\) and ann \(0-3\) judge on different scales"):
-        predicted_relevance(Judgments.from_rows(rows, scales={"ann": "0-3", "bob": "0-4"}), 1)
+def test_of_assessors_on_unlike_scales_it_is_learnt_who_calls_what_relevant():
+    rows = [("q", "d", "ann", 3), ("q", "d", "bob", 1), ("q", "e", "ann", 0), ("q", "e", "bob", 0)]
+    judgments = Judgments.from_rows(rows, scales={"ann": "0-3", "bob": "0-4"})
+    model = predicted_relevance(judgments, 1, bootstrap=0)
+    assert (model.scale, model[0], model[1]) == ("binary", 0, 1)
+    assert model.judgments(judgments).value.tolist() == [1, 1, 0, 0]
+    with pytest.raises(ArgumentError, match=r"theta=2 is outside the scale \(binary\)"):
+        predicted_relevance(judgments, 2)
 
 
 def test_no_judgment_at_all_is_refused():

@@ -71,7 +71,7 @@ def test_quality_of_documents_without_a_rank_is_refused():
 
 def test_topics_drawn_spread_as_the_standard_error_over_topics_says():
     drawn = by_topics_drawn(JUDGMENTS, 2, bootstrap=3000, rng=1)
-    model = predicted_relevance(JUDGMENTS, 2, se="topics", bootstrap=3000, rng=1)
+    model = predicted_relevance(JUDGMENTS, 2, resample="topics", bootstrap=3000, rng=1)
     assert drawn.standard_error == pytest.approx(model.standard_error, rel=0.1)
     assert drawn.quartiles[2] == pytest.approx(np.median(drawn.replicates, axis=0))
     assert (drawn.quartiles[0] <= drawn.quartiles[-1]).all()
@@ -84,7 +84,7 @@ def test_with_more_double_judgments_the_spread_falls_as_the_square_root():
     found = by_number(JUDGMENTS, 2, numbers=[20, 90, 2000], rounds=400, rng=1)
     assert found.mean[-1] == pytest.approx(MODEL.probability, abs=0.01)
     assert found.deviation[1] / found.deviation[2] == pytest.approx(np.sqrt(2000 / 90), rel=0.2)
-    error = predicted_relevance(JUDGMENTS, 2, bootstrap=4000, rng=1).standard_error
+    error = predicted_relevance(JUDGMENTS, 2, resample="documents", bootstrap=4000, rng=1).standard_error
     assert found.deviation[1] == pytest.approx(error, rel=0.15)
     usual = by_number(JUDGMENTS, 2, rng=1)
     assert usual.number[-1] == 90

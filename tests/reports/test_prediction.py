@@ -52,7 +52,7 @@ def test_every_ending_can_be_written():
 def test_notes_name_every_convention_that_mattered():
     labels = {("q", "d"): {"a": 2, "b": 0}, ("q", "e"): {"b": 1, "c": 1}, ("q", "f"): {"a": 3}}
     judgments = judgments_of(labels)
-    model = predicted_relevance(judgments, 2, method="one-sided", first="a", se="binomial")
+    model = predicted_relevance(judgments, 2, method="one-sided", first="a", resample="binomial")
     notes = "\n".join(prediction_document(model, None).notes)
     assert "1 of 3 documents" in notes
     assert "left out: 1 documents that the first assessor did not judge" in notes

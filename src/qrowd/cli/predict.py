@@ -35,13 +35,18 @@ def predict(
     measure: Annotated[
         list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, P@10, ERR, ...; without: nDCG@10")
     ] = None,
-    depth: Annotated[int, typer.Option(help="Count relevant results in so many first ranks of a run.")] = 10,
+    depth: Annotated[int, typer.Option(help="Evaluate so many first ranks of a run.")] = 10,
     method: Annotated[str, typer.Option(help="symmetric (equation 5) | one-sided (equation 4)")] = "symmetric",
     first: Annotated[
         list[str] | None, typer.Option(help="Of one-sided: whose judgment predicts; without: who judged first.")
     ] = None,
     smoothing: Annotated[float, typer.Option(help="Prior counts added to each grade.")] = 0.0,
-    se: Annotated[str, typer.Option(help="Standard errors by drawing documents | topics, or binomial.")] = "documents",
+    ranks: Annotated[
+        str, typer.Option(help="Learn from ranks like those evaluated, by bands, or from the whole pool: bands | pool")
+    ] = "bands",
+    resample: Annotated[
+        str, typer.Option(help="Standard errors by drawing topics | documents, or binomial.")
+    ] = "topics",
     bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for standard errors; 0 for none.")] = 1000,
     qrels: Annotated[str | None, typer.Option(help="Write the judgments, as p(R|i), as a qrels file.")] = None,
     repeats: Annotated[str, typer.Option("--repeats", help="first | last | error")] = "first",
@@ -61,22 +66,25 @@ def predict(
     measures = [with_probabilities(text) for text in measure or ["nDCG@10"]]
     grades = None if relevant is None else grades_in(relevant)
     given = read_judgments(judgments, assessor, recode, scale)
+    loaded = None if runs is None else files.read_runs(runs)
     options = Options(
+        runs=loaded,
+        ranks=ranks,  # type: ignore[typeddict-item]
+        depth=depth,
         relevant=grades,
         method=method,  # type: ignore[typeddict-item]
         first=first or None,
         smoothing=smoothing,
-        se=se,  # type: ignore[typeddict-item]
+        resample=resample,  # type: ignore[typeddict-item]
         bootstrap=bootstrap,
         rng=seed,
         repeats=repeats,  # type: ignore[typeddict-item]
     )
     model = predicted_relevance(given, theta, **options)
-    loaded = None if runs is None else files.read_runs(runs)
     counted = count(model, given, loaded, depth)
     scored = None if loaded is None else predicted_scores(loaded, given, model, measures)
     if qrels is not None:
-        gains = model.with_gains(given, model.probability)
+        gains = model.with_gains(given)
         files.write_whole(qrels, trec.format_qrels(gains, assessor_in_column=len(gains.assessors) > 1))
     deliver(prediction_document(model, counted, scored), output)
 

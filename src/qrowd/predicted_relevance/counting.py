@@ -8,7 +8,7 @@ So it holds for any number of judgments of a document, each judgment counting on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -30,35 +30,55 @@ CELLS_AT_ONCE = 2_000_000  # of a block of replicates
 class Observed:
     """What was said of each document, ready to be added up in any weighting.
 
-    given : (documents, grades) how much each document says of what follows a grade; under equation 5 the number of its
+    count : (documents, grades) how much each document says of what follows a grade; under equation 5 the number of its
         judgments of that grade, under equation 4 one for the first assessor's.
+    given : (documents, grades) the same times the document's weight.
     found : (documents, grades) how much of that was found relevant by another assessor.
     matrix : (grades, grades) sum over documents: grade given, grade given by another.
-    topic : (documents,) numbers of topics.
-    alike, multiplicity : (kinds,) one document of every kind that says the same, and how many of each there are.
+    topic, band : (documents,) numbers of topics, and of bands, of which there are n_bands.
+    alike, multiplicity : (kinds,) one document of every kind that says the same in the same band with the same weight,
+        and how many of each there are.
     kept : of the documents judged twice, those with a judgment by a first assessor: all others are left out.
     """
 
+    count: Floats
     given: Floats
     found: Floats
     matrix: Floats
     topic: Ints
+    band: Ints
+    n_bands: int
     alike: Ints
     multiplicity: Ints
     kept: Bools
 
-    def sums(self) -> tuple[Floats, Floats]:
-        """(grades,) found and given, over all documents."""
-        return self.found.sum(axis=0), self.given.sum(axis=0)
+    @property
+    def squares(self) -> Floats:
+        """(documents, grades) count times the square of the weight."""
+        return np.divide(self.given**2, self.count, out=np.zeros(self.given.shape), where=self.count > 0)
+
+    def by_band(self, part: Floats) -> Floats:
+        """(bands, grades) sums of (documents, grades)."""
+        sums = np.zeros((self.n_bands, part.shape[1]))
+        np.add.at(sums, self.band, part)
+        return sums
 
 
-def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", first: First = None) -> Observed:
+def observed(
+    doubles: Graded,
+    relevant: Bools,
+    method: Method = "symmetric",
+    first: First = None,
+    bands: tuple[Ints, Floats] | None = None,
+    n_bands: int = 1,
+) -> Observed:
     """Count by equation 5 ("symmetric") or 4 ("one-sided").
 
     relevant : (grades,) which satisfy a user.
     first : of equation 4, whose judgment is the one that predicts: an assessor's name; several, the first of them who
         judged a document; None, whoever judged it first (by the order column, else by place). All others of the
         document are users, sharing its weight.
+    bands : (documents,) bands and weights; by default one band, in which every document weighs the same.
 
     Raises
     ------
@@ -70,26 +90,30 @@ def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", fir
     if method not in get_args(Method):
         raise ArgumentError(f"method={method!r}: choose one of {', '.join(get_args(Method))}")
     counts = doubles.counts
+    n = counts.shape[0]
+    band, weight = (np.zeros(n, np.int64), np.ones(n)) if bands is None else bands
+    placed = np.column_stack([band, weight])
     if method == "symmetric":
         if first is not None:
             raise ArgumentError(f"first={first!r}: only method='one-sided' (equation 4) tells a first assessor apart")
         # What another said of the document, on average over the others: the judgment itself is not among them.
         others = (counts @ relevant)[:, None] - relevant
-        found = counts * others / (doubles.size - 1)[:, None]
-        kinds, multiplicity = _alike(counts)
-        return Observed(
-            counts, found, coincidences(counts), doubles.topic, kinds, multiplicity, np.ones(len(counts), bool)
-        )
+        given = counts * weight[:, None]
+        found = given * others / (doubles.size - 1)[:, None]
+        matrix = coincidences(counts, weight / (doubles.size - 1))
+        kinds = _alike(np.hstack([counts, placed]))
+        return Observed(counts, given, found, matrix, doubles.topic, band, n_bands, *kinds, np.ones(n, bool))
     at = _first_rows(doubles, first)
     kept = at >= 0
     if not kept.any():
         raise NoOverlapError(f"first={first!r} judged no document that another assessor judged too; choose another")
-    given = np.eye(doubles.grades.size)[doubles.said[at[kept]]]
-    others = counts[kept] - given
+    count = np.eye(doubles.grades.size)[doubles.said[at[kept]]]
+    others = counts[kept] - count
     share = others / others.sum(axis=1, keepdims=True)
-    kinds, multiplicity = _alike(np.hstack([given, others]))
+    given = count * weight[kept, None]
     found = given * (share @ relevant)[:, None]
-    return Observed(given, found, given.T @ share, doubles.topic[kept], kinds, multiplicity, kept)
+    kinds = _alike(np.hstack([count, others, placed[kept]]))
+    return Observed(count, given, found, given.T @ share, doubles.topic[kept], band[kept], n_bands, *kinds, kept)
 
 
 def _first_rows(doubles: Graded, first: First) -> Ints:
@@ -133,26 +157,30 @@ def estimate(found: Floats, given: Floats, smoothing: float) -> Floats:
         return np.asarray((found + smoothing * overall) / (given + smoothing)) if smoothing else found / given
 
 
-def by_documents(seen: Observed, replicates: int, smoothing: float, random: np.random.Generator) -> Floats:
-    """(replicates, grades) p(R|i) of documents drawn with replacement."""
-    kinds = (seen.found[seen.alike], seen.given[seen.alike])
-    return _replicates(*kinds, seen.multiplicity, replicates, smoothing, random)
+def resampled_documents(
+    seen: Observed, replicates: int, random: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
+    """(rows, bands, grades) found and given of documents drawn with replacement, block by block."""
+    kind = np.arange(seen.alike.size)
+    return _blocks(seen, seen.alike, kind, seen.multiplicity, replicates, random)
 
 
-def by_topics(seen: Observed, replicates: int, smoothing: float, random: np.random.Generator) -> Floats:
-    """(replicates, grades) p(R|i) of topics drawn with replacement, each with all its documents."""
-    _, begins = np.unique(seen.topic, return_index=True)
-    found, given = (np.add.reduceat(part, begins, axis=0) for part in (seen.found, seen.given))
-    return _replicates(found, given, np.ones(begins.size, np.int64), replicates, smoothing, random)
+def resampled_topics(seen: Observed, replicates: int, random: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
+    """(rows, bands, grades) found and given of topics drawn with replacement, each with all its documents."""
+    topics, topic = np.unique(seen.topic, return_inverse=True)
+    return _blocks(seen, np.arange(seen.topic.size), topic, np.ones(topics.size, np.int64), replicates, random)
 
 
-def _replicates(
-    found: Floats,
-    given: Floats,
-    multiplicity: Ints,
-    replicates: int,
-    smoothing: float,
-    random: np.random.Generator,
-) -> Floats:
-    blocks = resampled(multiplicity, replicates, max(1, CELLS_AT_ONCE // multiplicity.size), random)
-    return np.concatenate([estimate(weights @ found, weights @ given, smoothing) for weights in blocks])
+def _blocks(
+    seen: Observed, documents: Ints, unit: Ints, multiplicity: Ints, replicates: int, random: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
+    """unit : of each of these documents, what is drawn with it; multiplicity : (units,) how many there are of each."""
+    shape = (multiplicity.size, seen.n_bands, seen.given.shape[1])
+    parts = []
+    for part in (seen.found, seen.given):
+        cells = np.zeros(shape)
+        np.add.at(cells, (unit, seen.band[documents]), part[documents])
+        parts.append(cells.reshape(shape[0], -1))
+    for weights in resampled(multiplicity, replicates, max(1, CELLS_AT_ONCE // max(shape)), random):
+        found, given = ((weights @ part).reshape(-1, *shape[1:]) for part in parts)
+        yield found, given

@@ -16,19 +16,32 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
-from qrowd.predicted_relevance.counting import First, Method, Observed, by_documents, by_topics, estimate, observed
+from qrowd.model.runs import Runs
+from qrowd.predicted_relevance.bands import Bands, Ranks, bands_of, shared, sharing
+from qrowd.predicted_relevance.counting import (
+    First,
+    Method,
+    Observed,
+    estimate,
+    observed,
+    resampled_documents,
+    resampled_topics,
+)
 from qrowd.predicted_relevance.doubles import Floats, Graded, Repeated, graded, is_relevant
-from qrowd.predicted_relevance.model import PredictedRelevance, PredictedRelevanceBy, StandardError
+from qrowd.predicted_relevance.model import ByBand, PredictedRelevance, PredictedRelevanceBy, Resample
 
 
 class Options(TypedDict, total=False):
     """What `predicted_relevance` takes besides judgments, theta and by."""
 
+    runs: Runs | None
+    ranks: Ranks
+    depth: int
     relevant: Collection[float] | None
     method: Method
     first: First
     smoothing: float
-    se: StandardError
+    resample: Resample
     bootstrap: int
     confidence: float
     rng: Rng
@@ -47,12 +60,15 @@ def predicted_relevance(
     judgments: Judgments,
     theta: float | None = None,
     *,
+    runs: Runs | None = None,
+    ranks: Ranks = "bands",
+    depth: int = 10,
     relevant: Collection[float] | None = None,
     by: Mapping[str, object] | None = None,
     method: Method = "symmetric",
     first: First = None,
     smoothing: float = 0.0,
-    se: StandardError = "documents",
+    resample: Resample = "topics",
     bootstrap: int = 1000,
     confidence: float = 0.95,
     rng: Rng = None,
@@ -61,21 +77,29 @@ def predicted_relevance(
     """p(R|i) of every grade i, learnt from the documents that at least two assessors judged.
 
     theta : a user is satisfied by this grade and all above it. relevant : or by these grades. One of the two.
+    runs : the systems to be evaluated. What an assessor graded i is relevant to others more often in good results than
+        in the pool, so with runs p(R|i) is by default learnt from ranks like those that are evaluated.
+    ranks : "bands" divides documents by where the systems retrieve them: the first `depth` ranks of any system in up to
+        five bands, by how many relevant results the systems have that retrieve the document there; then ranks further
+        down. In the first ranks each document counts once for every system that retrieves it there. "pool" takes all
+        documents judged twice alike, as the paper does; so it is without runs.
+    depth : how many ranks are evaluated.
     by : {topic: type}, for one model of each type (section 5.1, step 2; Table 4). Topics not named are left out.
     method : "symmetric", equation 5, every judgment predicting all others of its document; or "one-sided", equation 4,
         for a second round that judged again only some grades of the first.
     first : of the one-sided estimate, whose judgment predicts: an assessor; several, the first of them who judged the
         document; None, whoever judged it first.
     smoothing : counts added to each grade, relevant in the overall share: a Dirichlet prior. 0 adds nothing.
-    se : standard errors by drawing "documents" or "topics" with replacement; or "binomial", sqrt(p (1 - p) / n) as
-        printed (section 5.2.2), which takes the two directions of a pair for two observations.
+    resample : standard errors and intervals by drawing "topics" or "documents" with replacement; or "binomial",
+        sqrt(p (1 - p) / n) as printed (section 5.2.2), which takes the two directions of a pair for two observations.
+        Of a single topic documents are drawn.
     bootstrap : replicates, 0 for none; rng : for drawing them; confidence : of the intervals.
     repeats : which of an assessor's repeated judgments counts: "first", "last" or "error".
 
     Raises
     ------
     NoOverlapError
-        No document judged by two assessors (in some type).
+        No document judged by two assessors (in some type, or in the first ranks of any run).
     ScaleError
         Scales that cannot be one, or that have no grades.
     ArgumentError
@@ -86,70 +110,121 @@ def predicted_relevance(
     >>> model.probability.round(3), model.n
     (array([0.   , 0.5  , 0.667]), array([3., 2., 3.]))
     """
-    _check(smoothing, se, bootstrap, confidence)
+    _check(smoothing, resample, ranks, bootstrap, confidence)
     everything = graded(judgments, repeats)
     satisfying, rule = is_relevant(everything.grades, everything.scale, theta, relevant)
-    seed = seed_of(rng) if bootstrap and se != "binomial" else None
+    seed = seed_of(rng) if bootstrap and resample != "binomial" else None
 
     def fitted(part: Graded, label: str) -> PredictedRelevance:
-        seen = observed(part, satisfying, method, first)
-        found, given = seen.sums()
-        probability = estimate(found, given, smoothing)
-        replicates = _drawn(seen, se, bootstrap, smoothing, seed, label)
-        error, low, high = _spread(probability, given, replicates, se, confidence)
+        doubles = part.doubles()
+        bands = None if runs is None or ranks == "pool" else bands_of(part, runs, satisfying, depth)
+        if bands is None:
+            seen = observed(doubles, satisfying, method, first)
+        else:
+            seen = observed(doubles, satisfying, method, first, bands.placed(doubles), len(bands.labels))
+        n_top = 1 if bands is None else bands.n_top
+        if not seen.by_band(seen.count)[:n_top].any():
+            raise NoOverlapError(
+                f"first={first!r}: no document judged by the first assessor and another is in the first {depth} ranks "
+                "of any run; choose another, or use ranks='pool' (--ranks pool)"
+            )
+        drawn: Resample = "documents" if resample == "topics" and np.unique(seen.topic).size == 1 else resample
+        chances = _Chances(seen, n_top, smoothing)
+        replicates, in_bands = chances.replicates(drawn, bootstrap, seed, label)
+        spread = _spread(chances.overall, chances.effective[:n_top].sum(axis=0), replicates, drawn, confidence)
+        top = seen.band < n_top
         return PredictedRelevance(
-            part.grades, satisfying, rule, probability, error, low, high, given, found, seen.matrix,
-            method, first, smoothing, str(part.scale),
+            doubles.grades, satisfying, rule, chances.overall, *spread,
+            seen.given[top].sum(axis=0), seen.found[top].sum(axis=0), seen.matrix,
+            method, first, smoothing, str(doubles.scale),
             n_documents=int(seen.topic.size),
-            n_judgments=int(part.size[seen.kept].sum()),
+            n_judgments=int(doubles.size[seen.kept].sum()),
             n_topics=int(np.unique(seen.topic).size),
-            n_single=part.n_single,
+            n_single=doubles.n_single,
             n_left_out=int(np.count_nonzero(~seen.kept)),
-            n_repeats=part.n_repeats,
-            se=se,
+            n_repeats=doubles.n_repeats,
+            resample=drawn,
             bootstrap=replicates.shape[0],
             confidence=confidence,
             seed=seed,
             n_undefined=np.isnan(replicates).sum(axis=0),
             replicates=replicates,
+            by_band=None if bands is None else _by_band(bands, doubles.grades, chances, in_bands, drawn, confidence),
         )  # fmt: skip
 
     if by is None:
-        return fitted(everything.doubles(), "all")
+        return fitted(everything, "all")
     labels, type_of = _types(everything.topics, by)
     kind = type_of[everything.topic]
     for number, label in enumerate(labels):
         if not (everything.size[kind == number] > 1).any():
             raise NoOverlapError(f"by: no topic of type {label!r} has a document judged twice; judge some again")
-    parts = [fitted(everything.part(kind == number).doubles(), label) for number, label in enumerate(labels)]
+    parts = [fitted(everything.part(kind == number), label) for number, label in enumerate(labels)]
     return PredictedRelevanceBy(labels, tuple(parts))
 
 
-def _check(smoothing: float, se: str, bootstrap: int, confidence: float) -> None:
+def _check(smoothing: float, resample: str, ranks: str, bootstrap: int, confidence: float) -> None:
     if not 0 <= smoothing < np.inf:
         raise ArgumentError(f"smoothing={smoothing!r}: a number of counts from 0 was expected")
-    if se not in get_args(StandardError):
-        raise ArgumentError(f"se={se!r}: choose one of {', '.join(get_args(StandardError))}")
+    for name, value, choices in (("resample", resample, Resample), ("ranks", ranks, Ranks)):
+        if value not in get_args(choices):
+            raise ArgumentError(f"{name}={value!r}: choose one of {', '.join(get_args(choices))}")
     if bootstrap < 0:
         raise ArgumentError(f"bootstrap={bootstrap!r}: a number of replicates from 0 was expected")
     if not 0 < confidence < 1:
         raise ArgumentError(f"confidence={confidence!r}: a share strictly between 0 and 1 was expected")
 
 
-def _drawn(seen: Observed, se: str, bootstrap: int, smoothing: float, seed: Seed | None, label: str) -> Floats:
-    """(replicates, grades) p(R|i); its chance depends on the seed and the label alone."""
-    if seed is None:
-        return np.empty((0, seen.given.shape[1]))
-    random = Chance.of(seed).stream(f"predicted relevance {label}")
-    return (by_documents if se == "documents" else by_topics)(seen, bootstrap, smoothing, random)
+class _Chances:
+    """p(R|i) of all first ranks together, and of every band, from what was said of documents.
+
+    overall : (grades,); by_band, effective : (bands, grades), the latter as many judgments as would vary as little if
+        all weighed the same (Kish 1965, Survey Sampling).
+    """
+
+    def __init__(self, seen: Observed, n_top: int, smoothing: float) -> None:
+        self.seen, self.n_top, self.smoothing = seen, n_top, smoothing
+        self.same = sharing(seen.by_band(seen.count))
+        found, given, squares = (seen.by_band(part) for part in (seen.found, seen.given, seen.squares))
+        self.overall, self.by_band = self.estimates(found, given)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self.effective = np.where(squares > 0, given**2 / squares, 0.0)
+
+    def estimates(self, found: Floats, given: Floats) -> tuple[Floats, Floats]:
+        """(..., grades) overall and (..., bands, grades), from (..., bands, grades) found and given."""
+        overall = estimate(*(part[..., : self.n_top, :].sum(axis=-2) for part in (found, given)), self.smoothing)
+        return overall, estimate(*(shared(part, self.same) for part in (found, given)), self.smoothing)
+
+    def replicates(self, resample: str, n: int, seed: Seed | None, label: str) -> tuple[Floats, Floats]:
+        """(replicates, grades) and (replicates, bands, grades); chance depends on the seed and the label alone."""
+        if seed is None:
+            shape = self.by_band.shape
+            return np.empty((0, shape[1])), np.empty((0, *shape))
+        random = Chance.of(seed).stream(f"predicted relevance {label}")
+        draw = resampled_documents if resample == "documents" else resampled_topics
+        overall, by_band = zip(*(self.estimates(*sums) for sums in draw(self.seen, n, random)), strict=True)
+        return np.concatenate(overall), np.concatenate(by_band)
+
+
+def _by_band(
+    bands: Bands, grades: Floats, chances: _Chances, replicates: Floats, resample: str, confidence: float
+) -> ByBand:
+    seen = chances.seen
+    flat = replicates.reshape(-1, chances.by_band.size)
+    n = shared(chances.effective, chances.same)
+    spread = _spread(chances.by_band.ravel(), n.ravel(), flat, resample, confidence)
+    error, low, high = (part.reshape(n.shape) for part in spread)
+    n_documents = np.bincount(seen.band, minlength=seen.n_bands)
+    n_judgments = seen.by_band(seen.count)
+    return ByBand(bands, grades, chances.by_band, error, low, high, n_judgments, chances.same, n_documents)
 
 
 def _spread(
-    probability: Floats, n: Floats, replicates: Floats, se: str, confidence: float
+    probability: Floats, n: Floats, replicates: Floats, resample: str, confidence: float
 ) -> tuple[Floats, Floats, Floats]:
     """(grades,) standard error and interval; nan where there is nothing to tell them from."""
     error, low, high = (np.full(n.size, np.nan) for _ in range(3))
-    if se == "binomial":
+    if resample == "binomial":
         from scipy.special import ndtri
 
         z = ndtri((1 + confidence) / 2)

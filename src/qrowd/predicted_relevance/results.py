@@ -64,18 +64,20 @@ def relevant_results(
     """
     if depth < 1:
         raise ArgumentError(f"depth={depth}: at least one rank must be looked at")
-    panel = judgments.panel(repeats)
+    panel = model.as_learnt(judgments).panel(repeats)
     values = panel.values
     judged = ~np.isnan(values)
+    pool, topics = panel.pool, panel.pool.topics
+    row = np.nonzero(judged)[0]
+    topic = np.repeat(np.arange(len(topics)), np.diff(pool.starts))[row]
     gains = np.zeros((2, *values.shape))
-    for part, gain in zip(gains, (model.probability, model.relevant.astype(np.float64)), strict=True):
-        part[judged] = model.gains_of(values[judged], gain)
-    topics = panel.pool.topics
-    ranked = None if runs is None else align(runs, panel.pool).topics
+    gains[0][judged] = model.chances(values[judged], topics, topic, pool.documents, pool.document[row])
+    gains[1][judged] = model.gains_of(values[judged], model.relevant.astype(np.float64))
+    ranked = None if runs is None else align(runs, pool).topics
     systems = (JUDGED,) if runs is None else runs.systems
     counted = np.zeros((2, len(topics), len(systems)))
     for t in range(len(topics)):
-        rows = panel.pool.rows(t)
+        rows = pool.rows(t)
         there = judged[rows].any(axis=0)
         # One more at the end, which unjudged documents (-1) point at.
         gain = np.concatenate([gains[:, rows], np.zeros((2, 1, values.shape[1]))], axis=1)[:, :, there].mean(axis=2)

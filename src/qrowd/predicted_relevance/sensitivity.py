@@ -17,8 +17,9 @@ from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.predicted_relevance.counting import First, Method, by_topics, estimate, observed
+from qrowd.predicted_relevance.counting import First, Method, estimate, observed, resampled_topics
 from qrowd.predicted_relevance.doubles import Floats, Graded, Ints, Repeated, double_judgments, is_relevant
+from qrowd.predicted_relevance.retrieved import retrieved
 
 Ranks = Mapping[tuple[str, str], float] | Runs
 
@@ -141,12 +142,13 @@ def by_topics_drawn(
     satisfying, rule = is_relevant(doubles.grades, doubles.scale, theta, relevant)
     seen = observed(doubles, satisfying, method, first)
     seed = seed_of(rng)
-    replicates = by_topics(seen, bootstrap, 0.0, Chance.of(seed).stream("topics drawn"))
+    drawn = resampled_topics(seen, bootstrap, Chance.of(seed).stream("topics drawn"))
+    replicates = np.concatenate([estimate(found, given, 0.0)[:, 0] for found, given in drawn])
     _, deviation = _mean_and_deviation(replicates)
     quartiles = np.full((5, doubles.grades.size), np.nan)
-    for i, drawn in enumerate(replicates.T):
-        if not np.isnan(drawn).all():
-            quartiles[:, i] = np.quantile(drawn[~np.isnan(drawn)], [0, 0.25, 0.5, 0.75, 1])
+    for i, column in enumerate(replicates.T):
+        if not np.isnan(column).all():
+            quartiles[:, i] = np.quantile(column[~np.isnan(column)], [0, 0.25, 0.5, 0.75, 1])
     return ByTopics(doubles.grades, replicates, deviation, quartiles, np.unique(seen.topic).size, seed, rule)
 
 
@@ -196,22 +198,8 @@ def _given_ranks(doubles: Graded, ranks: Mapping[tuple[str, str], float]) -> Flo
 
 def _best_ranks(doubles: Graded, runs: Runs) -> Floats:
     """(documents,) best rank that any system gave, nan where none did."""
-    ranked = runs.ranked()
-    number = {label: i for i, label in enumerate(runs.topics)}
-    topic = np.array([number.get(label, -1) for label in doubles.topics], np.int64)[doubles.topic]
-    at = np.array([runs.document_number.get(label, -1) for label in doubles.documents], np.int64)[doubles.document]
-    pair = np.where((topic >= 0) & (at >= 0), topic * len(runs.documents) + at, -1)
-    lengths, starts = ranked.lengths.ravel(), ranked.starts.ravel()
-    place = np.arange(ranked.document.size) - np.repeat(starts, lengths) + 1.0
-    of_list = np.tile(np.arange(len(runs.topics)), len(runs.systems))
-    listed = np.repeat(of_list, lengths) * len(runs.documents) + ranked.document
-    wanted = np.unique(pair)
-    where = np.minimum(np.searchsorted(wanted, listed), wanted.size - 1)
-    hit = wanted[where] == listed
-    best = np.full(wanted.size, np.inf)
-    np.minimum.at(best, where[hit], place[hit])
-    rank = best[np.searchsorted(wanted, pair)]
-    return np.where(np.isinf(rank), np.nan, rank)
+    results = retrieved(runs)
+    return np.append(results.best, np.nan)[results.of(doubles)]
 
 
 def _mean_and_deviation(drawn: Floats) -> tuple[Floats, Floats]:

@@ -15,7 +15,8 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import PredictedRelevance, RelevantResults
-from qrowd.predicted_relevance.model import NEGLIGIBLE
+from qrowd.predicted_relevance.bands import LEAST_JUDGMENTS
+from qrowd.predicted_relevance.model import NEGLIGIBLE, ByBand
 from qrowd.reports.document import Document, Table, number
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def predicted_scores(
     listed = measures if isinstance(measures, list | tuple) else [measures]
     texts = [with_probabilities(text) for text in listed]
     means = []
-    for gains in (model.probability, model.relevant.astype(np.float64)):
+    for gains in (None, model.relevant.astype(np.float64)):
         scores = score(runs, model.with_gains(judgments, gains), texts, conventions or Conventions())
         means.append(np.array([standings(part).mean for part in scores.values]))
     predicted, binary = means
@@ -58,8 +59,9 @@ def predicted_scores(
 def prediction_document(
     model: PredictedRelevance, counted: RelevantResults | None, scored: PredictedScores | None = None
 ) -> Document:
-    """What a random user finds relevant of each grade, in a sentence; the grades, the results, the systems."""
+    """What another assessor finds relevant of each grade, in a sentence; the grades, the results, the systems."""
     tables = [_grades(model)]
+    tables += [] if model.by_band is None else [_bands(model.by_band)]
     tables += [] if counted is None else [_results(counted)]
     tables += [] if scored is None else [_scores(scored, m) for m in range(len(scored.measures))]
 
@@ -69,6 +71,9 @@ def prediction_document(
 
     def content() -> dict[str, Any]:
         told: dict[str, Any] = {"rows": frame().to_dict("records"), "coincidences": model.coincidences}
+        told["ranks"] = model.ranks
+        if model.by_band is not None:
+            told["bands"] = model.by_band.to_frame().to_dict("records")
         if counted is not None:
             told["relevant_results"] = counted.to_frame().to_dict("records")
         if scored is not None:
@@ -86,17 +91,32 @@ def prediction_document(
 def _sentence(model: PredictedRelevance) -> str:
     known = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]
     shares = ", ".join(f"{100 * p:.0f} % of what an assessor gave {g:g}" for g, p in known)
-    return f"A random user ({model.rule}) finds relevant {shares}."
+    where = "" if model.by_band is None else f" in the first {model.by_band.bands.depth} ranks"
+    return f"Another assessor finds relevant ({model.rule}){where} {shares}."
 
 
 def _grades(model: PredictedRelevance) -> Table:
-    header = ["grade", "satisfies", "p(R|i)", "s.e.", "low", "high", "judgments", "of them relevant to another"]
+    judgments = "judgments" if model.by_band is None else "judgments times systems"
+    header = ["grade", "satisfies", "p(R|i)", "s.e.", "low", "high", judgments, "of them relevant to another"]
     columns = (model.grades, model.relevant, model.probability, model.standard_error, model.low, model.high)
     rows = [
         [f"{g:g}", "yes" if r else "no", *(number(x, 3) for x in (p, e, low, high)), f"{n:,.0f}", f"{found:,.1f}"]
         for g, r, p, e, low, high, n, found in zip(*columns, model.n, model.n_relevant, strict=True)
     ]
-    return Table("chance that a random user finds relevant what an assessor gave grade i", header, rows[::-1])
+    where = "of all documents judged twice"
+    if model.by_band is not None:
+        bands = model.by_band.bands
+        where = f"in the first {bands.depth} ranks of {bands.n_systems} systems, a result of each counting once"
+    return Table(f"p(R|i): another assessor finds relevant what one gave grade i, {where}", header, rows[::-1])
+
+
+def _bands(found: ByBand) -> Table:
+    header = ["ranks", *(f"p(R|{grade:g})" for grade in found.grades[::-1]), "documents judged twice"]
+    rows = [
+        [label, *(number(p, 3) for p in chances[::-1]), f"{n:,}"]
+        for label, chances, n in zip(found.bands.labels, found.probability, found.n_documents, strict=True)
+    ]
+    return Table("p(R|i) by band of ranks, as used for results and systems", header, rows)
 
 
 def _results(counted: RelevantResults) -> Table:
@@ -107,7 +127,7 @@ def _results(counted: RelevantResults) -> Table:
         for system, *values in zip(frame["system"], *(frame[name] for name in names), strict=True)
     ]
     where = "among all judged documents" if counted.depth is None else f"in the first {counted.depth} ranks"
-    title = f"relevant results of a topic {where}, expected by a random user and counted by the assessor"
+    title = f"relevant results of a topic {where}, expected by p(R|i) and counted, the mean over assessors"
     return Table(title, ["system", "expected", "s.e.", "counted", "s.e. "], rows)
 
 
@@ -129,6 +149,7 @@ def _notes(model: PredictedRelevance, counted: RelevantResults | None) -> list[s
     told = [
         f"double judgments: {model.n_documents:,} of {n_all:,} documents, on {model.n_topics:,} topics, "
         f"{model.n_judgments:,} judgments; scale {model.scale}",
+        *_ranks(model),
         _method(model),
         _error(model),
     ]
@@ -136,7 +157,8 @@ def _notes(model: PredictedRelevance, counted: RelevantResults | None) -> list[s
         told.append(f"left out: {model.n_left_out:,} documents that the first assessor did not judge")
     if model.n_repeats:
         told.append(f"repeats: {model.n_repeats:,} judgments repeat one by the same assessor")
-    unknown = ", ".join(f"{g:g}" for g in model.grades[np.isnan(model.probability)])
+    chances = model.probability if model.by_band is None else model.by_band.probability[0]
+    unknown = ", ".join(f"{g:g}" for g in model.grades[np.isnan(chances)])
     if unknown:
         told.append(
             f"no double judgment holds grade {unknown}, so results are not counted: use --smoothing or --recode"
@@ -147,6 +169,36 @@ def _notes(model: PredictedRelevance, counted: RelevantResults | None) -> list[s
             f"p(R|0) is {nothing[0]:.3f}, above {NEGLIGIBLE:g}: as a gain it favours judged documents, since unjudged "
             "ones gain 0"
         )
+    return told
+
+
+def _ranks(model: PredictedRelevance) -> list[str]:
+    """What p(R|i) was learnt from, and for whom it holds."""
+    told = [
+        "p(R|i) is the share of other assessors of these who agree; it says as much of users as they stand for them"
+    ]
+    if model.by_band is None:
+        return [
+            *told,
+            "p(R|i) from all documents judged twice (ranks: pool): it tends to be too low for results in the first "
+            "ranks; bands of ranks (ranks: bands) need runs",
+        ]
+    bands = model.by_band.bands
+    systems = (
+        f"{bands.n_top} bands of the first {bands.depth} ranks, band 1 being documents of systems with most relevant "
+        "results there"
+        if bands.n_top > 1
+        else f"the first {bands.depth} ranks in one band"
+    )
+    told.append(f"p(R|i) by band of ranks of {bands.n_systems} systems (ranks: bands): {systems}")
+    joined = model.by_band.same.sum(axis=2) > 1
+    if joined.any():
+        named = ", ".join(f"{grade:g}" for grade in model.grades[joined.any(axis=1)])
+        told.append(f"bands with fewer than {LEAST_JUDGMENTS} judgments of a grade share an estimate: grade {named}")
+    falling = np.diff(model.by_band.probability, axis=1).min(axis=1, initial=0.0) < 0
+    if bool((np.diff(model.relevant.astype(int)) >= 0).all()) and falling.any():
+        named = "; ".join(label for label, falls in zip(bands.labels, falling, strict=True) if falls)
+        told.append(f"p(R|i) does not rise with every grade in: {named}")
     return told
 
 
@@ -161,11 +213,12 @@ def _method(model: PredictedRelevance) -> str:
 
 def _error(model: PredictedRelevance) -> str:
     confidence = f"{100 * model.confidence:g} %"
-    if model.se == "binomial":
+    if model.resample == "binomial":
         return f"standard errors: binomial; intervals: {confidence}, Wilson"
     if not model.bootstrap:
         return "standard errors: none, nothing was resampled"
+    alone = ", of the only topic" if model.n_topics == 1 and model.resample == "documents" else ""
     return (
-        f"standard errors: {model.bootstrap:,} replicates, drawing {model.se}; intervals: {confidence}; "
+        f"standard errors: {model.bootstrap:,} replicates, drawing {model.resample}{alone}; intervals: {confidence}; "
         f"rng={model.seed!r}"
     )

@@ -143,7 +143,7 @@ def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
     found: dict[str, dict[str, PredictedRelevance]] = {
         one.name: {
             f"from {_grade(one, theta)} on": predicted_relevance(
-                one.doubles, theta, bootstrap=bootstrap, se="topics", rng=rng
+                one.doubles, theta, ranks="pool", bootstrap=bootstrap, resample="topics", rng=rng
             )
             for theta in thetas
         }
@@ -174,7 +174,7 @@ def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
 def _counts(case: Case) -> Figure:
     found: dict[str, RelevantResults] = {}
     for theta in _thetas(case):
-        model = predicted_relevance(case.doubles, theta, bootstrap=0)
+        model = predicted_relevance(case.doubles, theta, ranks="pool", bootstrap=0)
         found[f"from {_grade(case, theta)} on"] = relevant_results(model, case.whole, runs_of(case), depth=DEPTH)
     tables = {title: one.to_frame() for title, one in found.items()}
 
@@ -198,7 +198,7 @@ def _counts(case: Case) -> Figure:
 
 
 def _places(case: Case) -> Figure:
-    model = predicted_relevance(case.doubles, case.top, bootstrap=0)
+    model = predicted_relevance(case.doubles, case.top, ranks="pool", bootstrap=0)
     means = means_by_gains(runs_of(case), case.whole, model, "nDCG@20")
     table = np.array(list(means.values()))
     best = np.argsort(-means["predicted"], kind="stable")[:15]

@@ -186,7 +186,7 @@ def table_1() -> Beside:
     columns, good = [], np.ones(3, bool)
     for method, equation in (("one-sided", 4), ("symmetric", 5)):
         first = "U1" if equation == 4 else None
-        model = predicted_relevance(judgments, 2, method=method, first=first, bootstrap=0)  # type: ignore[call-overload]
+        model = predicted_relevance(judgments, 2, ranks="pool", method=method, first=first, bootstrap=0)  # type: ignore[call-overload]
         theirs = [a / b for a, b in printed.TABLE_1[method]]
         ours = model.probability[::-1]
         good &= np.isclose(ours, theirs, rtol=0, atol=1e-12)
@@ -200,7 +200,9 @@ def table_2(panels: Sequence[Panel]) -> Beside:
     rows = [_Row(f"printed, {name}", *numbers, NOT_PUBLIC) for name, numbers in printed.TABLE_2.items()]
     for panel in _of_four(panels):
         case = panel.case
-        beside = predicted_relevance(case.one_sided, case.top, method="one-sided", first=case.first, se="binomial")
+        beside = predicted_relevance(
+            case.one_sided, case.top, ranks="pool", method="one-sided", first=case.first, resample="binomial"
+        )
         for equation, model in ((5, panel.model(case.top)), (4, beside)):
             p, error = model.probability[::-1], model.standard_error[::-1]
             rows.append(_Row(f"{case.name} ({equation})", p, error, _ours(case)))
@@ -260,8 +262,8 @@ def table_4(panels: Sequence[Panel]) -> Beside:
     ]
     for panel in panels:
         three = _three_grades(panel.case)
-        whole = predicted_relevance(three, 2, se="binomial")
-        kinds = predicted_relevance(three, 2, by=_rich_and_poor(three), se="binomial")
+        whole = predicted_relevance(three, 2, ranks="pool", resample="binomial")
+        kinds = predicted_relevance(three, 2, ranks="pool", by=_rich_and_poor(three), resample="binomial")
         for kind, model in (("all", whole), *kinds):
             p, error = model.probability[::-1], model.standard_error[::-1]
             rows.append(_Row(f"{panel.case.name}, {kind}", p, error, _ours(panel.case)))
@@ -447,7 +449,9 @@ def _quality(panel: Panel) -> float:
 
 
 def _topics(panel: Panel, rng: Rng) -> float:
-    by_topic = predicted_relevance(panel.case.doubles, panel.case.top, se="topics", bootstrap=300, rng=rng)
+    by_topic = predicted_relevance(
+        panel.case.doubles, panel.case.top, ranks="pool", resample="topics", bootstrap=300, rng=rng
+    )
     return float(np.log2(by_topic.standard_error[-1] / panel.model(panel.case.top).standard_error[-1]))
 
 
