@@ -53,6 +53,20 @@ def test_a_rank_lies_within_its_interval_and_the_order_of_systems_does_not_matte
     assert other.low.tolist() == topics.low[order].tolist()
 
 
+def test_an_interval_excludes_no_difference_where_p_is_below_the_level():
+    found = rank_intervals(scores(spread=0.3), n=200, rng=4)
+    assert found.better.any()
+    assert not found.better.all()
+    for system in range(5):
+        one = found.against(system)
+        assert one.difference == pytest.approx(
+            np.where(np.arange(5) == system, NAN, found.mean - found.mean[system]), nan_ok=True
+        )
+        assert ((one.low > 0) == found.better[:, system]).all()
+        assert ((one.high < 0) == found.better[system]).all()
+        assert ((one.p < 0.05) == (found.better[:, system] | found.better[system])).all()
+
+
 def test_more_confidence_never_narrows_and_more_assessors_are_no_less_sure():
     values = scores(spread=0.2)
     wide, narrow = (rank_intervals(values, confidence=c, n=500, rng=1) for c in (0.99, 0.8))

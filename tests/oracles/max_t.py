@@ -1,6 +1,6 @@
-"""The step-down test of all pairs of systems, a second time, slowly: loops written from the definitions.
+"""The test of all pairs of systems by the largest |t|, a second time, slowly: loops written from the definitions.
 
-Nothing here imports qrowd or numpy. Romano and Wolf (2005); two hypotheses for every pair, one for each direction.
+Nothing here imports qrowd or numpy.
 """
 
 from math import fsum, inf, sqrt
@@ -49,17 +49,10 @@ def ratio(difference, error):
     return 0.0 if abs(difference) < 1e-15 else inf if difference > 0 else -inf
 
 
-def step_down_p(observed, replicates):
-    """{(i, j): adjusted p that i is not ahead of j}, for the pairs whose t is positive.
+def p_of_largest(observed, replicates):
+    """{(i, j): adjusted p}: the share of replicates in which any pair reaches |t|; the data count as one more.
 
-    observed, replicates : {(i, j): t} over all ordered pairs, of the data and a list of them. From the largest observed
-    t down: p is the share of replicates in which some hypothesis that is still there reaches it (the data count as one
-    more), and never less than the one before.
+    observed, replicates : {(i, j): t} over all ordered pairs, of the data and a list of them.
     """
-    left = sorted(observed, key=lambda pair: -observed[pair])
-    found, before = {}, 0.0
-    while left and observed[left[0]] > 0:
-        reached = sum(max(0.0, *(one[pair] for pair in left)) >= observed[left[0]] for one in replicates)
-        before = max(before, (1 + reached) / (1 + len(replicates)))
-        found[left.pop(0)] = before
-    return found
+    largest = [max(map(abs, one.values())) for one in replicates]
+    return {pair: (1 + sum(x >= abs(t) for x in largest)) / (1 + len(largest)) for pair, t in observed.items()}

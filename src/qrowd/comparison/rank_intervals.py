@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.labelled import number_of
-from qrowd.comparison.max_t import adjusted_p, pair_statistics
+from qrowd.comparison.max_t import adjusted_p, critical_t, largest_of, pair_statistics
 from qrowd.comparison.resampling import Over, panel_of
 from qrowd.comparison.standings import ranks, settled
 from qrowd.errors import ArgumentError
@@ -27,6 +27,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Against:
+    """All systems minus one of them; arrays are (systems,), nan for that one itself.
+
+    low, high, p : interval and p-value that allow for all pairs of systems.
+    """
+
+    difference: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class RankIntervals:
     """The ranks that all systems hold together with the given confidence; arrays are (systems,), rank 1 the best.
 
@@ -34,6 +47,8 @@ class RankIntervals:
     low, high : the best and the worst rank that the system may hold: 1 + systems significantly ahead of it, and the
         number of systems - systems significantly behind.
     p : (systems, systems) of the difference of two systems, adjusted for all pairs of systems; 1 on the diagonal.
+    error, critical : (systems, systems) standard error of the difference, and what |difference| / error has to exceed
+        for p < 1 - confidence: difference +- critical x error holds for all pairs together.
     better : (systems, systems) whether the row's system is significantly ahead of the column's: a higher mean and
         p < 1 - confidence.
     over : what could have been others: "both" topics and assessors, or "topics" alone; `reason` where it had no choice,
@@ -47,6 +62,8 @@ class RankIntervals:
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     p: Floats
+    error: Floats
+    critical: float
     better: NDArray[np.bool_]
     over: Over
     reason: str
@@ -59,12 +76,17 @@ class RankIntervals:
         """The confidence set of the best systems: those that no other is significantly ahead of, best mean first."""
         return tuple(self.systems[s] for s in np.argsort(-self.mean, kind="stable") if self.low[s] == 1)
 
-    def p_against(self, system: str | int) -> Floats:
-        """(systems,) adjusted p of the difference of each system and this one; nan for itself."""
+    def against(self, system: str | int) -> Against:
+        """Every system minus this one, with the interval that holds for all pairs together, and the adjusted p."""
         which = number_of(system, self.systems, "system")
-        p: Floats = self.p[which].copy()
-        p[which] = np.nan
-        return p
+        difference = self.mean - self.mean[which]
+        error = self.error[which]
+        # A difference that does not vary has no width, however few the replicates.
+        half = np.multiply(self.critical, error, out=np.zeros_like(error), where=error > 0)
+        columns = [difference, difference - half, difference + half, self.p[which].copy()]
+        for column in columns:
+            column[which] = np.nan
+        return Against(*columns)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per system, best first; p against the one with the highest mean."""
@@ -76,7 +98,7 @@ class RankIntervals:
                 "rank": self.rank[order],
                 "low": self.low[order],
                 "high": self.high[order],
-                "p": self.p_against(int(order[0]))[order],
+                "p": self.against(int(order[0])).p[order],
                 "may_be_best": self.low[order] == 1,
             },
             backend,
@@ -94,8 +116,8 @@ def rank_intervals(
 ) -> RankIntervals:
     """Simultaneous intervals for the ranks of all systems; (assessor, topic, system) scores of one measure.
 
-    All pairs of systems are tested together, step-down, by the largest |t| over n replicates with random signs of
-    topics and, over="both", with other assessors. The chance that any system is wrongly found ahead of another, that
+    All pairs of systems are tested together, by the largest |t| over n replicates with random signs of topics and,
+    over="both", with other assessors. The chance that any system is wrongly found ahead of another, that
     any system's true rank lies outside its interval, or that the best system is missing from `may_be_best`, is at most
     1 - confidence.
 
@@ -126,10 +148,13 @@ def rank_intervals(
         reason = "asked for; 2 assessors are too few: the intervals may be too narrow"
     seed = seed_of(rng)
     pairs = pair_statistics(panel, over)
-    p = adjusted_p(pairs, n, seed, threads)
+    largest = largest_of(pairs, n, seed, threads)
+    p = adjusted_p(pairs.t, largest)
+    np.fill_diagonal(p, 1.0)
     mean = settled(pairs.mean)
     better = (mean[:, None] > mean) & (p < 1 - confidence)
     low, high = 1 + better.sum(axis=0), len(panel.systems) - better.sum(axis=1)
     return RankIntervals(
-        panel.systems, pairs.mean, ranks(mean), low, high, p, better, over, reason, confidence, n, seed
-    )
+        panel.systems, pairs.mean, ranks(mean), low, high, p, pairs.error, critical_t(largest, 1 - confidence), better,
+        over, reason, confidence, n, seed,
+    )  # fmt: skip
