@@ -289,7 +289,9 @@ def table_4_mixture() -> Beside:
 
 
 def _three_grades(case: Case) -> Judgments:
-    return case.doubles if case.top == 2 else case.doubles.recode({0.0: 0.0, 1.0: 1.0, 2.0: 1.0, 3.0: 2.0})
+    if case.top == 2:
+        return case.doubles
+    return case.doubles.recode({0.0: 0.0, 1.0: 1.0, 2.0: 1.0, 3.0: 2.0}).with_scales({"*": "0-2"})
 
 
 def _rich_and_poor(judgments: Judgments) -> dict[str, str]:
