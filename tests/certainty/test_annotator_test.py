@@ -10,6 +10,7 @@ from statsmodels.stats.multitest import multipletests
 from oracles import replacement as oracle
 from panels import ASSESSORS, GRADES, judgments_of, panels
 from qrowd.certainty import alternative_annotator_test, people_tested
+from qrowd.certainty.one_sided_t import documents_t, topics_t
 from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.files import read_judgments
@@ -21,7 +22,8 @@ approx = pytest.approx
 
 def told(panel, scale="0-3", **options):
     """The test of "llm" on a panel where it judges beside people, none of them too few."""
-    return alternative_annotator_test(judgments_of(panel, scale), "llm", **{"fewest": 2, **options})
+    options = {"fewest": 2, "clusters": "documents", **options}
+    return alternative_annotator_test(judgments_of(panel, scale), "llm", **options)
 
 
 def crowd(n, seed, people="abc", wrong=0.2, model=None, grades=4):
@@ -51,6 +53,64 @@ def test_everything_is_what_the_definition_says(panel, closeness, eps):
         assert got == approx(tested[who], abs=1e-9)
     assert found.winning_rate == approx(oracle.winning_rate(tested, 0.05, 2))
     assert found.advantage == approx(np.mean([row[1] for row in tested.values()]))
+
+
+def by_topic(panel, n_topics, **options):
+    """The test of "llm", the documents of a panel dealt out to topics, which are the clusters."""
+    rows = [
+        (f"t{i % n_topics}", d, who, value) for i, (d, said) in enumerate(panel.items()) for who, value in said.items()
+    ]
+    return alternative_annotator_test(Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", fewest=2, **options)
+
+
+@settings(max_examples=60)
+@given(panels(GRADES, assessors=("ann", "bob", "cyd", "llm"), n_documents=24), CLOSENESS, st.integers(5, 7))
+def test_with_topics_as_clusters_everything_is_what_the_definition_says(panel, closeness, n_topics):
+    topic = {document: i % n_topics for i, document in enumerate(panel)}
+    model = {document: said["llm"] for document, said in panel.items() if "llm" in said}
+    people = {document: {who: v for who, v in said.items() if who != "llm"} for document, said in panel.items()}
+    wanted = oracle.annotator_test_by_topic(people, model, topic, closeness, 0.2)
+    if sum(n_of >= 5 for n_of, _, _ in wanted.values()) < 3:
+        with pytest.raises((ArgumentError, NoOverlapError)):
+            by_topic(panel, n_topics, closeness=closeness)
+        return
+    found = by_topic(panel, n_topics, closeness=closeness)
+    for i, who in enumerate(found.people):
+        assert (found.n_topics[i], found.t[i], found.p[i]) == approx(wanted[who], abs=1e-9)
+
+
+def test_topics_of_one_document_each_and_without_skewness_are_a_t_test_of_documents():
+    """Then the topics left out one at a time are the documents, and Hall's transformation changes nothing."""
+    n, total = np.ones((1, 8)), np.array([[1.0, 1, 0, 0, -1, -1, 0, 0]])
+    by_documents, by_topics = (test(n, total, total**2, 0.3) for test in (documents_t, topics_t))
+    assert by_topics[0] == approx(by_documents[0])
+    assert by_topics[1] == approx(by_documents[1])
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(-9, 9)), min_size=3, max_size=8), st.integers(2, 5))
+def test_documents_said_over_again_within_their_topics_count_once_where_topics_are_the_clusters(topics, times):
+    n, total = np.array(topics, float).T
+    total = np.clip(total, -n, n)
+    if np.ptp(total / n) < 1e-9:  # topics that do not vary are tested by documents, which then are more
+        return
+    once, again = (topics_t(k * n, k * total, k * np.abs(total), 0.2) for k in (1, times))
+    assert again[1] == approx(once[1], abs=1e-9)
+
+
+def test_where_topics_do_not_vary_documents_are_independent():
+    n, total, squares = np.full((1, 6), 10.0), np.full((1, 6), -1.0), np.full((1, 6), 3.0)
+    assert topics_t(n, total, squares, 0.1) == documents_t(n, total, squares, 0.1)
+
+
+def test_a_person_without_five_topics_is_not_tested_and_without_three_people_the_error_says_what_to_do():
+    panel = crowd(60, 3, people="abcd")
+    for i, said in enumerate(panel.values()):
+        if i % 6 > 3:
+            del said["d"]
+    found = by_topic(panel, 6)
+    assert (found.people, found.untested) == (("a", "b", "c"), ("d",))
+    with pytest.raises(ArgumentError, match=r"0 of 4 people have 5 topics .*a 4.*--clusters documents"):
+        by_topic(panel, 4)
 
 
 def test_three_documents_by_hand():
@@ -123,7 +183,7 @@ def test_names_and_order_do_not_matter(panel, random):
     rows = [("q", f"x{d}", names[who], value) for d, said in panel.items() for who, value in said.items()]
     random.shuffle(rows)
     found, other = told(panel), alternative_annotator_test(
-        Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", fewest=2
+        Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", clusters="documents", fewest=2
     )  # fmt: skip
     assert {names[who]: p for who, p in zip(found.people, found.p, strict=True)} == approx(
         dict(zip(other.people, other.p, strict=True))
@@ -154,8 +214,8 @@ def test_a_pair_that_was_pooled_but_not_judged_counts_for_nothing():
 def test_the_model_may_come_by_itself_and_the_people_by_pattern():
     whole = judgments_of(crowd(50, 5, people=("p1", "p2", "p3", "x")), "0-3")
     people, model = whole.select(assessors=["p1", "p2", "p3", "x"]), whole.select(assessors="llm")
-    by_name = alternative_annotator_test(whole, "llm", "p*")
-    by_itself = alternative_annotator_test(people, model, "p*")
+    by_name = alternative_annotator_test(whole, "llm", "p*", clusters="documents")
+    by_itself = alternative_annotator_test(people, model, "p*", clusters="documents")
     assert by_name.people == by_itself.people == ("p1", "p2", "p3")
     assert by_name.p == approx(by_itself.p)
     assert by_name.to_frame()["person"].tolist() == ["p1", "p2", "p3"]
@@ -174,7 +234,8 @@ def test_repeats_are_counted_and_the_rule_decides():
     rows = [("q", d, who, v) for d, said in crowd(40, 7).items() for who, v in said.items()]
     again = [("q", f"d{i:03}", "llm", 0.0) for i in range(40)]
     whole = Judgments.from_rows(rows + again, scales={"*": "0-3"})
-    first, last = (alternative_annotator_test(whole, "llm", repeats=rule) for rule in ("first", "last"))
+    options = {"clusters": "documents"}
+    first, last = (alternative_annotator_test(whole, "llm", repeats=rule, **options) for rule in ("first", "last"))
     assert first.n_repeats == 40
     assert first.p == approx(told(crowd(40, 7)).p)
     assert not np.array_equal(first.model_share, last.model_share)
@@ -184,18 +245,18 @@ def test_each_person_is_tested_as_if_they_were_the_model():
     people = judgments_of(
         {d: {w: v for w, v in said.items() if w != "llm"} for d, said in crowd(60, 8, "abcd").items()}
     )
-    line = people_tested(people)
+    line = people_tested(people, clusters="documents")
     for i, who in enumerate(line.people):
-        alone = alternative_annotator_test(people, who)
+        alone = alternative_annotator_test(people, who, clusters="documents")
         assert (line.n_tested[i], line.winning_rate[i]) == (3, alone.winning_rate)
         assert line.advantage[i] == approx(alone.advantage)
     assert line.to_frame()["person"].tolist() == list("abcd")
-    assert people_tested(people, ["a", "b", "c"]).n_tested.tolist() == [2, 2, 2]
+    assert people_tested(people, ["a", "b", "c"], clusters="documents").n_tested.tolist() == [2, 2, 2]
 
 
 def test_two_people_a_document_leave_nobody_for_the_reference_line():
     panel = {f"d{i}": dict.fromkeys(pair, 1.0) for i in range(90) for pair in [("ab", "bc", "ca")[i % 3]]}
-    line = people_tested(judgments_of(panel))
+    line = people_tested(judgments_of(panel), clusters="documents")
     assert line.n_tested.tolist() == [0, 0, 0]
     assert np.isnan(line.winning_rate).all()
 
@@ -210,6 +271,15 @@ def test_benjamini_yekutieli_is_that_of_scipy_and_statsmodels(p):
 def test_one_person_alone_has_no_reference_line():
     line = people_tested(judgments_of(crowd(40, 1)), "a")
     assert (line.people, line.n_tested.tolist()) == (("a",), [0])
+
+
+def each_in_a_file(panel):
+    """The test where everybody has a scale of their own, as those of separate files have."""
+    nested = {}
+    for document, said in panel.items():
+        for who, value in said.items():
+            nested.setdefault(who, {}).setdefault("q", {})[document] = value
+    return alternative_annotator_test(Judgments.from_dict(nested), "llm", clusters="documents")
 
 
 BAD = {
@@ -231,17 +301,20 @@ BAD = {
         ArgumentError, ["'a' is also one of the people"],
     ),
     "a binary model": (
-        lambda: told({d: {**s, "llm": float(s["llm"] > 1)} for d, s in crowd(40, 1).items()}, scale=None),
+        lambda: each_in_a_file({d: {**s, "llm": float(s["llm"] > 1)} for d, s in crowd(40, 1).items()}),
         ScaleError, ["llm says 0 and 1 only", "0-3", "recode"],
     ),
     "a model that goes higher": (
-        lambda: told({d: {**s, "llm": s["llm"] + 2} for d, s in crowd(40, 1).items()}, scale=None),
+        lambda: each_in_a_file({d: {**s, "llm": s["llm"] + 2} for d, s in crowd(40, 1).items()}),
         ScaleError, ["llm goes up to 5", "--scale '*=0-5'"],
     ),
     "magnitudes": (lambda: told({"d1": {"a": 20.0, "b": 1.0, "llm": 30.5, "c": 2.0}}, scale="magnitude"), ScaleError,
                    ["magnitudes", "normalise"]),
     "an eps": (lambda: told(crowd(40, 1), eps=1.0), ArgumentError, ["eps=1.0", ".2 experts"]),
     "a q": (lambda: told(crowd(40, 1), q=0), ArgumentError, ["q=0", "rate"]),
+    "clusters": (lambda: told(crowd(40, 1), clusters="topic"), ArgumentError, ["'topic'", "topics, documents"]),
+    "one person": (lambda: told(crowd(40, 1, people="a")), ArgumentError,
+                   ["1 person (a)", "at least 3", "qrowd compare --reference a"]),
     "a closeness": (lambda: told(crowd(40, 1), closeness="kappa"), ArgumentError,
                     ["'kappa'", "accuracy, rmse, difference"]),
     "fewest": (lambda: told(crowd(40, 1), fewest=1), ArgumentError, ["fewest=1", "at least 2"]),
@@ -263,7 +336,8 @@ def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
     people = read_judgments([dl19 / "humans" / "main.tsv"])
     rates = {}
     for name in ("umbrela-gpt4", "umbrela-gpt4o", "umbrela-llama32"):
-        found = alternative_annotator_test(people, read_judgments([dl19 / "judges" / f"{name}.qrels.gz"]))
+        model = read_judgments([dl19 / "judges" / f"{name}.qrels.gz"])
+        found = alternative_annotator_test(people, model, clusters="documents")
         rates[name] = found.winning_rate, round(found.advantage, 3)
         assert not found.replaceable[[4, 5]].any()
     assert rates == {
@@ -278,10 +352,11 @@ def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
 
 def test_on_dl19s_round_of_all_eight_seven_people_stand_in_for_most_of_the_others(dl19):
     everyone = read_judgments([dl19 / "humans" / "agreement-round.tsv"])
-    line = people_tested(everyone)
+    line = people_tested(everyone, clusters="documents")
     assert (line.n_tested == 7).all()
     assert (line.winning_rate * 7).round().tolist() == [6, 5, 6, 6, 5, 7, 5, 1]
-    found = alternative_annotator_test(everyone, read_judgments([dl19 / "judges" / "umbrela-gpt4o.qrels.gz"]))
+    model = read_judgments([dl19 / "judges" / "umbrela-gpt4o.qrels.gz"])
+    found = alternative_annotator_test(everyone, model, clusters="documents")
     assert (found.winning_rate, found.passes, round(found.advantage, 3)) == (0.5, True, 0.7)
 
 
@@ -291,7 +366,10 @@ def test_whether_dl19s_judges_pass_hangs_on_how_closeness_is_taken(dl19):
         read_judgments([dl19 / "judges" / f"{name}.qrels.gz"]) for name in ("umbrela-llama32", "umbrela-gpt4")
     )
     for people, model, rates in ((main, llama, (5 / 8, 1 / 8)), (everyone, gpt4, (1, 3 / 8))):
-        by = [alternative_annotator_test(people, model, closeness=c).winning_rate for c in ("accuracy", "rmse")]
+        by = [
+            alternative_annotator_test(people, model, closeness=c, clusters="documents").winning_rate
+            for c in ("accuracy", "rmse")
+        ]
         assert tuple(by) == rates
 
 

@@ -21,9 +21,10 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     assert outcome.status == 0, outcome.err
     first, *lines = outcome.out.splitlines()
     assert first.startswith(
-        "crowd-3 may not stand in for your people: it can replace 0 of 3 (winning rate 0.00 < 0.50 at eps 0.2), "
+        "crowd-3 has not shown that it may stand in for your people: it can replace 0 of 3 (winning rate 0.00 < 0.50 "
+        "at eps 0.2). On average over people, "
     )
-    assert "by the same rule 2 of 3 people could stand in for the others." in first
+    assert "in its place 2 of 3 people would pass the same test." in first
     assert "by nDCG@10 of gold; by the people's mean grades 0.964, by their highest 0.828." in first
     assert "It disfavours rerank: -0." in first
     assert "; people range from -0." in first
@@ -32,11 +33,30 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
         5
     ] * 3  # the last table with that name is the ceiling's or favour's
     ann = next(line.split() for line in lines if line.startswith("ann "))
-    assert (ann[1], ann[4], ann[5], ann[6]) == ("1,000", "+0.500", "1.000", "no")
+    assert (ann[1], ann[2], ann[5], ann[6], ann[7]) == ("1,000", "25", "+0.500", "1.000", "no")
     assert "rerank (4 of 12)" in outcome.out
-    for note in ("eps 0.2; false discovery rate 0.05", "closeness: rmse", "kappa: Cohen's, weights=quadratic",
+    for note in ("clusters: topics, documents of one topic may be alike",
+                 "eps 0.2; false discovery rate 0.05", "closeness: rmse", "kappa: Cohen's, weights=quadratic",
                  "ceiling: 1,000 documents", "favour: difference in differences", "scales: 0-3"):  # fmt: skip
         assert note in outcome.out
+
+
+def test_with_documents_as_clusters_the_test_is_the_papers_and_says_so(qrowd, people, folder):
+    outcome = qrowd("replace", *people, "--model", folder / "judges" / "sven.qrels", "--clusters", "documents")
+    assert outcome.status == 0, outcome.err
+    assert "clusters: documents, all count as independent, as in the paper" in outcome.out
+
+
+def test_few_topics_are_pointed_out(qrowd, folder, tmp_path):
+    judges = []
+    for name in (*PEOPLE, "sven"):
+        lines = (folder / "judges" / f"{name}.qrels").read_text().splitlines(keepends=True)
+        topics = sorted({line.split()[0] for line in lines})[:6]
+        judges.append(tmp_path / f"{name}-few.qrels")
+        judges[-1].write_text("".join(line for line in lines if line.split()[0] in topics))
+    outcome = qrowd("replace", "--judgments", *judges[:3], "--model", judges[3], "--scale", "*=0-3")
+    assert outcome.status == 0, outcome.err
+    assert "few topics: somebody is tested on 6; below 20" in outcome.out
 
 
 def test_a_person_like_the_others_may_stand_in_and_needs_no_reference_or_runs(qrowd, folder):
@@ -111,7 +131,10 @@ def bad(folder, what):
     table.write_text("topic,document,assessor,value\nq,d,ann,1\nq,d,x,1\n")
     return {
         "two people": (["--judgments", ann, bob, "--model", sven], ["2 people", "at least 3"]),
-        "few documents": (["--judgments", ann, bob, lena, "--model", few], ["0 of 3 people have 30", "few"]),
+        "one person": (["--judgments", ann, "--model", sven], ["1 person (ann)", "qrowd compare --reference ann"]),
+        "few documents": (
+            ["--judgments", ann, bob, lena, "--model", few, "--scale", "*=0-3"], ["0 of 3 people have 30", "few"],
+        ),
         "a model elsewhere": (["--judgments", ann, bob, lena, "--model", other], ["'other' judged no document"]),
         "two models": (["--judgments", ann, bob, lena, "--model", table], ["--model", "2 assessors"]),
         "a model called as a person": (
@@ -145,15 +168,19 @@ def test_bad_input_is_one_line_and_exit_status_2(qrowd, folder, what):
         assert part in outcome.err
 
 
-def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_six(qrowd, dl19):
+@pytest.mark.parametrize(("clusters", "verdict"), [("topics", "4 of 8 (winning rate 0.50"),
+                                                   ("documents", "6 of 8 (winning rate 0.75")])  # fmt: skip
+def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way_for_six(
+    qrowd, dl19, clusters, verdict
+):
     outcome = qrowd(
-        "replace", "--judgments", dl19 / "humans" / "main.tsv", "--model", dl19 / "judges" / "umbrela-gpt4o.qrels.gz",
-        "--reference", f"nist={dl19 / 'qrels.nist.txt'}",
+        "replace", "--clusters", clusters, "--judgments", dl19 / "humans" / "main.tsv",
+        "--model", dl19 / "judges" / "umbrela-gpt4o.qrels.gz", "--reference", f"nist={dl19 / 'qrels.nist.txt'}",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
-        "umbrela-gpt4o may stand in for your people: it can replace 6 of 8 (winning rate 0.75 >= 0.50 at eps 0.2), and "
-        "is at least as close to the others as a person is on 71 % of documents. Ranking by its grades scores 0.713 by "
-        "nDCG@10 of nist; by the people's mean grades 0.815, by their highest 0.778."
+        f"umbrela-gpt4o may stand in for your people: it can replace {verdict} >= 0.50 at eps 0.2). On average over "
+        "people, it is at least as close to the others as the person on 71 % of documents. Ranking by its grades "
+        "scores 0.713 by nDCG@10 of nist; by the people's mean grades 0.815, by their highest 0.778."
     )
     assert "own winning rate: nobody has one" in outcome.out

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise, permutations
-from math import fsum, log2, nan, sqrt
+from math import fsum, inf, log2, nan, sqrt
 
 from scipy import stats
 
@@ -21,23 +21,60 @@ def annotator_test(panel, model, closeness, eps):
     Calderon, Reichart & Dror (2025), section 3: leave the person out, compare with those who remain.
     """
     found = {}
-    for person in sorted({who for said in panel.values() for who in said}):
-        model_wins, person_wins = [], []
-        for document, said in panel.items():
+    for person, wins in held(panel, model, closeness).items():
+        differences = [h - m for m, h in wins.values()]
+        n = len(differences)
+        if len(set(differences)) == 1:
+            p = 0.0 if differences[0] < eps else 1.0  # the limit of a t-test without spread
+        else:
+            p = float(stats.ttest_1samp(differences, eps, alternative="less").pvalue)
+        found[person] = (n, sum(m for m, _ in wins.values()) / n, sum(h for _, h in wins.values()) / n, p)
+    return found
+
+
+def held(panel, model, closeness):
+    """{person: {document: (W_l, W_h)}}, for people with such documents."""
+    found = {}
+    for document, said in panel.items():
+        for person in said:
             others = [value for who, value in said.items() if who != person]
-            if person in said and document in model and others:
+            if document in model and others:
                 models = distance(model[document], others, closeness)
                 own = distance(said[person], others, closeness)
-                model_wins.append(int(models <= own))
-                person_wins.append(int(own <= models))
-        n = len(model_wins)
-        if n:
-            differences = [h - m for h, m in zip(person_wins, model_wins, strict=True)]
-            if len(set(differences)) == 1:
-                p = 0.0 if differences[0] < eps else 1.0  # the limit of a t-test without spread
+                found.setdefault(person, {})[document] = int(models <= own), int(own <= models)
+    return dict(sorted(found.items()))
+
+
+def annotator_test_by_topic(panel, model, topic, closeness, eps):
+    """{person: (topics, t, p)}; topic : {document: its topic}. Jackknife over topics, Hall's (1992) transformation."""
+    found = {}
+    for person, wins in held(panel, model, closeness).items():
+        values = {}
+        for document, (m, h) in wins.items():
+            values.setdefault(topic[document], []).append(h - m)
+        everything = [value for some in values.values() for value in some]
+        mean, n_topics = sum(everything) / len(everything), len(values)
+        if n_topics < 2:
+            found[person] = n_topics, nan, nan
+            continue
+        pseudo = []
+        for left_out in values:
+            rest = [value for name, some in values.items() if name != left_out for value in some]
+            pseudo.append(n_topics * mean - (n_topics - 1) * sum(rest) / len(rest))
+        centre = fsum(pseudo) / n_topics
+        deviation = sqrt(fsum((x - centre) ** 2 for x in pseudo) / n_topics)
+        if deviation < 1e-6:  # topics do not vary: by documents
+            if len(set(everything)) == 1:
+                found[person] = n_topics, 0.0 if mean == eps else (mean - eps) * inf, float(mean >= eps)
             else:
-                p = float(stats.ttest_1samp(differences, eps, alternative="less").pvalue)
-            found[person] = (n, sum(model_wins) / n, sum(person_wins) / n, p)
+                found[person] = n_topics, *stats.ttest_1samp(everything, eps, alternative="less")
+            continue
+        skewness = fsum((x - centre) ** 3 for x in pseudo) / n_topics / deviation**3
+        t = (mean - eps) / deviation
+        t += skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / (6 * n_topics)
+        t *= sqrt(n_topics - 1)
+        freedom = len(everything) ** 2 / sum(len(some) ** 2 for some in values.values()) - 1
+        found[person] = n_topics, t, float(stats.t.cdf(t, freedom))
     return found
 
 

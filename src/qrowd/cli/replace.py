@@ -53,6 +53,10 @@ def replace(
         str | None,
         typer.Option(help="accuracy | rmse | difference; without: by the scale", rich_help_panel=CONVENTIONS),
     ] = None,
+    clusters: Annotated[
+        str,
+        typer.Option(help="Independent of each other: topics | documents (the paper)", rich_help_panel=CONVENTIONS),
+    ] = "topics",
     fewest: Annotated[
         int, typer.Option(help="Documents a person needs to be tested.", rich_help_panel=CONVENTIONS)
     ] = 30,
@@ -85,7 +89,7 @@ def replace(
     together = given.select(assessors=lambda who: who != truth)
     people = together.select(assessors=lambda who: who != name)
     test, line, kappas = replacement_test(
-        together, name, eps=eps, q=q, closeness=closeness, fewest=fewest, repeats=repeats
+        together, name, eps=eps, q=q, closeness=closeness, clusters=clusters, fewest=fewest, repeats=repeats
     )
     ceiling = None
     if truth is not None:

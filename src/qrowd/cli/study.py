@@ -11,7 +11,11 @@ from qrowd.cli.options import Output, check_output, deliver
 
 def study(
     name: Annotated[
-        str, typer.Argument(help="magnitude | agreement | predicted-relevance | aware | preferences | coverage")
+        str,
+        typer.Argument(
+            help="magnitude | agreement | predicted-relevance | aware | preferences | coverage | annotator-test | "
+            "skewed-grades"
+        ),
     ],
     data: Annotated[
         str | None, typer.Option(help="Folder of the real panels (dl19, dl21, trec-rf10); without: simulated ones.")

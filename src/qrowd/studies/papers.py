@@ -22,6 +22,8 @@ PAGES = {
     "aware": ("aware_page", "aware_page"),
     "preferences": ("preferences", "preferences_page"),
     "coverage": ("coverage", "coverage_page"),
+    "annotator-test": ("annotator_errors", "annotator_errors_page"),
+    "skewed-grades": ("skewed_grades", "skewed_grades_page"),
 }
 FIGURES = {
     "magnitude": ("magnitude_figures", "magnitude_figures"),
@@ -30,6 +32,7 @@ FIGURES = {
     "aware": ("aware_figures", "aware_figures"),
     "preferences": ("preferences_figures", "preferences_figures"),
 }
+SIMULATED = ("coverage", "annotator-test", "skewed-grades")  # pages that read no data
 SHORT = {"prm": "predicted-relevance"}
 
 
@@ -62,7 +65,7 @@ def page(name: str, data: str | None = None, *, quick: bool = False, rng: int = 
     """
     check(name)
     make = _function(*PAGES[name])
-    given = () if name == "coverage" else (data,)
+    given = () if name in SIMULATED else (data,)
     made: Document = make(*given, quick=quick, rng=rng, progress=progress, **further)
     return made
 
