@@ -22,12 +22,34 @@ def test_aware_says_who_is_best_what_assessors_are_worth_and_what_was_assumed(qr
     outcome = qrowd("aware", *panel, "-m", "AP", "-n", 40)
     assert outcome.status == 0, outcome.err
     first, *lines = outcome.out.splitlines()
-    assert first.startswith("Assessors weighted by sgl_rmse_msd: rerank-large is best by AP")
+    assert first.startswith("Assessors weighted by sgl_rmse_md: rerank-large has the highest mean AP")
     assert any(line.split()[:2] == ["rerank-large", "0.62"] or line.startswith("rerank-large ") for line in lines)
     assert "polarity: dissimilarity" in outcome.out
     assert "40 of each level (under 0.05, even 0.5, over 0.95); seed: 1" in outcome.out
     weights = {line.split()[0]: float(line.split()[1]) for line in lines if line.startswith(("bob ", "crowd-3 "))}
     assert weights["bob"] > weights["crowd-3"]
+
+
+def test_an_assessor_who_always_gives_one_grade_is_named_where_the_weight_is_more_than_equal(qrowd, panel, folder):
+    ann = (folder / "judges" / "ann.qrels").read_text().splitlines()
+    highest = max(int(line.split()[3]) for line in ann)
+    always = [" ".join([*line.split()[:3], str(highest)]) for line in ann]
+    (folder / "judges" / "annotator-9.qrels").write_text("\n".join(always) + "\n")
+    outcome = qrowd("aware", *panel, "-m", "nDCG@10", "-n", 20)
+    assert outcome.status == 0, outcome.err
+    assert "annotator-9 has the largest weight by nDCG@10 (" in outcome.out
+    assert "although this assessor stands out: " in outcome.out
+    assert "always says" in outcome.out
+    assert "a weight says how far an assessor is from random judging, not how accurate the assessor is" in outcome.out
+
+
+def test_aware_says_whether_assessors_with_more_weight_rank_like_the_others(qrowd, panel):
+    outcome = qrowd("aware", *panel, "-m", "AP", "-n", 20)
+    assert "assessors with more weight rank the systems more like the others do (mean tau-b " in outcome.out
+    printed = qrowd("aware", *panel, "-m", "AP", "-n", 20, "--polarity", "printed").out
+    assert "rank the systems less like the others do" in printed
+    assert "with more weight" not in qrowd("aware", *panel, "-m", "AP", "-n", 20, "--estimator", "uniform").out
+    assert "a weight says how far" not in outcome.out  # nobody with much weight stands out
 
 
 def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, panel, tmp_path):
@@ -36,7 +58,7 @@ def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, panel, tmp
     a, b, c = ((tmp_path / f"{name}.csv").read_text() for name in "abc")
     assert a == b != c
     frame = pd.read_csv(tmp_path / "a.csv")
-    assert list(frame.columns) == ["measure", "topic", "system", "sgl_rmse_msd", "uniform"]
+    assert list(frame.columns) == ["measure", "topic", "system", "sgl_rmse_md", "uniform"]
     assert qrowd("aware", *panel, "-m", "AP", "-n", 10, "--output", "a.json").status == 0
     content = json.loads((tmp_path / "a.json").read_text())
     assert content["options"]["n"] == 10

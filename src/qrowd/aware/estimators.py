@@ -14,6 +14,8 @@ Weight = Literal["md", "msd", "med"]
 
 GAPS: tuple[Gap, ...] = get_args(Gap)
 UNIFORM = "uniform"
+DEFAULT = "sgl_rmse_md"
+"""Where weights are wanted and no estimator is named; docs/aware.md says why this one."""
 
 
 @dataclass(frozen=True)

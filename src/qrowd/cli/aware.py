@@ -1,4 +1,4 @@
-"""`qrowd aware`: every assessor's scores, averaged by what each assessor is worth."""
+"""`qrowd aware`: the mean of the scores by every assessor, weighted by how far the assessor is from random ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def aware(
     ] = None,
     estimator: Annotated[
         str, typer.Option(help="sgl|tpc _ fro|rmse|kld|tau|apc _ md|msd|med, or uniform.")
-    ] = "sgl_rmse_msd",
+    ] = "sgl_rmse_md",
     gold: Annotated[
         str | None, typer.Option(help="Weigh by similarity to this file's assessor, where it judged.")
     ] = None,
@@ -96,4 +96,4 @@ def aware(
                 rng=seed,
                 progress=advance,
             )
-    deliver(aware_document(gaps, estimator, polarity, across), output)
+    deliver(aware_document(gaps, given, estimator, polarity, across, repeats=repeats), output)  # type: ignore[arg-type]

@@ -1,16 +1,19 @@
-"""AWARE as a document: the systems by weighted assessors, what each assessor is worth, and what was assumed."""
+"""AWARE as a document: the systems by weighted and by equal weights, the weights of the assessors, what was assumed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.aware import Gaps
+from qrowd.aware import AssessorWeights, DoubtfulWeight, Gaps, assessor_weights, doubtful_weights, reasons_to_doubt
 from qrowd.aware.averages import averaged
 from qrowd.aware.estimators import UNIFORM
+from qrowd.aware.gaps import Across, Polarity
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.standings import Standings, standings
+from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scores import Floats, Scores, known_mean
 from qrowd.reports.document import Document, Table, number, span
 from qrowd.reports.notes import notes
@@ -18,12 +21,17 @@ from qrowd.reports.notes import notes
 if TYPE_CHECKING:
     import pandas
 
-MANY = 3.0  # times the mean share that an assessor's accuracy must be for a note
+LEAST_DIFFERENCE = 0.01  # of mean tau-b, by weight and with equal weights, for a note that the two differ
 
 
-def aware_document(gaps: Gaps, name: str, polarity: str, across: str) -> Document:
-    """The systems by AWARE and by equal weights, and the assessors' accuracies."""
-    accuracy = gaps.accuracy(name, polarity, across)  # type: ignore[arg-type]
+def aware_document(
+    gaps: Gaps, judgments: Judgments, name: str, polarity: Polarity, across: Across, *, repeats: Repeats = "first"
+) -> Document:
+    """The systems by AWARE and by equal weights, the assessors' weights, and whose weight is doubtful.
+
+    judgments : what the gaps were computed from; read for signs that an assessor does not deserve the weight.
+    """
+    accuracy = gaps.accuracy(name, polarity, across)
     weighted = averaged(gaps.scores, accuracy, name, {})
     uniform = gaps.average(UNIFORM)
     both = [
@@ -31,38 +39,30 @@ def aware_document(gaps: Gaps, name: str, polarity: str, across: str) -> Documen
         for m in gaps.scores.measures
     ]
     tables = [_systems(gaps.scores, m, *three) for m, three in zip(gaps.scores.measures, both, strict=True)]
-    shares = _shares(accuracy)
-    tables.append(_assessors(gaps.scores, shares, [three[0] for three in both], name))
+    weights = assessor_weights(gaps, name, polarity, across)
+    tables.append(_assessors(weights))
+    doubtful = [] if gaps.toward == "gold" else weight_notes(weights, reasons_to_doubt(judgments, repeats=repeats))
     return Document(
         _sentence(gaps.scores, both, name),
         tuple(tables),
-        tuple(_notes(gaps, name, polarity, across, shares)),
+        (*doubtful, *_notes(gaps, weights, both, polarity, across)),
         frame=lambda: _frame(weighted, uniform, name),
         content=lambda: _content(weighted, uniform, accuracy, gaps),
     )
 
 
-def _shares(accuracy: Floats) -> Floats:
-    """(measures, assessors) mean over topics of each assessor's part of the weight; nan without a score."""
-    total = np.nansum(accuracy, axis=1, keepdims=True)
-    known = ~np.isnan(accuracy)
-    count = known.sum(axis=1, keepdims=True)
-    share = np.where(total > 0, accuracy / np.where(total > 0, total, 1), 1 / np.maximum(count, 1))
-    return known_mean(np.where(known, share, np.nan), axis=2)
-
-
 def _sentence(scores: Scores, both: list[tuple[Standings, Standings, Standings]], name: str) -> str:
-    told = []
+    sentences = []
     for measure, (weighted, uniform, _) in zip(scores.measures, both, strict=True):
         first = scores.systems[int(np.flatnonzero(weighted.rank == 1)[0])]
         other = scores.systems[int(np.flatnonzero(uniform.rank == 1)[0])]
         moved = int((weighted.rank != uniform.rank).sum())
-        told.append(
-            f"{first} is best by {measure}"
-            + ("" if first == other else f" (with equal weights {other})")
-            + f"; {moved} of {len(scores.systems)} systems stand elsewhere than with equal weights"
+        sentences.append(
+            f"{first} has the highest mean {measure}"
+            + (", with equal weights too" if first == other else f" (with equal weights {other} has)")
+            + f"; {moved} of {len(scores.systems)} systems have another rank than with equal weights"
         )
-    return f"Assessors weighted by {name}: " + ". ".join(told) + "."
+    return f"Assessors weighted by {name}: " + ". ".join(sentences) + "."
 
 
 def _systems(scores: Scores, measure: str, weighted: Standings, uniform: Standings, all_: Standings) -> Table:
@@ -83,49 +83,97 @@ def _systems(scores: Scores, measure: str, weighted: Standings, uniform: Standin
     return Table(measure, ["system", "AWARE", "s.e.", "rank", "uniform", "rank ", "range over assessors"], rows)
 
 
-def _assessors(scores: Scores, shares: Floats, weighted: list[Standings], name: str) -> Table:
+def _assessors(weights: AssessorWeights) -> Table:
     header = ["assessor"]
-    for measure in scores.measures:
+    for measure in weights.measures:
         header += [f"weight {measure}", "tau-b"]
-    order = np.argsort(-np.nan_to_num(shares[0], nan=-1.0), kind="stable")
     rows = []
-    for a in order:
-        row = [scores.assessors[a]]
-        for m, measure in enumerate(scores.measures):
-            own = standings(scores.of(measure)).by_assessor[a]
-            row += [number(shares[m, a], 3), number(kendall_tau_b(own, weighted[m].mean), 3)]
+    for a in np.argsort(-np.nan_to_num(weights.share[0], nan=-1.0), kind="stable"):
+        row = [weights.assessors[a]]
+        for m in range(len(weights.measures)):
+            row += [number(weights.share[m, a], 3), number(weights.agreement[m, a], 3)]
         rows.append(row)
-    title = f"what each assessor is worth ({name}; mean share over topics), and tau-b of the ranking with AWARE's"
+    title = (
+        f"weights of the assessors ({weights.estimator}; mean share over topics), and tau-b of each assessor's ranking "
+        "with the mean of the others"
+    )
     return Table(title, header, rows)
 
 
-def _notes(gaps: Gaps, name: str, polarity: str, across: str, shares: Floats) -> list[str]:
+def weight_notes(weights: AssessorWeights, reasons: Mapping[str, Sequence[str]]) -> list[str]:
+    """A note for each assessor with more than an equal share of the weight and a reason to doubt it, and what to do."""
+    doubtful = doubtful_weights(weights, reasons)
+    if not doubtful:
+        return []
+    return [
+        *map(_doubt, doubtful),
+        "a weight says how far an assessor is from random judging, not how accurate the assessor is: giving one grade "
+        "throughout is far from random, too; check the assessors named above, or leave them out",
+    ]
+
+
+def _doubt(one: DoubtfulWeight) -> str:
+    which = "the largest weight" if one.largest else "more than an equal share of the weight"
+    return (
+        f"{one.assessor} has {which} by {one.measure} ({one.share:.1%}; with equal weights {one.equal:.1%}), "
+        f"although this assessor stands out: {'; '.join(one.reasons)}"
+    )
+
+
+def _notes(
+    gaps: Gaps,
+    weights: AssessorWeights,
+    both: list[tuple[Standings, Standings, Standings]],
+    polarity: str,
+    across: str,
+) -> list[str]:
     about = gaps.attributes
+    found = []
+    if weights.estimator != UNIFORM:
+        by_weight, equal = weights.mean_agreement
+        for m, measure in enumerate(weights.measures):
+            tau = kendall_tau_b(both[m][0].mean, both[m][1].mean)
+            found.append(
+                f"{measure}: tau-b of the two rankings, by weights and by equal weights, is {tau:.2f}; "
+                f"{_case(by_weight[m], equal[m])}"
+            )
     if gaps.toward == "gold":
-        told = [f"estimator: {name}, by similarity to {about['gold']} on {len(about['topics'])} topics"]
+        found.append(
+            f"estimator: {weights.estimator}, by similarity to {about['gold']} on {len(about['topics'])} topics"
+        )
     else:
         levels = ", ".join(f"{level} {p:g}" for level, p in gaps.levels.items())
-        told = [
-            f"estimator: {name}; polarity: {polarity}; random assessors: {about['n']:,} of each level "
+        found.append(
+            f"estimator: {weights.estimator}; polarity: {polarity}; random assessors: {about['n']:,} of each level "
             f"({levels}); seed: {about['seed']}"
-        ]
-    told.append(f"kernel density: bandwidth {about['bandwidth']:g}, {about['points']} points; beta {about['beta']:g}")
+        )
+    found.append(f"kernel density: bandwidth {about['bandwidth']:g}, {about['points']} points; beta {about['beta']:g}")
     if across == "all":
-        told.append("accuracies: one for all measures, from their mean similarity")
+        found.append("accuracies: one for all measures, from their mean similarity")
     flat = [
         assessor
         for a, assessor in enumerate(gaps.scores.assessors)
         if gaps.scores.known[:, a].any() and _constant(gaps.scores, a)
     ]
     if flat:
-        told.append(f"no ranking: to {', '.join(flat)} all systems are equal by some measure")
-    for m, measure in enumerate(gaps.scores.measures):
-        heavy = [gaps.scores.assessors[a] for a in np.flatnonzero(shares[m] > MANY * np.nanmean(shares[m]))]
-        if heavy:
-            told.append(
-                f"{', '.join(heavy)}: more than {MANY:g} times the mean weight by {measure}; look at whom you trust"
-            )
-    return [*told, *notes(gaps.scores)]
+        found.append(f"no ranking: by some measure, all systems have equal scores from {', '.join(flat)}")
+    return [*found, *notes(gaps.scores)]
+
+
+def _case(by_weight: float, equal: float) -> str:
+    """Whether the panel looks like one where weights help: assessors with more weight agree more with the others."""
+    figures = f"(mean tau-b {by_weight:.2f} by weight, {equal:.2f} with equal weights)"
+    if by_weight > equal + LEAST_DIFFERENCE:
+        return (
+            f"assessors with more weight rank the systems more like the others do {figures}, as where assessors differ "
+            "in random errors"
+        )
+    if by_weight < equal - LEAST_DIFFERENCE:
+        return f"assessors with more weight rank the systems less like the others do {figures}: prefer equal weights"
+    return (
+        f"assessors with more weight rank the systems no more like the others do {figures}: nothing here says that "
+        "these weights are better than equal ones"
+    )
 
 
 def _constant(scores: Scores, a: int) -> bool:

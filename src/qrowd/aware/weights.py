@@ -1,0 +1,161 @@
+"""The weights that an estimator gives, beside what else is known of the assessors who have them.
+
+A weight measures how far an assessor is from judging at random, which is not the same as accuracy: an assessor who
+calls everything relevant, or hardly anything, is far from random too. `doubtful_weights` names assessors of that kind
+who have more than an equal share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.agreement import assessor_profiles
+from qrowd.aware.gaps import Across, Gaps, Polarity
+from qrowd.comparison.correlation import leave_one_out
+from qrowd.errors import NoOverlapError, ScaleError
+from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.scores import known_mean
+
+Floats = NDArray[np.float64]
+
+MORE = 1.1  # times an equal share: from there on a weight is more than equal
+FEW = 0.25  # times as often as the others is hardly ever
+LEAST = 10  # documents that the others call relevant (or not relevant) before somebody can be found to do so too rarely
+
+
+@dataclass(frozen=True, eq=False)
+class AssessorWeights:
+    """What an estimator makes of every assessor; every array is (measures, assessors), nan without a score.
+
+    share : of the weight, mean over the topics where the assessor has a score. equal : the same with equal weights.
+    agreement : tau-b of the assessor's ranking of the systems with that by the mean of the other assessors.
+    """
+
+    estimator: str
+    measures: tuple[str, ...]
+    assessors: tuple[str, ...]
+    share: Floats
+    equal: Floats
+    agreement: Floats
+
+    @property
+    def mean_agreement(self) -> tuple[Floats, Floats]:
+        """(measures,) mean agreement of the assessors by weight, and with equal weights.
+
+        Where the first is larger, assessors with more weight rank the systems more like the others do, as if assessors
+        differed in random errors.
+        """
+        known = ~np.isnan(self.agreement) & ~np.isnan(self.share)
+        agreement = np.where(known, self.agreement, 0.0)
+        first, second = (
+            (np.where(known, share, 0.0) * agreement).sum(axis=1)
+            / np.maximum(np.where(known, share, 0.0).sum(axis=1), 1e-12)
+            for share in (self.share, self.equal)
+        )
+        return first, second
+
+
+@dataclass(frozen=True)
+class DoubtfulWeight:
+    """An assessor with more than an equal share of the weight by a measure, and why to doubt it.
+
+    share, equal : as in `AssessorWeights`. largest : nobody has a larger share. reasons : in words.
+    """
+
+    assessor: str
+    measure: str
+    share: float
+    equal: float
+    largest: bool
+    reasons: tuple[str, ...]
+
+
+def assessor_weights(
+    gaps: Gaps, estimator: str, polarity: Polarity = "dissimilarity", across: Across = "own"
+) -> AssessorWeights:
+    """The weights of all assessors by one estimator; the arguments are those of `Gaps.accuracy`."""
+    scores = gaps.scores
+    return AssessorWeights(
+        estimator,
+        scores.measures,
+        scores.assessors,
+        _shares(gaps.accuracy(estimator, polarity, across)),
+        _shares(np.where(scores.known, 1.0, np.nan)),
+        np.array([leave_one_out(values) for values in scores.values]),
+    )
+
+
+def reasons_to_doubt(judgments: Judgments, *, repeats: Repeats = "first") -> dict[str, tuple[str, ...]]:
+    """{assessor: reasons}, for those who stand out (`assessor_profiles`) or hardly distinguish between documents.
+
+    Someone hardly distinguishes whose documents are called relevant (or not relevant) by them less than a quarter as
+    often as by the others on the same documents, where the others do so for ten documents or more.
+    """
+    try:
+        profiles = assessor_profiles(judgments, repeats=repeats)
+        reasons = {name: list(found) for name, found in zip(profiles.assessors, profiles.outlying.reasons, strict=True)}
+    except (NoOverlapError, ScaleError):
+        reasons = {}
+    for name, reason in _hardly_distinguishing(judgments, repeats):
+        if not any(found.startswith("always says") for found in reasons.setdefault(name, [])):
+            reasons[name].append(reason)
+    return {name: tuple(found) for name, found in reasons.items() if found}
+
+
+def doubtful_weights(weights: AssessorWeights, reasons: Mapping[str, Sequence[str]]) -> tuple[DoubtfulWeight, ...]:
+    """Assessors with more than 1.1 times an equal share of the weight, and a reason to doubt that they deserve it.
+
+    reasons : {assessor: reasons}, as from `reasons_to_doubt`.
+
+    >>> gaps = random_gaps(runs, judgments, "AP", rng=1)  # doctest: +SKIP
+    >>> weights = assessor_weights(gaps, "sgl_rmse_md")  # doctest: +SKIP
+    >>> [(one.assessor, one.share, one.equal) for one in doubtful_weights(weights, reasons_to_doubt(judgments))]
+    ... # doctest: +SKIP
+    [('dan', 0.41, 0.25)]
+    """
+    found = []
+    for m, measure in enumerate(weights.measures):
+        share, equal = weights.share[m], weights.equal[m]
+        for a in np.argsort(-np.nan_to_num(share), kind="stable"):
+            name = weights.assessors[a]
+            if reasons.get(name) and share[a] > MORE * equal[a]:
+                largest = bool(share[a] == np.nanmax(share))
+                found.append(
+                    DoubtfulWeight(name, measure, float(share[a]), float(equal[a]), largest, tuple(reasons[name]))
+                )
+    return tuple(found)
+
+
+def _shares(accuracy: Floats) -> Floats:
+    """(measures, assessors) mean over topics of each one's part of the weight; equal parts where nobody has any."""
+    known = ~np.isnan(accuracy)
+    filled = np.where(known, accuracy, 0.0)
+    total = filled.sum(axis=1, keepdims=True)
+    filled = np.where(total > 0, filled, known)
+    total = filled.sum(axis=1, keepdims=True)
+    return known_mean(np.where(known, filled / np.maximum(total, 1e-300), np.nan), axis=2)
+
+
+def _hardly_distinguishing(judgments: Judgments, repeats: Repeats) -> list[tuple[str, str]]:
+    """(assessor, reason)."""
+    panel = judgments.panel(repeats)
+    known = ~np.isnan(panel.values)
+    lowest = np.array([np.nan if s.lowest_relevant is None else s.lowest_relevant for s in panel.scales])
+    relevant = known & (np.nan_to_num(panel.values) >= lowest)
+    others = known.sum(axis=1, keepdims=True) - known
+    shared = known & (others > 0)
+    by_others = (relevant.sum(axis=1, keepdims=True) - relevant) / np.maximum(others, 1)
+    found = []
+    for a, name in enumerate(panel.assessors):
+        n = int(shared[:, a].sum())
+        if n == 0 or np.isnan(lowest).any():
+            continue
+        own, theirs = float(relevant[shared[:, a], a].mean()), float(by_others[shared[:, a], a].mean())
+        rarer = [(own, theirs), (1 - own, 1 - theirs)]
+        if any(mine < FEW * usual and n * usual >= LEAST for mine, usual in rarer):
+            found.append((name, f"calls {own:.0%} of {n:,} documents relevant, the others {theirs:.0%}"))
+    return found
