@@ -14,6 +14,7 @@ from panels import ASSESSORS, GRADES, LEVELS, MAGNITUDES, judgments_of, judgment
 from qrowd.agreement.assessors import assessor_profiles
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
+from qrowd.reports.agreement import assessors_document
 from qrowd.simulation import Inverted, Lenient, Spammer, simulate_judgments, simulate_magnitudes, simulate_pool
 
 
@@ -127,6 +128,42 @@ def test_drift_is_the_slope_of_leniency_over_an_assessors_own_order():
         line = stats.linregress(place, differences)
         assert found.drift[a] == pytest.approx(line.slope)
         assert found.drift_p[a] == pytest.approx(line.pvalue)
+
+
+def test_lines_of_a_file_are_no_order_of_judging():
+    truth = simulate_pool(3, 30, rng=2)
+    panel = {name: Lenient(noise=0.4) for name in ASSESSORS}
+    found = assessor_profiles(simulate_judgments(truth, panel, rng=2))
+    assert found.order_from == ""
+    assert np.isnan(found.drift).all()
+    assert np.isnan(found.drift_p).all()
+    assert not {"drift", "drift_p"} & set(found.to_frame().columns)
+    notes = assessors_document(found)
+    assert "drift" not in notes.tables[0].header
+    assert any(note.startswith("drift: not shown, since no order of judging") for note in notes.notes)
+
+
+@pytest.mark.parametrize("written", [lambda order: 1.7e9 + order, lambda order: f"2026-03-01T10:{int(order):02}:00Z"])
+def test_a_time_stands_for_an_order_and_where_it_is_missing_the_judgment_has_no_place(written):
+    truth = simulate_pool(1, 50, rng=2)
+    panel = {name: Lenient(noise=0.4) for name in ASSESSORS}
+    rows = simulate_judgments(truth, panel, record=("order",), rng=2).to_frame()
+    rows["order"] = rows.groupby("assessor")["order"].rank() - 1
+    ordered = assessor_profiles(Judgments.from_frame(rows))
+    timed = (
+        rows.assign(time=[written(order) for order in rows["order"]])
+        .drop(columns="order")
+        .sample(frac=1, random_state=1)
+    )
+    found = assessor_profiles(Judgments.from_frame(timed))
+    assert found.order_from == "time"
+    by_name = dict(zip(ordered.assessors, ordered.drift, strict=True))
+    assert dict(zip(found.assessors, found.drift, strict=True)) == pytest.approx(by_name)
+    ann = (timed["assessor"] == "ann").to_numpy()
+    timed["time"] = np.where(ann, "", timed["time"].astype(str))
+    without = assessor_profiles(Judgments.from_frame(timed))
+    assert np.isnan(without.drift[without.assessors.index("ann")])
+    assert without.drift[without.assessors.index("bob")] == pytest.approx(by_name["bob"])
 
 
 def test_topic_after_topic_is_no_drift_but_growing_leniency_is():

@@ -48,7 +48,8 @@ class AssessorProfiles:
         throughout. agreement_error : standard error, expected held fixed.
     n_repeated : documents judged more than once; consistency : share of these that got the same value every time.
     drift : change of leniency (minus severity) from the first judgment to the last, by a straight line; drift_p : of
-        its t-test, leaving out topics in turn. order_from : "order" where that was recorded, else "place" (of rows).
+        its t-test, leaving out topics in turn. Only where an order of judging was recorded; order_from : "order" or
+        "time", the column that did, or "".
     seconds : median a judgment.
     gold : its name; n_gold : documents judged that have gold; gold_share : of these, given exactly the gold grade (on
         unlike scales: relevant where gold is, not relevant where gold is not);
@@ -87,7 +88,7 @@ class AssessorProfiles:
         return tuple("; ".join(found) for found in self.outlying.reasons)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor; columns on gold and seconds only where there are any."""
+        """One row per assessor; columns on drift, gold and seconds only where there are any."""
         columns: dict[str, NDArray[Any]] = {
             "assessor": np.array(self.assessors, object),
             "n_judgments": self.n_judgments,
@@ -96,7 +97,8 @@ class AssessorProfiles:
         }
         columns |= {f"share_{grade:g}": share for grade, share in zip(self.grades, self.share.T, strict=True)}
         names = ["severity", "severity_error", "agreement", "agreement_error", "n_repeated", "consistency"]
-        names += ["drift", "drift_p"]
+        if self.order_from:
+            names += ["drift", "drift_p"]
         if not np.isnan(self.seconds).all():
             names.append("seconds")
         if self.gold is not None:
@@ -200,7 +202,7 @@ def assessor_profiles(
         consistency=consistency,
         drift=drift,
         drift_p=drift_p,
-        order_from="place" if everything.order is None else "order",
+        order_from=rows.order_from,
         seconds=seconds,
         gold=None if held is None else held.name,
         n_gold=n_gold,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ Ints = NDArray[np.int64]
 class Rows:
     """At most one judgment of each assessor and document, document by document; arrays are (rows,).
 
-    starts : (documents + 1,); place : from 0, the assessor's first judgment, to 1, their last.
+    starts : (documents + 1,); place : from 0, the assessor's first judgment, to 1, their last, by the order of judging;
+        nan where that was not recorded. order_from : what recorded it, "order" or "time"; "" where nothing did.
     difference : severity of the single judgment; nan where nobody else judged the document.
     """
 
@@ -31,6 +33,7 @@ class Rows:
     topic: Ints
     value: Floats
     place: Floats
+    order_from: str
     gold: Floats
     difference: Floats
 
@@ -40,13 +43,8 @@ class Rows:
         number = {name: i for i, name in enumerate(judgments.assessors)}
         who = np.array([number[name] for name in one.assessors], np.int64)[one.assessor]
         said = np.flatnonzero(one.value >= 0)
-        order = np.arange(len(one), dtype=np.float64) if one.order is None else one.order
-        place = np.full(len(one), np.nan)
-        by_who = said[np.lexsort((order[said], who[said]))]
-        count = np.bincount(who[said], minlength=len(number))
-        begins = np.cumsum(count) - count
-        turn = np.arange(by_who.size) - np.repeat(begins, count)
-        place[by_who] = turn / np.maximum(np.repeat(count, count) - 1, 1)
+        order, order_from = order_of_judging(one)
+        place = _places(order, who, said)
         pairs = pair_numbers(one)
         rows = said[np.argsort(pairs[said], kind="stable")]
         pair, value = pairs[rows], one.value[rows]
@@ -63,7 +61,9 @@ class Rows:
             difference = np.where(size > 1, (total - unit) / (size - 1) - unit, np.nan)
         gold = np.full(rows.size, np.nan) if held is None else held.grades_of(one.topics, one.documents)(pair)
         topic = one.topic[rows].astype(np.int64)
-        return cls(judgments.assessors, scale, starts, who[rows], topic, value, place[rows], gold, difference)
+        return cls(
+            judgments.assessors, scale, starts, who[rows], topic, value, place[rows], order_from, gold, difference
+        )
 
     def unit(self, value: Floats) -> Floats:
         """Values over the scale's maximum, or logarithms of magnitudes."""
@@ -87,14 +87,14 @@ class Rows:
         return mean, np.where(n > 1, error, np.nan)
 
     def slope(self, y: Floats) -> tuple[Floats, Floats]:
-        """(assessors,) of the line of y over place, and the two-sided p of its t-test; nan below three rows.
+        """(assessors,) of the line of y over place, and the two-sided p of its t-test; nan below three places.
 
         Topics differ, and an assessor often works through one after the other, so the standard error is that of leaving
         out one topic at a time (topics - 1 degrees of freedom). With one topic it is the usual one.
         """
         from scipy.special import stdtr
 
-        known = ~np.isnan(y)
+        known = ~np.isnan(y) & ~np.isnan(self.place)
         x, y = self.place[known], y[known]
         topic = np.unique(self.topic[known], return_inverse=True)[1]
         shape = len(self.assessors), int(topic.max(initial=-1)) + 1
@@ -120,6 +120,44 @@ class Rows:
             freedom = np.maximum(np.where(n_topics > 1, n_topics - 1, n - 2), 1)
             p = np.where(testable, 2 * stdtr(freedom, -np.abs(slope / error)), np.nan)
         return np.where(n > 2, slope, np.nan), p
+
+
+def order_of_judging(judgments: Judgments) -> tuple[Floats, str]:
+    """(rows,) what rises as an assessor goes on, nan where unknown; and the column it is from, "order" or "time".
+
+    Lines of a file are in no order of judging: qrels are sorted by topic and document. Times are numbers or ISO 8601.
+    """
+    if judgments.order is not None:
+        return judgments.order, "order"
+    unknown = np.full(len(judgments), np.nan)
+    if judgments.time is None:
+        return unknown, ""
+    seconds = np.array([_seconds(time) for time in judgments.time])
+    return (unknown, "") if np.isnan(seconds).all() else (seconds, "time")
+
+
+def _seconds(time: object) -> float:
+    """Since 1970, or whatever a number counts from; nan for what is no time."""
+    try:
+        return float(str(time))
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(str(time).strip())
+    except ValueError:
+        return np.nan
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _places(order: Floats, who: Ints, said: Ints) -> Floats:
+    """(rows,) each judgment's place among those of its assessor, from 0 to 1; nan where its order is unknown."""
+    place = np.full(order.size, np.nan)
+    known = said[~np.isnan(order[said])]
+    by_who = known[np.lexsort((order[known], who[known]))]
+    count = np.bincount(who[known])
+    turn = np.arange(by_who.size) - np.repeat(np.cumsum(count) - count, count)
+    place[by_who] = turn / np.maximum(np.repeat(count, count) - 1, 1)
+    return place
 
 
 def _slope(sums: Floats) -> Floats:

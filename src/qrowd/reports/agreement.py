@@ -98,7 +98,9 @@ def _pair_table(pairs: PairwiseAgreement) -> Table:
 def assessors_document(profiles: AssessorProfiles) -> Document:
     """One row an assessor; those who stand out are named with the reason."""
     header = ["assessor", "judgments", "topics", *(f"{grade:g}" for grade in profiles.grades)]
-    header += ["severity", "agreement", "same again", "drift"]
+    header += ["severity", "agreement", "same again"]
+    drift = bool(profiles.order_from)
+    header += ["drift"] if drift else []
     seconds, gold = not np.isnan(profiles.seconds).all(), profiles.gold is not None
     header += (["seconds"] if seconds else []) + (["gold", "with gold"] if gold else [])
     rows = []
@@ -106,7 +108,7 @@ def assessors_document(profiles: AssessorProfiles) -> Document:
         row = [name, f"{profiles.n_judgments[a]:,}", str(profiles.n_topics[a])]
         row += ["-" if np.isnan(share) else f"{100 * share:.0f} %" for share in profiles.share[a]]
         row += [_signed(profiles.severity[a]), number(profiles.agreement[a], 3), number(profiles.consistency[a], 2)]
-        row += [_signed(profiles.drift[a])]
+        row += [_signed(profiles.drift[a])] if drift else []
         row += [number(profiles.seconds[a], 1)] if seconds else []
         row += [number(profiles.gold_share[a], 2), number(profiles.gold_agreement[a], 3)] if gold else []
         rows.append(row)
@@ -118,7 +120,9 @@ def assessors_document(profiles: AssessorProfiles) -> Document:
     notes = [
         *(f"{name}: {why}" for name, why in outlying),
         f"agreement, severity: with the others on documents both judged ({profiles.level}); above 0 is severe",
-        f"drift: change of leniency from first judgment to last, by {profiles.order_from}",
+        f"drift: change of leniency from first judgment to last, by {profiles.order_from}"
+        if drift
+        else "drift: not shown, since no order of judging was recorded (a column order or time of a table)",
     ]
 
     def frame() -> pandas.DataFrame:
