@@ -21,8 +21,10 @@ from qrowd.aware.estimators import NAMES
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import Conventions, measure, score, with_probabilities
 from qrowd.model.chance import Seed
+from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Definition, Measure, Parameter, number, one_of, parse_measure
+from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 
@@ -44,6 +46,7 @@ class Task:
     seed: Seed
     threads: int | None = None
     progress: Progress = None
+    combine_scales: CombineScales = "auto"
 
     @cached_property
     def panel(self) -> Scores:
@@ -77,9 +80,13 @@ class Task:
 
 
 class Approach(Definition, ABC):
-    """One way, with its options; the docstring says what it is and whose."""
+    """One way, with its options; the docstring says what it is and whose.
+
+    unlike : what becomes of values on unlike scales; None where each assessor's scores are on the assessor's own.
+    """
 
     cut = "none"
+    unlike: Combined | None = None
 
     @abstractmethod
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
@@ -90,6 +97,7 @@ class _Merging(Approach):
     """What merges labels first: a function of `qrowd.aggregation`."""
 
     function = ""
+    unlike = "unit"
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from inspect import signature
@@ -100,6 +108,7 @@ class _Merging(Approach):
         takes = signature(method).parameters
         if "repeats" in takes and task.conventions.repeats in REPEATS:
             options = {**options, "repeats": task.conventions.repeats}
+        options = {**options, "combine_scales": task.combine_scales}
         if "rng" in takes:
             options = {**options, "rng": task.seed}
         given = task.conventions.graded(task.judgments)
@@ -118,6 +127,7 @@ class Majority(_Merging):
     """
 
     name, aliases, function = "majority", ("mv",), "majority_vote"
+    unlike = "relevant"
     parameters = (_word("ties", "between grades given equally often", "coin", "lowest", "highest", "fractional"),)
 
 
@@ -128,6 +138,7 @@ class DawidSkene(_Merging):
     """
 
     name, aliases, function = "dawid-skene", ("em",), "dawid_skene"
+    unlike = "relevant"
     parameters = (
         _word("start", "where it starts", "majority", "shares", "honest"),
         _word("per", "what is fitted together", "topic", "all"),
@@ -142,6 +153,7 @@ class Mace(_Merging):
     """
 
     name, function = "mace", "mace"
+    unlike = "relevant"
     parameters = (Parameter("restarts", 10, "starts, the best of which counts", number(1)),)
 
 
@@ -206,6 +218,7 @@ class PredictedRelevance(Approach):
     """
 
     name, aliases = "predicted-relevance", ("prm",)
+    unlike = "relevant"
     parameters = (
         Parameter("theta", None, "a user is satisfied from this grade on; it must be given", number(0.0)),
         Parameter("smoothing", 0.0, "prior counts added to each grade", number(0.0)),
@@ -219,7 +232,7 @@ class PredictedRelevance(Approach):
             raise ArgumentError(
                 "method predicted-relevance: relevant from which grade on? predicted-relevance(theta=2)"
             )
-        given = task.conventions.graded(task.judgments)
+        given = on_one_scale(task.conventions.graded(task.judgments), task.combine_scales, "relevant")
         model = predicted_relevance(given, options["theta"], smoothing=options["smoothing"], bootstrap=0)
         expected = tuple(map(with_probabilities, task.measures))
         plain = replace(task.conventions, grades="as-is")
@@ -302,11 +315,14 @@ def score_by(
     seed: Seed = 1,
     threads: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    combine_scales: CombineScales = "auto",
 ) -> Scores:
     """The scores of every approach, each as if it were an assessor.
 
     approaches : as "majority", "dawid-skene(per=all)", "sgl_rmse_msd", "predicted-relevance(theta=2)".
     seed : of coins, starts and random assessors. progress : called with (approach, steps done, steps in all).
+    combine_scales : what becomes of unlike scales in approaches that merge labels: "auto" counts relevant or not in
+        votes, Dawid-Skene, MACE and predicted relevance, and averages values divided by their scale's maximum.
     The rest as in `evaluate`. What an approach warns of stands in the attribute "warnings", and is not warned of.
 
     Raises
@@ -328,19 +344,25 @@ def score_by(
         if progress:
             progress(name, done, total)
 
-    task = Task(runs, judgments, wanted, chosen, seed, threads, advance)
+    task = Task(runs, judgments, wanted, chosen, seed, threads, advance, combine_scales)
     facts = {**task.panel.attributes, "conventions": asdict(chosen)}  # of the panel, which all start from
+    combined: dict[str, Combined] = {}
     for one in parsed:
         name = str(one)
         definition = one.definition
         assert isinstance(definition, Approach)
+        if definition.unlike is not None:
+            how = combined_how(judgments.scales, combine_scales, definition.unlike)
+            if how != "as-is" or not alike(judgments.scales):
+                combined[name] = how
         with catch_warnings(record=True) as said:
             simplefilter("always")
             parts.append(definition.scores(dict(one.values), task))
         warnings += [f"{name}: {warning.message}" for warning in said]
         advance(1, 1)
     names = tuple(map(str, parsed))
-    return _side_by_side(names, parts, {**facts, "approaches": names, "seed": seed, "warnings": tuple(warnings)})
+    about = {**facts, "approaches": names, "seed": seed, "combined": combined, "warnings": tuple(warnings)}
+    return _side_by_side(names, parts, about)
 
 
 def _side_by_side(names: tuple[str, ...], parts: Sequence[Scores], about: Mapping[str, Any]) -> Scores:

@@ -7,7 +7,7 @@ in `scores.attrs`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -187,7 +187,12 @@ def score(
     if names is None:
         panels = list(panels)
         names = [assessor for panel in panels for assessor in panel.assessors]
-    return plan.gather(names, panels, judgments.n_repeats() if isinstance(judgments, Judgments) else 0)
+    if not isinstance(judgments, Judgments):
+        return plan.gather(names, panels)
+    scores = plan.gather(names, panels, judgments.n_repeats())
+    scales = dict(zip(judgments.assessors, judgments.scales, strict=True))  # before `grades` divided anything
+    about = {**scores.attributes, "scales": scales, "stopping_short": judgments.stopping_short()}
+    return replace(scores, attributes=about)
 
 
 def evaluate_blocks(
@@ -284,6 +289,7 @@ class _Plan:
             {
                 "conventions": asdict(self.conventions),
                 "scales": scales,
+                "stopping_short": {},
                 "repeated_judgments": repeated,
                 **self._facts(),
             },

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, FileError
+from qrowd.model.inferred_scales import joined_sources
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Vocabulary, closest, number_in
 from qrowd.model.preferences import Preferences
@@ -238,7 +239,10 @@ def judgments_from(
     assessor_in_column: bool = False,
     scales: Mapping[str, Scale | str] | None = None,
 ) -> Judgments:
-    """One assessor per (name, file); or the assessors that column 2 names (trec_eval's judgment groups)."""
+    """One assessor per (name, file); or the assessors that column 2 names (trec_eval's judgment groups).
+
+    Each file has a scale of its own, which the assessors that its column 2 names share.
+    """
     topics, documents, groups = Vocabulary(), Vocabulary(), Vocabulary()
     topic, document, assessor, value, names = [], [], [], [], []
     for i, (name, part) in enumerate(parsed):
@@ -257,6 +261,7 @@ def judgments_from(
         np.concatenate(assessor),
         np.concatenate(value),
         scales=scales,
+        sources=joined_sources([np.unique(who) for who in assessor], len(groups)) if assessor_in_column else None,
     )
 
 

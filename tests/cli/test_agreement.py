@@ -37,12 +37,15 @@ def test_the_same_seed_gives_the_same_interval(qrowd, experts):
     assert first != qrowd("agree", *experts, "--seed", 6).out
 
 
-def test_agree_of_different_scales_names_them_and_the_next_step(qrowd, folder):
-    outcome = qrowd("agree", "--judgments", folder / "judges")
-    assert outcome.status == 2
-    assert "different scales" in outcome.err
-    assert outcome.err.count("\n") == 1
-    assert qrowd("agree", "--judgments", folder / "judges", "--unit").status == 0
+def test_agree_of_different_scales_says_what_it_compares_and_as_is_refuses_them(qrowd, folder):
+    outcome = qrowd("agree", "--judgments", folder / "judges", "--bootstrap", 0)
+    assert outcome.status == 0
+    line = next(line for line in outcome.out.splitlines() if line.startswith("scale: "))
+    assert "alpha: every value divided by its scale's maximum; kappa: each judgment counted as relevant or not" in line
+    refused = qrowd("agree", "--judgments", folder / "judges", "--combine-scales", "as-is")
+    assert refused.status == 2
+    assert "cannot be on one scale" in refused.err
+    assert refused.err.count("\n") == 1
 
 
 def test_one_assessor_alone_agrees_with_nobody(qrowd, folder):

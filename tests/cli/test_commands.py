@@ -68,12 +68,12 @@ def test_a_dash_reads_standard_input(qrowd, folder, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin)
     piped = qrowd("evaluate", "--runs", folder / "runs", "--judgments", "-", "-m", "AP")
     named = qrowd("evaluate", "--runs", folder / "runs", "--judgments", folder / "gold.qrels", "-m", "AP")
-    assert piped.out.split("scales:")[0] == named.out.split("scales:")[0]
+    assert piped.out.split("scale:")[0] == named.out.split("scale:")[0]
 
 
 def test_names_can_be_given_with_the_files(qrowd, folder):
     out = qrowd("evaluate", "--runs", folder / "runs", "--judgments", f"nist={folder / 'gold.qrels'}", "-m", "AP").out
-    assert "0-3 (inferred): nist" in out
+    assert "0-3 (inferred from the judgments of nist)" in out
 
 
 def test_recode_and_scale_change_what_an_assessor_means(qrowd, folder, tmp_path):
@@ -82,7 +82,7 @@ def test_recode_and_scale_change_what_an_assessor_means(qrowd, folder, tmp_path)
         "evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP",
         "--recode", "recode.toml", "--scale", "crowd-3=0-3",
     ).out  # fmt: skip
-    scales = next(line for line in out.splitlines() if line.startswith("scales"))
+    scales = next(line for line in out.splitlines() if line.startswith("scale: "))
     assert "binary: ann" in scales.replace("binary (inferred)", "")
     assert "0-2 (inferred): bob" in scales
 

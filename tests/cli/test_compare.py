@@ -17,7 +17,7 @@ def test_compare_says_first_who_is_tied_with_the_best_and_whether_assessors_agre
     assert outcome.out.startswith(
         "By nDCG@10, rerank-large is best, tied with rerank-llm (25 topics, Wilcoxon, p >= .05); 6 of 8 assessors have"
     )
-    for part in ("nDCG@10: systems, by the panel", "how alike the assessors rank systems", "top set: ", "scales: "):
+    for part in ("nDCG@10: systems, by the panel", "how alike the assessors rank systems", "top set: ", "scale: "):
         assert part in outcome.out
 
 

@@ -49,7 +49,7 @@ def test_judgments_alone_are_enough_where_no_system_is_shown(qrowd, folder, tmp_
     arguments = ["--judgments", folder / "judges", "-o"]
     assert qrowd("plot", "assessors", *arguments, "a.csv", "--grades", "unit").status == 0
     assert len(pd.read_csv(tmp_path / "a.csv")) == 8
-    assert qrowd("plot", "assessors", *arguments, "b.csv", "--unit").status == 0
+    assert qrowd("plot", "assessors", *arguments, "b.csv", "--combine-scales", "unit").status == 0
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
@@ -93,7 +93,7 @@ def test_a_figure_of_a_paper_is_that_of_its_study(qrowd, tmp_path, monkeypatch):
     (["systems", "--confidence", "95"], ["confidence=95"]),
     (["bump", "--method", "majorty"], ["did you mean 'majority'"]),
     (["scores", "-m", "AP"], ["name two measures"]),
-    (["alpha"], ["different scales", "--unit"]),
+    (["alpha", "--combine-scales", "as-is"], ["cannot be on one scale", "--combine-scales"]),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, tmp_path, arguments, expected):
     outcome = qrowd("plot", *arguments, *panel)

@@ -22,7 +22,7 @@ def test_systems_are_scored_by_preferences_as_they_are_by_grades(qrowd, said, ru
     assert outcome.out.startswith("By ppref@10, rerank-large leads for all 3 assessors")
     assert "vs bm25" in outcome.out
     assert "of the first 10 retrieved documents were compared by nobody" in outcome.out
-    assert "scales" not in outcome.out
+    assert "scale" not in outcome.out
     frame = pd.read_csv(tmp_path / "s.csv")
     assert len(frame) == 3 * 25 * 12
     assert frame["score"].between(0, 1).all()

@@ -21,11 +21,11 @@ FULL = [("q1", "d1", "ann", 1), ("q1", "d2", "ann", 0), ("q1", "d3", "ann", 0), 
 
 
 def test_where_nothing_special_happened_only_the_scales_are_told():
-    assert told(FULL, scales={"ann": "binary"}) == {"scales": "binary: ann"}
+    assert told(FULL, scales={"ann": "binary"}) == {"scale": "binary (declared)"}
 
 
 def test_an_inferred_scale_is_called_inferred():
-    assert told(FULL)["scales"] == "binary (inferred): ann"
+    assert told(FULL)["scale"] == ("binary (inferred from the judgments of ann); to declare: --scale '*=binary'")
 
 
 def test_assessors_who_never_reach_rel_are_named_with_the_measure():

@@ -9,13 +9,13 @@ import typer
 from qrowd.cli.options import (
     DATABASE,
     Campaign,
+    CombineScales,
     Database,
     MaybeJudgmentFiles,
     Output,
     Recode,
     Repeats,
     Scales,
-    Unit,
     Who,
     check_output,
     deliver,
@@ -37,7 +37,7 @@ def aggregate(
     start: Annotated[str, typer.Option(help="Of dawid-skene: majority | shares | honest")] = "majority",
     per: Annotated[str, typer.Option(help="Of dawid-skene: topic | all")] = "topic",
     repeats: Repeats = "first",
-    unit: Unit = False,
+    combine_scales: CombineScales = "auto",
     seed: Annotated[int, typer.Option(min=0, help="The same number gives the same coins and starts.")] = 1,
     output: Output = None,
     campaign: Campaign = None,
@@ -49,13 +49,17 @@ def aggregate(
     """What do the assessors say together: one merged judgment per document, and how sure it is."""
     from qrowd import files, trec
     from qrowd.reports.aggregation import aggregate_document
+    from qrowd.reports.scales import stated, what_was_done
 
     check_output(output)
-    given = read_judgments(judgments, assessor, recode, scale, unit, campaign=campaign, database=database)
-    merged = merge(given, method, {"ties": ties, "start": start, "per": per, "repeats": repeats}, seed)
+    given = read_judgments(judgments, assessor, recode, scale, campaign=campaign, database=database)
+    options = {"ties": ties, "start": start, "per": per, "repeats": repeats, "combine_scales": combine_scales}
+    merged = merge(given, method, options, seed)
     if qrels is not None:
         files.write_whole(qrels, trec.format_qrels(merged.judgments))
-    deliver(aggregate_document(merged), output)
+    unlike = {method: "relevant" if merged.grades.size else "unit"}
+    done = what_was_done(given.scales, combine_scales, unlike)  # type: ignore[arg-type]
+    deliver(stated(aggregate_document(merged), given, done), output)
 
 
 def merge(judgments: Judgments, method: str, options: dict[str, str], seed: int) -> Aggregate:

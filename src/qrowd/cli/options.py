@@ -50,6 +50,14 @@ Scales = Annotated[
     list[str] | None, typer.Option("--scale", help="Declare a scale: 'umbrela-*=0-3'.", rich_help_panel=DATA)
 ]
 Repeats = Annotated[str, typer.Option("--repeats", help="first | last | mean | error")]
+CombineScales = Annotated[
+    str,
+    typer.Option(
+        "--combine-scales",
+        help="Values on unlike scales: auto | as-is | unit (over the scale's maximum) | relevant (or not).",
+        rich_help_panel=CONVENTIONS,
+    ),
+]
 Unit = Annotated[bool, typer.Option("--unit", help="Divide every value by its scale's maximum first.")]
 Level = Annotated[
     str | None,

@@ -11,6 +11,7 @@ from qrowd.cli.options import (
     DATA,
     DATABASE,
     Campaign,
+    CombineScales,
     ConventionRepeats,
     Database,
     Empty,
@@ -24,13 +25,13 @@ from qrowd.cli.options import (
     ScoreDtype,
     Slots,
     Ties,
-    Unit,
     Unjudged,
     Who,
     read_judgments,
 )
 
 if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
     from qrowd.reports.figures.style import Figure
 
 ENDINGS = (".svg", ".pdf", ".png", ".csv")
@@ -66,7 +67,7 @@ def plot(
     recode: Recode = None,
     scale: Scales = None,
     slots: Slots = None,
-    unit: Unit = False,
+    combine_scales: CombineScales = "auto",
     level: Level = None,
     ties: Ties = "document",
     score_dtype: ScoreDtype = "float64",
@@ -93,7 +94,9 @@ def plot(
     from qrowd.errors import ArgumentError
     from qrowd.evaluation import Conventions
     from qrowd.evaluation import measure as parse
+    from qrowd.model.one_scale import on_one_scale
     from qrowd.reports.figures.registry import PLOTS, Options, plot_named
+    from qrowd.reports.scales import scale_line
     from qrowd.studies import papers
 
     if name is None:
@@ -122,11 +125,25 @@ def plot(
     )
     if "runs" in chosen.needs and not runs:
         raise ArgumentError(f"figure {name}: it needs runs; give --runs FILES")
-    given = read_judgments(judgments, assessor, recode, scale, unit, slots=slots, campaign=campaign, database=database)
+    read = read_judgments(judgments, assessor, recode, scale, slots=slots, campaign=campaign, database=database)
+    given = read if combine_scales == "auto" else on_one_scale(read, combine_scales, "unit")  # type: ignore[arg-type]
     loaded = files.read_runs(runs) if runs and "runs" in chosen.needs else None
     with progress("computing") as advance:
         figure = chosen(loaded, given, replace(options, progress=advance))
     write_figure(figure, target)
+    typer.echo(scale_line(read, done_by_figure(name, read, combine_scales, grades)))
+
+
+def done_by_figure(name: str, judgments: Judgments, combine_scales: str, grades: str) -> str:
+    """What became of values on unlike scales in this figure."""
+    from qrowd.reports.scales import DONE, what_was_done
+
+    if grades == "unit":
+        return DONE["unit"]
+    unlike = {"kappa": "relevant"} if name == "kappa" else {"values": "unit"}
+    if name in ("kappa", "alpha", "assessors") or combine_scales != "auto":
+        return what_was_done(judgments.scales, combine_scales, unlike)  # type: ignore[arg-type]
+    return ""
 
 
 def check_target(target: str) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from qrowd.cli.options import (
     DATA,
+    CombineScales,
     JudgmentFiles,
     Output,
     Recode,
@@ -55,17 +56,22 @@ def predict(
     assessor: Who = "file",
     recode: Recode = None,
     scale: Scales = None,
+    combine_scales: CombineScales = "auto",
 ) -> None:
     """What will users find relevant: the chance for every grade, learnt from documents that two or more judged."""
     from qrowd import files, trec
     from qrowd.evaluation import with_probabilities
+    from qrowd.model.one_scale import on_one_scale
     from qrowd.predicted_relevance.estimation import Options, predicted_relevance
     from qrowd.reports.prediction import predicted_scores, prediction_document
+    from qrowd.reports.scales import stated, what_was_done
 
     check_output(output)
     measures = [with_probabilities(text) for text in measure or ["nDCG@10"]]
     grades = None if relevant is None else grades_in(relevant)
-    given = read_judgments(judgments, assessor, recode, scale)
+    read = read_judgments(judgments, assessor, recode, scale)
+    given = on_one_scale(read, combine_scales, "relevant")  # type: ignore[arg-type]
+    done = what_was_done(read.scales, combine_scales, {"predicted relevance": "relevant"})  # type: ignore[arg-type]
     loaded = None if runs is None else files.read_runs(runs)
     options = Options(
         runs=loaded,
@@ -86,7 +92,7 @@ def predict(
     if qrels is not None:
         gains = model.with_gains(given)
         files.write_whole(qrels, trec.format_qrels(gains, assessor_in_column=len(gains.assessors) > 1))
-    deliver(prediction_document(model, counted, scored), output)
+    deliver(stated(prediction_document(model, counted, scored), read, done), output)
 
 
 def count(model: PredictedRelevance, judgments: Judgments, runs: Runs | None, depth: int) -> RelevantResults | None:

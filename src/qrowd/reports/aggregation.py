@@ -63,7 +63,7 @@ def _tables(merged: Aggregate) -> list[Table]:
 
 
 def _notes(merged: Aggregate) -> list[str]:
-    told = [f"method: {merged.method}", f"scale: {merged.scale}{'' if merged.scale.declared else ' (inferred)'}"]
+    told = [f"method: {merged.method}"]
     if merged.n_ties:
         told.append(f"ties: in {merged.n_ties:,} documents grades had equal claims")
     if merged.n_repeats:

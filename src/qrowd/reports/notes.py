@@ -8,7 +8,10 @@ import numpy as np
 
 from qrowd.errors import MeasureError
 from qrowd.evaluation import measure
+from qrowd.model.inferred_scales import alike
+from qrowd.model.one_scale import Combined
 from qrowd.model.scores import Scores
+from qrowd.reports.scales import DONE, line_of_scales
 
 
 def notes(scores: Scores) -> Iterator[str]:
@@ -57,13 +60,19 @@ _MISSING = {
 
 
 def _scales(scores: Scores, grades: str) -> Iterator[str]:
-    by_scale: dict[str, list[str]] = {}
-    for assessor, scale in scores.attributes["scales"].items():
-        by_scale.setdefault(f"{scale}{'' if scale.declared else ' (inferred)'}", []).append(assessor)
-    told = [f"{scale}: {_some(names, len(by_scale) == 1)}" for scale, names in by_scale.items()]
-    divided = "; every value divided by its scale's maximum" if grades == "unit" else ""
-    if told:
-        yield f"scales: {'; '.join(told)}{divided}"
+    scales = scores.attributes["scales"]
+    if not scales:
+        return
+    combined: dict[Combined, list[str]] = {}
+    for method, how in scores.attributes.get("combined", {}).items():
+        combined.setdefault(how, []).append(method)
+    if grades == "unit":
+        done = DONE["unit"]
+    elif combined:
+        done = "; ".join(f"{', '.join(methods)}: {DONE[how]}" for how, methods in combined.items())
+    else:
+        done = "" if alike(list(scales.values())) else "each assessor's scores are on the assessor's own scale"
+    yield line_of_scales(scales, scores.attributes.get("stopping_short", {}), done)
 
 
 def _never_relevant(scores: Scores) -> Iterator[str]:

@@ -14,6 +14,7 @@ from qrowd.comparison.standings import standings
 from qrowd.errors import QrowdError, ScaleError
 from qrowd.evaluation import Conventions
 from qrowd.model.chance import Seed
+from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats, Scores
@@ -131,27 +132,17 @@ def merging_of(
 
 def _mergeable(judgments: Judgments, conventions: Conventions) -> tuple[Judgments, float, str]:
     """Judgments whose labels can be counted, the grade that satisfies a user, and what had to be done."""
-    try:
+    if alike(judgments.scales) and conventions.grades == "as-is":
         scale = judgments.shared_scale()
-    except ScaleError:
-        scale = None
-    if scale is not None and scale.kind in ("binary", "graded") and conventions.grades == "as-is":
-        return judgments, scale.lowest_relevant or 1.0, ""
-    thresholds = {
-        name: own.lowest_relevant for name, own in zip(judgments.assessors, judgments.scales, strict=True)
-    }  # fmt: skip
-    if None in thresholds.values():
+        if scale.kind in ("binary", "graded"):
+            return judgments, scale.lowest_relevant or 1.0, ""
+    if any(scale.lowest_relevant is None for scale in judgments.scales):
         return judgments, 1.0, ""
-    value = judgments.value.copy()
-    for a, name in enumerate(judgments.assessors):
-        rows = judgments.assessor == a
-        own = value[rows]
-        value[rows] = np.where(own < 0, own, own >= (thresholds[name] or 0.0))
     told = (
         "majority, Dawid-Skene and predicted relevance need labels on one scale: here each judgment counts as relevant "
         "or not, by its assessor's own scale (whole grades from 1 on, fractions from half the maximum on)"
     )
-    return replace(judgments, value=value).with_scales({"*": "binary"}), 1.0, told
+    return judgments.relevant_or_not(), 1.0, told
 
 
 def _checked(scores: Scores, measure: str, systems: tuple[str, ...]) -> Floats:

@@ -15,7 +15,9 @@ from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import Conventions
 from qrowd.model.alignment import align
 from qrowd.model.chance import Seed
+from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import on_one_scale
 from qrowd.model.panel import Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats, Scores, known_mean
@@ -114,16 +116,15 @@ class Topics:
     splits: tuple[SplitRow, ...]
 
 
-def on_one_scale(judgments: Judgments) -> tuple[Judgments | None, str]:
-    """The judgments so that they can be compared, and how that was reached; None where it cannot be."""
+def comparable(judgments: Judgments) -> tuple[Judgments | None, str]:
+    """The judgments so that distances can be compared, and how that was reached; None where it cannot be."""
     try:
-        return judgments, f"values as given, scale {judgments.shared_scale()}"
-    except ScaleError:
-        pass
-    try:
-        return judgments.unit_grades(), "every value divided by its scale's maximum, as scales differ"
+        shared = on_one_scale(judgments, "auto", "unit")
     except ScaleError as error:
         return None, str(error)
+    if alike(judgments.scales):
+        return shared, f"values as given, scale {shared.shared_scale()}"
+    return shared, "every value divided by its scale's maximum, as scales differ"
 
 
 def assessors_of(
@@ -139,7 +140,7 @@ def assessors_of(
     seed: Seed,
 ) -> Assessors:
     """accuracy : (assessors, topics) AWARE accuracies in the scores' order, or None; `aware` says how or why not."""
-    shared, compared = on_one_scale(judgments)
+    shared, compared = comparable(judgments)
     profiles: AssessorProfiles | None = None
     alpha, low, high, level = nan, nan, nan, ""
     if shared is not None:
@@ -202,7 +203,7 @@ def topics_of(runs: Runs, judgments: Judgments, scores: Scores, array: Floats, c
     panel = judgments.panel(conventions.repeats)
     alpha: dict[str, float] = {}
     correlation, p, n = nan, nan, 0
-    shared, _ = on_one_scale(judgments)
+    shared, _ = comparable(judgments)
     if shared is not None:
         try:
             found = krippendorff_alpha(shared, by="topic", bootstrap=0, repeats=conventions.repeats)

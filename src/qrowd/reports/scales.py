@@ -1,0 +1,150 @@
+"""The scale line of every report: on which scales the assessors judged, what was done where they differ, and the
+option that declares them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from glob import escape
+
+from qrowd.model.inferred_scales import alike
+from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import Combined, CombineScales, combined_how
+from qrowd.model.scales import Scale
+from qrowd.reports.document import Document
+
+NAMED = 3  # assessors of a scale who are named
+OPTIONS = 8  # that are printed to paste; of more, only their form
+
+DONE: dict[Combined, str] = {
+    "as-is": "values compared as given",
+    "unit": "every value divided by its scale's maximum",
+    "relevant": "each judgment counted as relevant or not, by its assessor's own scale",
+}
+
+
+def stated(document: Document, judgments: Judgments, done: str = "") -> Document:
+    """The document with the scale line as its first note."""
+    return replace(document, notes=(scale_line(judgments, done), *document.notes))
+
+
+def what_was_done(scales: Sequence[Scale], combine_scales: CombineScales, unlike: Mapping[str, Combined]) -> str:
+    """What became of the values for each figure; empty where all are on one scale and nothing was changed.
+
+    unlike : what "auto" does on unlike scales, by the name of the figure.
+    """
+    by_rule: dict[Combined, list[str]] = {}
+    for figure, rule in unlike.items():
+        by_rule.setdefault(combined_how(scales, combine_scales, rule), []).append(figure)
+    if list(by_rule) == ["as-is"] and alike(scales):
+        return ""
+    return "; ".join(f"{', '.join(figures)}: {DONE[rule]}" for rule, figures in by_rule.items())
+
+
+def scale_line(judgments: Judgments, done: str = "") -> str:
+    """The line for these judgments; see `line_of_scales`."""
+    scales = dict(zip(judgments.assessors, judgments.scales, strict=True))
+    return line_of_scales(scales, judgments.stopping_short(), done)
+
+
+def line_of_scales(scales: Mapping[str, Scale], short: Mapping[str, Scale], done: str = "") -> str:
+    """On which scales the assessors judged, in one line.
+
+    scales : by assessor; short : the own scale of those who stop short of the one inferred for their table; done : what
+    became of the values, where the caller changed them or where scales differ.
+
+    >>> line_of_scales({"ann": Scale("graded", 3.0, False), "bob": Scale("binary", 1.0)}, {}, "votes count relevance")
+    "scale: 0-3 (inferred): ann; binary: bob; votes count relevance; to declare: --scale 'ann=0-3'"
+    """
+    open_ones = {name: scale for name, scale in scales.items() if not scale.declared}
+    parts = [_shared(scales, open_ones) if alike(list(scales.values())) else "; ".join(_groups(scales))]
+    if short:
+        widest = {name: scales[name] for name in short}
+        parts.append(f"{'; '.join(_short(short))}, though others of the same table do")
+        if alike(list(widest.values())):
+            parts.append(f"taken to be on {next(iter(widest.values()))} all the same")
+    if done:
+        parts.append(done)
+    if open_ones:
+        parts.append(f"to declare: {options(open_ones, scales)}")
+        if short:
+            parts.append(f"or, where scales differ: {options({**open_ones, **short}, scales)}")
+    return "scale: " + "; ".join(parts)
+
+
+def _shared(scales: Mapping[str, Scale], open_ones: Mapping[str, Scale]) -> str:
+    """The one scale of all, and whose it was inferred from."""
+    scale = next(iter(scales.values()))
+    if not open_ones:
+        return f"{scale} (declared)"
+    whose = f"all {len(scales)} assessors" if len(open_ones) == len(scales) > 1 else some(list(open_ones))
+    return f"{scale} (inferred from the judgments of {whose})"
+
+
+def _groups(scales: Mapping[str, Scale]) -> Iterator[str]:
+    """Every scale with its assessors."""
+    by_scale: dict[str, list[str]] = {}
+    for name, scale in scales.items():
+        by_scale.setdefault(f"{scale}{'' if scale.declared else ' (inferred)'}", []).append(name)
+    for text, names in by_scale.items():
+        yield f"{text}: {some(names)}"
+
+
+def _short(short: Mapping[str, Scale]) -> Iterator[str]:
+    by_top: dict[float, list[str]] = {}
+    for name, scale in short.items():
+        by_top.setdefault(scale.maximum, []).append(name)
+    for top, names in sorted(by_top.items()):
+        yield f"{some(names)} never {'gives' if len(names) == 1 else 'give'} more than {top:g}"
+
+
+def some(names: Sequence[str]) -> str:
+    """A few names, and how many more."""
+    return ", ".join(names) if len(names) <= NAMED else f"{', '.join(names[:2])} and {len(names) - 2} more"
+
+
+def options(scales: Mapping[str, Scale], everybody: Collection[str]) -> str:
+    """The `--scale` options that declare these scales, to paste; names with a common beginning as one pattern.
+
+    >>> grades, yes_no = Scale("graded", 3.0), Scale("binary", 1.0)
+    >>> scales = {"ann": grades, "bob": grades, "gpt-4": yes_no, "gpt-4o": yes_no}
+    >>> options(scales, list(scales))
+    "--scale 'ann=0-3' --scale 'bob=0-3' --scale 'gpt-*=binary'"
+    """
+    by_scale: dict[str, list[str]] = {}
+    for name, scale in scales.items():
+        by_scale.setdefault(str(scale), []).append(name)
+    if len(by_scale) == 1 and len(scales) == len(everybody):
+        return f"--scale '*={next(iter(by_scale))}'"
+    found = [(pattern, scale) for scale, names in by_scale.items() for pattern in _patterns(names, everybody)]
+    if len(found) > OPTIONS:
+        return f"--scale {shlex.quote(f'{found[0][0]}={found[0][1]}')} and so on for the others"
+    return " ".join(f"--scale {_quoted(f'{pattern}={scale}')}" for pattern, scale in found)
+
+
+def _patterns(names: Sequence[str], everybody: Collection[str]) -> list[str]:
+    """Patterns and names that fit these assessors and nobody else."""
+    patterns: list[str] = []
+    covered: set[str] = set()
+    for name in names:
+        if name in covered:
+            continue
+        ends = [match.end() for match in re.finditer(r"[-_. ]", name)]
+        for start in (name[:end] for end in ends):  # the shortest common beginning that no other assessor has
+            alike_named = {other for other in everybody if other.startswith(start)}
+            if len(alike_named) > 1 and alike_named <= set(names) - covered:
+                patterns.append(f"{escape(start)}*")
+                covered |= alike_named
+                break
+        else:
+            patterns.append(escape(name))
+            covered.add(name)
+    return patterns
+
+
+def _quoted(text: str) -> str:
+    """In single quotes, whether or not the shell needs them."""
+    quoted = shlex.quote(text)
+    return quoted if quoted.startswith("'") else f"'{text}'"
