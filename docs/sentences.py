@@ -38,9 +38,15 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # heading, what it is, 
     ("The library", "Errors, warnings and sentences that every command shares.", ("",)),
 )
 SKIPPED = ("store.migrations", "web.api.operations", "web.api.schemas", "web.api.document", "reports.reference")
+IN_OPENAPI = {"OPERATIONS", "EXAMPLE", "EXAMPLE_PLAN", "schemas", "_operation"}  # what web.api describes there
 NOT_PRINTED = {"compile", "getLogger", "Column", "text"}
 NOT_PRINTED_KEYWORDS = {"help", "metavar", "rich_help_panel", "pattern", "media_type", "description", "summary"}
 FAULTS = re.compile(r"(Error|Refusal|Problem)$")
+CODE = re.compile(  # SQL, regular expressions, HTML, LaTeX, cookies, routes, and what Matplotlib calls places
+    r"^\s*[<\\]|^(pragma|insert into|select|set|savepoint|rollback to|release|begin) ?\w* ?(\w+|= \w+|.*returning id)?$"
+    r"|^set lock_timeout|^\w+ <>? \w+$|\\[wdsb]|\[a-z0-9]*a-z|\(\?|HttpOnly|Max-Age|^use strict$|^Bearer|^/\w+/"
+    r"|^(offset points|axes fraction|(upper|lower) (left|right|center)|DejaVu Sans)$"
+)
 WORD = re.compile(r"[^\W\d_]{2,}")
 INLINE = re.compile(r"</?(a|abbr|b|br|code|dfn|em|i|kbd|q|small|span|strong|sub|sup|time|wbr)\b", re.IGNORECASE)
 
@@ -61,18 +67,15 @@ class Sentence:
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a string has two words or more, so that it says something.
+    """Whether a string has two words or more, with blanks between them, and is no code.
 
-    >>> is_sentence("unjudged: {share} of {first}"), is_sentence("text/plain"), is_sentence("{a} ({b})")
+    >>> is_sentence("unjudged: {share} of {first}"), is_sentence("text/plain"), is_sentence("{folder}/{name}.run")
     (True, False, False)
     """
-    outside = re.sub(r"\{.*?\}", " 0 ", text, flags=re.DOTALL)
-    if text.lstrip().startswith(("<", "(?", "\\", "SELECT ", "PRAGMA ")) or re.search(
-        r"\\[wdsb]|; *(Path|HttpOnly)", text
-    ):
+    if CODE.search(text):
         return False
-    words = outside.split()
-    return len(words) >= 2 and len(WORD.findall(outside)) >= (1 if "{" in text else 2)
+    outside = re.sub(r"\{.*?\}", "0", text, flags=re.DOTALL)
+    return len(outside.split()) >= 2 and len(WORD.findall(outside)) >= (1 if "{" in text else 2)
 
 
 # ---------------------------------------------------------------------- Python
@@ -89,7 +92,8 @@ def _statements(body: Sequence[ast.stmt], here: Sentence) -> Iterator[Sentence]:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 name = f"{here.where}.{statement.name}" if here.where else statement.name
                 about = (ast.get_docstring(statement) or here.about).split("\n")[0]
-                inner = Sentence("", name, about, ())
+                fault = isinstance(statement, ast.ClassDef) and FAULTS.search(statement.name)
+                inner = Sentence("", name, about, (), "error" if fault else here.kind)
                 if not isinstance(statement, ast.ClassDef):
                     yield from _expressions((*statement.args.defaults, *statement.args.kw_defaults), inner)
                 yield from _statements(statement.body, inner)
@@ -287,7 +291,8 @@ def everything(source: Path = SOURCE) -> dict[str, list[Sentence]]:
     for path in sorted(source.rglob("*.py")):
         name = ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
         if not name.startswith(SKIPPED):
-            found[name] = sentences_of(path.read_text(encoding="utf-8"))
+            every = sentences_of(path.read_text(encoding="utf-8"))
+            found[name] = [one for one in every if one.where not in IN_OPENAPI or not name.startswith("web.api")]
     for suffix, read in ((".html", sentences_of_template), (".js", sentences_of_script)):
         for path in sorted(source.rglob(f"*{suffix}")):
             found[path.relative_to(source).as_posix()] = read(path.read_text(encoding="utf-8"))

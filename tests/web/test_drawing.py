@@ -11,7 +11,7 @@ import pytest
 
 from qrowd.campaigns.pages import DocumentText
 from qrowd.protocols.events import Refusal
-from qrowd.protocols.views import ConsentView, EndView, Given, Grade
+from qrowd.protocols.views import ConsentView, EndView, Given, Grade, LostView, RevisionView
 from qrowd.web.drawing import (
     asset,
     draw_document,
@@ -195,6 +195,32 @@ def test_counts_of_the_topics_words_stand_above_each_document() -> None:
 def test_a_topic_that_goes_on_offers_another_and_one_that_does_not_says_goodbye() -> None:
     assert "Judge another topic" in read(page(EndView("completed", another=True))).text
     assert "You can close this page." in read(page(EndView("declined"))).text
+
+
+@pytest.mark.parametrize(
+    ("name", "never"),
+    [
+        ("end-early", "last one"),  # another topic may follow
+        ("end-screened", "count against"),  # nobody here knows what a platform makes of it
+        ("none-left-never", "count against"),
+        ("paused", "counts"),  # a unit that is not complete may not
+        ("stopped", "counts"),
+        ("lines-failed", "The longest line got a smaller number"),  # or two lines the same
+        ("line", "no right answer"),  # numbers that do not grow end the task
+    ],
+)
+def test_a_page_promises_nothing_that_the_server_cannot_know(name: str, never: str) -> None:
+    assert never not in read(GALLERY[name]).text
+
+
+def test_a_set_that_may_be_sent_again_any_number_of_times_says_so() -> None:
+    assert "You can submit as often as you like." in read(page(RevisionView(8, -1))).text
+    assert "You can submit 2 more times." in read(page(RevisionView(8, 2))).text
+
+
+def test_who_was_away_reads_for_how_long_and_who_lost_a_set_otherwise_does_not() -> None:
+    assert "You were away for 40 minutes" in read(page(LostView(40))).text
+    assert "This set was taken back. Your saved answers are kept." in read(page(LostView(None))).text
 
 
 NAMED = ("kept under the name zoe, which shows that they are yours", "not asked for your name")

@@ -239,7 +239,7 @@ def better(tab: Page) -> str:
 
 
 def stopped_early(tab: Page, campaign: Running, bad: set[str]) -> None:
-    expect(tab.locator("main")).to_contain_text("Done: the order of these documents is clear enough.")
+    expect(tab.locator("main")).to_contain_text("Done: enough pairs of these documents were compared.")
     judged = campaign.rows(schema.preference)
     assert 0 < len(judged) < 15  # of the pairs of six documents
     titles = {row.id: row.title for row in campaign.rows(schema.document)}
@@ -645,7 +645,7 @@ def test_who_fails_the_question_may_go_on_with_another_topic_or_not(app: Applica
         enter(tab, app.campaign(plan))
         tab.get_by_label("Soup").check()
         click(tab, "Answer")
-        expect(tab.locator("main")).to_contain_text("That does not count against you.")
+        expect(tab.locator("main")).to_contain_text("did not fit the topic, so the topic goes to somebody else.")
         expect(tab.locator("main")).to_contain_text(text)
         assert tab.get_by_role("button", name="Judge another topic").count() == n_topics - 1
 

@@ -78,7 +78,7 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
     numbered = enumerate(lines, start=1)
     head = _read(1, next(numbered, (1, "{}"))[1])
     if head.get("format") != FORMAT or head.get("version") != VERSION:
-        raise RowError(1, "this is not a campaign's archive; qrowd campaign export --as archive writes one")
+        raise RowError(1, "this is not a campaign's archive; qrowd campaign export NAME --what archive writes one")
     try:
         plan, created, units_of = plan_from_table(head["plan"]), float(head["created"]), dict(head["units"])
     except (KeyError, TypeError, ValueError) as error:

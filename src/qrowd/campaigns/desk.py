@@ -285,7 +285,8 @@ class Desk:
         if row.excluded is not None:
             return ExcludedView()
         if held is not None and held.row.status in ("expired", "withdrawn"):
-            return LostView(max(0, round((at - held.row.lease_until + settings.lease_seconds) / 60)))
+            away = max(0, round((at - held.row.lease_until + settings.lease_seconds) / 60))
+            return LostView(away if held.row.status == "expired" else None)
         running = status == "running"
         if held is not None and held.row.status != "open":
             view = PROTOCOLS[settings.protocol].view(held.task, held.state)

@@ -118,9 +118,13 @@ class Plan:
         object.__setattr__(self, "topics", tuple(ordered))
 
     def __repr__(self) -> str:
+        return f"Plan({self.name}, {self.protocol}: {self.counted})"
+
+    @property
+    def counted(self) -> str:
+        """How many topics and documents, in words."""
         counts = ((len(self.topics), "topic"), (len(self.documents), "document"))
-        listed = ", ".join(f"{n} {noun}{'s' * (n != 1)}" for n, noun in counts)
-        return f"Plan({self.name}, {self.protocol}: {listed})"
+        return ", ".join(f"{n} {noun}{'s' * (n != 1)}" for n, noun in counts)
 
 
 def in_short(value: Any) -> str:

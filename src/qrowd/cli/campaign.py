@@ -34,11 +34,12 @@ def create(
         from qrowd.campaigns.folder import read_folder
     plan = read_folder(folder)
     if check:
-        typer.echo(f"{plan!r} can be created")
+        typer.echo(f"{plan.name} ({plan.protocol}: {plan.counted}) can be created")
         return
     with open_campaigns(database, write=True) as store:
         store.write(lambda connection: create_campaign(connection, plan, time.time()))
-    typer.echo(f"{plan!r} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
+    told = f"{plan.name} ({plan.protocol}: {plan.counted})"
+    typer.echo(f"{told} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
 
 
 @campaign.command("import")

@@ -100,7 +100,7 @@ class DocumentView:
 class RevisionView:
     """A check failed, and the unit may be looked at again. It does not say which check, nor which document.
 
-    of : how many documents. left : how often it may be submitted once more.
+    of : how many documents. left : how often it may be submitted once more; -1 for any number.
     """
 
     of: int
@@ -138,7 +138,7 @@ class RatingView:
 class EndView:
     """The end of a unit, or of the whole task.
 
-    outcome : how. early : a rule found the order clear enough. another : whether another topic may be judged now.
+    outcome : how. early : a rule found that enough was compared. another : whether another topic may be judged now.
     """
 
     outcome: Outcome
@@ -162,9 +162,9 @@ class NoneLeftView:
 
 @dataclass(frozen=True)
 class LostView:
-    """The unit went to somebody else after `minutes` away; saved answers are kept."""
+    """The unit went to somebody else after `minutes` away, or was taken back (None); saved answers are kept."""
 
-    minutes: int
+    minutes: int | None
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from qrowd.campaigns.desk import NobodyError
 from qrowd.errors import QrowdError
 from qrowd.protocols.events import Refusal
 from qrowd.store.accounts import TooManyAttemptsError
-from qrowd.store.errors import StoreError, StoreFullError
+from qrowd.store.errors import StoreError, StoreFullError, StoreUnknownError
 
 log = logging.getLogger("qrowd.web")
 
@@ -92,6 +92,8 @@ def problem_of(error: QrowdError) -> Problem:
     if isinstance(error, StoreError):
         wait = RETRY_FULL if isinstance(error, StoreFullError) else RETRY_BUSY
         message = "We could not save this answer. It is still here: please try again."
+        if isinstance(error, StoreUnknownError):
+            message = "This answer may not have been saved. It is still here: please send it again; it counts once."
         return Problem(503, "not_saved", message, reference=reference, retry_after=wait)
     return unforeseen(reference)
 

@@ -50,28 +50,29 @@ ERRORS: Final[dict[int, tuple[str, str]]] = {
         "Everything saved before is safe. Go back and try once more; if it happens again, tell us the reference.",
     ),
     503: (
-        "We could not save this answer",
-        "Everything saved before is safe. Go back, where your answer still is, and send it again in a moment.",
+        "This answer may not have been saved",
+        "Everything saved before is safe. Go back, where your answer still is, and send it again in a moment. It "
+        "counts once.",
     ),
 }
 
 OUTCOMES: Final[dict[Outcome, tuple[str, str]]] = {
-    "completed": ("Thank you", "That was the last one. All your answers are saved."),
+    "completed": ("Thank you", "This set is complete. All your answers are saved."),
     "failed": (
         "Thank you for your time",
         "We cannot use this set of answers, so it ends here. Your work so far is on record.",
     ),
     "screened_out": (
         "Thank you",
-        "This topic is not a match for you. That does not count against you.",
+        "Your answer to the question did not fit the topic, so the topic goes to somebody else.",
     ),
     "practice_failed": (
         "Thank you for trying",
-        "Giving numbers in this way is not for everybody. That does not count against you.",
+        "Giving numbers in this way is not for everybody, and your task ends here.",
     ),
     "declined": ("That is fine", "You chose not to take part, and no answer was recorded."),
 }
-EARLY: Final = "Done: the order of these documents is clear enough. All your answers are saved."
+EARLY: Final = "Done: enough pairs of these documents were compared. All your answers are saved."
 ANOTHER: Final = "You may go on with another topic."
 RETURN: Final = "If you came from a platform, please return the task there."
 PAUSED: Final = "The same link brings you back later. If you came from a platform, you may also return the task there."
