@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
-from qrowd.comparison.designs import Growth
-from qrowd.reports.planning import advice
+from qrowd.comparison.effort import EqualCost
+from qrowd.reports.advice import advice_of
 
 
 @pytest.fixture
@@ -22,9 +22,11 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
     assert outcome.status == 0
     assert outcome.out.startswith(
         "By nDCG@10, 2,000 is best spent on 18 topics with the same 5 assessors (1,980): that would rank systems with "
-        "reliability 0.859 and tell two apart that differ by 0.077; now, 25 topics with the same 8 assessors "
-        "rank systems with reliability 0.906; 20 more topics help more than a ninth assessor, "
-        "which 3 more topics would match.\n"
+        "reliability 0.859 and find a difference of 0.124 with probability 0.8; now, 25 topics with the same 8 "
+        "assessors rank systems with reliability 0.906 and find a difference of 0.093 between two systems with "
+        "probability 0.8. rerank-large is ahead of rerank-llm by 0.007 [-0.049, 0.062]: that is not significant. To "
+        "find a true difference of 0.0067 between them with probability 0.8, 1,000 topics and 20 assessors are too "
+        "few. Judging about 3 more topics costs as much as one more assessor for all topics and helps about as much.\n"
     )
     for part in (
         "nDCG@10: what makes scores vary",
@@ -33,7 +35,7 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
         "design: crossed, assessors are the same in all topics; every assessor has a score in every topic",
         "cost: topics x 30 + topics x assessors x 40 documents x 0.4",
         "designs: 269 are within the budget; the best has the largest reliability",
-        "scales: ",
+        "scale: ",
     ):
         assert part in outcome.out
 
@@ -42,7 +44,7 @@ def test_without_a_budget_designs_are_only_looked_at(qrowd, panel):
     out = qrowd("plan", *panel, "-m", "AP", "--topics", "10,400", "--assessors", "4").out
     assert out.startswith("By AP, now, 25 topics with the same 8 assessors rank systems with reliability ")
     assert "what the budget buys" not in out
-    assert "cost" not in out
+    assert "cost: " not in out
     table = out.split("would give\n")[1].split("\n\n")[0].splitlines()
     assert [line.split()[:2] for line in table[1:]] == [["10", "4"], ["400", "4"]]
 
@@ -103,16 +105,49 @@ def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
     assert written["costs"] == {"budget": 2000.0, "topic_cost": 30.0, "judgment_cost": 0.4, "documents": 40.0}
 
 
-@pytest.mark.parametrize(("grown", "expected"), [
-    (Growth(25, 3, 20, 1, 0.5, 0.3, 0.4, 7), "help more than a fourth assessor, which 7 more topics would match"),
-    (Growth(25, 7, 20, 1, 0.5, 0.3, 0.4, 1), "help more than an eighth assessor, which 1 more topic would match"),
-    (Growth(25, 17, 20, 1, 0.5, 0.4, 0.3, None), "less than an 18th assessor, which no number of topics makes up for"),
-    (Growth(25, 21, 20, 1, 0.5, 0.4, 0.4, 20), "20 more topics help as much as a 22nd assessor"),
-    (Growth(25, 12, 20, 2, 0.5, 0.4, 0.3, 30), "help less than 2 more assessors, which 30 more topics would match"),
-    (Growth(9, 11, 1, 1, 0.5, 0.4, 0.5, 0), "1 more topic helps more than a 12th assessor, which would change nothing"),
+def test_for_a_pair_plan_says_what_is_known_and_what_a_difference_takes(qrowd, panel, tmp_path):
+    clear = qrowd("plan", *panel, "--systems", "splade", "bm25").out
+    assert " splade beats bm25 by 0.101 [0.033, 0.168]: they already differ significantly.\n" in clear
+    more = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--output", "p.json").out
+    assert " To find a true difference of 0.05 between them with probability 0.8, judge 336 topics with " in more
+    pair = json.loads((tmp_path / "p.json").read_text())["pair"]
+    assert (pair["n_topics"], pair["size"], pair["cheapest"], pair["equal"]) == (336, 0.05, None, None)
+    less = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--power", ".5").out
+    assert int(less.split("0.5, judge ")[1].split()[0]) < 336
+    enough = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".3").out
+    assert " topics with these 8 assessors are enough.\n" in enough
+    few = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".03", "--max-assessors", "60").out
+    assert "assessors: with these 8 assessors, 1,000 topics are too few.\n" in few
+
+
+def test_topics_needed_are_those_of_the_pair_s_own_components(qrowd, panel, folder, tmp_path):
+    import qrowd as library
+    from qrowd.comparison import difference, topics_needed
+    from qrowd.comparison.power import DifferenceComponents
+
+    options = ["--systems", "rerank-large", "dense-large", "--difference", ".1", "--output", "p.json"]
+    assert qrowd("plan", *panel, *options).status == 0
+    scores = library.evaluate(library.read_runs(folder / "runs"), library.read_judgments(folder / "judges"), "nDCG@10")
+    one = difference(scores.sel(measure="nDCG@10"), "rerank-large", "dense-large")
+    own = DifferenceComponents(one.v_topic, one.v_assessor, one.v_error)
+    assert json.loads((tmp_path / "p.json").read_text())["pair"]["n_topics"] == topics_needed(own, 0.1, 8)
+
+
+@pytest.mark.parametrize(("n", "topics", "chances", "expected"), [
+    (5, 10.8, (0.9, 0.85, 0.75), "judging about 11 more topics costs as much as one more assessor for all topics and "
+     "helps at least as much"),
+    (5, 10.8, (0.81, 0.85, 0.75), "one more assessor for all topics costs as much as judging about 11 more topics and "
+     "helps at least as much"),
+    (5, 10.0, (0.9, 0.95, 0.85), "judging 10 more topics costs as much as one more assessor for all topics and helps "
+     "about as much"),
+    (5, 1.0, (0.79, 0.79, 0.6), "judging 1 more topic costs as much as one more assessor for all topics; 5 assessors "
+     "are too few to tell which helps more"),
+    (2, 25.0, (1.0, 0.3, 0.3), "judging 25 more topics costs as much as one more assessor for all topics; 2 assessors "
+     "are too few to tell which helps more"),
+    (5, 0.4, (0.9, 0.3, 0.3), ""),
 ])  # fmt: skip
-def test_advice_is_a_sentence(grown, expected):
-    assert advice(grown).endswith(expected)
+def test_advice_says_what_is_likely_enough_and_no_more(n, topics, chances, expected):
+    assert advice_of(EqualCost(50, n, topics, 0.5, 0.4, 0.4, *chances)) == expected
 
 
 @pytest.mark.parametrize(("extra", "expected"), [
@@ -122,6 +157,9 @@ def test_advice_is_a_sentence(grown, expected):
     (["--budget", "10", "--topic-cost", "1", "--target", "x"], ["target='x'"]),
     (["--design", "x"], ["design='x'", "crossed, nested, auto"]),
     (["--design", "nested", "--planned", "crossed"], ["nested assessors"]),
+    (["--systems", "bm25"], ["--systems bm25: two systems"]),
+    (["--difference", "-1"], ["difference=-1.0"]),
+    (["--power", "80"], ["power=80.0"]),
     (["--topics", "5,x"], ["--topics 5,x", "25,50,100"]),
     (["--assessors", "0"], ["--assessors 0"]),
     (["--ties", "x"], ["ties='x'"]),

@@ -41,18 +41,24 @@ def plan(
     target: Annotated[str, typer.Option(help="What is made largest: reliability | dependability")] = "reliability",
     topics: Annotated[str | None, typer.Option(help="Numbers of topics to look at: 25,50,100.")] = None,
     assessors: Annotated[str | None, typer.Option(help="Numbers of assessors per topic to look at: 1,2,3.")] = None,
-    budget: Annotated[float | None, typer.Option(help="All there is to spend.", rich_help_panel=COSTS)] = None,
-    topic_cost: Annotated[float, typer.Option(help="Of one topic before anyone judges.", rich_help_panel=COSTS)] = 0.0,
-    judgment_cost: Annotated[float, typer.Option(help="Of one judgment.", rich_help_panel=COSTS)] = 0.0,
+    systems: Annotated[
+        list[str] | None, typer.Option(help="Two systems to plan for (default: the two that lead).")
+    ] = None,
+    difference: Annotated[
+        float | None, typer.Option(help="Size of their difference that is to be found (default: the observed one).")
+    ] = None,
+    power: Annotated[float, typer.Option(help="Probability with which a difference is to be found.")] = 0.8,
+    max_topics: Annotated[int, typer.Option(help="Largest number of topics considered.")] = 1000,
+    max_assessors: Annotated[int, typer.Option(help="Largest number of assessors per topic considered.")] = 20,
+    budget: Annotated[float | None, typer.Option(help="Total budget.", rich_help_panel=COSTS)] = None,
+    topic_cost: Annotated[
+        float, typer.Option(help="Fixed cost of one topic, before judging.", rich_help_panel=COSTS)
+    ] = 0.0,
+    judgment_cost: Annotated[float, typer.Option(help="Cost of one judgment.", rich_help_panel=COSTS)] = 0.0,
     documents: Annotated[
         float | None,
-        typer.Option(
-            help="An assessor judges in a topic; without: the documents anyone judged, per topic.",
-            rich_help_panel=COSTS,
-        ),
+        typer.Option(help="Documents each assessor judges per topic (default: mean pool size).", rich_help_panel=COSTS),
     ] = None,
-    max_topics: Annotated[int, typer.Option(help="Look no further.", rich_help_panel=COSTS)] = 1000,
-    max_assessors: Annotated[int, typer.Option(help="Per topic; look no further.", rich_help_panel=COSTS)] = 20,
     output: Output = None,
     assessor: Who = "file",
     recode: Recode = None,
@@ -79,6 +85,8 @@ def plan(
     conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades)  # type: ignore[arg-type]
     wanted = parse(measure)
     rows, columns = counted("topics", topics), counted("assessors", assessors)
+    if systems and len(systems) != 2:
+        raise ArgumentError(f"--systems {' '.join(systems)}: two systems were expected, found {len(systems)}")
     if budget is not None and topic_cost == judgment_cost == 0:
         raise ArgumentError("--budget: give --topic-cost, --judgment-cost or both")
     check_output(output)
@@ -95,6 +103,9 @@ def plan(
         costs=Costs(budget, topic_cost, judgment_cost, pool),
         topics=rows,
         assessors=columns,
+        pair=(systems[0], systems[1]) if systems else None,
+        size=difference,
+        power=power,
         target=target,  # type: ignore[arg-type]
         max_topics=max_topics,
         max_assessors=max_assessors,

@@ -10,6 +10,8 @@ anova, omega_squared, main_effects, interaction_effects         what makes score
 tukey_hsd, tukey_of_means, systems_anova                        which levels, and which systems, differ
 variance_components, d_study, best_design, growth               whether to trust a mean, and what to judge next
 difference, all_differences     how sure a difference is, over topics and assessors
+equal_cost              more topics or one more assessor for the same money
+power_of_difference, detectable_difference, topics_needed       what a design finds, and what a difference takes
 rank_intervals, randomised_tukey, benjamini_hochberg            many systems at once: ranks, pairs
 """
 
@@ -28,6 +30,7 @@ from qrowd.comparison.correlation import (
 )
 from qrowd.comparison.designs import BestDesign, DesignStudy, Growth, best_design, d_study, growth
 from qrowd.comparison.differences import AllDifferences, Difference, all_differences, difference
+from qrowd.comparison.effort import EqualCost, equal_cost, topics_for_an_assessor
 from qrowd.comparison.factors import (
     Anova,
     InteractionEffects,
@@ -39,6 +42,7 @@ from qrowd.comparison.factors import (
 )
 from qrowd.comparison.generalizability import VarianceComponents, variance_components
 from qrowd.comparison.head_to_head import HeadToHead, head_to_head
+from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.randomised import RandomisedTukey, randomised_tukey
 from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
 from qrowd.comparison.rankings import Correlations, correlations
@@ -55,6 +59,8 @@ __all__ = [
     "Correlations",
     "DesignStudy",
     "Difference",
+    "DifferenceComponents",
+    "EqualCost",
     "Growth",
     "HeadToHead",
     "InteractionEffects",
@@ -77,7 +83,9 @@ __all__ = [
     "best_design",
     "correlations",
     "d_study",
+    "detectable_difference",
     "difference",
+    "equal_cost",
     "growth",
     "head_to_head",
     "holm",
@@ -88,6 +96,7 @@ __all__ = [
     "main_effects",
     "omega_squared",
     "pearson",
+    "power_of_difference",
     "randomised_tukey",
     "rank_intervals",
     "ranks",
@@ -99,6 +108,8 @@ __all__ = [
     "systems_anova",
     "top_set",
     "top_set_overlap",
+    "topics_for_an_assessor",
+    "topics_needed",
     "tukey_hsd",
     "tukey_of_means",
     "variance_components",

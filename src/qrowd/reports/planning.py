@@ -1,21 +1,27 @@
-"""What to judge next as a document: where scores vary, what other designs would give, what a budget buys."""
+"""What to judge next as a document: where scores vary, what other designs would find, what a budget buys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from math import nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from qrowd.comparison.designs import BestDesign, DesignStudy, Growth, Target, best_design, d_study, growth
-from qrowd.comparison.generalizability import VarianceComponents, variance_components
+from qrowd.comparison.differences import Difference, difference
+from qrowd.comparison.effort import EqualCost
+from qrowd.comparison.generalizability import VarianceComponents, error_parts, variance_components
 from qrowd.comparison.labelled import Named
-from qrowd.errors import ArgumentError
+from qrowd.comparison.power import POWER, DifferenceComponents, detectable_difference, topics_needed
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Floats, Scores
+from qrowd.reports.advice import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Table, number
 from qrowd.reports.notes import notes
+from qrowd.reports.report_systems import pair_to_ask_about
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +30,6 @@ if TYPE_CHECKING:
 TOPICS = (25, 50, 100, 200)  # shown, beside the number there is
 ASSESSORS = (1, 2, 3, 5, 8)
 FEW = 4  # assessors: their components rest on so few degrees of freedom that a reader is warned
-Z = 1.96  # a difference of so many standard errors is taken for real
 
 
 @dataclass(frozen=True)
@@ -45,10 +50,46 @@ class Costs:
         """Whether anything costs anything."""
         return self.topic_cost > 0 or self.judgment_cost > 0
 
+    def of(self, n_topics: float, n_assessors: float) -> float:
+        """What a design costs; the number of topics judged by an assessor where nothing costs anything."""
+        if not self.given or self.documents is None:
+            return n_topics * n_assessors
+        return n_topics * (self.topic_cost + n_assessors * self.documents * self.judgment_cost)
+
+    def topics_or_assessor(self, found: Difference) -> EqualCost | None:
+        """One more assessor against as many topics as that costs; None where nothing is left to be made surer."""
+        if not self.given or self.documents is None:
+            return topics_or_assessor(found)
+        prices = {"topic_cost": self.topic_cost, "judgment_cost": self.judgment_cost, "documents": self.documents}
+        return topics_or_assessor(found, **prices)
+
+
+@dataclass(frozen=True, eq=False)
+class PairPlan:
+    """Two systems: what is known of them, and what it takes to find a difference of `size`.
+
+    size : nan where none was asked for and the two differ significantly. n_topics : with the assessors at hand; None
+    where max_topics are too few. cheapest : then the cheapest design with more assessors, as (topics, assessors); None
+    where max_assessors are too few, too. equal : one more assessor against as many topics as that costs; None where the
+    two differ significantly, or assessors cannot be told apart.
+    """
+
+    found: Difference
+    size: float
+    n_topics: int | None
+    cheapest: tuple[int, int] | None
+    max_topics: int
+    max_assessors: int
+    equal: EqualCost | None
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The answer to `qrowd plan` as plain data; best is None without a budget."""
+    """The answer to `qrowd plan` as plain data; best is None without a budget.
+
+    detectable : the smallest difference that each design of `study` finds with the probability `power`. pair : None
+    where no two systems share enough.
+    """
 
     sentence: str
     measure: str
@@ -56,6 +97,9 @@ class Plan:
     study: DesignStudy
     best: BestDesign | None
     growth: Growth
+    detectable: Floats
+    pair: PairPlan | None
+    power: float
     costs: Costs
     notes: tuple[str, ...]
     conventions: dict[str, Any]
@@ -78,6 +122,9 @@ def plan_judging(
     costs: Costs = Costs(),
     topics: Iterable[int] | None = None,
     assessors: Iterable[int] | None = None,
+    pair: tuple[str, str] | None = None,
+    size: float | None = None,
+    power: float = POWER,
     target: Target = "reliability",
     max_topics: int = 1000,
     max_assessors: int = 20,
@@ -85,8 +132,14 @@ def plan_judging(
     """What more topics and more assessors would give, and what is best for a budget, by one measure.
 
     measure : None: the first. design : of the scores; study_as : of what is planned, None: the same.
-    topics, assessors : of the table of designs; None: some usual numbers and those there are.
+    topics, assessors : of the table of designs; None: some usual numbers and those there are. pair : two systems to
+    plan for; None: the two that lead. size : of their difference that is to be found; None: the one observed. power :
+    with which probability.
     """
+    if not 0 < power < 1:
+        raise ArgumentError(f"power={power!r}: a probability between 0 and 1 was expected")
+    if size is not None and not 0 < size < np.inf:
+        raise ArgumentError(f"difference={size!r}: a number above 0 was expected")
     plain = scores if isinstance(scores, Scores) else Scores.from_xarray(scores)
     name = plain.measures[0] if measure is None else measure
     if name not in plain.measures:
@@ -115,21 +168,23 @@ def plan_judging(
             max_topics=max_topics,
             max_assessors=max_assessors,
         )
-    grown = growth(components, design=study_as)
-    told = (*_notes(components, study, best, costs), *notes(plain))
-    conventions = plain.attributes.get("conventions", {})
-    sentence = _sentence(name, components, best, grown)
-    return Plan(sentence, name, components, study, best, grown, costs, told, conventions)
+    two = _pair_plan(Named(plain.of(name), names), pair, size, power, costs, max_topics, max_assessors)
+    plan = Plan(
+        "", name, components, study, best, growth(components, design=study_as),
+        _detectable(components, study, power), two, power, costs, (), plain.attributes.get("conventions", {}),
+    )  # fmt: skip
+    return replace(plan, sentence=_sentence(plan), notes=(*_notes(plan), *notes(plain)))
 
 
 def plan_document(plan: Plan) -> Document:
     """Components, designs and what the budget buys; .csv and .parquet hold one row per design of the table."""
     tables = [_component_table(plan), _study_table(plan)]
     if plan.best is not None:
-        tables.append(_best_table(plan.best))
+        tables.append(_best_table(plan, plan.best))
 
     def frame() -> pandas.DataFrame:
         made: pandas.DataFrame = plan.study.to_frame()
+        made["detectable_difference"] = plan.detectable
         return made
 
     def content() -> dict[str, Any]:
@@ -143,8 +198,10 @@ def plan_document(plan: Plan) -> Document:
             "handling": components.handling,
             "reliability": components.reliability(),
             "dependability": components.dependability(),
-            "designs": plan.study.to_frame().to_dict("records"),
+            "designs": frame().to_dict("records"),
             "growth": asdict(plan.growth),
+            "power": plan.power,
+            "pair": plan.pair and _pair_content(plan.pair),
             "costs": asdict(plan.costs),
             "conventions": plan.conventions,
         }
@@ -158,39 +215,107 @@ def plan_document(plan: Plan) -> Document:
     return Document(plan.sentence, tuple(tables), plan.notes, frame, content)
 
 
+# ---------------------------------------------------------------------- computing
+
+
+def _pair_plan(
+    scores: Named, pair: tuple[str, str] | None, size: float | None, power: float, costs: Costs, max_topics: int,
+    max_assessors: int,
+) -> PairPlan | None:  # fmt: skip
+    """What two systems take, by the components of their own difference."""
+    first, second = pair or pair_to_ask_about(scores.values, scores.names["system"], None)
+    try:
+        found = difference(scores, first, second)
+    except NoOverlapError:
+        if pair is not None:
+            raise
+        return None
+    wanted = size if size is not None else nan if found.excludes_zero else abs(found.difference)
+    n_topics = cheapest = None
+    if wanted > 0:
+        if found.mean_squares:
+            own, at_hand = DifferenceComponents(found.v_topic, found.v_assessor, found.v_error), found.n_assessors
+        else:  # topics are all there is to go by, judged as they are now
+            own, at_hand = DifferenceComponents(found.error**2 * found.n_topics, 0, 0, crossed=False), 1
+        n_topics = topics_needed(own, wanted, at_hand, power=power, max_topics=max_topics)
+        if n_topics is None and own.crossed:
+            more = range(at_hand + 1, max_assessors + 1)
+            needed = ((topics_needed(own, wanted, a, power=power, max_topics=max_topics), a) for a in more)
+            designs = [(t, a) for t, a in needed if t is not None]
+            cheapest = min(designs, key=lambda design: costs.of(*design), default=None)
+    return PairPlan(found, wanted, n_topics, cheapest, max_topics, max_assessors, costs.topics_or_assessor(found))
+
+
+def _parts(components: VarianceComponents, study: DesignStudy) -> DifferenceComponents:
+    """Components of the difference of two systems, on average over all pairs."""
+    design, (v_t, v_a, v_e, *_) = error_parts(components, study.design)
+    return DifferenceComponents(2 * v_t, 2 * v_a, 2 * v_e, crossed=design == "crossed")
+
+
+def _detectable(components: VarianceComponents, study: DesignStudy, power: float) -> Floats:
+    parts, designs = _parts(components, study), zip(study.n_topics.tolist(), study.n_assessors.tolist(), strict=True)
+    return np.array([detectable_difference(parts, t, a, power=power) for t, a in designs])
+
+
+def _pair_content(pair: PairPlan) -> dict[str, Any]:
+    equal = asdict(pair.equal) | {"answer": pair.equal.answer} if pair.equal else None
+    return vars(pair) | {"found": vars(pair.found), "equal": equal}
+
+
 # ---------------------------------------------------------------------- in words
 
 
-def _sentence(measure: str, components: VarianceComponents, best: BestDesign | None, grown: Growth) -> str:
-    """What the budget buys, where one stands, and what helps more."""
-    now = _of(grown.n_topics, grown.n_assessors, components.design)
-    reached = f"now, {now} rank systems with reliability {number(components.reliability(), 3)}"
+def _sentence(plan: Plan) -> str:
+    """What the budget buys, where one stands, what the two systems take, and what helps more."""
+    components, best, study = plan.components, plan.best, plan.study
+    with_power = f"with probability {plan.power:g}"
+    now = components.n_topics, max(1, round(components.n_assessors))
+    found = detectable_difference(_parts(components, study), *now, power=plan.power)
+    told = (
+        f"now, {_of(*now, components.design)} rank systems with reliability {number(components.reliability(), 3)} and "
+        f"find a difference of {number(found, 3)} between two systems {with_power}"
+    )
     if best is not None:
-        each = _of(best.n_topics, best.n_assessors, best.design)
+        found = detectable_difference(_parts(components, study), best.n_topics, best.n_assessors, power=plan.power)
         told = (
-            f"By {measure}, {_money(best.budget)} is best spent on {each} ({_money(best.cost)}): that would rank "
-            f"systems with reliability {number(best.reliability, 3)} and tell two apart that differ by "
-            f"{number(Z * best.standard_error_of_difference, 3)}; {reached}"
+            f"{_money(best.budget)} is best spent on {_of(best.n_topics, best.n_assessors, best.design)} "
+            f"({_money(best.cost)}): that would rank systems with reliability {number(best.reliability, 3)} and find a "
+            f"difference of {number(found, 3)} {with_power}; {told}"
         )
-    else:
-        error = components.standard_error_of_difference()
-        told = f"By {measure}, {reached} and tell two apart that differ by {number(Z * error, 3)}"
-    return f"{told}; {advice(grown)}."
+    sentences = [f"By {plan.measure}, {told}", *pair_in_words(plan.pair, plan.power)]
+    return " ".join(f"{sentence}." for sentence in sentences)
 
 
-def advice(grown: Growth) -> str:
-    """More topics against more assessors in words: 20 more topics help more than a fourth assessor."""
-    topics = _more(grown.topics, "topic")
-    assessors = _more(grown.assessors, "assessor") if grown.assessors > 1 else _ordinal(grown.n_assessors + 1)
-    how = {"same": "as much as", "topics": "more than", "assessors": "less than"}[grown.better]
-    told = f"{topics} help{'' if grown.topics > 1 else 's'} {how} {assessors}"
-    if grown.same_as_assessors is None:
-        return f"{told}, which no number of topics makes up for"
-    if grown.better == "same":
-        return told
-    if grown.same_as_assessors == 0:
-        return f"{told}, which would change nothing"
-    return f"{told}, which {_more(grown.same_as_assessors, 'topic')} would match"
+def pair_in_words(pair: PairPlan | None, power: float) -> Iterator[str]:
+    """Whether the two already differ significantly, what a difference of the wanted size takes, and what helps."""
+    if pair is None:
+        return
+    one = pair.found
+    told = one.sentence().split("; another")[0]
+    yield f"{told}: {'they already differ significantly' if one.excludes_zero else 'that is not significant'}"
+    if pair.size > 0:
+        aim = f"To find a true difference of {pair.size:.3g} between them with probability {power:g}"
+        if pair.n_topics is None and pair.cheapest is None:
+            yield f"{aim}, {pair.max_topics:,} topics and {pair.max_assessors} assessors are too few"
+        elif pair.n_topics is None and pair.cheapest is not None:
+            too_few = f"with {_with_whom(one)}, {pair.max_topics:,} topics are too few"
+            yield f"{aim}, judge {_of(*pair.cheapest, 'crossed')}: {too_few}"
+        elif pair.n_topics is not None:
+            topics = _count(pair.n_topics, "topic")
+            verb = "judge {}" if pair.n_topics > one.n_topics else "{} are enough"
+            yield f"{aim}, {verb.format(f'{topics} with {_with_whom(one)}')}"
+    if pair.equal is not None and (told := advice_of(pair.equal)):
+        yield told[0].upper() + told[1:]
+
+
+def _with_whom(found: Difference) -> str:
+    if not found.mean_squares:
+        return "one assessor" if found.n_assessors == 1 else "assessors of their own, as many as now"
+    return f"these {found.n_assessors} assessors"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _money(value: float) -> str:
@@ -198,13 +323,9 @@ def _money(value: float) -> str:
     return f"{value:,.2f}".removesuffix(".00")
 
 
-def _more(n: int, what: str) -> str:
-    return f"{n:,} more {what}{'' if n == 1 else 's'}"
-
-
 def _of(n_topics: int, n_assessors: int, design: str) -> str:
     """18 topics with the same 5 assessors; 43 topics with 2 assessors each."""
-    topics = f"{n_topics:,} topic{'' if n_topics == 1 else 's'}"
+    topics = _count(n_topics, "topic")
     if n_assessors == 1:
         return f"{topics} with one assessor {'for all' if design == 'crossed' else 'each'}"
     return (
@@ -214,20 +335,8 @@ def _of(n_topics: int, n_assessors: int, design: str) -> str:
     )
 
 
-_ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-
-
-def _ordinal(n: int) -> str:
-    """A fourth assessor, an eighth, a 21st; from the second on."""
-    if n <= 10:
-        said = _ORDINALS[n - 2]
-    else:
-        end = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-        said = f"{n}{end}"
-    return f"{'an' if said == 'eighth' or said[0] == '8' or said in ('11th', '18th') else 'a'} {said} assessor"
-
-
-def _notes(components: VarianceComponents, study: DesignStudy, best: BestDesign | None, costs: Costs) -> Iterator[str]:
+def _notes(plan: Plan) -> Iterator[str]:
+    components, study, best, costs = plan.components, plan.study, plan.best, plan.costs
     crossed = components.design == "crossed"
     yield (
         f"design: {components.design}, "
@@ -247,7 +356,19 @@ def _notes(components: VarianceComponents, study: DesignStudy, best: BestDesign 
             f"uncertain: what assessors do rests on {components.n_assessors:g} of them; take the designs with more or "
             "fewer as rough"
         )
-    yield f"apart: {Z} standard errors of a difference of two systems; topics and assessors both drawn anew"
+    yield (
+        "finds: the smallest true difference that the recommended interval of `qrowd compare` (95 %) finds with "
+        f"probability {plan.power:g}, on average over pairs of systems; with one assessor that interval knows nothing "
+        "of other assessors"
+    )
+    if plan.pair is not None:
+        first = plan.pair.found
+        yield (
+            f"pair: {first.first} and {first.second}, by the components of their own difference ({first.reason}); a "
+            "leader's lead is larger than what it will be, since it was chosen for being largest"
+        )
+        if plan.pair.equal is not None:
+            yield ADVICE_NOTE
     if costs.given and costs.documents is not None:
         yield (
             f"cost: topics x {_money(costs.topic_cost)} + topics x assessors x {costs.documents:,.5g} documents x "
@@ -276,23 +397,26 @@ def _share(value: float) -> str:
     return "-" if np.isnan(value) else f"{100 * value:.1f} %"
 
 
-DESIGN_HEADER = ["topics", "assessors", "reliability", "dependability", "s.e. of a mean", "apart"]
+DESIGN_HEADER = ["topics", "assessors", "reliability", "dependability", "s.e. of a mean", "finds"]
 
 
 def _study_table(plan: Plan) -> Table:
-    return _design_table("what other numbers of topics, and of assessors for each, would give", plan.study)
+    title = "what other numbers of topics, and of assessors for each, would give"
+    return _design_table(title, plan.study, plan.detectable)
 
 
-def _best_table(best: BestDesign) -> Table:
-    return _design_table("what the budget buys, by the number of assessors for each topic", best.by_assessors)
+def _best_table(plan: Plan, best: BestDesign) -> Table:
+    study = best.by_assessors
+    title = "what the budget buys, by the number of assessors for each topic"
+    return _design_table(title, study, _detectable(plan.components, study, plan.power))
 
 
-def _design_table(title: str, study: DesignStudy) -> Table:
+def _design_table(title: str, study: DesignStudy, detectable: Floats) -> Table:
     priced = not np.isnan(study.cost).all()
     columns: tuple[Floats, ...] = (study.reliability, study.dependability, study.standard_error)
     rows = []
     for i in range(study.n_topics.size):
         row = [f"{study.n_topics[i]:,}", str(study.n_assessors[i]), *(number(column[i]) for column in columns)]
-        row.append(number(Z * study.standard_error_of_difference[i]))
+        row.append(number(detectable[i]))
         rows.append([*row, f"{study.cost[i]:,.2f}"] if priced else row)
     return Table(title, [*DESIGN_HEADER, "cost"] if priced else DESIGN_HEADER, rows)

@@ -16,7 +16,7 @@ from qrowd.comparison.resampling import panel_of
 from qrowd.comparison.standings import settled, standings
 from qrowd.errors import NoOverlapError
 from qrowd.model.scores import Floats, known_mean
-from qrowd.reports import certainty
+from qrowd.reports.advice import advice as advice_on
 from qrowd.reports.comparison import Choices, MeasureComparison
 
 LEADING = 10  # systems whose every pair is looked at
@@ -141,7 +141,7 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
     return Answer(
         verdict=_verdict(first, equals, may_be_best, len(names), known=part.ranks is not None),
         sentence=_sentence(part, sure, first, second),
-        advice=certainty.advice(sure) if sure else "",
+        advice=advice_on(sure) if sure else "",
         first=first,
         second=second,
         equals=equals,
