@@ -98,8 +98,9 @@ def _shared(values: list[Floats], declared: list[Scale]) -> list[Scale]:
     if len(declared) == 1 and declared[0].problem(everything) is None:
         return [replace(declared[0], declared=False)] * len(values)
     own = [infer_scale(given) for given in values]
-    if common_scale(values, own) is not None:
-        return [infer_scale(everything)] * len(values)
+    shared = common_scale(values, own)
+    if shared is not None:
+        return [shared] * len(values)
     whole = [a for a, scale in enumerate(own) if scale.kind in ("binary", "graded")]
     if whole:
         grades = infer_scale(np.concatenate([values[a] for a in whole]))
@@ -133,21 +134,18 @@ def two_unlike(assessors: Sequence[str], scales: Sequence[Scale]) -> str:
 
 
 def common_scale(values: Sequence[Floats], scales: Sequence[Scale]) -> Scale | None:
-    """The one scale of which all of these may be a part; None where there cannot be one.
+    """The one scale of which all of these may be parts; None where there cannot be one.
 
-    Declared scales must end at the same maximum, and undeclared values must fit it. Inferred ones may be parts of the
-    widest, unless fractions end at another maximum than the highest, or a 0 stands beside magnitudes.
+    All may be parts of the widest, unless fractions end at another maximum than the highest, or a 0 stands beside
+    magnitudes.
     """
-    declared = [scale for scale in scales if scale.declared]
     kinds = get_args(Kind)
-    widest = max(declared or scales, key=lambda scale: (kinds.index(scale.kind), scale.maximum))
+    widest = max(scales, key=lambda scale: (kinds.index(scale.kind), scale.maximum))
     for given, scale in zip(values, scales, strict=True):
-        if scale.declared:
-            apart = scale.maximum != widest.maximum
-        elif declared or widest.kind == "magnitude":
+        if widest.kind == "magnitude":
             apart = widest.problem(given) is not None
         else:
             apart = scale.maximum > widest.maximum or (scale.kind == "fractions" and scale.maximum < widest.maximum)
         if apart:
             return None
-    return widest if declared or alike(scales) else infer_scale(np.concatenate(values))
+    return widest

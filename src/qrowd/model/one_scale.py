@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.inferred_scales import alike, common_scale, two_unlike
 from qrowd.model.judgments import Judgments
+from qrowd.model.other_numbers import other_numbers
 from qrowd.model.scales import Scale
 
 CombineScales = Literal["auto", "as-is", "unit", "relevant"]
@@ -43,9 +44,12 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
     Raises
     ------
     ScaleError
-        Magnitudes beside another scale; "as-is" of scales that cannot be parts of one.
+        Magnitudes beside another scale; "as-is" of scales that cannot be parts of one; "auto" of a table in which two
+        assessors say the same in other numbers.
     """
     how = combined_how(judgments.scales, combine_scales, unlike)
+    if combine_scales == "auto":
+        _refuse_other_numbers(judgments)
     if how == "unit":
         _refuse_magnitudes(judgments)
         unit = judgments.unit_grades()
@@ -66,6 +70,22 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
             "(--combine-scales)"
         )
     return replace(judgments, scales=(shared,) * len(judgments.scales))
+
+
+def _refuse_other_numbers(judgments: Judgments) -> None:
+    found = other_numbers(judgments)
+    if found is not None:
+        shared = judgments.scales[judgments.assessors.index(found.short)]
+        own = {**dict.fromkeys(judgments.assessors, shared), **judgments.own_scales()}
+        pairs = [(name, own[name]) for name in (found.short, found.long)]
+        declared = " ".join(f"--scale '{name}={scale}'" for name, scale in pairs)
+        raise ScaleError(
+            f"assessors {found.short} and {found.long} of one table were taken to share the inferred scale {shared}, "
+            f"but {found.long} gave more than {found.top:g} to {found.n_more:,} of {found.n:,} documents to which "
+            f"{found.short} gave {found.top:g}, the highest grade {found.short} uses, and they agree on what is "
+            f"relevant: the same in other numbers. Declare each one's scale ({declared}), or the scale they share "
+            f"(--scale '*={shared}'); in Python scales={{{', '.join(f'{name!r}: {str(s)!r}' for name, s in pairs)}}}"
+        )
 
 
 def _refuse_magnitudes(judgments: Judgments) -> None:
