@@ -6,8 +6,9 @@ topics_needed                   how many topics people must judge for an interva
 
 alternative_annotator_test, people_tested   may a model stand in for people; the same asked of each person
 human_ceiling                   what people's grades, taken for a ranking, score by a reference
-favours                         whether a judge favours a group of systems
-under_label_uncertainty         scores and ranks over draws of the labels, from assessors or a posterior
+favours                         whether a judge favours a group of systems, more than people's tastes differ
+expected_scores                 what judges would be expected to score systems at their own severity
+under_label_uncertainty         spread of scores and ranks over draws of the labels, from assessors or a posterior
 one_judgment_each               how far the ranking by one judgment per document strays from a reference
 merged_runs, complete_lists     simulated runs of lists that were judged without a gap
 """
@@ -28,6 +29,7 @@ from qrowd.certainty.prediction_powered import (
 )
 from qrowd.certainty.prediction_powered_documents import PredictionPoweredDocuments, prediction_powered_documents
 from qrowd.certainty.prediction_powered_planning import TopicsNeeded, topics_needed
+from qrowd.certainty.severity import expected_scores
 
 __all__ = [
     "AnnotatorTest",
@@ -44,6 +46,7 @@ __all__ = [
     "TopicsNeeded",
     "alternative_annotator_test",
     "complete_lists",
+    "expected_scores",
     "favours",
     "human_ceiling",
     "merged_runs",

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from qrowd.model.measure import Measure
     from qrowd.model.scores import Scores
 
+SHUFFLING = 1  # seed of the shuffles behind --group; their noise is far below what people differ
+
 
 def replace(
     judgments: Annotated[
@@ -63,9 +65,6 @@ def replace(
     documents: Annotated[
         str, typer.Option(help="Ranked for the ceiling: pool | seen", rich_help_panel=CONVENTIONS)
     ] = "pool",
-    standardise: Annotated[
-        bool, typer.Option("--standardise", help="Divide scores by the judge's spread.", rich_help_panel=CONVENTIONS)
-    ] = False,
     output: Output = None,
     assessor: Who = "file",
     recode: Recode = None,
@@ -105,7 +104,7 @@ def replace(
     favour, scores = None, None
     if runs:
         conventions = Conventions(repeats=repeats, min_coverage=min_coverage)  # type: ignore[arg-type]
-        favour, scores = _favour(runs, together, name, wanted, groups, standardise, conventions)
+        favour, scores = _favour(runs, together, name, wanted, groups, conventions)
     deliver(replacement_document(test, line, kappas, ceiling, favour, scores), output)
 
 
@@ -115,19 +114,21 @@ def _favour(
     model: str,
     measure: Measure,
     groups: dict[str, list[str]],
-    standardise: bool,
     conventions: Conventions,
 ) -> tuple[Favour, Scores]:
     """Whom the model favours, and the scores it was taken from."""
     from qrowd import files
     from qrowd.certainty.favour import favours
+    from qrowd.certainty.severity import expected_scores
     from qrowd.comparison.labelled import Named
     from qrowd.evaluation import score
 
-    scores = score(files.read_runs(runs), judgments, [measure], conventions)
+    retrieved = files.read_runs(runs)
+    scores = score(retrieved, judgments, [measure], conventions)
+    expected = expected_scores(retrieved, judgments, measure, model, conventions=conventions, rng=SHUFFLING)
     names = {"assessor": scores.assessors, "topic": scores.topics, "system": scores.systems}
     one = Named(scores.of(scores.measures[0]), names)
-    return favours(one, groups, None, model, standardise=standardise), scores
+    return favours(one, groups, None, model, expected=expected), scores
 
 
 def _groups(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:

@@ -22,6 +22,7 @@ from qrowd.errors import NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.favour import favour_notes, favour_sentences, favour_table
 from qrowd.reports.notes import notes
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def replacement_document(
         tables.append(_ceiling_table(ceiling))
         told.append(_ceiling_sentence(ceiling, test.model))
     if favour is not None:
-        tables.append(_favour_table(favour))
-        told += _favour_sentences(favour)
+        tables.append(favour_table(favour))
+        told += favour_sentences(favour)
 
     def frame() -> pandas.DataFrame:
         made: pandas.DataFrame = test.to_frame()
@@ -81,7 +82,7 @@ def replacement_document(
 
     said = [*_test_notes(test, people, kappas)]
     said += [] if ceiling is None else _ceiling_notes(ceiling)
-    said += [] if favour is None else _favour_notes(favour)
+    said += [] if favour is None else favour_notes(favour)
     said += [] if scores is None else notes(scores)
     return Document(" ".join(told), tuple(tables), tuple(said), frame, content)
 
@@ -224,51 +225,3 @@ def _ceiling_notes(ceiling: Ceiling) -> list[str]:
     if ceiling.n_topics_left_out:
         told.append(f"left out: {ceiling.n_topics_left_out} topics of the reference that no person judged")
     return told
-
-
-# ---------------------------------------------------------------------- the favour
-
-
-def _favour_sentences(favour: Favour) -> list[str]:
-    told = []
-    for g, group in enumerate(favour.groups):
-        value, low, high = favour.value[g], favour.low[g], favour.high[g]
-        figures = f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
-        if low <= 0 <= high:
-            told.append(f"It does not clearly favour or disfavour {group}: {figures}.")
-            continue
-        verb = "favours" if value > 0 else "disfavours"
-        known = favour.people_value[g][~np.isnan(favour.people_value[g])]
-        beside = "" if not known.size else f"; people range from {known.min():+.3f} to {known.max():+.3f}"
-        told.append(f"It {verb} {group}: {figures}{beside}.")
-    return told
-
-
-def _favour_table(favour: Favour) -> Table:
-    rows = []
-    for g, group in enumerate(favour.groups):
-        name = f"{group} ({favour.n_systems[g]} of {favour.n_systems_in_all})"
-        rows.append(
-            [
-                name,
-                favour.model,
-                *_cells(favour.value[g], favour.low[g], favour.high[g], favour.p[g]),
-                str(favour.n_topics[g]),
-            ]
-        )
-        for j, who in enumerate(favour.people):
-            own = (favour.people_value[g, j], favour.people_low[g, j], favour.people_high[g, j], favour.people_p[g, j])
-            rows.append([name, who, *_cells(*own), str(favour.people_n_topics[g, j])])
-    title = "favour: how much further a group stands above the other systems than by the (other) people"
-    return Table(title, ["system", "assessor", "favour", "low", "high", "p", "topics"], rows)
-
-
-def _cells(value: float, low: float, high: float, p: float) -> list[str]:
-    return ["-" if np.isnan(x) else f"{x:+.4f}" for x in (value, low, high)] + [probability(p)]
-
-
-def _favour_notes(favour: Favour) -> list[str]:
-    how = "divided by the judge's spread over systems, topic by topic" if favour.standardised else "as they are"
-    return [
-        f"favour: difference in differences, Student's {100 * favour.confidence:g} % interval over topics; scores {how}"
-    ]
