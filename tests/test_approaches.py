@@ -8,6 +8,7 @@ from qrowd.approaches import DEFINITIONS, _side_by_side, approach, score_by
 from qrowd.aware import NAMES, random_gaps
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.evaluation import Conventions
+from qrowd.files import read_judgments, read_runs
 from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.summary import summarise
@@ -16,6 +17,11 @@ from qrowd.simulation import simulate_demo, simulate_magnitudes
 RUNS, PANEL, TRUTH = simulate_demo()
 EXPERTS = PANEL.select(assessors=["ann", "bob", "lena", "sven"])
 MEASURES = ["nDCG@10", "P@5"]
+WHOLE_GRADES = (
+    *(f"binary-{model}" for model in ("gpt4", "gpt4o", "llama32")),
+    *(f"exam-graded-max-{model}" for model in ("gpt4", "gpt4o")),
+    *(f"umbrela-{model}" for model in ("gpt4", "gpt4o", "llama32")),
+)
 
 
 def by(text, **options):
@@ -130,3 +136,20 @@ def test_what_is_not_an_approach_is_refused():
         by("sgl_tau_msd(polarity=up)")
     with pytest.raises(ArgumentError, match="approaches: none"):
         score_by([], RUNS, EXPERTS, MEASURES)
+
+
+def test_dl21s_leader_by_majority_is_no_matter_of_the_coin(dl21):
+    """On their own scales (0/1, 0-3, 0-5) the eight judges of whole grades and NIST never tie on what is relevant; as
+    numbers on one scale they leave 1,505 of 10,828 documents to the coin."""
+    files = {name: dl21 / "judges" / f"{name}.qrels.gz" for name in WHOLE_GRADES}
+    judgments = read_judgments({"nist": dl21 / "qrels.nist.txt", **files})
+    assert len(set(map(str, judgments.scales))) == 3
+    runs = read_runs(dl21 / "runs")
+    leaders = set()
+    for seed in (1, 2, 3):
+        scores = score_by(["majority"], runs, judgments, ["nDCG@10"], seed=seed)
+        assert scores.attributes["combined"] == {"majority": "relevant"}
+        leaders.add(scores.systems[int(scores.values[0, 0].mean(axis=0).argmax())])
+    assert leaders == {"pash_f1"}
+    assert aggregation.majority_vote(judgments, rng=1).n_ties == 0
+    assert aggregation.majority_vote(judgments, rng=1, combine_scales="as-is").n_ties == 1_505
