@@ -30,7 +30,7 @@ def test_an_inferred_scale_is_called_inferred():
 
 def test_assessors_who_never_reach_rel_are_named_with_the_measure():
     assert told(FULL, measures=["AP(rel=2)", "RR"])["never relevant"] == (
-        "ann of 1 assessors never reach what AP(rel=2) counts as relevant"
+        "ann of 1 assessor never reaches what AP(rel=2) counts as relevant"
     )
 
 
@@ -44,7 +44,7 @@ def test_partial_coverage_is_counted():
 
 def test_repeats_are_counted_with_the_rule():
     assert told([*FULL, FULL[0]], repeats="last")["repeats"] == (
-        "1 judgments repeat one by the same assessor; the last counts"
+        "1 judgment repeats one by the same assessor; the last counts"
     )
 
 
@@ -59,7 +59,7 @@ def test_ties_are_counted_with_the_rule(ties, rule):
 def test_ranks_that_contradict_the_scores_are_counted():
     frame = {"topic": ["q1", "q1"], "document": ["d1", "d2"], "score": [1.0, 2.0], "rank": [1, 2]}
     runs = qrowd.Runs.from_frame(pandas.DataFrame(frame), system="A")
-    assert told(FULL, runs=runs)["ranks"].startswith("in 1 lists")
+    assert told(FULL, runs=runs)["ranks"].startswith("in 1 list the rank column")
 
 
 def test_the_share_nobody_judged_is_told():
@@ -94,7 +94,7 @@ def test_missing_lists_and_topics_nobody_judged_are_counted():
     runs = qrowd.Runs.from_dict({"A": {"q1": {"d1": 1}}, "B": {"q1": {"d1": 1}, "q9": {"d1": 1}}})
     found = told(FULL, runs=runs)
     assert found["missing"] == "2 judged topics a run has no list for score 0"
-    assert found["not judged"] == "1 topics of the runs, ignored"
+    assert found["not judged"] == "1 topic of the runs, ignored"
 
 
 def test_scores_that_went_through_arithmetic_get_no_notes():

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from qrowd.reports.document import Document, Table
+from qrowd.reports.document import Document, Table, count
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -23,7 +23,7 @@ def all_campaigns(found: Sequence[Progress]) -> Document:
     ]
     table = Table("campaigns", ["campaign", "protocol", "status", "done", "slots", "answers", "last answer"], rows)
     n = len(found)
-    sentence = f"{n} campaign{'' if n == 1 else 's'}." if n else "No campaign yet; qrowd campaign create makes one."
+    sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign create makes one."
     return Document(sentence, (table,) if n else (), (), _frame(table))
 
 
@@ -45,15 +45,15 @@ def one_campaign(found: Progress, quality: Quality | None) -> Document:
     if ended:
         notes.append(f"Units that ended otherwise, kept and not counted: {', '.join(ended).replace('_', ' ')}.")
     if found.uncounted:
-        notes.append(f"{found.uncounted} answers are kept and not counted.")
+        notes.append(f"{count(found.uncounted, 'answer is', 'answers are')} kept and not counted.")
     if found.ends is not None:
         notes.append(f"At this pace it ends about {_when(found.ends)}.")
     if quality is not None:
         tables.append(_assessors(quality))
         notes.append(_agreement(quality))
     sentence = (
-        f"{found.campaign} is {found.status}: {found.completed} of {found.slots} units done, {found.open} under way, "
-        f"{found.answers} answers count."
+        f"{found.campaign} is {found.status}: {found.completed} of {count(found.slots, 'unit')} done, "
+        f"{found.open} under way, {count(found.answers, 'answer counts', 'answers count')}."
     )
     return Document(sentence, tuple(tables), tuple(notes), _frame(topics))
 

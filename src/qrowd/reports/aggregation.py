@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qrowd.aggregation import Aggregate
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table, count, number
 
 if TYPE_CHECKING:
     import pandas
@@ -22,8 +22,8 @@ def aggregate_document(merged: Aggregate) -> Document:
 
     n_pairs = merged.pool.document.size
     sentence = (
-        f"{merged.n_judgments:,} judgments of {n_pairs:,} documents by {len(merged.assessors)} assessors, "
-        f"merged by {merged.name}{_ended(merged)}."
+        f"{count(merged.n_judgments, 'judgment')} of {count(n_pairs, 'document')} by "
+        f"{count(len(merged.assessors), 'assessor')}, merged by {merged.name}{_ended(merged)}."
     )
     return Document(sentence, tuple(_tables(merged)), tuple(_notes(merged)), frame)
 
@@ -31,7 +31,9 @@ def aggregate_document(merged: Aggregate) -> Document:
 def _ended(merged: Aggregate) -> str:
     if merged.iterations is None:
         return ""
-    return f", which {'converged' if merged.converged else 'DID NOT CONVERGE'} in {merged.iterations:,} iterations"
+    return (
+        f", which {'converged' if merged.converged else 'DID NOT CONVERGE'} in {count(merged.iterations, 'iteration')}"
+    )
 
 
 def _tables(merged: Aggregate) -> list[Table]:
@@ -65,9 +67,11 @@ def _tables(merged: Aggregate) -> list[Table]:
 def _notes(merged: Aggregate) -> list[str]:
     told = [f"method: {merged.method}"]
     if merged.n_ties:
-        told.append(f"ties: in {merged.n_ties:,} documents grades had equal claims")
+        told.append(f"ties: in {count(merged.n_ties, 'document')} grades had equal claims")
     if merged.n_repeats:
-        told.append(f"repeats: {merged.n_repeats:,} judgments repeat one by the same assessor")
+        told.append(
+            f"repeats: {count(merged.n_repeats, 'judgment repeats', 'judgments repeat')} one by the same assessor"
+        )
     if merged.log_likelihood is not None:
         told.append(f"log-likelihood: {merged.log_likelihood:.1f}")
     return told

@@ -9,7 +9,7 @@ import numpy as np
 from qrowd.agreement.alpha import Alpha, AlphaBy
 from qrowd.agreement.assessors import AssessorProfiles
 from qrowd.agreement.pairwise import PairwiseAgreement
-from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.document import Document, Table, count, number, probability
 
 if TYPE_CHECKING:
     import pandas
@@ -50,7 +50,7 @@ def _alpha_row(alpha: Alpha) -> list[str]:
 
 def _sentence(alpha: Alpha) -> str:
     """What alpha is, how sure, and on what."""
-    rests = f"{alpha.n_judgments:,} judgments of {alpha.n_documents:,} documents"
+    rests = f"{count(alpha.n_judgments, 'judgment')} of {count(alpha.n_documents, 'document')}"
     if np.isnan(alpha.value):
         return f"All {rests} say the same, so nothing can be said of agreement beyond chance."
     sure = ""
@@ -64,12 +64,15 @@ def _sentence(alpha: Alpha) -> str:
 def _notes(alpha: Alpha) -> list[str]:
     told = [f"level: {alpha.level}; differences of values count as on that level of measurement"]
     if alpha.n_left_out:
-        told.append(f"left out: {alpha.n_left_out:,} documents that too few judged")
+        told.append(f"left out: {count(alpha.n_left_out, 'document')} that too few judged")
     if alpha.n_repeats:
-        told.append(f"repeats: {alpha.n_repeats:,} judgments repeat one by the same assessor; counted: {alpha.repeats}")
+        repeated = count(alpha.n_repeats, "judgment repeats", "judgments repeat")
+        told.append(f"repeats: {repeated} one by the same assessor; counted: {alpha.repeats}")
     if alpha.bootstrap:
         alone = ", of the only topic" if alpha.n_topics == 1 and alpha.resample == "documents" else ""
-        told.append(f"bootstrap: {alpha.bootstrap:,} replicates, drawing {alpha.resample}{alone}; rng={alpha.seed!r}")
+        told.append(
+            f"bootstrap: {count(alpha.bootstrap, 'replicate')}, drawing {alpha.resample}{alone}; rng={alpha.seed!r}"
+        )
     return told
 
 
@@ -114,7 +117,7 @@ def assessors_document(profiles: AssessorProfiles) -> Document:
         rows.append(row)
     outlying = [(name, why) for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why]
     named = ", ".join(name for name, _ in outlying[:8]) + (" and more" if len(outlying) > 8 else "")
-    of_all = f"of {len(profiles.assessors)} assessors"
+    of_all = f"of {count(len(profiles.assessors), 'assessor')}"
     verb = "stands" if len(outlying) == 1 else "stand"
     sentence = f"{len(outlying)} {of_all} {verb} out: {named}." if outlying else f"None {of_all} stands out."
     notes = [

@@ -146,6 +146,15 @@ def number(value: float, digits: int = 4) -> str:
     return "-" if isnan(value) else f"{value:.{digits}f}"
 
 
+def count(n: float, one: str, several: str = "") -> str:
+    """How many of something: 1 system, 1,200 systems; `several` where it is not `one` with an s.
+
+    >>> count(1, "system"), count(1200, "system"), count(2, "person", "people")
+    ('1 system', '1,200 systems', '2 people')
+    """
+    return f"{n:,.0f} {one if n == 1 else several or one + 's'}"
+
+
 def probability(value: float) -> str:
     """.023, or <.001; - for nan."""
     return "-" if isnan(value) else "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")

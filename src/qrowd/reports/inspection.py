@@ -15,6 +15,7 @@ from qrowd.errors import FileError, InputError
 from qrowd.model.alignment import align
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
+from qrowd.reports.document import count
 
 MISTAKES_SHOWN = 10
 Whole = TypeVar("Whole", Judgments, Runs)
@@ -75,19 +76,21 @@ class Inspection:
             runs = self.runs
             n_lists = np.count_nonzero(runs.ranked().lengths)
             gaps = len(runs.systems) * len(runs.topics) - n_lists
-            remarks.append(f"runs: {len(runs.systems)} systems, {len(runs.topics)} topics, {len(runs):,} documents")
+            topics, documents = count(len(runs.topics), "topic"), count(len(runs), "document")
+            remarks.append(f"runs: {count(len(runs.systems), 'system')}, {topics}, {documents}")
             if gaps:
-                remarks.append(f"gaps: {gaps:,} (system, topic) pairs have no list")
+                remarks.append(f"gaps: {count(gaps, '(system, topic) pair has', '(system, topic) pairs have')} no list")
             if contradictions := runs.rank_contradictions:
-                remarks.append(f"ranks: in {contradictions:,} lists the rank column contradicts the scores")
+                remarks.append(f"ranks: in {count(contradictions, 'list')} the rank column contradicts the scores")
         if self.judgments is not None:
             given = self.judgments
             remarks.append(
-                f"judgments: {len(given):,} of {len(given.topics)} topics and {len(given.documents):,} documents "
-                f"by {len(given.assessors)} assessors"
+                f"judgments: {len(given):,} of {count(len(given.topics), 'topic')} and "
+                f"{count(len(given.documents), 'document')} by {count(len(given.assessors), 'assessor')}"
             )
             if negative := int((given.value < 0).sum()):
-                remarks.append(f"negative: {negative:,} values below 0 mean pooled but not judged, unless recoded")
+                mean = count(negative, "value below 0 means", "values below 0 mean")
+                remarks.append(f"negative: {mean} pooled but not judged, unless recoded")
         if self.runs is not None and self.judgments is not None:
             remarks.append(_together(self.runs, self.judgments))
         return remarks
@@ -98,7 +101,8 @@ def _together(runs: Runs, judgments: Judgments) -> str:
     if not shared:
         return "together: runs and judgments share no topic"
     unjudged = align(runs, judgments.panel().pool).unjudged_share(10)
-    return f"together: {shared} shared topics; {100 * unjudged:.1f} % of the first 10 documents were judged by nobody"
+    told = f"together: {count(shared, 'shared topic')}"
+    return f"{told}; {100 * unjudged:.1f} % of the first 10 documents were judged by nobody"
 
 
 def inspect(paths: Sequence[str], assessor: str = "file") -> Inspection:

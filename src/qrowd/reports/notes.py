@@ -11,6 +11,7 @@ from qrowd.evaluation import measure
 from qrowd.model.inferred_scales import alike
 from qrowd.model.one_scale import Combined
 from qrowd.model.scores import Scores
+from qrowd.reports.document import count
 from qrowd.reports.scales import DONE, line_of_scales
 
 
@@ -30,10 +31,8 @@ def notes(scores: Scores) -> Iterator[str]:
     yield from _coverage(scores, conventions["min_coverage"])
     compared = not scores.attributes["scales"]  # preferences have none
     if repeats := scores.attributes["repeated_judgments"]:
-        what, rule = (
-            ("preferences", "every one counts") if compared else ("judgments", _REPEATS[conventions["repeats"]])
-        )
-        yield f"repeats: {repeats:,} {what} repeat one by the same assessor; {rule}"
+        what, rule = ("preference", "every one counts") if compared else ("judgment", _REPEATS[conventions["repeats"]])
+        yield f"repeats: {count(repeats, f'{what} repeats', f'{what}s repeat')} one by the same assessor; {rule}"
     yield from _ranking(scores, conventions)
     shares = scores.attributes["unjudged_shares"]
     if any(shares.values()):
@@ -86,8 +85,8 @@ def _never_relevant(scores: Scores) -> Iterator[str]:
             by_group.setdefault(group, []).append(text)
     for group, texts in by_group.items():
         yield (
-            f"never relevant: {_some(list(group))} of {int(judged.sum())} assessors never reach "
-            f"what {', '.join(texts)} counts as relevant"
+            f"never relevant: {_some(list(group))} of {count(judged.sum(), 'assessor')} "
+            f"{'never reaches' if len(group) == 1 else 'never reach'} what {', '.join(texts)} counts as relevant"
         )
 
 
@@ -114,7 +113,7 @@ def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[str]:
         yield f"ties: {tied:,} of {lists:,} ranked lists hold equal scores ({conventions['score_dtype']}), {rule}"
     contradictions = scores.attributes["rank_contradictions"]
     if contradictions:
-        yield f"ranks: in {contradictions:,} lists the rank column contradicts the scores; the scores count"
+        yield f"ranks: in {count(contradictions, 'list')} the rank column contradicts the scores; the scores count"
 
 
 def is_residual(text: str) -> bool:
@@ -145,7 +144,7 @@ def _missing(scores: Scores, missing: str) -> Iterator[str]:
     if scores.attributes["missing_lists"]:
         yield f"missing: {scores.attributes['missing_lists']:,} judged topics a run has no list for {_MISSING[missing]}"
     if scores.attributes["unjudged_topics"]:
-        yield f"not judged: {scores.attributes['unjudged_topics']:,} topics of the runs, ignored"
+        yield f"not judged: {count(scores.attributes['unjudged_topics'], 'topic')} of the runs, ignored"
 
 
 def _some(names: list[str], everyone: bool = False) -> str:

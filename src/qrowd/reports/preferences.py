@@ -22,7 +22,7 @@ from qrowd.preferences import (
     preference_table,
     transitivity,
 )
-from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.document import Document, Table, count, number, probability
 
 if TYPE_CHECKING:
     import pandas
@@ -70,7 +70,8 @@ def _shared(preferences: Preferences, chains: bool) -> PairwisePreferences | Non
 
 def _sentence(preferences: Preferences, own: Transitivity, shared: PairwisePreferences | None) -> str:
     n = len(preferences.assessors)
-    parts = [f"{len(preferences):,} preferences of {n} assessor{'s' * (n != 1)} on {len(preferences.topics)} topics"]
+    of_whom = f"of {count(n, 'assessor')} on {count(len(preferences.topics), 'topic')}"
+    parts = [f"{count(len(preferences), 'preference')} {of_whom}"]
     if not np.isnan(own.rate):
         parts.append(f"{100 * own.rate:.1f} % of chains are kept")
     if shared is not None:
@@ -131,11 +132,12 @@ def _notes(preferences: Preferences, own: Transitivity) -> Iterator[str]:
     yield "chains kept: of i over j over k, all three pairs judged, how often i over k"
     yield f"tested chains: {_tested(own)}"
     if own.n_repeats:
-        yield f"repeats: {own.n_repeats:,} preferences repeat a pair of the same assessor; what most of them say holds"
+        repeated = count(own.n_repeats, "preference repeats", "preferences repeat")
+        yield f"repeats: {repeated} a pair of the same assessor; what most of them say holds"
     if own.n_contradictions:
         yield (
-            f"contradictions: {own.n_contradictions:,} pairs were ordered both ways by the same assessor, "
-            f"{own.n_undecided:,} of them as often one way as the other (no order)"
+            f"contradictions: {count(own.n_contradictions, 'pair was', 'pairs were')} ordered both ways by the same "
+            f"assessor, {own.n_undecided:,} of them as often one way as the other (no order)"
         )
     found = cycles(preferences)
     if found:
@@ -147,7 +149,7 @@ def _notes(preferences: Preferences, own: Transitivity) -> Iterator[str]:
     if preferences.first is not None and not np.isnan(preferences.first).all():
         bias = position_bias(preferences.pooled())
         yield (
-            f"shown first: preferred in {100 * bias.share[0]:.1f} % of {bias.n[0]:,} preferences "
+            f"shown first: preferred in {100 * bias.share[0]:.1f} % of {count(bias.n[0], 'preference')} "
             f"(p {probability(bias.p[0])})"
         )
 
@@ -206,15 +208,15 @@ def strength_document(found: BradleyTerry) -> Document:
     ended = "converged" if found.converged else "DID NOT CONVERGE"
     adversaries = [name for name, r in zip(found.assessors, found.reliability, strict=True) if r < 0]
     sentence = (
-        f"Bradley-Terry strengths of {int((~np.isnan(found.strength)).sum()):,} documents on "
-        f"{len(found.pool.topics)} topics from {found.n_comparisons:,.0f} preferences, {ended} in "
-        f"{found.iterations:,} iterations"
+        f"Bradley-Terry strengths of {count((~np.isnan(found.strength)).sum(), 'document')} on "
+        f"{count(len(found.pool.topics), 'topic')} from {count(found.n_comparisons, 'preference')}, {ended} in "
+        f"{count(found.iterations, 'iteration')}"
         + (f"; {', '.join(adversaries)} would rather prefer the worse document." if adversaries else ".")
     )
     notes = [f"method: {found.method}", f"log-likelihood: {found.log_likelihood:.1f}"]
     if found.n_replicates:
         notes.append(
-            f"intervals: {100 * found.confidence:g} %, {found.n_replicates:,} replicates over {found.over}; "
+            f"intervals: {100 * found.confidence:g} %, {count(found.n_replicates, 'replicate')} over {found.over}; "
             f"seed: {found.seed}"
         )
     parts = int(sum(found.component[found.pool.rows(t)].max(initial=-1) for t in range(len(found.pool.topics))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from qrowd.reports.document import probability
+from qrowd.reports.document import count, probability
 from qrowd.reports.notes import looked_at
 from qrowd.reports.report import Report, interval, signed
 from qrowd.reports.report_merging import PANEL
@@ -14,23 +14,20 @@ NAMED = 4
 
 
 def on_systems(report: Report) -> str:
-    """How many may be the best, and how many are surely behind."""
-    answer, of_all = report.answer, len(report.systems)
-    behind = sum(row.gap_high < 0 for row in report.systems)
-    level = f"{100 * answer.confidence:g} %"
-    one_by_one = f"Taken one by one, {{}} of {of_all - 1} other systems are told apart from"
-    told = f"{one_by_one.format(behind)} {report.yardstick} as worse ({level})."
-    if report.baseline is not None:
-        ahead = sum(row.gap_low > 0 for row in report.systems)
-        told = f"{one_by_one.format(ahead)} the baseline {report.yardstick} as better, {behind} as worse ({level})."
-    if not answer.may_be_best or not report.systems[0].rank_low:
-        return told
-    if len(answer.may_be_best) == 1:
-        return f"{told} Taken all together, which is more careful, {answer.first} is still the best."
-    return (
-        f"{told} Taken all together, which is more careful, {len(answer.may_be_best)} systems may be the best: "
-        f"{_some(answer.may_be_best)}."
-    )
+    """How many differ significantly from the one all are compared with, and which may be the best."""
+    answer, others = report.answer, len(report.systems) - 1
+    if not answer.best_set:
+        return "The systems share too few topics to say which of them differ."
+    ahead, behind = (sum(row.significant and sign * row.gap > 0 for row in report.systems) for sign in (1, -1))
+    level = f"(p < {report.choices['alpha']:g}, adjusted for all pairs of systems)"
+    if report.baseline is None:
+        told = f"{behind} of {others} other systems are significantly worse than {report.compared_with} {level}"
+    else:
+        told = (
+            f"Of {others} other systems, {ahead} are significantly better than the baseline {report.compared_with}, "
+            f"{behind} significantly worse {level}"
+        )
+    return f"{told}; {answer.best_set}."
 
 
 def on_pairs(report: Report) -> str:
@@ -39,10 +36,11 @@ def on_pairs(report: Report) -> str:
     if not pairs:
         return "The leading systems share too little to be compared."
     names = dict.fromkeys(name for row in pairs for name in (row.first, row.second))
-    apart, known = sum(row.survives for row in pairs), [row for row in pairs if not isnan(row.another_panel)]
+    significant = sum(row.significant for row in pairs)
+    known = [row for row in pairs if not isnan(row.another_panel)]
     told = (
-        f"Of {len(pairs)} differences among {len(names)} leading systems, {apart} {'is' if apart == 1 else 'are'} told "
-        "apart when topics and assessors could both have been others"
+        f"Of {len(pairs)} differences among {len(names)} leading systems, {significant} "
+        f"{'is' if significant == 1 else 'are'} significant when topics and assessors could both have been others"
     )
     if not known:
         return (
@@ -107,8 +105,8 @@ def on_coverage(report: Report) -> str:
     facts = report.facts
     told = (
         f"{facts['judgments']:,} judgments of {facts['documents']:,} documents by "
-        f"{_count(facts['assessors'], 'assessor')} on {_count(facts['topics'], 'topic')}; "
-        f"{_count(facts['systems'], 'system')}."
+        f"{count(facts['assessors'], 'assessor')} on {count(facts['topics'], 'topic')}; "
+        f"{count(facts['systems'], 'system')}."
     )
     unjudged = f"{100 * facts['unjudged_share']:.1f} % of {looked_at(facts['unjudged_cut'])} results"
     return f"{told} {unjudged} were judged by nobody."
@@ -134,10 +132,6 @@ def answer_panel(report: Report) -> str:
     """As many other judges."""
     n = report.facts["assessors"]
     return f"another panel of {n}" if n > 1 else "another assessor"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qrowd.preferences.scheduling import Curves
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table, count, number
 
 if TYPE_CHECKING:
     import pandas
@@ -32,8 +32,8 @@ def curves_document(curves: Curves, about: str) -> Document:
 
     sentence = (
         f"Of {len(names)} ways to ask, {fewest} needs the fewest judgments: {overall[fewest][0]:.2f} times the number "
-        f"of documents over {n_topics} topics, and leaves {100 * overall[fewest][2]:.1f} % of pairs of systems in "
-        "another order than all judgments would."
+        f"of documents over {count(n_topics, 'topic')}, and leaves {100 * overall[fewest][2]:.1f} % of pairs of "
+        "systems in another order than all judgments would."
     )
     return Document(
         sentence,
