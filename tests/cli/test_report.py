@@ -64,7 +64,7 @@ def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):
     content = json.loads((tmp_path / "report.json").read_text())
     told = {name.replace("_", "-"): str(value) for name, value in (content["conventions"] | content["choices"]).items()}
     assert given.items() <= told.items()
-    assert (content["measure"], content["yardstick"]) == ("P@5", "bm25")
+    assert (content["measure"], content["compared_with"]) == ("P@5", "bm25")
     assert content["answer"]["confidence"] == pytest.approx(0.9)
 
 

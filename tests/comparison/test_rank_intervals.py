@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import qrowd
 from oracles import certainty as oracle
 from qrowd.comparison.corrections import benjamini_hochberg
+from qrowd.comparison.labelled import Named
 from qrowd.comparison.randomised import randomised_tukey
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.errors import ArgumentError, NoOverlapError
@@ -41,16 +42,20 @@ def test_ranks_follow_from_the_significant_differences(over):
 
 
 @given(st.integers(0, 100))
-def test_a_rank_lies_within_its_interval_and_the_order_of_systems_does_not_matter(seed):
+def test_a_rank_lies_within_its_interval_and_the_order_of_systems_and_topics_does_not_matter(seed):
     values = scores(seed=seed, systems=4)
     found = rank_intervals(values, n=100, rng=seed)
     assert (found.low <= found.rank).all()
     assert (found.rank <= found.high).all()
     assert found.may_be_best[0] == str(int(np.argmin(found.rank)))
-    topics = rank_intervals(values, over="topics", n=100, rng=seed)
-    order = np.random.default_rng(seed).permutation(4)
-    other = rank_intervals(values[:, :, order], over="topics", n=100, rng=seed)
-    assert other.low.tolist() == topics.low[order].tolist()
+    labels = {"assessor": tuple("abcdef"), "topic": tuple(map(str, range(25))), "system": tuple("wxyz")}
+    named = rank_intervals(Named(values, labels), n=100, rng=seed)
+    random = np.random.default_rng(seed)
+    order, topics = random.permutation(4), random.permutation(25)
+    labels |= {"topic": tuple(labels["topic"][t] for t in topics), "system": tuple("wxyz"[s] for s in order)}
+    other = rank_intervals(Named(values[:, topics][:, :, order], labels), n=100, rng=seed)
+    assert other.p == pytest.approx(named.p[np.ix_(order, order)])
+    assert other.low.tolist() == named.low[order].tolist()
 
 
 def test_an_interval_excludes_no_difference_where_p_is_below_the_level():

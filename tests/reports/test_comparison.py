@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 import qrowd
-from qrowd.comparison import correlations, sign_agreement, systems_anova, top_set
+from qrowd.comparison import correlations, rank_intervals, sign_agreement, top_set
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.scores import Scores
+from qrowd.reports.best_set import may_be_best
 from qrowd.reports.comparison import Choices, compare_systems, comparison_document
 from qrowd.reports.document import render
+from qrowd.reports.report import report_summary
+from qrowd.reports.report_words import on_systems
+from qrowd.reports.summary import summarise
 from qrowd.simulation import simulate_demo
 
 
@@ -42,7 +46,11 @@ def test_the_numbers_are_those_of_the_library(scores):
     panel = qrowd.panel_mean(array)
     assert part.top.members == top_set(panel).members
     assert part.tops[3].members == top_set(array[3]).members
-    assert part.systems.tukey.groups == systems_anova(panel).tukey.groups
+    ranks = rank_intervals(array, rng=1)
+    assert part.ranks.may_be_best == ranks.may_be_best
+    rows = {row["system"]: row for row in part.system_rows()}
+    assert [s for s in rows if rows[s]["may_be_best"]] == list(ranks.may_be_best)
+    assert [rows[s]["p"] for s in ranks.systems] == pytest.approx(ranks.against("rerank-large").p, nan_ok=True)
     others = array.drop_isel(assessor=0).mean("assessor")
     assert part.signs[0] == sign_agreement(array[0], others)
 
@@ -54,7 +62,8 @@ def test_with_a_reference_everyone_is_held_against_it(scores):
     bob = array.sel(assessor="bob")
     assert part.correlations.ap == pytest.approx(correlations(array, "bob").ap, nan_ok=True)
     assert part.top.members == top_set(bob).members
-    assert part.systems.tukey.groups == systems_anova(bob).tukey.groups
+    assert part.ranks.may_be_best == rank_intervals(array.sel(assessor=["bob"]), rng=1).may_be_best
+    assert part.ranks.over == "topics"
     assert part.signs[0] == sign_agreement(array[0], bob)
     assert "bob" not in {row["assessor"] for row in part.assessor_rows()}
     # The panel of the pair, too, is without the reference.
@@ -65,24 +74,45 @@ def test_with_a_reference_everyone_is_held_against_it(scores):
     assert "AP: systems, by bob" in tables_of(comparison)
 
 
-def test_the_sentence_says_who_is_tied_and_for_whom():
+def test_the_sentence_says_who_may_be_the_best_and_for_whom():
     steps = np.linspace(0, 0.2, 8)[:, None]
     clear = steps + np.array([0.5, 0.3, 0.1]) + np.array([[0.0, 0.001, 0.002]]) * steps
     tied = clear.copy()
     tied[::2, 1] += 1.0
     same = np.full((8, 3), 0.5)
-    one = compare_systems(made([clear, clear]))
-    assert one.sentence == (
-        "By M, systems0 is best and tied with no other system (8 topics, Wilcoxon, p < .05); 2 of 2 assessors have "
-        "systems0 among their own best, 2 the very same set."
+    by = "(95 % simultaneous confidence set over topics and assessors"
+    assert compare_systems(made([clear, clear, clear])).sentence == (
+        f"By M, systems0 has the highest mean; systems0 alone may be the best of 3 systems {by}); systems0 has the "
+        "highest mean for 3 of 3 assessors."
     )
     mixed = compare_systems(made([clear, clear, tied, same]))
-    assert "tied with systems1 (8 topics, Wilcoxon, p >= .05); 3 of 3 assessors" in mixed.sentence
-    assert mixed.sentence.endswith("1 the very same set.")
+    assert f"; 2 of 3 systems may be the best {by}): systems0 and systems1; " in mixed.sentence
+    assert mixed.sentence.endswith("systems0 has the highest mean for 2 of 3 assessors.")
     assert mixed.measures[0].tops[3] is None  # all are equal to this assessor
     alone = compare_systems(made([clear]))
-    assert alone.sentence.endswith("p < .05).")
+    assert alone.sentence.endswith(
+        "systems0 alone may be the best of 3 systems (95 % simultaneous confidence set over topics)."
+    )
     assert list(tables_of(alone)) == ["M: systems, by the panel"]
+    two = compare_systems(made([clear, tied]))
+    assert f"{by}; with 2 assessors it may be too small)" in two.sentence
+
+
+def test_evaluate_compare_and_report_name_the_same_set_by_the_same_p():
+    for seed, measure in ((1, "nDCG@10"), (2, "AP"), (3, "RR")):
+        runs, judgments, _ = simulate_demo(rng=seed)
+        scores = qrowd.evaluate(runs, judgments, [measure])
+        compared, summary = compare_systems(scores), summarise(scores, baseline="bm25")
+        report = report_summary(runs, judgments, measure=measure, random_assessors=5, baseline="bm25")
+        ranks = rank_intervals(scores.sel(measure=measure), rng=1)
+        phrase = may_be_best(ranks)
+        assert phrase in compared.sentence
+        assert phrase in summary.sentence
+        assert report.answer.may_be_best == ranks.may_be_best
+        assert phrase in on_systems(report)
+        bm25 = {row["system"]: row["p"] for row in summary.measures[0].rows()}
+        assert {row.system: row.p for row in report.systems} == pytest.approx(bm25, nan_ok=True)
+        assert [bm25[name] for name in ranks.systems] == pytest.approx(ranks.against("bm25").p, nan_ok=True)
 
 
 def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
@@ -93,7 +123,8 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
         sentence = compare_systems(scores, pair=pair).sentence
         assert sentence.startswith("By M, x is ahead of y by 0.050 [")
         assert (
-            "; for 2 of 3 assessors, not for eve; another assessor helps more than judging 20 more topics" in sentence
+            "; for 2 of 3 assessors, not for eve; one more assessor for all topics costs as much as judging about 1 "
+            "more topic and helps at least as much" in sentence
         )
         assert "another panel of 3 assessors would agree with probability " in sentence
     rows = tables_of(compare_systems(scores, pair=("y", "x")))["M: y minus x"].rows
@@ -107,21 +138,24 @@ def test_every_convention_of_the_comparison_is_stated(scores):
     choices = Choices(alpha=0.01, zeros="pratt", correction="holm", sign_ties="half")
     notes = compare_systems(scores, pair=("bm25", "splade"), choices=choices).notes
     start = [note.split(":")[0] for note in notes]
-    assert start[:6] == ["top set", "groups", "groups", "alike", "AP correlation", "same sign"]
-    assert start[6:10] == ["intervals", "P(ahead again)", "rank intervals", "pair"]
-    assert "scales" in start
-    assert "p >= .01" in notes[0]
-    assert "zeros=pratt" in notes[0]
-    assert "Holm" in notes[0]
-    assert "HSD at .01" in notes[1]
-    assert "sign_ties=half" in notes[5]
+    assert start[:5] == [
+        "ranks, p, systems that may be the best", "Wilcoxon top set", "alike", "AP correlation", "same sign"
+    ]  # fmt: skip
+    assert start[5:7] == ["intervals", "P(ahead again)"]
+    assert "pair" in start
+    assert "scale" in start
+    assert "99 % for all together" in notes[0]
+    assert "p >= .01" in notes[1]
+    assert "zeros=pratt" in notes[1]
+    assert "Holm" in notes[1]
+    assert "sign_ties=half" in notes[4]
 
 
 def test_the_file_holds_every_number(scores):
     document = comparison_document(compare_systems(scores, pair=("bm25", "splade")))
     content = json.loads(render(document, "x.json"))
     assert set(content) == {
-        "sentence", "notes", "choices", "conventions", "systems", "groups", "assessors", "pair", "certainty"
+        "sentence", "notes", "choices", "conventions", "systems", "may_be_best", "assessors", "pair", "certainty"
     }  # fmt: skip
     assert len(content["systems"]["AP"]) == 12
     assert content["choices"]["zeros"] == "wilcox"
@@ -178,7 +212,12 @@ def test_a_choice_that_is_none_is_refused(options):
         Choices(**options)
 
 
-def test_one_topic_has_no_groups():
+def test_with_one_topic_nothing_says_which_systems_may_be_the_best():
     comparison = compare_systems(made([[[0.1, 0.2, 0.3]]] * 2))
-    assert comparison.measures[0].systems is None
-    assert tables_of(comparison)["M: systems, by the panel"].rows[0] == ["systems2", "0.3000", "-", "-", "yes", "", "2"]
+    assert comparison.measures[0].ranks is None
+    assert (
+        comparison.sentence
+        == "By M, systems2 has the highest mean; systems2 has the highest mean for 2 of 2 assessors."
+    )
+    rows = tables_of(comparison)["M: systems, by the panel"].rows
+    assert rows[0] == ["systems2", "0.3000", "-", "-", "", "2", "yes", "2"]

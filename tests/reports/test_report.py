@@ -13,7 +13,8 @@ import pytest
 
 from qrowd.agreement import ease_against_agreement, krippendorff_alpha
 from qrowd.approaches import score_by
-from qrowd.comparison import all_differences, difference, holm, rank_intervals, standings
+from qrowd.comparison import difference, rank_intervals, standings
+from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.evaluation import Conventions, score
 from qrowd.model.judgments import Judgments
@@ -46,6 +47,12 @@ def scores(panel):
 
 
 @pytest.fixture(scope="module")
+def ranks(scores):
+    array = Named(scores.of("nDCG@10"), {d: getattr(scores, f"{d}s") for d in ("assessor", "topic", "system")})
+    return rank_intervals(array, n=CHOICES.replicates, rng=CHOICES.seed)
+
+
+@pytest.fixture(scope="module")
 def report(panel):
     return summary_of(*panel, provenance=Provenance("qrowd report", (), "2026-01-01"))
 
@@ -75,47 +82,48 @@ def small(**grades):
 # ---------------------------------------------------------------------- numbers
 
 
-def test_the_answer_is_the_recommended_interval_of_the_leader_and_the_next(report, scores):
+def test_the_answer_is_the_interval_of_the_leader_and_the_next_for_all_pairs_together(report, scores, ranks):
     array = scores.of("nDCG@10")
     first, second = (scores.systems.index(name) for name in (report.answer.first, report.answer.second))
+    gap = ranks.against(second)
+    assert (report.answer.low, report.answer.high, report.answer.p) == pytest.approx(
+        (gap.low[first], gap.high[first], gap.p[first])
+    )
     one = difference(array, first, second)
-    assert (report.answer.low, report.answer.high, report.answer.p) == (one.low, one.high, one.p)
-    assert report.answer.another_panel == one.another_panel()
+    assert report.answer.another_panel == pytest.approx(one.another_panel())
     assert report.answer.difference == pytest.approx(one.difference, abs=1e-12)
+    # One pair alone has a narrower interval, which would not allow for having been chosen by the scores.
+    assert report.answer.low < one.low < one.high < report.answer.high
     means = standings(array).mean
     assert np.argsort(-means)[:2].tolist() == [first, second]
-    assert f"{one.difference:.3f} [{one.low:.3f}, {one.high:.3f}]" in report.answer.sentence
+    assert f"{one.difference:.3f} [{report.answer.low:.3f}, {report.answer.high:.3f}]" in report.answer.sentence
 
 
-def test_an_interval_with_zero_in_it_is_no_win(report, scores):
+def test_an_interval_with_zero_in_it_is_no_win(report, ranks):
     assert report.answer.low < 0 < report.answer.high
     assert " is ahead of " in report.answer.sentence
     assert "beats" not in report.answer.sentence
-    ranks = rank_intervals(scores.of("nDCG@10"), n=500, rng=1)
+    assert report.answer.may_be_best == ranks.may_be_best
     n = len(ranks.may_be_best)
     assert n > 1
     assert report.answer.verdict == f"rerank-large leads, but {n} of 12 systems may be the best"
 
 
-def test_every_system_stands_where_standings_has_it_and_is_held_against_the_leader(report, scores):
+def test_every_system_stands_where_standings_has_it_and_is_compared_with_the_leader(report, scores, ranks):
     array, names = scores.of("nDCG@10"), scores.systems
-    places, pairs = standings(array), all_differences(array)
-    leader = names.index(report.yardstick)
-    p = []
+    places, gap = standings(array), ranks.against(report.compared_with)
     for row in report.systems:
         s = names.index(row.system)
         assert row.mean == pytest.approx(places.mean[s], abs=1e-12)
         assert row.rank == places.rank[s]
         assert row.first_for == places.leads()[s]
-        if s == leader:
-            assert np.isnan(row.gap)
-            continue
-        at = pairs.row(min(s, leader), max(s, leader))
-        sign = 1 if s < leader else -1
-        assert row.gap == pytest.approx(sign * pairs.difference[at], abs=1e-12)
-        assert (row.gap_low, row.gap_high) == pytest.approx(sorted((sign * pairs.low[at], sign * pairs.high[at])))
-        p.append(pairs.p[at])
-    assert [row.p_holm for row in report.systems if row.system != report.yardstick] == pytest.approx(holm(np.array(p)))
+        assert (row.rank_low, row.rank_high) == (ranks.low[s], ranks.high[s])
+        assert (row.gap, row.gap_low, row.gap_high, row.p) == pytest.approx(
+            (gap.difference[s], gap.low[s], gap.high[s], gap.p[s]), nan_ok=True
+        )
+        # A filled dot, an interval without 0 and an adjusted p below the level are one statement.
+        assert row.significant == (row.p < 0.05) == (row.gap_low > 0 or row.gap_high < 0)
+        assert row.may_be_best == (row.system in report.answer.may_be_best)
     means = [row.mean for row in report.systems]
     assert means == sorted(means, reverse=True)
 
@@ -128,18 +136,18 @@ def test_the_interval_of_a_mean_is_that_of_its_difference_to_a_system_that_score
         assert (row.low, row.high) == pytest.approx((one.low, one.high), abs=1e-12)
 
 
-def test_pairs_are_all_of_the_leading_ten_corrected_together(report, scores):
+def test_pairs_are_all_of_the_leading_ten_adjusted_for_all_pairs(report, scores, ranks):
     array, names = scores.of("nDCG@10"), scores.systems
     leading = [row.system for row in report.systems[:10]]
     assert {(row.first, row.second) for row in report.pairs} == {
         (a, b) for i, a in enumerate(leading) for b in leading[i + 1 :]
     }
-    adjusted = holm(np.array([row.p for row in report.pairs]))
-    assert [row.p_holm for row in report.pairs] == adjusted.tolist()
-    assert [row.survives for row in report.pairs] == (adjusted < 0.05).tolist()
+    at = [(names.index(row.first), names.index(row.second)) for row in report.pairs]
+    assert [row.p for row in report.pairs] == pytest.approx([ranks.p[i, j] for i, j in at])
+    assert [row.significant for row in report.pairs] == [bool(ranks.better[i, j]) for i, j in at]
     row = report.pairs[7]
     one = difference(array, names.index(row.first), names.index(row.second))
-    assert (row.difference, row.another_panel) == (one.difference, one.another_panel())
+    assert (row.difference, row.another_panel) == pytest.approx((one.difference, one.another_panel()))
     assert row.ahead_for == standings(array).above(names.index(row.first), names.index(row.second))
 
 
@@ -213,9 +221,9 @@ def test_equal_systems_share_the_lead_and_the_answer_is_about_the_next_one():
     assert {(row.first, row.second) for row in found.pairs} == {("up", "down")}
 
 
-def test_a_baseline_is_the_yardstick(panel):
+def test_all_are_compared_with_a_baseline(panel):
     found = summary_of(*panel, baseline="bm25", score_by=None)
-    assert (found.yardstick, found.answer.first, found.answer.second) == ("bm25", "rerank-large", "bm25")
+    assert (found.compared_with, found.answer.first, found.answer.second) == ("bm25", "rerank-large", "bm25")
     assert "rerank-large beats bm25 by " in found.answer.sentence
     assert next(row for row in found.systems if row.system == "rerank-large").gap > 0
 

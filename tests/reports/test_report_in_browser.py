@@ -85,8 +85,8 @@ def test_no_label_is_cut_off(tab):
 
 
 def test_a_table_sorts_by_number_and_back_and_what_is_unknown_stays_last(tab):
-    column = "#systems tbody tr td:nth-child(4)"  # the gap, unknown to the yardstick itself
-    head = tab.locator("#systems thead button", has_text="gap").first
+    column = "#systems tbody tr td:nth-child(4)"  # the difference, unknown to the one all are compared with
+    head = tab.locator("#systems thead button", has_text="difference").first
     before = tab.locator(column).all_inner_texts()
     assert before[0] == "-"
     head.click()

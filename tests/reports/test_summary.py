@@ -78,6 +78,19 @@ def test_scores_and_their_dataarray_sum_up_alike():
     assert plain.measures[0].frame().equals(labelled.measures[0].frame())
 
 
+def test_the_sentence_names_the_systems_that_may_be_the_best():
+    random = np.random.default_rng(1)
+    values = random.normal(0, 0.02, (1, 3, 10, 3)) + np.array([0.5, 0.49, 0.1])
+    labels = ("a", "b", "c"), tuple(map(str, range(10))), ("A", "B", "C")
+    scores = Scores(("AP",), *labels, values, np.ones((1, 3, 10)), np.ones((3, 10)), {})
+    expected = "2 of 3 systems may be the best (95 % simultaneous confidence set over topics and assessors): A and B"
+    assert f"; {expected}; " in summarise(scores).sentence
+    methods = Scores(("AP",), *labels, values, np.ones((1, 3, 10)), np.ones((3, 10)), {"approaches": ()})
+    assert "A alone may be the best of 3 systems (95 % simultaneous confidence set over topics)" in (
+        summarise(methods).sentence
+    )
+
+
 def test_an_unknown_baseline_gets_the_nearest_name():
     with pytest.raises(ArgumentError, match="did you mean 'bm25'"):
         summarise(scores_of({"a": (3, 2)}, systems=("dense", "bm25")), baseline="bm52")

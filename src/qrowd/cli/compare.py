@@ -1,4 +1,4 @@
-"""`qrowd compare`: which systems are tied with the best, and do assessors agree on that."""
+"""`qrowd compare`: which systems may be the best, and do assessors agree on that."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def compare(
         list[str] | None, typer.Option("-m", "--measure", help="nDCG@10, AP(rel=2), ...; without: nDCG@10")
     ] = None,
     reference: Annotated[
-        str | None, typer.Option(help="Assessor all others are held against; without: the panel.")
+        str | None, typer.Option(help="Assessor all others are compared with; default: the panel.")
     ] = None,
     systems: Annotated[list[str] | None, typer.Option(help="Two systems to look at by themselves.")] = None,
     output: Output = None,
@@ -50,23 +50,28 @@ def compare(
     scale: Scales = None,
     slots: Slots = None,
     alpha: Annotated[
-        float, typer.Option(help="Systems with p below it are told apart.", rich_help_panel=CONVENTIONS)
+        float, typer.Option(help="Systems with p below it are significantly different.", rich_help_panel=CONVENTIONS)
     ] = 0.05,
     zeros: Annotated[
-        str, typer.Option(help="Topics without a difference: wilcox | pratt | zsplit", rich_help_panel=CONVENTIONS)
+        str,
+        typer.Option(
+            help="Topics without a difference, in Wilcoxon tests: wilcox | pratt | zsplit", rich_help_panel=CONVENTIONS
+        ),
     ] = "wilcox",
     correction: Annotated[
-        str, typer.Option(help="Of p in top sets, for many systems: none | holm", rich_help_panel=CONVENTIONS)
+        str, typer.Option(help="Of p in Wilcoxon top sets, for many systems: none | holm", rich_help_panel=CONVENTIONS)
     ] = "none",
     sign_ties: Annotated[
         str, typer.Option(help="Equal scores, in signs: ignore | half | agree", rich_help_panel=CONVENTIONS)
     ] = "ignore",
     replicates: Annotated[
-        int, typer.Option(help="Of the bootstrap of ranks and of a difference.", rich_help_panel=CONVENTIONS)
+        int,
+        typer.Option(
+            help="Replicates of the test of all pairs of systems, and of the bootstrap of a difference.",
+            rich_help_panel=CONVENTIONS,
+        ),
     ] = 10_000,
-    seed: Annotated[
-        int, typer.Option(min=0, help="The same number draws the same replicates.", rich_help_panel=CONVENTIONS)
-    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.", rich_help_panel=CONVENTIONS)] = 1,
     ties: Ties = "document",
     score_dtype: ScoreDtype = "float64",
     unjudged: Unjudged = "nonrelevant",
@@ -76,7 +81,7 @@ def compare(
     repeats: Repeats = "first",
     grades: Grades = "as-is",
 ) -> None:
-    """Which systems are tied with the best, and do the assessors agree on that?"""
+    """Which systems may be the best, and do the assessors agree on that?"""
     from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.errors import ArgumentError

@@ -10,6 +10,7 @@ from qrowd.cli.options import (
     CONVENTIONS,
     DATABASE,
     Campaign,
+    CombineScales,
     ConventionRepeats,
     Database,
     Empty,
@@ -62,9 +63,8 @@ def evaluate(
     min_coverage: MinCoverage = 0.1,
     repeats: ConventionRepeats = "first",
     grades: Grades = "as-is",
-    seed: Annotated[
-        int, typer.Option(min=0, help="Of methods: the same number, the same coins.", rich_help_panel=CONVENTIONS)
-    ] = 1,
+    combine_scales: CombineScales = "auto",
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.", rich_help_panel=CONVENTIONS)] = 1,
 ) -> None:
     """Which system is better, and do the assessors agree on that?"""
     from qrowd import files
@@ -88,11 +88,18 @@ def evaluate(
             from qrowd.approaches import score_by
 
             scores = score_by(
-                methods, loaded, given, wanted, conventions, seed=seed, progress=lambda _, done, n: advance(done, n)
+                methods,
+                loaded,
+                given,
+                wanted,
+                conventions,
+                seed=seed,
+                progress=lambda _, done, n: advance(done, n),
+                combine_scales=combine_scales,  # type: ignore[arg-type]
             )
         else:
             scores = score(loaded, given, [*wanted, *residuals], conventions, progress=advance)
-    summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)))
+    summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), seed=seed)
     asked = scores.only(tuple(map(str, wanted)))
     deliver(evaluation_document(asked, summary), output)
     if per_topic:

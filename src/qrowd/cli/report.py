@@ -36,9 +36,11 @@ def report(
     runs: RunFiles,
     judgments: MaybeJudgmentFiles = None,
     measure: Annotated[str, typer.Option("-m", "--measure", help="That decides: nDCG@10, AP(rel=2), ...")] = "nDCG@10",
-    baseline: Annotated[str | None, typer.Option(help="System all others are held against; without: the best.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="System all others are compared with; default: the best.")
+    ] = None,
     reference: Annotated[
-        str | None, typer.Option(help="Assessor left out of the panel, whom everyone is held against.")
+        str | None, typer.Option(help="Assessor left out of the panel, with whom everyone is compared.")
     ] = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="File to write; without: report.html, or as --format has it.")
@@ -54,17 +56,15 @@ def report(
     scale: Scales = None,
     slots: Slots = None,
     alpha: Annotated[
-        float, typer.Option(help="Systems with p below it are told apart.", rich_help_panel=CONVENTIONS)
+        float, typer.Option(help="Systems with p below it are significantly different.", rich_help_panel=CONVENTIONS)
     ] = 0.05,
     replicates: Annotated[
-        int, typer.Option(min=2, help="Of the bootstrap of ranks.", rich_help_panel=CONVENTIONS)
+        int, typer.Option(min=2, help="Replicates of the test of all pairs of systems.", rich_help_panel=CONVENTIONS)
     ] = 10_000,
     random_assessors: Annotated[
         int, typer.Option(min=1, help="Of each level, for AWARE.", rich_help_panel=CONVENTIONS)
     ] = 200,
-    seed: Annotated[
-        int, typer.Option(min=0, help="The same number draws the same replicates.", rich_help_panel=CONVENTIONS)
-    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.", rich_help_panel=CONVENTIONS)] = 1,
     ties: Ties = "document",
     score_dtype: ScoreDtype = "float64",
     unjudged: Unjudged = "nonrelevant",

@@ -37,8 +37,7 @@ class PairStatistics:
         variance of a difference; 0 where topics alone are drawn.
     own : the weight that a pair's own mean square of assessors has; the rest is that of all pairs together.
     rest : mean square of what is left of the difference. share : of the square root of the assessors' mean square, what
-        the assessors have above the rest. factor : (systems, any), whose product with its transpose holds the mean
-        products of assessors.
+        the assessors have above the rest. factor : symmetric square root of the mean products of assessors.
     t : |difference| / error; infinite for a difference that does not vary, 0 where there is none.
     """
 
@@ -80,7 +79,7 @@ def pair_statistics(panel: Panel, over: Over) -> PairStatistics:
     where assessors favour some systems over others in the same way again and again, near 0 where pairs differ by chance
     alone.
     """
-    n_topics, n_systems = len(panel.topics), len(panel.systems)
+    n_topics = len(panel.topics)
     scale = 1e-12 * float(np.abs(panel.values).max(initial=0.0))
     by_topic = panel.by_topic(panel.values)
     mean = by_topic.mean(axis=0)
@@ -89,7 +88,7 @@ def pair_statistics(panel: Panel, over: Over) -> PairStatistics:
     squares = _of_pairs(centred.T @ centred, n_topics * scale**2)
     variance = squares / n_topics / (n_topics - 1)
     df, weight, own = 0, 0.0, 0.0
-    rest, share, factor = np.zeros_like(squares), np.zeros_like(squares), np.zeros((n_systems, 0))
+    rest, share, factor = (np.zeros_like(squares) for _ in range(3))
     if over == "both":
         contrasts = np.where(panel.known[:, :, None], panel.values - panel.values.mean(axis=2, keepdims=True), 0.0)
         found = panel.squares(contrasts, products=True)
@@ -103,7 +102,9 @@ def pair_statistics(panel: Panel, over: Over) -> PairStatistics:
         variance = variance + weight * above
         share = np.sqrt(np.divide(above, of_pair, out=np.zeros_like(above), where=of_pair > 0))
         values, vectors = np.linalg.eigh(of_assessors)
-        factor = vectors * np.sqrt(np.maximum(values, 0.0))
+        factor = (
+            vectors * np.sqrt(np.maximum(values, 0.0))
+        ) @ vectors.T  # the one square root that rounding moves little
         df = min(df, MOST_DF)
     error = np.sqrt(variance)
     apart = np.abs(mean[:, None] - mean)

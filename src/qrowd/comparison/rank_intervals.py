@@ -7,7 +7,7 @@ each system the ranks that no significant difference excludes. The test: `qrowd.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.labelled import number_of
 from qrowd.comparison.max_t import adjusted_p, critical_t, largest_of, pair_statistics
-from qrowd.comparison.resampling import Over, panel_of
+from qrowd.comparison.resampling import Over, Panel, panel_of
 from qrowd.comparison.standings import ranks, settled
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Rng, Seed, seed_of
@@ -53,6 +53,7 @@ class RankIntervals:
         p < 1 - confidence.
     over : what could have been others: "both" topics and assessors, or "topics" alone; `reason` where it had no choice,
         and where the assessors are too few.
+    too_few_assessors : whether there are 2 alone, with whom one errs more often than `confidence` says.
     n, seed : replicates, and where they come from.
     """
 
@@ -67,6 +68,7 @@ class RankIntervals:
     better: NDArray[np.bool_]
     over: Over
     reason: str
+    too_few_assessors: bool
     confidence: float
     n: int
     seed: Seed
@@ -144,17 +146,31 @@ def rank_intervals(
     reason = "asked for"
     if over == "both" and not panel.components_known:
         over, reason = "topics", f"{panel.design}: says nothing of other assessors"
-    elif over == "both" and panel.assessor_df < 2:
+    too_few = over == "both" and panel.assessor_df < 2
+    if too_few:
         reason = "asked for; 2 assessors are too few: the intervals may be too narrow"
     seed = seed_of(rng)
-    pairs = pair_statistics(panel, over)
+    pairs = pair_statistics(_in_order_of_names(panel), over)
     largest = largest_of(pairs, n, seed, threads)
-    p = adjusted_p(pairs.t, largest)
+    at = np.argsort(np.argsort(np.array(panel.systems, object), kind="stable"))
+    p, error = adjusted_p(pairs.t, largest)[np.ix_(at, at)], pairs.error[np.ix_(at, at)]
     np.fill_diagonal(p, 1.0)
-    mean = settled(pairs.mean)
+    mean = settled(pairs.mean[at])
     better = (mean[:, None] > mean) & (p < 1 - confidence)
     low, high = 1 + better.sum(axis=0), len(panel.systems) - better.sum(axis=1)
     return RankIntervals(
-        panel.systems, pairs.mean, ranks(mean), low, high, p, pairs.error, critical_t(largest, 1 - confidence), better,
-        over, reason, confidence, n, seed,
+        panel.systems, pairs.mean[at], ranks(mean), low, high, p, error, critical_t(largest, 1 - confidence), better,
+        over, reason, too_few, confidence, n, seed,
     )  # fmt: skip
+
+
+def _in_order_of_names(panel: Panel) -> Panel:
+    """Topics and systems in the order of their names, so that the order of files changes no random number."""
+    topics, systems = (sorted(range(len(names)), key=names.__getitem__) for names in (panel.topics, panel.systems))
+    return replace(
+        panel,
+        topics=tuple(panel.topics[t] for t in topics),
+        systems=tuple(panel.systems[s] for s in systems),
+        values=np.ascontiguousarray(panel.values[topics][:, :, systems]),
+        known=panel.known[topics],
+    )

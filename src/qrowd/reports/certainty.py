@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan
 
 from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.labelled import Named
-from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
 from qrowd.errors import NoOverlapError
 from qrowd.model.chance import Seed
+from qrowd.reports.advice import ADVICE_NOTE, advice
 from qrowd.reports.document import Table, probability
-
-MORE_TOPICS = 20  # that are held against one more assessor
 
 
 def intervals(
@@ -31,24 +28,6 @@ def intervals(
     return tuple(found.values())
 
 
-def ranks(scores: Named, *, confidence: float, replicates: int, seed: Seed) -> RankIntervals | None:
-    """Rank intervals of all systems together; None where they share fewer than two topics."""
-    try:
-        return rank_intervals(scores, confidence=confidence, n=replicates, rng=seed)
-    except NoOverlapError:
-        return None
-
-
-def advice(found: Difference) -> str:
-    """What would make the difference surer: more topics, or another assessor; empty where that cannot be told."""
-    if isnan(found.v_topic) or found.v_topic + found.v_assessor + found.v_error == 0:
-        return ""
-    t, a = found.n_topics, found.n_assessors
-    topics, assessor = found.variance(t + MORE_TOPICS, a), found.variance(t, a + 1)
-    better, worse = f"judging {MORE_TOPICS} more topics", "another assessor"
-    return f"{better} helps more than {worse}" if topics < assessor else f"{worse} helps more than {better}"
-
-
 def certainty_table(title: str, found: Sequence[Difference]) -> Table:
     """One row per method; the recommended one first, which alone gives p, topics alone last."""
     rows = [
@@ -64,7 +43,7 @@ def certainty_table(title: str, found: Sequence[Difference]) -> Table:
     return Table(title, ["method", "difference", "interval", "p", "P(ahead again)"], rows)
 
 
-def certainty_notes(found: Sequence[Difference], placed: RankIntervals | None) -> Iterator[str]:
+def certainty_notes(found: Sequence[Difference]) -> Iterator[str]:
     """What the intervals take for granted."""
     if found:
         first = found[0]
@@ -81,10 +60,5 @@ def certainty_notes(found: Sequence[Difference], placed: RankIntervals | None) -
             "P(ahead again): with as many new topics and new assessors (under topics: new topics alone), and another "
             f"panel: of the difference a part is expected to last, by the spread of {first.n_systems} systems"
         )
-    if placed is not None:
-        yield (
-            f"rank intervals: {100 * placed.confidence:g} % for all systems together, {placed.n:,} replicates over "
-            f"{placed.over}"
-            f"{'' if placed.reason == 'asked for' else f' ({placed.reason})'}; seed: {placed.seed}; "
-            f"{len(placed.tied_at_the_top)} systems may be the best"
-        )
+        if advice(first):
+            yield ADVICE_NOTE

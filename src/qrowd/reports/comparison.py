@@ -1,14 +1,14 @@
-"""Systems against systems as a document: who is tied with the best, and do the assessors agree on that."""
+"""Systems against systems as a document: which may be the best, and do the assessors agree on that."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.comparison.baseline import Correction
 from qrowd.comparison.correlation import means_of_others
@@ -21,12 +21,13 @@ from qrowd.comparison.signs import SignAgreement, sign_agreement
 from qrowd.comparison.signs import Ties as SignTies
 from qrowd.comparison.standings import standings
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
-from qrowd.comparison.tukey import SystemsAnova, systems_anova
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.chance import Seed
 from qrowd.model.labels import closest
 from qrowd.model.scores import Floats, Scores, known_mean
 from qrowd.reports import certainty
+from qrowd.reports.advice import advice
+from qrowd.reports.best_set import listed, may_be_best, ranks_note, ranks_of
 from qrowd.reports.document import Document, Table, number, probability, span
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.notes import notes
@@ -35,16 +36,16 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-NAMED = 5  # systems or assessors in a sentence
+TOP_SET = "Wilcoxon top set"
 
 
 @dataclass(frozen=True)
 class Choices:
     """What changes the answer of a comparison.
 
-    alpha : systems with p below it are told apart, in top sets and by Tukey. zeros, correction : of `top_set`.
-    sign_ties : of `sign_agreement`. replicates, seed : of the bootstrap of ranks and of a difference; intervals hold
-        with probability 1 - alpha.
+    alpha : systems with p below it are significantly different; intervals hold with probability 1 - alpha.
+    zeros, correction : of `top_set`. sign_ties : of `sign_agreement`. replicates, seed : of the test of all pairs of
+        systems, and of the bootstrap of a difference.
     """
 
     alpha: float = 0.05
@@ -66,13 +67,16 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class MeasureComparison:
-    """One measure. The yardstick is the reference where there is one, else the panel.
+    """One measure. Everyone is compared with the reference where there is one, else with the panel.
 
-    correlations, signs : of every assessor with the yardstick, for which the panel is without that assessor.
-    top : of the yardstick. tops, overlaps : of every assessor, and with the yardstick's; None for an assessor to whom
-        all systems are equal or who has no score.
-    systems : of the yardstick's scores, topic by system; None for fewer than two topics or systems.
-    certainty : of the pair's difference, the recommended interval first. ranks : of all systems together.
+    ranks : of all systems together, by the reference or the panel: which may be the best, and the adjusted p of each
+        pair; None for fewer than two topics.
+    correlations, signs : of every assessor with the reference, or with the panel without that assessor.
+    top : Wilcoxon top set of the reference or the panel. tops, overlaps : of every assessor, and with that one; None
+        for an assessor to whom all systems are equal or who has no score.
+    first_for : (systems,) assessors, the reference left out, who have the system first, alone or tied. n_ranking :
+        those who have a ranking.
+    certainty : of the pair's difference, the recommended interval first.
     """
 
     measure: str
@@ -81,28 +85,31 @@ class MeasureComparison:
     top: TopSet
     tops: tuple[TopSet | None, ...]
     overlaps: tuple[TopSetOverlap | None, ...]
-    systems: SystemsAnova | None
+    first_for: NDArray[np.int64]
+    n_ranking: int
     pair: HeadToHead | None
     certainty: tuple[Difference, ...]
     ranks: RankIntervals | None
 
     def system_rows(self) -> list[dict[str, Any]]:
-        """One row per system, best mean first."""
-        top, tukey = self.top, self.systems.tukey if self.systems else None
-        letters = dict(zip(tukey.levels, tukey.letters, strict=True)) if tukey else {}
+        """One row per system, best mean first; p against the first of them."""
+        top, ranks = self.top, self.ranks
         others = [t for t in self.judging() if t is not None]
+        order = np.argsort(-top.mean, kind="stable")
+        p = ranks.against(top.systems[order[0]]).p if ranks else np.full(order.size, np.nan)
         return [
             {
                 "system": top.systems[s],
                 "mean": float(top.mean[s]),
-                "p": float(top.p[s]),
-                "member": bool(top.member[s]),
-                "groups": letters.get(top.systems[s], ""),
-                "lowest_rank": int(self.ranks.low[s]) if self.ranks else 0,
-                "highest_rank": int(self.ranks.high[s]) if self.ranks else 0,
-                "member_for": sum(top.systems[s] in other.members for other in others),
+                "lowest_rank": int(ranks.low[s]) if ranks else 0,
+                "highest_rank": int(ranks.high[s]) if ranks else 0,
+                "p": float(p[s]),
+                "may_be_best": ranks is not None and bool(ranks.low[s] == 1),
+                "first_for": int(self.first_for[s]),
+                "top_set": bool(top.member[s]),
+                "top_set_for": sum(top.systems[s] in other.members for other in others),
             }
-            for s in np.argsort(-top.mean, kind="stable")
+            for s in order
         ]
 
     def judging(self) -> list[TopSet | None]:
@@ -196,7 +203,7 @@ def comparison_document(comparison: Comparison) -> Document:
             "choices": vars(comparison.choices),
             "conventions": comparison.conventions,
             "systems": {p.measure: p.system_rows() for p in comparison.measures},
-            "groups": {p.measure: p.systems.tukey.groups if p.systems else None for p in comparison.measures},
+            "may_be_best": {p.measure: p.ranks.may_be_best if p.ranks else None for p in comparison.measures},
             "assessors": {p.measure: p.assessor_rows() for p in comparison.measures},
             "pair": {p.measure: p.pair_rows() for p in comparison.measures if p.pair},
             "certainty": {p.measure: [vars(one) for one in p.certainty] for p in comparison.measures if p.pair},
@@ -222,20 +229,15 @@ def _of_measure(
         options = {"alpha": choices.alpha, "zeros": choices.zeros, "correction": choices.correction}
         return top_set(Named(scores, topics_and_systems), **options)  # type: ignore[arg-type]
 
-    yardstick = known_mean(array, axis=0) if gold is None else array[gold]
     try:
-        top = top_of(yardstick)
+        top = top_of(known_mean(array, axis=0) if gold is None else array[gold])
     except NoOverlapError:
         who = "no assessor has a score" if reference is None else f"{reference} has no score"
         raise NoOverlapError(f"{name}: {who}, so no system is the best; min_coverage may leave all out") from None
-    ranking = standings(array).ranking
-    tops = tuple(top_of(array[a]) if ranking[a] else None for a in range(len(assessors)))
-    try:
-        systems = systems_anova(Named(yardstick, topics_and_systems), alpha=choices.alpha)
-    except NoOverlapError:
-        systems = None
+    places = standings(array)
+    tops = tuple(top_of(array[a]) if places.ranking[a] else None for a in range(len(assessors)))
+    judging = [a for a in range(len(assessors)) if a != gold]
     others = [a for a in range(len(assessors)) if a != gold] or list(range(len(assessors)))
-    judging = everyone(others if gold is None else [gold])
     options = {"confidence": 1 - choices.alpha, "replicates": choices.replicates, "seed": choices.seed}
     return MeasureComparison(
         name,
@@ -244,10 +246,11 @@ def _of_measure(
         top,
         tops,
         tuple(None if one is None else top_set_overlap(top, one) for one in tops),
-        systems,
+        np.asarray((places.rank_by_assessor[judging] == 1).sum(axis=0)),
+        int(places.ranking[judging].sum()),
         None if pair is None else head_to_head(everyone(others), *pair, zeros=choices.zeros),
         () if pair is None else certainty.intervals(everyone(others), *pair, **options),  # type: ignore[arg-type]
-        certainty.ranks(judging, **options),  # type: ignore[arg-type]
+        ranks_of(everyone(others if gold is None else [gold]), **options),  # type: ignore[arg-type]
     )
 
 
@@ -262,31 +265,19 @@ def _signs(array: Floats, gold: int | None, ties: SignTies) -> Iterator[SignAgre
 
 
 def _sentence(part: MeasureComparison, choices: Choices) -> str:
-    """Of a pair, who is ahead; who is tied with the best, and for how many assessors that is so."""
-    told = [_leaders(part, choices)]
-    judging = part.judging()
-    if len(judging) > 1 or part.correlations.reference:
-        ranking = [top for top in judging if top is not None]
-        sees = sum(part.top.best in top.members for top in ranking)
-        same = sum(set(top.members) == set(part.top.members) for top in ranking)
-        many = "the other assessor" if len(judging) == 1 else f"{len(ranking)} assessors"
-        told.append(f"{sees} of {many} have {part.top.best} among their own best, {same} the very same set")
+    """Of a pair, who is ahead; who has the highest mean, who may be the best, and for how many assessors it is so."""
+    top, whom = part.top, f" for {part.correlations.reference}" if part.correlations.reference else ""
+    told = [f"By {part.measure}{whom}, {top.best} has the highest mean"]
+    if part.ranks is not None:
+        told.append(may_be_best(part.ranks))
+    if len(part.judging()) > 1 or whom:
+        first = int(part.first_for[top.systems.index(top.best)])
+        many = "the other assessor" if len(part.judging()) == 1 else f"{part.n_ranking} assessors"
+        told.append(f"{top.best} has the highest mean for {first} of {many}")
     if part.pair is not None:  # what was asked for comes first
         by = f"By {part.measure}, "
         told = [by + _duel(part.pair, part.certainty), told[0].removeprefix(by), *told[1:]]
     return "; ".join(told) + "."
-
-
-def _leaders(part: MeasureComparison, choices: Choices) -> str:
-    top = part.top
-    others = [name for name in top.members if name != top.best]
-    whom = f" for {part.correlations.reference}" if part.correlations.reference else ""
-    n = int(top.n_topics[top.systems.index(top.best)])
-    test = f"{n} topic{'' if n == 1 else 's'}, Wilcoxon, p"
-    level = f"{choices.alpha:g}".removeprefix("0")
-    if not others:
-        return f"By {part.measure}{whom}, {top.best} is best and tied with no other system ({test} < {level})"
-    return f"By {part.measure}{whom}, {top.best} is best, tied with {_listed(others)} ({test} >= {level})"
 
 
 def _duel(pair: HeadToHead, sure: tuple[Difference, ...]) -> str:
@@ -297,7 +288,7 @@ def _duel(pair: HeadToHead, sure: tuple[Difference, ...]) -> str:
     (ahead, behind), names = (pair.ahead, pair.behind), (pair.first, pair.second)
     if lead < 0:
         (ahead, behind), names = (behind, ahead), names[::-1]
-    against = f", not for {_listed(list(behind))}" if behind else ""
+    against = f", not for {listed(behind)}" if behind else ""
     n = int((~np.isnan(pair.difference[1:])).sum())
     if pair.wins[0] == pair.losses[0] == 0:
         tied = f"{names[0]} and {names[1]} are equal for the panel"
@@ -305,37 +296,29 @@ def _duel(pair: HeadToHead, sure: tuple[Difference, ...]) -> str:
     told = f"for {len(ahead)} of {n} assessors{against}" if n > 1 else "for the only assessor"
     if not sure:
         return f"{names[0]} is ahead of {names[1]} by {abs(lead):.4f}, {told}"
-    more = certainty.advice(sure[0])
+    more = advice(sure[0])
     return f"{sure[0].sentence()}; {told}" + (f"; {more}" if more else "")
 
 
-def _listed(names: list[str]) -> str:
-    """Up to five names, and how many more."""
-    shown = names if len(names) <= NAMED else [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
 def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[str]:
+    if parts[0].ranks is not None:
+        yield ranks_note(parts[0].ranks)
     level = f"{choices.alpha:g}".removeprefix("0")
-    corrected = "Holm's correction for the number of systems" if choices.correction == "holm" else "no correction"
-    yield (
-        f"top set: the best and all systems with p >= {level} against it, paired Wilcoxon signed-rank test over "
-        f"topics, zeros={choices.zeros}, {corrected}; not told apart is not equal"
+    corrected = (
+        "Holm's correction for the number of systems, not for choosing the highest mean"
+        if choices.correction == "holm"
+        else "uncorrected: of 20 equal systems it wrongly leaves one out 9 times in 10"
     )
-    for part in parts:
-        if part.systems is not None:
-            left = part.systems.n_left_out
-            without = f", {left} without a score of some system left out" if left else ""
-            yield (
-                f"groups: {part.measure}, systems that share a letter do not differ by Tukey's HSD at {level}, after "
-                f"an analysis of variance by topic and system ({part.systems.n_topics} topics{without})"
-            )
+    yield (
+        f"{TOP_SET}: the highest mean and all systems with p >= {level} against it, paired signed-rank test over "
+        f"topics, zeros={choices.zeros}, {corrected} (Maddalena et al. 2017)"
+    )
     reference = parts[0].correlations.reference
     other = reference or "the panel without the assessor"
     yield f"alike: each assessor with {other}, over the topics where both have a score"
-    yield "AP correlation: the assessor's list is walked, the other decides; tied systems in expectation"
+    yield "AP correlation: down the assessor's list, by the order of the other; tied systems in expectation"
     yield f"same sign: of all differences of two systems on a topic; sign_ties={choices.sign_ties}"
-    yield from certainty.certainty_notes(parts[0].certainty, parts[0].ranks)
+    yield from certainty.certainty_notes(parts[0].certainty)
     if parts[0].pair is not None:
         without = f" without {reference}" if reference else ""
         tested = "the panel's p is that of its interval, an assessor's that of Wilcoxon over topics"
@@ -371,16 +354,19 @@ def _tables(part: MeasureComparison, choices: Choices) -> list[Table]:
 
 def _system_table(part: MeasureComparison) -> Table:
     n = sum(top is not None for top in part.judging())
-    header = ["system", "mean", "ranks", "p against best", "top set", "groups", f"in top sets, of {n}"]
+    against = f"p against {part.top.best}" if part.ranks else "p"
+    header = ["system", "mean", "ranks", against, "may be the best", f"first for, of {part.n_ranking}"]
+    header += [TOP_SET, f"in top sets, of {n}"]
     rows = [
         [
             row["system"],
             number(row["mean"]),
             span(row["lowest_rank"], row["highest_rank"]) if row["lowest_rank"] else "-",
             probability(row["p"]),
-            "yes" if row["member"] else "",
-            _ends(row["groups"]),
-            str(row["member_for"]),
+            "yes" if row["may_be_best"] else "",
+            str(row["first_for"]),
+            "yes" if row["top_set"] else "",
+            str(row["top_set_for"]),
         ]
         for row in part.system_rows()
     ]
@@ -396,7 +382,7 @@ def _assessor_table(part: MeasureComparison) -> Table:
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(rows)})"
         rows = sorted(rows, key=lambda row: (np.isnan(row["tau_b"]), row["tau_b"]))[:ASSESSORS_SHOWN]
     header = ["assessor", "tau-b", "tau-a", "AP corr.", "Pearson", "RMSE", "same sign"]
-    header += ["best", "top set", "Jaccard"]
+    header += ["best", TOP_SET, "Jaccard"]
     cells = [
         [
             row["assessor"],
@@ -417,12 +403,6 @@ def _shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(assessors) > ASSESSORS_SHOWN:
         assessors = assessors[: ASSESSORS_SHOWN // 2] + assessors[-ASSESSORS_SHOWN // 2 :]
     return [panel, *assessors]
-
-
-def _ends(letters: str) -> str:
-    """Groups of neighbours: the first letter and the last."""
-    names = re.findall("[a-z][0-9]*", letters)
-    return letters if len(names) < 3 else f"{names[0]}-{names[-1]}"
 
 
 def _signed(value: float) -> str:

@@ -72,14 +72,14 @@ class Provenance:
 class Report:
     """What the page shows.
 
-    yardstick : the system that all others are held against, the baseline or the leader. reference : an assessor who is
-    not of the panel and against whom everyone is held. systems, pairs : see `SystemRow`, `PairRow`. notes : one line
-    per convention that mattered. facts : how much there was of what.
+    compared_with : the system that all others are compared with, the baseline or the leader. reference : an assessor
+    who is not of the panel and with whom everyone is compared. systems, pairs : see `SystemRow`, `PairRow`. notes : one
+    line per convention that mattered. facts : how much there was of what.
     """
 
     title: str
     measure: str
-    yardstick: str
+    compared_with: str
     baseline: str | None
     reference: str | None
     answer: Answer
@@ -145,24 +145,23 @@ def report_summary(
     compared = compare_systems(scores, pair=pair, choices=choices)
     part = compared.measures[0]
     answer = answer_of(part, array, choices)
-    yardstick = baseline if baseline is not None else answer.first
+    compared_with = baseline if baseline is not None else answer.first
     held = None if gold is None or reference is None else score(runs, gold, [wanted], conventions)
     gaps, aware = gaps_of(runs, panel, wanted, conventions, random_assessors, choices.seed, progress)
-    accuracy = None if gaps is None else gaps.accuracy("sgl_rmse_msd")[0]
     return Report(
         title=title or "Which search system is better?",
         measure=wanted,
-        yardstick=yardstick,
+        compared_with=compared_with,
         baseline=baseline,
         reference=reference,
         answer=answer,
-        systems=system_rows(part, array, yardstick, choices),
+        systems=system_rows(part, array, compared_with, choices),
         pairs=pair_rows(part, array, choices, baseline),
         assessors=assessors_of(
             panel,
             scores,
             part,
-            accuracy,
+            gaps,
             aware,
             conventions=conventions,
             reference_tau=None if held is None else _tau_with(scores, held, wanted),
@@ -294,30 +293,31 @@ def report_document(report: Report) -> Document:
         return made
 
     sentence = f"{report.answer.verdict}. {report.answer.sentence}"
-    return Document(sentence, tuple(report_tables(report)), report.notes, frame, report.to_dict)
+    notes = (*report.assessors.weight_notes, *report.notes)
+    return Document(sentence, tuple(report_tables(report)), notes, frame, report.to_dict)
 
 
 def report_tables(report: Report) -> Iterable[Table]:
     """Systems, pairs, assessors, topics, rankings."""
     yield Table(
-        f"{report.measure}: systems, held against {report.yardstick}",
-        ["system", "mean", "interval", "minus yardstick", "interval ", "p (Holm)", "ranks", "groups", "first for"],
+        f"{report.measure}: systems, compared with {report.compared_with}",
+        ["system", "mean", "interval", "difference", "interval ", "p", "ranks", "may be the best", "first for"],
         [
             [
                 row.system, number(row.mean), span(row.low, row.high, 3), signed(row.gap),
                 interval(row.gap_low, row.gap_high),
-                probability(row.p_holm), span(row.rank_low, row.rank_high) if row.rank_low else "-", row.groups,
-                str(row.first_for),
+                probability(row.p), span(row.rank_low, row.rank_high) if row.rank_low else "-",
+                "yes" if row.may_be_best else "", str(row.first_for),
             ]
             for row in report.systems
         ],
     )  # fmt: skip
     yield Table(
-        f"{report.measure}: every two of the leading systems",
-        ["system", "ahead of", "by", "interval", "p (Holm)", "assessors who agree", "another panel would agree"],
+        f"{report.measure}: each pair of the leading systems",
+        ["system", "ahead of", "by", "interval", "p", "assessors who agree", "another panel would agree"],
         [
             [
-                row.first, row.second, signed(row.difference), interval(row.low, row.high), probability(row.p_holm),
+                row.first, row.second, signed(row.difference), interval(row.low, row.high), probability(row.p),
                 f"{row.ahead_for} of {row.n_ranking}", number(row.another_panel, 2),
             ]
             for row in report.pairs

@@ -20,39 +20,38 @@ LONGEST = 30  # letters of a label
 SHOWN = 12  # lines of a bump chart
 
 
-def systems_chart(rows: Sequence[SystemRow], yardstick: str, measure: str, *, width: int = 960) -> str:
-    """A dot at each system's mean; its interval is that of the gap to the yardstick, drawn from the yardstick's mean.
+def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *, width: int = 960) -> str:
+    """A dot at each system's mean; the interval of the difference is drawn from the mean of the system all are compared
+    with.
 
-    Filled: told apart from the yardstick.
+    Filled: significantly different from that one.
     """
-    mean = next((row.mean for row in rows if row.system == yardstick), rows[0].mean)
+    mean = next((row.mean for row in rows if row.system == compared_with), rows[0].mean)
     ends = [value for row in rows for value in (row.mean, mean + row.gap_low, mean + row.gap_high) if not isnan(value)]
     left, height, top = _label_width(row.system for row in rows), 24, 8
     x, ticks = _axis(min(ends), max(ends), left, width - 16)
     bottom = top + height * len(rows)
     parts = _grid(x, ticks, top, bottom, f"mean {measure}")
-    parts.append(_line(x(mean), top, x(mean), bottom, "yard"))
+    parts.append(_line(x(mean), top, x(mean), bottom, "comparison"))
     for i, row in enumerate(rows):
         y = top + height * (i + 0.5)
         told = f"{row.system}: mean {measure} {number(row.mean)}"
-        if row.system == yardstick:
-            told += "; the others are held against it"
-            marks = _circle(x(mean), y, 5, "yardstick")
+        if row.system == compared_with:
+            told += "; the others are compared with it"
+            marks = _circle(x(mean), y, 5, "compared")
         else:
-            apart = row.gap_low > 0 or row.gap_high < 0
-            verdict = "told apart" if apart else "not told apart"
-            told += (
-                f"; {_signed(row.gap)} [{_signed(row.gap_low)}, {_signed(row.gap_high)}] against {yardstick}: {verdict}"
-            )
+            verdict = "significantly different" if row.significant else "not significantly different"
+            interval = f"[{_signed(row.gap_low)}, {_signed(row.gap_high)}]"
+            told += f"; {_signed(row.gap)} {interval} against {compared_with}: {verdict}"
             known = not isnan(row.gap_low)
             bar = _line(x(mean + row.gap_low), y, x(mean + row.gap_high), y, "bar") if known else ""
-            marks = bar + _circle(x(row.mean), y, 4.5, "dot" if apart else "dot open")
+            marks = bar + _circle(x(row.mean), y, 4.5, "dot" if row.significant else "dot open")
         parts.append(_marked(told, _label(left - 10, y, row.system, "end") + marks))
     return _svg(width, bottom + 40, f"Systems by mean {measure}, with intervals", parts)
 
 
 def pairs_chart(pairs: Sequence[PairRow]) -> str:
-    """A triangle: the chance that another panel sees the row's system ahead of the column's; framed: told apart."""
+    """A triangle: the chance that another panel sees the row's system ahead of the column's; framed: significant."""
     names = list(dict.fromkeys([name for pair in pairs for name in (pair.first, pair.second)]))
     left, cell, top = _label_width(f"{name} 10" for name in names), 50, 26
     height = 30
@@ -66,17 +65,19 @@ def pairs_chart(pairs: Sequence[PairRow]) -> str:
         x, y = left + cell * k, top + height * i
         told = (
             f"{pair.first} ahead of {pair.second} by {_signed(pair.difference)} [{_signed(pair.low)}, "
-            f"{_signed(pair.high)}], p = {probability(pair.p_holm)}; {pair.ahead_for} of {pair.n_ranking} assessors "
+            f"{_signed(pair.high)}], p = {probability(pair.p)}; {pair.ahead_for} of {pair.n_ranking} assessors "
             f"see it so; another panel would agree with probability {number(chance, 2)}"
         )
         box = (
             f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" width="{cell - 2}" height="{height - 2}" rx="3" '
-            f'class="cell {step}{" apart" if pair.survives else ""}"/>'
+            f'class="cell {step}{" apart" if pair.significant else ""}"/>'
         )
         shown = "–" if isnan(chance) else _percent(chance)
         parts.append(_marked(told, box + _text(x + cell / 2, y + height / 2, shown, "middle", "num")))
     width = left + cell * len(names) + 10
-    return _svg(width, top + height * len(names) + 6, "Would another panel agree, for every two leading systems", parts)
+    return _svg(
+        width, top + height * len(names) + 6, "Would another panel agree, for each pair of leading systems", parts
+    )
 
 
 def assessors_chart(rows: Sequence[AssessorRow]) -> str:

@@ -6,7 +6,6 @@ Style and script are inlined; a content security policy forbids the page to fetc
 from __future__ import annotations
 
 import csv
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -95,14 +94,14 @@ def need_jinja() -> None:
 def _pictures(report: Report) -> dict[str, str]:
     rows = report.systems
     leaders = list(rows[:LEADERS])
-    if all(row.system != report.yardstick for row in leaders):
-        leaders[-1:] = [row for row in rows if row.system == report.yardstick]
+    if all(row.system != report.compared_with for row in leaders):
+        leaders[-1:] = [row for row in rows if row.system == report.compared_with]
     people = sorted(report.assessors.rows, key=lambda row: (isnan(row.agreement), -row.agreement))
     if len(people) > ASSESSORS_DRAWN:
         people = people[: ASSESSORS_DRAWN // 2] + people[-ASSESSORS_DRAWN // 2 :]
     return {
-        "leaders": charts.systems_chart(leaders, report.yardstick, report.measure, width=600),
-        "systems": charts.systems_chart(rows[:SYSTEMS_DRAWN], report.yardstick, report.measure),
+        "leaders": charts.systems_chart(leaders, report.compared_with, report.measure, width=600),
+        "systems": charts.systems_chart(rows[:SYSTEMS_DRAWN], report.compared_with, report.measure),
         "pairs": charts.pairs_chart(report.pairs) if report.pairs else "",
         "assessors": charts.assessors_chart(people),
         "topics": charts.topics_chart(report.topics),
@@ -122,15 +121,16 @@ def _grids(report: Report) -> dict[str, Grid]:
 
 def _systems(report: Report) -> Grid:
     level = f"{100 * report.answer.confidence:g} %"
+    over = "over topics" if report.answer.method == "topics" else "over topics and assessors"
     header = [
         ("system", "best mean first"),
         (report.measure, "mean over topics of the panel's mean"),
         ("interval", f"{level}, if other topics and other assessors had been at hand"),
-        ("gap", f"mean minus that of {report.yardstick}"),
-        ("interval of the gap", f"{level}, over topics and assessors"),
-        ("p", "of the gap, corrected for the number of systems (Holm)"),
+        ("difference", f"mean minus that of {report.compared_with}"),
+        ("interval of the difference", f"{level} for all pairs of systems together, {over}"),
+        ("p", "of the difference, adjusted for all pairs of systems"),
         ("ranks", f"that the system may hold, {level} for all systems together"),
-        ("groups", "systems that share a letter are not told apart by Tukey's test over topics"),
+        ("may be the best", "no other system is significantly ahead"),
         ("first for", "assessors by whose judgments alone the system is first"),
     ]
     rows = [
@@ -140,9 +140,9 @@ def _systems(report: Report) -> Grid:
             Cell(interval(row.low, row.high), row.low),
             Cell(signed(row.gap), row.gap),
             Cell(interval(row.gap_low, row.gap_high), row.gap_low),
-            Cell(probability(row.p_holm), row.p_holm),
+            Cell(probability(row.p), row.p),
             Cell(span(row.rank_low, row.rank_high).replace("-", "–") if row.rank_low else "-", row.rank_low),
-            Cell(_ends(row.groups)),
+            Cell("yes" if row.may_be_best else ""),
             Cell(str(row.first_for), row.first_for),
         ]
         for row in report.systems
@@ -155,9 +155,9 @@ def _pairs(report: Report) -> Grid:
         ("system", ""),
         ("ahead of", ""),
         ("by", f"difference of mean {report.measure}"),
-        ("interval", "over topics and assessors"),
-        ("p", "corrected for the number of pairs (Holm)"),
-        ("told apart", f"p below {report.choices['alpha']:g}"),
+        ("interval", "over topics and assessors, for all pairs of systems together"),
+        ("p", "adjusted for all pairs of systems"),
+        ("significant", f"p below {report.choices['alpha']:g}"),
         ("assessors who agree", "who see the same system ahead"),
         ("another panel", "chance that as many other assessors see the same system ahead on these topics"),
     ]
@@ -167,14 +167,14 @@ def _pairs(report: Report) -> Grid:
             Cell(row.second),
             Cell(signed(row.difference), row.difference),
             Cell(interval(row.low, row.high), row.low),
-            Cell(probability(row.p_holm), row.p_holm),
-            Cell("yes" if row.survives else "no"),
+            Cell(probability(row.p), row.p),
+            Cell("yes" if row.significant else "no"),
             Cell(f"{row.ahead_for} of {row.n_ranking}", row.ahead_for),
             Cell(number(row.another_panel, 2), row.another_panel),
         ]
         for row in report.pairs
     ]
-    return Grid("Every two of the leading systems", header, rows, "pairs.csv", _link(map(asdict, report.pairs)))
+    return Grid("Each pair of the leading systems", header, rows, "pairs.csv", _link(map(asdict, report.pairs)))
 
 
 def _assessors(report: Report) -> Grid:
@@ -290,12 +290,6 @@ def _figure(value: float, digits: int = 4) -> Cell:
 
 def _percent(share: float, digits: int = 0) -> str:
     return "-" if isnan(share) else f"{100 * share:.{digits}f} %"
-
-
-def _ends(letters: str) -> str:
-    """Of many letters the first and the last."""
-    names = re.findall("[a-z][0-9]*", letters)
-    return letters if len(names) < 4 else f"{names[0]}–{names[-1]}"
 
 
 def _link(rows: Iterable[dict[str, Any]]) -> str:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from math import isnan, nan
+from math import isfinite, isnan, nan
 
 import numpy as np
 
-from qrowd.comparison.corrections import holm
-from qrowd.comparison.differences import Difference, all_differences, difference
+from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.labelled import Named
+from qrowd.comparison.rank_intervals import Against
 from qrowd.comparison.resampling import panel_of
 from qrowd.comparison.standings import settled, standings
 from qrowd.errors import NoOverlapError
 from qrowd.model.scores import Floats, known_mean
 from qrowd.reports.advice import advice as advice_on
+from qrowd.reports.best_set import may_be_best
 from qrowd.reports.comparison import Choices, MeasureComparison
 
 LEADING = 10  # systems whose every pair is looked at
@@ -28,9 +29,9 @@ class Answer:
 
     verdict : the answer as a headline; sentence : the same with its uncertainty; advice : what would make it surer.
     first, second : the leader, and the system it is held against: the baseline, else the best that is not its equal.
-    equals : systems whose every score is the leader's. may_be_best : systems that no other is surely ahead of, the
-        leader included.
-    difference, low, high, p : first minus second, over topics and assessors; nan where too little is shared.
+    equals : systems whose every score is the leader's. may_be_best : the confidence set of the best systems, and
+        best_set the same in words; both empty where too little is shared.
+    difference, low, high, p : first minus second, allowing for all pairs of systems; nan where too little is shared.
     another_panel : chance that as many other assessors see the same system ahead; nan where that cannot be told.
     ahead_for : of the n_ranking assessors with a ranking, those who see the first ahead of the second.
     """
@@ -42,6 +43,7 @@ class Answer:
     second: str
     equals: tuple[str, ...]
     may_be_best: tuple[str, ...]
+    best_set: str
     difference: float
     low: float
     high: float
@@ -59,10 +61,9 @@ class SystemRow:
     """One system; nan, or 0 for a rank, where nothing is known.
 
     mean, low, high : score, and its interval over topics and assessors. gap, gap_low, gap_high, p : the system minus
-    the yardstick (the baseline, else the leader); p_holm : p among all systems against the yardstick.
-    rank_low, rank_high : ranks it may hold, all systems together. groups : letters shared by systems that Tukey's test
-    does not tell apart. top_set : whether topics do not tell it from the best. first_for : assessors who have it first.
-    best_rank, worst_rank : over assessors.
+    the one all are compared with (the baseline, else the leader), allowing for all pairs of systems. significant :
+    whether p is below the level. rank_low, rank_high : ranks it may hold, all systems together. may_be_best : whether
+    no other is significantly ahead. first_for : assessors who have it first. best_rank, worst_rank : over assessors.
     """
 
     system: str
@@ -74,11 +75,10 @@ class SystemRow:
     gap_low: float
     gap_high: float
     p: float
-    p_holm: float
+    significant: bool
     rank_low: int
     rank_high: int
-    top_set: bool
-    groups: str
+    may_be_best: bool
     first_for: int
     best_rank: int
     worst_rank: int
@@ -88,7 +88,8 @@ class SystemRow:
 class PairRow:
     """Two of the leading systems, the one ahead first.
 
-    p_holm : among all pairs listed. survives : p_holm is below the level. ahead_for : of n_ranking assessors.
+    low, high, p : allowing for all pairs of systems. significant : p is below the level. ahead_for : of n_ranking
+    assessors.
     """
 
     first: str
@@ -97,8 +98,7 @@ class PairRow:
     low: float
     high: float
     p: float
-    p_holm: float
-    survives: bool
+    significant: bool
     ahead_for: int
     n_ranking: int
     another_panel: float
@@ -135,18 +135,18 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
     places = standings(array)
     one, other = names.index(first), names.index(second)
     equals = tuple(names[s] for s in equals_of(array, one))
-    tied = part.ranks.may_be_best if part.ranks else ()
-    may_be_best = tuple(names[s] for s in system_order(part) if names[s] in {first, *equals, *tied})
-    sure = part.certainty[0] if part.certainty else None
+    best = part.ranks.may_be_best if part.ranks else ()
+    sure = _together(part, part.certainty[0]) if part.certainty else None
     return Answer(
-        verdict=_verdict(first, equals, may_be_best, len(names), known=part.ranks is not None),
+        verdict=_verdict(first, equals, best, len(names)),
         sentence=_sentence(part, sure, first, second),
         advice=advice_on(sure) if sure else "",
         first=first,
         second=second,
         equals=equals,
-        may_be_best=may_be_best,
-        difference=float(pair.difference[0]),
+        may_be_best=best,
+        best_set=may_be_best(part.ranks) if part.ranks else "",
+        difference=sure.difference if sure else float(pair.difference[0]),
         low=sure.low if sure else nan,
         high=sure.high if sure else nan,
         p=sure.p if sure else nan,
@@ -159,14 +159,11 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
     )
 
 
-def system_rows(part: MeasureComparison, array: Floats, yardstick: str, choices: Choices) -> tuple[SystemRow, ...]:
+def system_rows(part: MeasureComparison, array: Floats, compared_with: str, choices: Choices) -> tuple[SystemRow, ...]:
     """All systems, best first."""
     names, places = part.top.systems, standings(array)
     low, high = _mean_intervals(array, choices)
-    gap = _gaps(array, names.index(yardstick), choices)
-    letters = dict.fromkeys(names, "")
-    if part.systems is not None:
-        letters |= dict(zip(part.systems.tukey.levels, part.systems.tukey.letters, strict=True))
+    gap = _against(part, compared_with)
     ranked = places.rank_by_assessor[places.ranking]
     rows = []
     for s in system_order(part):
@@ -178,11 +175,14 @@ def system_rows(part: MeasureComparison, array: Floats, yardstick: str, choices:
                 mean=float(part.top.mean[s]),
                 low=float(low[s]),
                 high=float(high[s]),
-                **{name: float(column[s]) for name, column in gap.items()},
+                gap=float(gap.difference[s]),
+                gap_low=float(gap.low[s]),
+                gap_high=float(gap.high[s]),
+                p=float(gap.p[s]),
+                significant=bool(gap.p[s] < choices.alpha),
                 rank_low=int(part.ranks.low[s]) if part.ranks else 0,
                 rank_high=int(part.ranks.high[s]) if part.ranks else 0,
-                top_set=bool(part.top.member[s]),
-                groups=letters[names[s]],
+                may_be_best=part.ranks is not None and bool(part.ranks.low[s] == 1),
                 first_for=int((held == 1).sum()),
                 best_rank=int(held.min(initial=len(names))) if held.size else 0,
                 worst_rank=int(held.max(initial=0)),
@@ -192,27 +192,25 @@ def system_rows(part: MeasureComparison, array: Floats, yardstick: str, choices:
 
 
 def pair_rows(part: MeasureComparison, array: Floats, choices: Choices, also: str | None = None) -> tuple[PairRow, ...]:
-    """Every two of the leading systems and `also`, in the order of their means; of equal systems only the first."""
+    """Each pair of the leading systems and `also`, in the order of their means; of equal systems only the first."""
     names, places, order = part.top.systems, standings(array), system_order(part)
     distinct = [s for s in order if not any(order.index(e) < order.index(s) for e in equals_of(array, s))]
     chosen = distinct[:LEADING] + [s for s in distinct[LEADING:] if names[s] == also]
     labelled = Named(array, {"assessor": part.correlations.assessors, "topic": _numbers(array), "system": names})
-    found: list[tuple[int, int, Difference]] = []
+    n = int(places.ranking.sum())
+    rows = []
     for i, j in combinations(chosen, 2):
         try:
-            one = difference(labelled, names[i], names[j], confidence=1 - choices.alpha)
+            one = _together(part, difference(labelled, names[i], names[j], confidence=1 - choices.alpha))
         except NoOverlapError:
             continue
-        found.append((i, j, one))
-    adjusted = holm(np.array([one.p for _, _, one in found]))
-    n = int(places.ranking.sum())
-    return tuple(
-        PairRow(
-            names[i], names[j], one.difference, one.low, one.high, one.p, float(p), bool(p < choices.alpha),
-            places.above(i, j), n, one.another_panel(),
-        )
-        for (i, j, one), p in zip(found, adjusted, strict=True)
-    )  # fmt: skip
+        rows.append(
+            PairRow(
+                names[i], names[j], one.difference, one.low, one.high, one.p, bool(one.p < choices.alpha),
+                places.above(i, j), n, one.another_panel(),
+            )
+        )  # fmt: skip
+    return tuple(rows)
 
 
 # ---------------------------------------------------------------------- intervals
@@ -238,24 +236,22 @@ def _mean_intervals(array: Floats, choices: Choices) -> tuple[Floats, Floats]:
     return mean - half, mean + half
 
 
-def _gaps(array: Floats, yardstick: int, choices: Choices) -> dict[str, Floats]:
-    """(systems,) every system minus the yardstick; nan where unknown, and for the yardstick itself."""
-    n = array.shape[2]
-    gap, low, high, p = np.full((4, n), nan)
-    others = np.flatnonzero(np.arange(n) != yardstick)
-    try:
-        found = all_differences(array, confidence=1 - choices.alpha)
-    except NoOverlapError:
-        return {"gap": gap, "gap_low": low, "gap_high": high, "p": p, "p_holm": p}
-    ahead, behind = found.second == yardstick, found.first == yardstick
-    for at, whose, sign in ((ahead, found.first, 1), (behind, found.second, -1)):
-        s = whose[at]
-        bounds = np.sort([sign * found.low[at], sign * found.high[at]], axis=0)
-        gap[s], low[s], high[s] = sign * found.difference[at] + 0.0, *(bounds + 0.0)  # no -0
-        p[s] = found.p[at]
-    adjusted = np.full(n, nan)
-    adjusted[others] = holm(p[others])
-    return {"gap": gap, "gap_low": low, "gap_high": high, "p": p, "p_holm": adjusted}
+def _together(part: MeasureComparison, one: Difference) -> Difference:
+    """The same with the interval and the p that allow for all pairs of systems."""
+    if part.ranks is None:
+        return one
+    gap = _against(part, one.second)
+    of_first = {name: float(getattr(gap, name)[part.ranks.systems.index(one.first)]) for name in vars(gap)}
+    return replace(one, **of_first)  # type: ignore[arg-type]
+
+
+def _against(part: MeasureComparison, system: str) -> Against:
+    """All systems minus this one; nan where nothing is known, as with 2 topics, whose intervals have no end."""
+    unknown = np.full(len(part.top.systems), nan)
+    if part.ranks is None:
+        return Against(unknown, unknown, unknown, unknown)
+    gap = part.ranks.against(system)
+    return gap if isfinite(part.ranks.critical) else replace(gap, low=unknown, high=unknown)
 
 
 def _numbers(array: Floats) -> tuple[str, ...]:
@@ -265,20 +261,20 @@ def _numbers(array: Floats) -> tuple[str, ...]:
 # ---------------------------------------------------------------------- in words
 
 
-def _verdict(first: str, equals: tuple[str, ...], may_be_best: tuple[str, ...], n: int, *, known: bool) -> str:
+def _verdict(first: str, equals: tuple[str, ...], best: tuple[str, ...], n: int) -> str:
     who, verb = first, "leads"
     if equals:
         others = [*equals] if len(equals) < 3 else [f"{len(equals)} systems equal to it"]
         who, verb = f"{', '.join([first, *others[:-1]])} and {others[-1]}", "lead"
-    if not known:
+    if not best:
         return f"{who} {verb}"
-    if len(may_be_best) > 1 + len(equals):
-        return f"{who} {verb}, but {len(may_be_best)} of {n} systems may be the best"
-    return f"{who} {'are' if equals else 'is'} the best of {n} systems"
+    if set(best) == {first, *equals}:
+        return f"{who} {'are' if equals else 'is'} the best of {n} systems"
+    return f"{who} {verb}, but {len(best)} of {n} systems may be the best"
 
 
 def _sentence(part: MeasureComparison, sure: Difference | None, first: str, second: str) -> str:
-    if sure is None or isnan(sure.difference):
+    if sure is None or isnan(sure.low):
         return f"By {part.measure}, {first} is ahead of {second}; too little is shared to say how surely."
     told = sure.sentence()
     if sure.another_panel() < 1:  # rounded, it must not sound certain

@@ -10,10 +10,15 @@ import numpy as np
 
 from qrowd.comparison.baseline import AgainstBaseline, against_baseline
 from qrowd.comparison.correlation import leave_one_out
+from qrowd.comparison.labelled import Named
+from qrowd.comparison.rank_intervals import RankIntervals
+from qrowd.comparison.resampling import Over
 from qrowd.comparison.standings import Standings, standings
 from qrowd.errors import ArgumentError
+from qrowd.model.chance import Seed
 from qrowd.model.labels import closest
 from qrowd.model.scores import Floats, Scores
+from qrowd.reports.best_set import REPLICATES, SEED, may_be_best, ranks_note, ranks_of
 from qrowd.reports.notes import is_residual, notes
 
 if TYPE_CHECKING:
@@ -25,6 +30,9 @@ if TYPE_CHECKING:
 class MeasureSummary:
     """One measure: the systems in order of their rank, and each assessor's agreement with the others.
 
+    against : wins, ties and losses against the baseline. ranks : of all systems together, which gives the adjusted p
+        against the baseline and says which systems may be the best; None where nobody asked, and where too little is
+        shared.
     agreement : (assessors,) tau-b with the panel without the assessor; nan where there is nothing to compare with.
     """
 
@@ -33,6 +41,7 @@ class MeasureSummary:
     standings: Standings
     baseline: str | None
     against: AgainstBaseline | None
+    ranks: RankIntervals | None
     agreement: Floats
 
     @property
@@ -56,13 +65,14 @@ class MeasureSummary:
             "worst_rank": np.fmax.reduce(known).tolist(),
         }
         if self.against is not None:
-            against = self.against
+            against, baseline = self.against, self.baseline or ""
+            p = self.ranks.against(baseline).p if self.ranks else np.full(len(self.systems), np.nan)
             columns |= {
                 "difference": against.difference.tolist(),
                 "wins": against.wins.tolist(),
                 "ties": against.ties.tolist(),
                 "losses": against.losses.tolist(),
-                "p": against.p.tolist(),
+                "p": p.tolist(),
             }
         return {name: [column[s] for s in self.order] for name, column in columns.items()}
 
@@ -103,28 +113,49 @@ class Summary:
         return pd.DataFrame(columns, index=pd.Index(self.assessors, name="assessor"))
 
 
-def summarise(scores: xarray.DataArray | Scores, *, baseline: str | None = None, also: tuple[str, ...] = ()) -> Summary:
+def summarise(
+    scores: xarray.DataArray | Scores,
+    *,
+    baseline: str | None = None,
+    also: tuple[str, ...] = (),
+    replicates: int = REPLICATES,
+    seed: Seed = SEED,
+) -> Summary:
     """Sum up an evaluation.
 
-    baseline : a system all others are compared with (wins, ties, losses over topics; Holm-corrected paired t-test).
+    baseline : a system all others are compared with: wins, ties and losses over topics, and p adjusted for all pairs of
+        systems.
     also : measures in `scores` that only serve the notes (such as the residual of RBP) and get no table.
+    replicates, seed : of the test of all pairs of systems, by the first measure, or by all of them with a baseline.
     """
     plain = scores if isinstance(scores, Scores) else Scores.from_xarray(scores)
     systems = plain.systems
     if baseline is not None and baseline not in systems:
         raise ArgumentError(f"baseline {baseline!r} is not among the systems; {closest(baseline, systems, 'system')}")
-    summaries = []
-    for name in plain.measures:
-        if name not in also:
-            array = plain.of(name)
-            against = None if baseline is None else against_baseline(array, systems.index(baseline))
-            summaries.append(MeasureSummary(name, systems, standings(array), baseline, against, leave_one_out(array)))
     noun = "method" if "approaches" in plain.attributes else "assessor"
-    return Summary(_sentence(summaries, noun), tuple(summaries), plain.assessors, tuple(notes(plain)), noun)
+    names = [name for name in plain.measures if name not in also]
+    first = next((name for name in names if not is_residual(name)), None)
+    summaries = []
+    for name in names:
+        array = plain.of(name)
+        against = None if baseline is None else against_baseline(array, systems.index(baseline))
+        ranks = None
+        if name == first or (baseline is not None and not is_residual(name)):
+            # Methods are no sample of methods: topics alone could have been others.
+            over: Over = "topics" if noun == "method" else "both"
+            named = Named(array, {"assessor": plain.assessors, "topic": plain.topics, "system": systems})
+            ranks = ranks_of(named, replicates=replicates, seed=seed, over=over)
+        summaries.append(
+            MeasureSummary(name, systems, standings(array), baseline, against, ranks, leave_one_out(array))
+        )
+    tested = next((summary.ranks for summary in summaries if summary.ranks is not None), None)
+    told = [*([] if tested is None else [ranks_note(tested)]), *notes(plain)]
+    return Summary(_sentence(summaries, noun), tuple(summaries), plain.assessors, tuple(told), noun)
 
 
 def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
-    """Who leads by the first measure and for how many assessors; who changes places; who leads by the others."""
+    """Who leads by the first measure and for how many assessors, who may be the best; who changes places; who leads by
+    the others."""
     ranking = [summary for summary in summaries if not is_residual(summary.measure)]
     if not ranking:
         return "A residual says how uncertain scores are, not which system is better; ask for a measure besides."
@@ -138,6 +169,8 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
         return f"By {first.measure} all systems are equal for every {noun}."
     leader = first.order[0]
     parts = [f"By {first.measure}, {_leads(first, n, noun)}"]
+    if first.ranks is not None:
+        parts.append(may_be_best(first.ranks))
     swap = _changing_places(first)
     if swap:
         parts.append(f"{swap} change places with the {noun}")
