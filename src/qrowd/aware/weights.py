@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement import assessor_profiles
+from qrowd.agreement import AssessorProfiles, assessor_profiles
 from qrowd.aware.gaps import Across, Gaps, Polarity
 from qrowd.comparison.correlation import leave_one_out
 from qrowd.errors import NoOverlapError, ScaleError
@@ -89,14 +89,18 @@ def assessor_weights(
     )
 
 
-def reasons_to_doubt(judgments: Judgments, *, repeats: Repeats = "first") -> dict[str, tuple[str, ...]]:
+def reasons_to_doubt(
+    judgments: Judgments, profiles: AssessorProfiles | None = None, *, repeats: Repeats = "first"
+) -> dict[str, tuple[str, ...]]:
     """{assessor: reasons}, for those who stand out (`assessor_profiles`) or hardly distinguish between documents.
 
     Someone hardly distinguishes whose documents are called relevant (or not relevant) by them less than a quarter as
     often as by the others on the same documents, where the others do so for ten documents or more.
+
+    profiles : of these judgments, where they are known already.
     """
     try:
-        profiles = assessor_profiles(judgments, repeats=repeats)
+        profiles = profiles or assessor_profiles(judgments, repeats=repeats)
         reasons = {name: list(found) for name, found in zip(profiles.assessors, profiles.outlying.reasons, strict=True)}
     except (NoOverlapError, ScaleError):
         reasons = {}

@@ -8,7 +8,7 @@ from math import nan
 
 import numpy as np
 
-from qrowd.aware import Gaps, random_gaps
+from qrowd.aware import DEFAULT, Gaps, random_gaps
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.standings import standings
 from qrowd.errors import QrowdError, ScaleError
@@ -22,7 +22,6 @@ from qrowd.model.scores import Floats, Scores
 ScoreBy = Callable[..., Scores]
 """`qrowd.approaches.score_by`, or what takes and gives the same."""
 
-ESTIMATOR = "sgl_rmse_msd"
 RANDOM_ASSESSORS = 200  # of each level: enough for a page; `qrowd aware` draws 1,000
 PANEL = "mean of assessors"
 
@@ -68,7 +67,7 @@ def gaps_of(
         )  # fmt: skip
     except QrowdError as error:
         return None, str(error)
-    return made, f"{ESTIMATOR}, {n:,} random assessors of each level"
+    return made, f"{DEFAULT}, {n:,} random assessors of each level"
 
 
 def merging_of(
@@ -113,7 +112,7 @@ def merging_of(
     if gaps is None:
         skipped.append(("AWARE", aware))
     else:
-        weighted = standings(gaps.average(ESTIMATOR).of(gaps.scores.measures[0])).mean
+        weighted = standings(gaps.average(DEFAULT).of(gaps.scores.measures[0])).mean
         found.insert(min(3, len(found)), ("AWARE", aware, weighted))
     if reference is not None:
         found.append((reference[0], "the reference alone", reference[1]))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qrowd.agreement.alpha import krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
 from qrowd.agreement.by_topic import ease_against_agreement
+from qrowd.aware import DEFAULT, Gaps, assessor_weights, reasons_to_doubt
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import Conventions
 from qrowd.model.alignment import align
@@ -21,6 +22,7 @@ from qrowd.model.one_scale import on_one_scale
 from qrowd.model.panel import Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats, Scores, known_mean
+from qrowd.reports.aware import weight_notes
 from qrowd.reports.comparison import MeasureComparison
 
 SPLIT_DOCUMENTS = 8  # shown, a few of each topic at most
@@ -59,7 +61,10 @@ class AssessorRow:
 
 @dataclass(frozen=True)
 class Assessors:
-    """rows : in the judgments' order; compared : how values were brought together, or why they could not be."""
+    """rows : in the judgments' order; compared : how values were brought together, or why they could not be.
+
+    aware : how AWARE's weights came about; weight_notes : on assessors with much weight who stand out.
+    """
 
     rows: tuple[AssessorRow, ...]
     alpha: float
@@ -68,6 +73,7 @@ class Assessors:
     level: str
     compared: str
     aware: str
+    weight_notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -131,7 +137,7 @@ def assessors_of(
     judgments: Judgments,
     scores: Scores,
     part: MeasureComparison,
-    accuracy: Floats | None,
+    gaps: Gaps | None,
     aware: str,
     *,
     conventions: Conventions,
@@ -139,7 +145,7 @@ def assessors_of(
     replicates: int,
     seed: Seed,
 ) -> Assessors:
-    """accuracy : (assessors, topics) AWARE accuracies in the scores' order, or None; `aware` says how or why not."""
+    """gaps : of the assessors to random ones, in the scores' order, or None; `aware` says how or why not."""
     shared, compared = comparable(judgments)
     profiles: AssessorProfiles | None = None
     alpha, low, high, level = nan, nan, nan, ""
@@ -152,7 +158,9 @@ def assessors_of(
             compared = str(error)
     tau = dict(zip(part.correlations.assessors, part.correlations.tau_b.tolist(), strict=True))
     tau |= reference_tau or {}
-    weight = _weights(accuracy, len(scores.assessors))
+    weights = None if gaps is None else assessor_weights(gaps, DEFAULT)
+    weight = np.full(len(scores.assessors), nan) if weights is None else weights.share[0]
+    doubts = [] if weights is None else weight_notes(weights, reasons_to_doubt(judgments, profiles))
     covered = np.where(scores.coverage > 0, scores.coverage, nan)
     coverage = known_mean(covered, axis=1)
     of = {} if profiles is None else {name: i for i, name in enumerate(profiles.assessors)}
@@ -182,18 +190,7 @@ def assessors_of(
                 outlying="" if i is None or profiles is None else profiles.reasons[i],
             )
         )
-    return Assessors(tuple(rows), alpha, low, high, level, compared, aware)
-
-
-def _weights(accuracy: Floats | None, n: int) -> Floats:
-    """(assessors,) mean over topics of each one's share of the weight there; equal shares where nobody has any."""
-    if accuracy is None:
-        return np.full(n, nan)
-    known = ~np.isnan(accuracy)
-    total = np.where(known, accuracy, 0).sum(axis=0)
-    even = known / np.maximum(known.sum(axis=0), 1)
-    share = np.where(total > 0, np.where(known, accuracy, 0) / np.where(total > 0, total, 1), even)
-    return known_mean(np.where(known, share, nan), axis=1)
+    return Assessors(tuple(rows), alpha, low, high, level, compared, aware, tuple(doubts))
 
 
 def topics_of(runs: Runs, judgments: Judgments, scores: Scores, array: Floats, conventions: Conventions) -> Topics:
