@@ -20,8 +20,10 @@ PAGES = {
     "agreement": ("agreement_page", "agreement_page"),
     "predicted-relevance": ("predicted_relevance_page", "predicted_relevance_page"),
     "aware": ("aware_page", "aware_page"),
+    "aware-weights": ("aware_weights_page", "aware_weights_page"),
     "preferences": ("preferences", "preferences_page"),
     "coverage": ("coverage", "coverage_page"),
+    "advice": ("advice", "advice_page"),
     "annotator-test": ("annotator_errors", "annotator_errors_page"),
     "skewed-grades": ("skewed_grades", "skewed_grades_page"),
 }
@@ -32,7 +34,7 @@ FIGURES = {
     "aware": ("aware_figures", "aware_figures"),
     "preferences": ("preferences_figures", "preferences_figures"),
 }
-SIMULATED = ("coverage", "annotator-test", "skewed-grades")  # pages that read no data
+SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades")  # pages that read no data
 SHORT = {"prm": "predicted-relevance"}
 
 

@@ -1,0 +1,295 @@
+"""What is said of a difference of two systems, simulated: would others agree, topics or an assessor, how many topics.
+
+`shrinkage` (another panel would agree with probability ...), `effort` (an assessor costs as much as N topics and helps
+at least as much) and `power` (a difference is found with probability .8) are each held against what then happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qrowd.comparison.effort import SAME, equal_cost, topics_for_an_assessor
+from qrowd.comparison.interval_widths import half_widths, recommended
+from qrowd.comparison.power import DifferenceComponents, detectable_difference
+from qrowd.comparison.shrinkage import lasting_share, same_again
+from qrowd.kernels.two_way import TwoWay
+from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.frames import make_frame
+from qrowd.model.scores import Floats
+from qrowd.reports.document import Document, Table, number
+
+if TYPE_CHECKING:
+    import pandas
+
+Told = Callable[[str, int, int], None]
+Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+
+SPREADS: Mapping[str, tuple[str, Draw]] = {
+    "equal": ("all systems are equal", lambda r, size: np.zeros(size)),
+    "close": ("normal, standard deviation .7", lambda r, size: r.normal(0, 0.7, size)),
+    "apart": ("normal, standard deviation 2", lambda r, size: r.normal(0, 2, size)),
+    "varied": ("normal, standard deviation 6", lambda r, size: r.normal(0, 6, size)),
+    "tail": (
+        "four fifths close (standard deviation 1), a fifth far below them (exponential, mean 10)",
+        lambda r, size: np.where(r.random(size) < 0.8, r.normal(0, 1, size), -r.exponential(10, size)),
+    ),
+    "crowded top": ("exponential below a best value, mean 3", lambda r, size: -r.exponential(3, size)),
+}
+"""How systems' true means are drawn, in standard errors of a mean over the assessors."""
+HELD = ("equal", "close", "apart", "varied", "tail")  # the spreads for which .05 is promised
+N_SYSTEMS = (2, 4, 6, 10, 30)
+PANEL_SIZES = (3, 5, 18)
+WITHIN = 0.05
+FROM_SYSTEMS = 6  # as many as it takes
+
+ADVICE_DESIGNS: tuple[tuple[int, int, float, float], ...] = (
+    (50, 3, 0.02, 0.5),
+    (50, 3, 0.1, 1.0),
+    (50, 3, 0.25, 1.4),
+    (50, 5, 0.05, 0.5),
+    (50, 5, 0.1, 1.0),
+    (50, 5, 0.25, 1.4),
+    (54, 5, 0.18, 4.8),
+    (50, 2, 0.05, 0.5),
+    (200, 3, 0.25, 1.4),
+    (25, 4, 0.02, 0.5),
+    (200, 5, 0.25, 1.4),
+    (50, 8, 0.02, 0.5),
+    (200, 8, 0.25, 1.4),
+)
+"""Topics, assessors, v_a and v_e, v_t being 1."""
+
+DL20 = (2 * 0.0134572, 2 * 0.000427, 2 * 0.0062715)
+POWER_COMPONENTS: Mapping[str, tuple[float, float, float]] = {
+    "TREC 2020": DL20,  # nDCG@10, 83 systems and 5 assessors, on average over pairs
+    "judge-heavy": (1.0, 0.25, 1.4),
+    "no judge effect": (1.0, 0.0, 2.0),
+}
+POWER_DESIGNS = ((70, 3), (54, 5), (100, 2), (25, 8), (50, 18), (200, 4))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A leader and a runner-up (top), and two systems named in advance (named): said, and seen by another panel."""
+
+    spread: str
+    n_systems: int
+    n_assessors: int
+    said_top: float
+    seen_top: float
+    unshrunk_top: float
+    said_named: float
+    seen_named: float
+    unshrunk_named: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One design: how often an answer is given, how often it is right, and how probable it was said to be.
+
+    topics, assessor, same : shares of all simulations in which that was the answer. ratio : the true standard error
+    after topics over that after an assessor. smaller : share of the answers "topics" and "assessor" that name the
+    smaller standard error, by however little it is smaller; nan where the two are equal.
+    """
+
+    n_topics: int
+    n_assessors: int
+    v_assessor: float
+    v_error: float
+    ratio: float
+    speaks: float
+    right: float
+    said: float
+    smaller: float
+    topics: float
+    assessor: float
+    same: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Power:
+    """A design of which a difference is said to be found with probability .8, and how often its interval finds it."""
+
+    components: str
+    n_topics: int
+    n_assessors: int
+    size: float
+    found: float
+
+
+def another_panel(
+    spread: str, n_systems: int, n_assessors: int, *, n_simulations: int = 2000, rng: Rng = None
+) -> Agreement:
+    """Assessors' means of systems, normal with variance 1 around the true means; two panels of as many assessors."""
+    random = Chance.of(rng).stream(f"{spread} {n_systems} {n_assessors}")
+    true = SPREADS[spread][1](random, (n_simulations, n_systems)) / np.sqrt(n_assessors)
+    own = true[:, None] + random.normal(size=(n_simulations, n_assessors, n_systems))
+    means = own.mean(axis=1)
+    later = true + random.normal(size=true.shape) / np.sqrt(n_assessors)
+    centred = own - own.mean(axis=2, keepdims=True)
+    centred -= centred.mean(axis=1, keepdims=True)
+    errors = (centred**2).sum(axis=(1, 2)) / ((n_systems - 1) * (n_assessors - 1)) / n_assessors
+    order, rows = np.argsort(-means, axis=1), np.arange(n_simulations)
+    found: list[float] = []
+    for first, second in ((order[:, 0], order[:, 1]), (0 * rows, 0 * rows + 1)):
+        difference = means[rows, first] - means[rows, second]
+        variance = (own[rows, :, first] - own[rows, :, second]).var(axis=1, ddof=1) / n_assessors
+        centre = (means[rows, first] + means[rows, second]) / 2
+        share = np.array([lasting_share(*one)[0] for one in zip(means, errors, centre[:, None], strict=True)])
+        df = np.full(n_simulations, n_assessors - 1.0)
+        said = same_again(difference, variance, variance, df, share)
+        unshrunk = same_again(difference, variance, variance, df, np.ones(n_simulations))
+        seen = difference * (later[rows, first] - later[rows, second]) > 0
+        found += [float(said.mean()), float(seen.mean()), float(unshrunk.mean())]
+    return Agreement(spread, n_systems, n_assessors, *found)
+
+
+def advice(
+    n_topics: int, n_assessors: int, v_assessor: float, v_error: float, *, n_simulations: int = 1500, rng: Rng = None
+) -> Advice:
+    """Mean squares as normal scores give them, v_t = 1, and the advice of each."""
+    random = Chance.of(rng).stream(f"{n_topics} {n_assessors} {v_assessor} {v_error}")
+    topics = topics_for_an_assessor(n_topics, n_assessors)
+
+    def error(t: float, a: float) -> float:
+        return float(np.sqrt(1 / t + v_assessor / a + v_error / (t * a)))
+
+    ratio = error(n_topics + topics, n_assessors) / error(n_topics, n_assessors + 1)
+    least, most = 1 / (1 + SAME), 1 + SAME
+    true = {"topics": ratio <= most, "assessor": ratio >= least, "same": least <= ratio <= most}
+    squares, df = _mean_squares((1.0, v_assessor, v_error), n_topics, n_assessors, n_simulations, random)
+    degrees = tuple(df.tolist())
+    given = [equal_cost(tuple(one), degrees, n_topics, n_assessors, topics) for one in squares.T.tolist()]
+    spoken = [one for one in given if one.answer != "unknown"]
+    named = [one.answer == ("topics" if ratio < 1 else "assessor") for one in spoken if one.answer != "same"]
+    smaller = float(np.mean(named)) if named and abs(ratio - 1) > 1e-9 else np.nan
+    chance = {"topics": "p_topics", "assessor": "p_assessor", "same": "p_same"}
+    share = {name: sum(one.answer == name for one in given) / n_simulations for name in chance}
+    return Advice(
+        n_topics, n_assessors, v_assessor, v_error, ratio, len(spoken) / n_simulations,
+        float(np.mean([true[one.answer] for one in spoken])) if spoken else np.nan,
+        float(np.mean([getattr(one, chance[one.answer]) for one in spoken])) if spoken else np.nan,
+        smaller,
+        share["topics"], share["assessor"], share["same"], n_simulations,
+    )  # fmt: skip
+
+
+def found_differences(
+    components: str, n_topics: int, n_assessors: int, *, n_simulations: int = 20_000, rng: Rng = None
+) -> Power:
+    """How often the recommended interval lies above 0 where the true difference is the detectable one."""
+    random = Chance.of(rng).stream(f"{components} {n_topics} {n_assessors}")
+    v_t, v_a, v_e = POWER_COMPONENTS[components]
+    size = detectable_difference(DifferenceComponents(v_t, v_a, v_e), n_topics, n_assessors)
+    error = np.sqrt(v_t / n_topics + v_a / n_assessors + v_e / (n_topics * n_assessors))
+    squares, df = _mean_squares((v_t, v_a, v_e), n_topics, n_assessors, n_simulations, random)
+    weights, per = np.full(3, 1 / (n_topics * n_assessors)), np.array([n_assessors, n_topics], np.float64)
+    mean = random.normal(size, error, n_simulations)
+    half = half_widths(TwoWay(mean, squares, df, weights, per), recommended(n_assessors), 0.95)
+    return Power(components, n_topics, n_assessors, size, float((mean > half).mean()))
+
+
+def _mean_squares(
+    components: tuple[float, float, float], t: int, a: int, n: int, random: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """(3, n) mean squares of topics, assessors and error of normal scores, and their degrees of freedom."""
+    v_t, v_a, v_e = components
+    df = np.array([t - 1, a - 1, (t - 1) * (a - 1)], np.float64)
+    expected = np.array([v_e + a * v_t, v_e + t * v_a, v_e])
+    return expected[:, None] * random.chisquare(df[:, None], (3, n)) / df[:, None], df
+
+
+# ---------------------------------------------------------------------- the page
+
+
+def advice_page(*, quick: bool = False, rng: Rng = None, progress: Told | None = None) -> Document:
+    """The three studies as a page.
+
+    quick : a tenth of the simulations.
+    """
+    seed = seed_of(rng)
+    cases = [(name, m, a) for name in SPREADS for m in N_SYSTEMS for a in PANEL_SIZES]
+    designs = [(name, *design) for name in POWER_COMPONENTS for design in POWER_DESIGNS]
+    n_panel, n_advice, n_power = (400, 150, 2000) if quick else (4000, 1500, 20_000)
+    panels = [another_panel(*one, n_simulations=n_panel, rng=seed) for one in _told(cases, "panels", progress)]
+    advised = [advice(*one, n_simulations=n_advice, rng=seed) for one in _told(ADVICE_DESIGNS, "advice", progress)]
+    powers = [found_differences(*one, n_simulations=n_power, rng=seed) for one in _told(designs, "power", progress)]
+    promised = [one for one in panels if one.spread in HELD and one.n_systems >= FROM_SYSTEMS]
+    worst = max(abs(one.said_top - one.seen_top) for one in promised)
+    least = min(one.right for one in advised if one.speaks > 0)
+    off = max(abs(one.found - 0.8) for one in powers)
+    sentence = (
+        f"Of a leader and a runner-up among {FROM_SYSTEMS} systems or more, another panel agrees as often as is said "
+        f"to within {worst:.3f}; where advice is given, it is right in {100 * least:.0f} % or more of the cases; a "
+        f"difference that is said to be found with probability .8 is found with .8 to within {off:.3f}."
+    )
+    notes = (
+        f"simulations: {n_panel:,} of each number of systems and assessors (binomial standard error up to "
+        f"{0.5 / n_panel**0.5:.3f}), {n_advice:,} of each design of advice (share right of those in which it speaks), "
+        f"{n_power:,} of each design of power ({0.4 / n_power**0.5:.3f}); seed: {seed}",
+        "true means of systems, in standard errors of a mean: "
+        + "; ".join(f"{name}: {text}" for name, (text, _) in SPREADS.items()),
+        "as it is: the probability if the difference were not shrunk",
+        "advice: v_t is 1; ratio: true standard error after topics over that after one more assessor at equal cost; "
+        f"right: what is said is true, standard errors to within {100 * SAME:g} % being about the same; said: the mean "
+        "probability stated; smaller: of the answers that name one of the two, the share that name the smaller error, "
+        "by however little",
+    )
+    tables = (
+        _agreement_table(panels, "leader and runner-up", "top"),
+        _agreement_table(panels, "two systems named in advance", "named"),
+        _advice_table(advised),
+        _power_table(powers),
+    )
+
+    def frame() -> pandas.DataFrame:
+        columns = {name: np.array([getattr(one, name) for one in panels]) for name in vars(panels[0])}
+        made: pandas.DataFrame = make_frame(columns, "pandas")
+        return made
+
+    return Document(sentence, tables, notes, frame)
+
+
+def _told(cases: Sequence[tuple[Any, ...]], what: str, progress: Told | None) -> Iterator[tuple[Any, ...]]:
+    for done, case in enumerate(cases):
+        yield case
+        if progress is not None:
+            progress(what, done + 1, len(cases))
+
+
+def _agreement_table(found: Sequence[Agreement], title: str, which: str) -> Table:
+    header = ["systems are", "systems", "assessors", "said", "seen", "said - seen", "as it is"]
+    rows = []
+    for one in found:
+        said, seen, unshrunk = (getattr(one, f"{name}_{which}") for name in ("said", "seen", "unshrunk"))
+        rows.append(
+            [one.spread, str(one.n_systems), str(one.n_assessors), f"{said:.3f}", f"{seen:.3f}", f"{said - seen:+.3f}",
+             f"{unshrunk:.3f}"]
+        )  # fmt: skip
+    return Table(f"another panel agrees: {title}", header, rows)
+
+
+def _advice_table(found: Sequence[Advice]) -> Table:
+    header = ["topics", "assessors", "v_a", "v_e", "ratio", "speaks", "right", "said", "smaller"]
+    rows = []
+    for one in found:
+        design = [str(one.n_topics), str(one.n_assessors), f"{one.v_assessor:g}", f"{one.v_error:g}"]
+        shares = one.ratio, one.speaks, one.right, one.said, one.smaller, one.topics, one.assessor, one.same
+        rows.append([*design, *(number(share, 3) for share in shares)])
+    return Table(
+        "topics or one more assessor, at equal cost", [*header, "topics help", "assessor helps", "about the same"], rows
+    )
+
+
+def _power_table(found: Sequence[Power]) -> Table:
+    rows = [
+        [one.components, str(one.n_topics), str(one.n_assessors), f"{one.size:.4f}", f"{one.found:.3f}"]
+        for one in found
+    ]
+    header = ["components", "topics", "assessors", "difference", "found"]
+    return Table("a difference that is said to be found with probability .8", header, rows)
