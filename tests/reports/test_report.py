@@ -64,22 +64,35 @@ def page(report):
 
 def small(**grades):
     """Runs of two systems on two topics, in opposite orders, and judgments: ann="31 20" gives q1's documents 3 and 1,
-    q2's 2 and 0; * is not judged."""
+    q2's 2 and 0; * is not judged. Everybody has a scale of their own."""
     order = {"up": (2.0, 1.0), "down": (1.0, 2.0)}
     runs = Runs.from_dict(
         {system: {q: dict(zip(("d1", "d2"), s, strict=True)) for q in ("q1", "q2")} for system, s in order.items()}
     )
-    rows = [
-        (topic, document, who, float(grade))
+    files = {
+        who: {
+            topic: {d: float(grade) for d, grade in zip(("d1", "d2"), row, strict=True) if grade != "*"}
+            for topic, row in zip(("q1", "q2"), said.split(), strict=True)
+        }
         for who, said in grades.items()
-        for topic, row in zip(("q1", "q2"), said.split(), strict=True)
-        for document, grade in zip(("d1", "d2"), row, strict=True)
-        if grade != "*"
-    ]
-    return runs, Judgments.from_rows(rows)
+    }
+    return runs, Judgments.from_dict(files)
 
 
 # ---------------------------------------------------------------------- numbers
+
+
+def test_the_interval_of_a_mean_ends_where_the_measure_does():
+    """Three topics on which a perfect list is nearly the rule: Student's interval alone would go beyond 1."""
+    rows = [(f"t{t}", f"d{d}", who, float(d < 3)) for t in range(3) for d in range(6) for who in ("ann", "bob", "cyd")]
+    order = {"s1": [0, 1, 2, 3, 4, 5], "s2": [0, 1, 3, 2, 4, 5], "s3": [5, 0, 4, 1, 3, 2]}
+    lists = {
+        name: {f"t{t}": {f"d{d}": 9.0 - r for r, d in enumerate(ranked if t else ranked[::-1])} for t in range(3)}
+        for name, ranked in order.items()
+    }
+    report = summary_of(Runs.from_dict(lists), Judgments.from_rows(rows))
+    assert all(0 <= row.low <= row.mean <= row.high <= 1 for row in report.systems)
+    assert report.systems[0].high == 1
 
 
 def test_the_answer_is_the_interval_of_the_leader_and_the_next_for_all_pairs_together(report, scores, ranks):
