@@ -37,9 +37,16 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # heading, what it is, 
     ("Answers of commands", "What commands print, and the notes beneath.", ("cli", "reports")),
     ("The library", "Errors, warnings and sentences that every command shares.", ("",)),
 )
-SKIPPED = ("store.migrations", "web.api.operations", "web.api.schemas", "web.api.document", "reports.reference")
+SKIPPED = (
+    "store.migrations",
+    "web.api.operations",
+    "web.api.schemas",
+    "web.api.document",
+    "reports.reference",
+    "simulation.records",
+)
 IN_OPENAPI = {"OPERATIONS", "EXAMPLE", "EXAMPLE_PLAN", "schemas", "_operation"}  # what web.api describes there
-NOT_PRINTED = {"compile", "getLogger", "Column", "text"}
+NOT_PRINTED = {"compile", "getLogger", "Column", "text", "Parameter"}  # parameters are on the page of measures
 NOT_PRINTED_KEYWORDS = {"help", "metavar", "rich_help_panel", "pattern", "media_type", "description", "summary"}
 FAULTS = re.compile(r"(Error|Refusal|Problem)$")
 CODE = re.compile(  # SQL, regular expressions, HTML, LaTeX, cookies, routes, and what Matplotlib calls places
@@ -170,14 +177,21 @@ def _expressions(nodes: Iterable[ast.AST | None], here: Sentence) -> Iterator[Se
 
 
 def _template(node: ast.AST) -> str:
-    """A string with its placeholders: f"{n:,} topics" is "{n} topics"."""
+    """A string with its placeholders: f"{n:,} topics" is "{n} topics", and so is f"{count(n, 'topic')}"."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     assert isinstance(node, ast.JoinedStr)
     return "".join(
-        f"{{{ast.unparse(part.value)}}}" if isinstance(part, ast.FormattedValue) else _template(part)
-        for part in node.values
+        _filled(part.value) if isinstance(part, ast.FormattedValue) else _template(part) for part in node.values
     )
+
+
+def _filled(value: ast.expr) -> str:
+    match value:
+        case ast.Call(func=ast.Name(id="count"), args=[n, ast.Constant(value=str(one)), *several]):
+            words = several[0].value if several and isinstance(several[0], ast.Constant) else f"{one}s"
+            return f"{{{ast.unparse(n)}}} {words}"
+    return f"{{{ast.unparse(value)}}}"
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:
@@ -363,4 +377,4 @@ def _entry(sentence: Sentence) -> Iterator[str]:
 
 def _escaped(about: str) -> str:
     """A line of a docstring as prose, in which nothing is read as Markdown's."""
-    return re.sub(r"([\\`*_<>\[\]|])", r"\\\1", about.replace("`", ""))
+    return re.sub(r"([\\`*<>\[\]|])", r"\\\1", about.replace("`", ""))

@@ -72,6 +72,11 @@ def test_what_is_filled_in_stands_in_braces_and_errors_are_marked(sentences):
     )
 
 
+def test_what_is_counted_stands_with_its_noun(sentences):
+    code = "x = f\"{count(n, 'person', 'people')} on {count(m, 'topic')}\""
+    assert [one.text for one in sentences.sentences_of(code)] == ["{n} people on {m} topics"]
+
+
 def test_entries_of_a_table_stand_with_their_key(sentences):
     found = sentences.sentences_of("RULES = {'first': 'the first counts', 'last': f'the {x} counts'}")
     assert conditions(found) == {"the first counts": ("for 'first'",), "the {x} counts": ("for 'last'",)}

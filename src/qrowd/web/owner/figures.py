@@ -149,7 +149,7 @@ def bars(heights: Sequence[int], height: int = 48) -> list[tuple[int, float, flo
 STATUS = {
     "arrived": "arrived",
     "consented": "consented",
-    "practised": "practised",
+    "practised": "ready to judge",  # also where no practice is asked for
     "qualified": "qualified",
     "working": "working",
     "check_failed_once": "looking again",
