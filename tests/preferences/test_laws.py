@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from qrowd.evaluation import evaluate
+from qrowd.evaluation import evaluate, measure
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
@@ -49,6 +49,8 @@ def test_shares_lie_between_zero_and_one_whatever_was_said(world):
     scores = evaluate(world.runs, world.preferences, SHARES, min_coverage=0).values
     known = scores[~np.isnan(scores)]
     assert ((known >= 0) & (known <= 1 + 1e-12)).all()
+    assert all(measure(name).bounds == (0, 1) for name in SHARES)
+    assert measure("prefs_num_prefs_ful_ret").bounds == measure("prefs_num_prefs_poss").bounds == (0, np.inf)
 
 
 @settings(max_examples=30)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from qrowd.errors import MeasureError
@@ -47,6 +49,9 @@ class DCG(Linear):
 
     name, parameters = "DCG", (DCG_FORM, GAINS, JUDGED_ONLY)
 
+    def highest(self, measure: Measure) -> float:
+        return inf
+
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return discounts(min(depth, reach(measure)), original=str(measure["dcg"]).endswith("original"))
 
@@ -78,6 +83,9 @@ class NDCG(DCG):
     """
 
     name, aliases = "nDCG", ("ndcg", "ndcg_cut_")
+
+    def highest(self, measure: Measure) -> float:
+        return 1.0
 
     def normaliser(self, measure: Measure, view: TopicView) -> Floats:
         gains = self.gains(measure, view)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from qrowd.errors import MeasureError
@@ -20,6 +22,11 @@ from qrowd.measures.scoring import (
     recall_base,
 )
 from qrowd.model.measure import Measure
+
+
+def _highest_over(measure: Measure) -> float:
+    """Of a sum over its recall base, which as a number may be less than what there is to find."""
+    return 1.0 if isinstance(measure["recall_base"], str) else inf
 
 
 class _Binary(Scored):
@@ -68,6 +75,9 @@ class R(_Counted):
 
     name, aliases = "R", ("recall_", "recall", "set_recall")
     parameters = (REL, RECALL_BASE, RELEVANCE, JUDGED_ONLY)
+
+    def highest(self, measure: Measure) -> float:
+        return _highest_over(measure)
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return np.ones(min(depth, reach(measure)))
@@ -138,6 +148,9 @@ class AP(_Binary):
     """
 
     name, aliases, parameters = "AP", ("map", "map_cut_"), (REL, RECALL_BASE, JUDGED_ONLY)
+
+    def highest(self, measure: Measure) -> float:
+        return _highest_over(measure)
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         ranking.precision_sum(view.rows, view.relevant(measure), reach(measure), out)

@@ -49,6 +49,10 @@ class Definition:
     aliases: ClassVar[tuple[str, ...]] = ()  # trec_eval's names; one that ends in _ takes the cut-off: ndcg_cut_10
     linear: ClassVar[bool] = False  # a weighted sum of gains by rank, up to a normaliser
 
+    def highest(self, measure: Measure) -> float:
+        """The highest score there can be; inf where there is none. No score is below 0."""
+        return 1.0
+
     @property
     def sentence(self) -> str:
         return self._paragraphs()[0]
@@ -83,6 +87,11 @@ class Measure:
     definition: Definition
     values: Mapping[str, Value]
     cut: int | None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest score there can be."""
+        return 0.0, self.definition.highest(self)
 
     def __getitem__(self, parameter: str) -> Value:
         return self.values[parameter]

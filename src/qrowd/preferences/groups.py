@@ -10,6 +10,7 @@ Buckley (2008), trec_eval 10.0: get_prefs, form_prefs_counts, prefs_*.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +134,9 @@ class NumPossible(_Groups):
 
     name = "prefs_num_prefs_poss"
 
+    def highest(self, measure: Measure) -> float:
+        return inf
+
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         out[:] = by_assessor(view, possible(view, "all"))
 
@@ -146,6 +150,9 @@ class NumFulfilled(_Groups):
     """
 
     name = "prefs_num_prefs_ful"
+
+    def highest(self, measure: Measure) -> float:
+        return inf
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         out[:] = by_assessor(view, fulfilled(view, self.pairs))

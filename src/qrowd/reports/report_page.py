@@ -125,7 +125,7 @@ def _systems(report: Report) -> Grid:
     header = [
         ("system", "best mean first"),
         (report.measure, "mean over topics of the panel's mean"),
-        ("interval", f"{level}, if other topics and other assessors had been at hand"),
+        ("interval", f"{level}, if other topics and other assessors had been at hand; it ends where the measure does"),
         ("difference", f"mean minus that of {report.compared_with}"),
         ("interval of the difference", f"{level} for all pairs of systems together, {over}"),
         ("p", "of the difference, adjusted for all pairs of systems"),

@@ -8,6 +8,7 @@ from math import isfinite, isnan, nan
 
 import numpy as np
 
+from qrowd.comparison.bounded import cut
 from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.labelled import Named
@@ -15,6 +16,7 @@ from qrowd.comparison.rank_intervals import Against
 from qrowd.comparison.resampling import panel_of
 from qrowd.comparison.standings import settled, standings
 from qrowd.errors import NoOverlapError
+from qrowd.evaluation import measure
 from qrowd.model.scores import Floats, known_mean
 from qrowd.reports.advice import advice as advice_on
 from qrowd.reports.best_set import may_be_best
@@ -162,7 +164,7 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
 def system_rows(part: MeasureComparison, array: Floats, compared_with: str, choices: Choices) -> tuple[SystemRow, ...]:
     """All systems, best first."""
     names, places = part.top.systems, standings(array)
-    low, high = _mean_intervals(array, choices)
+    low, high = cut(*_mean_intervals(array, choices), measure(part.measure).bounds)
     gap = _against(part, compared_with)
     ranked = places.rank_by_assessor[places.ranking]
     rows = []

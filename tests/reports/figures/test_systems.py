@@ -82,6 +82,15 @@ def test_what_an_assessor_does_to_all_systems_alike_changes_no_interval(shift, w
     assert second.high_topics - second.low_topics == pytest.approx(first.high_topics - first.low_topics)
 
 
+def test_intervals_end_where_the_measure_does():
+    values = np.random.default_rng(1).beta(0.3, 0.1, (3, 6, 4))
+    whole, cut = system_intervals(named(values)), system_intervals(named(values), bounds=(0, 1))
+    assert (whole.high > 1).any()
+    assert (whole.high_topics > 1).any()
+    for end in ("low", "high", "low_topics", "high_topics"):
+        assert np.array_equal(getattr(cut, end), np.clip(getattr(whole, end), 0, 1))
+
+
 def test_with_assessors_of_its_own_for_each_topic_there_is_the_interval_over_topics_alone():
     values = np.full((4, 4, 3), np.nan)
     random = np.random.default_rng(1)

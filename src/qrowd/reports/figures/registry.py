@@ -15,7 +15,7 @@ from numpy import bincount
 from qrowd.comparison.labelled import Named
 from qrowd.comparison.standings import standings
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import Conventions, measure, score
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Seed
 from qrowd.model.judgments import Judgments
@@ -145,14 +145,16 @@ def _best(scores: Scores, top: int) -> Named:
 
 
 def _systems(given: _Given) -> Figure:
-    found = systems.system_intervals(one_measure(given.scores()), confidence=given.options.confidence)
+    found = systems.system_intervals(
+        one_measure(given.scores()), confidence=given.options.confidence, bounds=measure(given.measure).bounds
+    )
     top = given.options.top
     n = min(top or len(found.systems), len(found.systems))
     first = found.systems[0]
     return given.figure(
         f"Mean {given.measure} of {n} systems, {first} first, with {100 * found.confidence:g} % intervals to compare "
         f"them by: over topics alone (thick), and over topics and assessors (thin; {found.method}). What a topic or an "
-        "assessor does to all systems alike is left out.",
+        "assessor does to all systems alike is left out. Intervals end where the measure does.",
         lambda ax: systems.plot_systems(found, top=top, measure=given.measure, ax=ax),
         found.to_frame,
         list_size(n),

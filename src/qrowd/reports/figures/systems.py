@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.comparison.bounded import UNBOUNDED, Bounds, cut
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.differences import AllDifferences
 from qrowd.comparison.interval_widths import Method, half_widths, recommended
@@ -54,12 +55,14 @@ class SystemIntervals:
         return make_frame(columns | {name: getattr(self, name) for name in names}, backend)
 
 
-def system_intervals(scores: OneMeasure, *, confidence: float = 0.95) -> SystemIntervals:
+def system_intervals(scores: OneMeasure, *, confidence: float = 0.95, bounds: Bounds = UNBOUNDED) -> SystemIntervals:
     """Means over topics of the means over assessors, with intervals to compare systems by.
 
     scores : (assessor, topic, system) of one measure. What a topic or an assessor does to all systems alike is left out
     of the intervals: they are those of a system's lead over the mean of all systems, by t over topics, and by
     `qrowd.comparison.half_widths` as recommended for so many assessors.
+
+    bounds : of the measure; intervals are cut there.
 
     Raises
     ------
@@ -89,10 +92,8 @@ def system_intervals(scores: OneMeasure, *, confidence: float = 0.95) -> SystemI
         tuple(panel.systems[s] for s in order),
         panel.assessors,
         mean,
-        mean - topics,
-        mean + topics,
-        mean - both,
-        mean + both,
+        *cut(mean - topics, mean + topics, bounds),
+        *cut(mean - both, mean + both, bounds),
         by_assessor[:, order],
         method,
         confidence,
