@@ -152,8 +152,20 @@ def test_the_weight_is_the_printed_formula():
     square, trace = np.trace(sample @ sample), np.trace(sample)
     printed = (4 / 6 * square + trace**2) / (8 * (square - trace**2 / 3))
     assert shrinkage(sample, np.diag([1.0, 1, 1, 0]), 6, 10**9) == pytest.approx(min(printed, 1))
+    assert shrinkage(sample, np.eye(4), 1, 100) == 0.5  # nothing is known of how pairs differ
     assert shrinkage(np.zeros((4, 4)), np.eye(4), 6, 100) == 0.0
     assert shrinkage(np.diag([1.0, 1, 1, 0]), np.diag([1.0, 1, 1, 0]), 6, 10**9) == 1.0
+
+
+def test_systems_that_differ_next_to_nothing_are_tested_like_others():
+    values = scores(systems=2)
+    random = np.random.default_rng(1)
+    values[:, :, 1] = values[:, :, 0] + 1e-9 * random.normal(size=values.shape[:2])
+    wide = values.copy()
+    wide[:, :, 1] += 1e6 * (values[:, :, 1] - values[:, :, 0])
+    pairs, others = (pair_statistics(panel_of(one), "topics") for one in (values, wide))
+    assert pairs.t[0, 1] == pytest.approx(others.t[0, 1], rel=1e-4)
+    assert np.isfinite(pairs.t[0, 1])
 
 
 def test_hundreds_of_assessors_are_drawn_as_fifty():

@@ -85,7 +85,8 @@ def pair_statistics(panel: Panel, over: Over) -> PairStatistics:
     mean = by_topic.mean(axis=0)
     # What a topic does to all systems alike is in no difference.
     centred = by_topic - mean - (by_topic - mean).mean(axis=1, keepdims=True)
-    squares = _of_pairs(centred.T @ centred, n_topics * scale**2)
+    squares = np.stack([((centred - centred[:, [s]]) ** 2).sum(axis=0) for s in range(mean.size)])
+    squares[squares <= n_topics * scale**2] = 0.0
     variance = squares / n_topics / (n_topics - 1)
     df, weight, own = 0, 0.0, 0.0
     rest, share, factor = (np.zeros_like(squares) for _ in range(3))
@@ -97,7 +98,7 @@ def pair_statistics(panel: Panel, over: Over) -> PairStatistics:
         own = 1.0 - shrinkage(of_assessors, of_rest, df, int(found.df[2]))
         if np.trace(of_rest) > 0:
             of_assessors = own * of_assessors + (1 - own) * np.trace(of_assessors) / np.trace(of_rest) * of_rest
-        of_pair, rest = (_of_pairs(one, scale**2) for one in (of_assessors, of_rest))
+        of_pair, rest = _of_pairs(of_assessors), _of_pairs(of_rest)
         above = np.maximum(of_pair - rest, 0.0)
         variance = variance + weight * above
         share = np.sqrt(np.divide(above, of_pair, out=np.zeros_like(above), where=of_pair > 0))
@@ -144,8 +145,10 @@ def shrinkage(sample: Floats, target: Floats, df: int, target_df: int) -> float:
 
     Chen et al. (2010), equation 17 (Rao-Blackwell Ledoit-Wolf): ((n - 2)/n tr(S^2) + tr(S)^2) / ((n + 2) (tr(S^2) -
     tr(S)^2 / d)), with the target's effective number of dimensions as d: tr(E)^2 / tr(E^2), less what its own sampling
-    error adds.
+    error adds. One degree of freedom says nothing of how pairs differ, and the formula gives 0; the weight is 1/2 then.
     """
+    if df == 1:
+        return 0.5
     square, trace = float((sample * sample).sum()), float(np.trace(sample)) ** 2
     rest = float(np.trace(target)) ** 2
     if trace <= 0 or rest <= 0:
@@ -157,10 +160,9 @@ def shrinkage(sample: Floats, target: Floats, df: int, target_df: int) -> float:
     return float(np.clip(((df - 2) / df * square + trace) / excess, 0.0, 1.0))
 
 
-def _of_pairs(products: Floats, negligible: float) -> Floats:
-    """(systems, systems) sums of squared differences from sums of products; what rounding leaves is 0."""
+def _of_pairs(products: Floats) -> Floats:
+    """(systems, systems) mean squares of differences from mean products; what cancellation leaves is 0."""
     own = np.diag(products)
     squares = own[:, None] + own - products - products.T
-    # Cancellation leaves some 1e-16 of the terms.
-    squares[squares <= np.maximum(1e-14 * (own[:, None] + own), negligible)] = 0.0
+    squares[squares <= 1e-14 * (own[:, None] + own)] = 0.0
     return np.asarray(squares)
