@@ -1,0 +1,410 @@
+"""How often do rank intervals and the set of the best systems err? Simulated, with the truth known.
+
+Where all systems are equal, any significant difference is an error: it excludes a best system, and a true rank. Where
+they are not, the share of simulations in which every system's true rank lies in its interval. Power: how many systems
+remain in the set of the best, beside Tukey's honestly significant difference at the same level of error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.max_t import PairStatistics, critical_t, largest_of, pair_statistics
+from qrowd.comparison.resampling import Over, Panel
+from qrowd.errors import ArgumentError
+from qrowd.model.chance import Chance, Rng
+from qrowd.model.frames import make_frame
+from qrowd.model.scores import Floats
+from qrowd.reports.document import Table, number
+
+Told = Callable[[str, int, int], None]
+Draw = Callable[[np.random.Generator, int, int, int], Floats]
+
+N_SYSTEMS, N_ASSESSORS, N_TOPICS = (5, 20, 83), (1, 2, 3, 5, 8, 18), (25, 54, 200)
+ALPHA = 0.05
+BLOCK = 40  # replicates, after which it is known whether p can still be below the level
+
+V_SYSTEM_TOPIC, V_SYSTEM_ASSESSOR, V_REST = 0.0134572, 0.000427, 0.0062715  # nDCG@10 of dl20's 83 systems, 5 assessors
+
+
+# ---------------------------------------------------------------------- systems that are all equal
+
+
+def normal(random: np.random.Generator, n_topics: int, n_assessors: int, n_systems: int) -> Floats:
+    """(topics, assessors, systems) with dl20's components; one assessor has no taste, which would be a difference."""
+    taste = 0.0 if n_assessors == 1 else V_SYSTEM_ASSESSOR
+    return np.asarray(
+        random.normal(0, np.sqrt(V_SYSTEM_TOPIC), (n_topics, 1, n_systems))
+        + random.normal(0, np.sqrt(taste), (1, n_assessors, n_systems))
+        + random.normal(0, np.sqrt(V_REST), (n_topics, n_assessors, n_systems))
+    )
+
+
+def skewed(random: np.random.Generator, n_topics: int, n_assessors: int, n_systems: int) -> Floats:
+    """The same between 0 and 1: logistic, with easy topics more frequent than hard ones, topics that differ in how far
+    they separate systems, severe and lenient assessors with a taste of .3 on the logistic scale."""
+    topic = random.normal(0, 1.1, n_topics) + 0.6 * (random.exponential(1, n_topics) - 1)
+    spread = np.exp(random.normal(0, 0.6, n_topics))[:, None, None]
+    logit = (
+        0.5
+        + topic[:, None, None]
+        + random.normal(0, 0.7, (1, n_assessors, 1))
+        + spread * random.normal(0, 0.6, (n_topics, 1, n_systems))
+        + random.normal(0, 0.0 if n_assessors == 1 else 0.3, (1, n_assessors, n_systems))
+        + spread * random.normal(0, 0.35, (n_topics, n_assessors, n_systems))
+        + random.normal(0, 0.4, (n_topics, n_assessors, 1))
+    )
+    return np.asarray(1 / (1 + np.exp(-logit)))
+
+
+def two_kinds(random: np.random.Generator, n_topics: int, n_assessors: int, n_systems: int) -> Floats:
+    """`normal`, but three quarters of the assessors' tastes are for one kind of system (half of them) or the other."""
+    kind = np.where(np.arange(n_systems) < n_systems // 2, 1.0, -1.0)
+    own = random.normal(0, np.sqrt(0.25 * V_SYSTEM_ASSESSOR), (1, n_assessors, n_systems))
+    shared = random.normal(0, np.sqrt(0.75 * V_SYSTEM_ASSESSOR), (1, n_assessors, 1)) * kind
+    return np.asarray(
+        random.normal(0, np.sqrt(V_SYSTEM_TOPIC), (n_topics, 1, n_systems))
+        + own
+        + shared
+        + random.normal(0, np.sqrt(V_REST), (n_topics, n_assessors, n_systems))
+    )
+
+
+EQUAL: dict[str, Draw] = {"normal": normal, "skewed": skewed, "two kinds of systems": two_kinds}
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyWise:
+    """One row per design, number of systems, assessors and topics; all systems are equal.
+
+    share : of simulations in which any two systems come out significantly different, so that a best system is left out
+        of the set and a rank interval misses; at most .05 is stated. error : its standard error.
+    """
+
+    design: NDArray[np.object_]
+    n_systems: NDArray[np.int64]
+    n_assessors: NDArray[np.int64]
+    n_topics: NDArray[np.int64]
+    share: Floats
+    error: Floats
+    n_simulations: int
+    n_replicates: int
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """The rows."""
+        columns = ("design", "n_systems", "n_assessors", "n_topics", "share", "error")
+        return make_frame({name: getattr(self, name) for name in columns}, backend)
+
+    def of(self, design: str, n_systems: int, n_assessors: int, n_topics: int) -> float:
+        """The share of one row."""
+        rows = (self.design == design) & (self.n_systems == n_systems)
+        found = np.flatnonzero(rows & (self.n_assessors == n_assessors) & (self.n_topics == n_topics))
+        if found.size != 1:
+            raise ArgumentError(
+                f"no row of {design!r}, {n_systems} systems, {n_assessors} assessors, {n_topics} topics"
+            )
+        return float(self.share[found[0]])
+
+
+def family_wise_error(
+    designs: Sequence[str] = tuple(EQUAL),
+    n_systems: Sequence[int] = N_SYSTEMS,
+    n_assessors: Sequence[int] = N_ASSESSORS,
+    n_topics: Sequence[int] = N_TOPICS,
+    *,
+    n_simulations: int = 2000,
+    n_replicates: int = 400,
+    rng: Rng = None,
+    progress: Told | None = None,
+) -> FamilyWise:
+    """How often `qrowd.comparison.rank_intervals` finds a difference among equal systems.
+
+    Every cell has a stream of its own. Replicates stop as soon as p cannot be below .05 any more, which changes no
+    answer.
+    """
+    chance = Chance.of(rng)
+    cells = list(product(designs, n_systems, n_assessors, n_topics))
+    shares = []
+    for done, (design, systems, assessors, topics) in enumerate(cells):
+        random = chance.stream(f"{design} {systems} {assessors} {topics}")
+        errs = [
+            _differs(_pairs(EQUAL[design](random, topics, assessors, systems)), random, n_replicates)
+            for _ in range(n_simulations)
+        ]
+        shares.append(float(np.mean(errs)))
+        if progress is not None:
+            progress("equal systems", done + 1, len(cells))
+    share = np.array(shares)
+    names, s, a, t = zip(*cells, strict=True)
+    error = np.sqrt(share * (1 - share) / n_simulations)
+    return FamilyWise(
+        np.array(names, object), np.array(s), np.array(a), np.array(t), share, error, n_simulations, n_replicates
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------------- systems that differ
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Normal scores with covariances between systems as in a real collection.
+
+    mean : (systems,) true means. topic, assessor, rest : (systems, any) roots of the covariances of what a topic, an
+        assessor and their cell add to the systems' scores.
+    """
+
+    mean: Floats
+    topic: Floats
+    assessor: Floats
+    rest: Floats
+
+    @classmethod
+    def in_families(cls, random: np.random.Generator, n_systems: int, spread: float = 0.1) -> Collection:
+        """Like dl21's nDCG@10: 63 systems have the components .0110, .0009, .0084; variants of one system, five at a
+        time, share three quarters of what topics do to them; tastes of assessors lie along one axis by three quarters.
+        """
+        family = np.repeat(np.eye(-(-n_systems // 5)), 5, axis=0)[:n_systems]
+        axis = random.normal(0, 1, (n_systems, 1))
+
+        def root(variance: float, shared: Floats) -> Floats:
+            parts = [np.sqrt(0.75 * variance) * shared, np.sqrt(0.25 * variance) * np.eye(n_systems)]
+            return np.concatenate(parts, axis=1)
+
+        of_family, own = random.normal(0, 0.9, (family.shape[1], 1)), random.normal(0, 0.45, (n_systems, 1))
+        mean = spread * (family @ of_family + own)[:, 0]
+        return cls(mean, root(0.0110, family), root(0.0009, axis), root(0.0084, family))
+
+    @classmethod
+    def like(cls, scores: Floats) -> Collection:
+        """Means and covariances of (assessor, topic, system) scores without holes."""
+        values = scores.transpose(1, 0, 2)
+        n_topics, n_assessors, _ = values.shape
+        contrasts = values - values.mean(axis=2, keepdims=True)
+        centred = contrasts - contrasts.mean(axis=(0, 1))
+        by_topic, by_assessor = centred.mean(axis=1), centred.mean(axis=0)
+        rest = (centred - by_topic[:, None] - by_assessor).reshape(-1, values.shape[2])
+        of_rest = rest.T @ rest / ((n_topics - 1) * (n_assessors - 1))
+        of_topic = (by_topic.T @ by_topic * n_assessors / (n_topics - 1) - of_rest) / n_assessors
+        of_assessor = (by_assessor.T @ by_assessor * n_topics / (n_assessors - 1) - of_rest) / n_topics
+        return cls(values.mean(axis=(0, 1)), *(_root(one) for one in (of_topic, of_assessor, of_rest)))
+
+    def draw(
+        self, random: np.random.Generator, n_topics: int, n_assessors: int, *, equal: bool = False, tastes: bool = True
+    ) -> Floats:
+        """(topics, assessors, systems); equal : all true means are; tastes : whether assessors have any."""
+        values = random.normal(size=(n_topics, 1, self.topic.shape[1])) @ self.topic.T
+        values = values + random.normal(size=(n_topics, n_assessors, self.rest.shape[1])) @ self.rest.T
+        if tastes:
+            values = values + random.normal(size=(1, n_assessors, self.assessor.shape[1])) @ self.assessor.T
+        return np.asarray(values if equal else values + self.mean)
+
+
+def _root(covariance: Floats) -> Floats:
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+@dataclass(frozen=True)
+class RanksHeld:
+    """Systems that differ: how often all true ranks lie in their intervals, and the true best in the set of the best.
+
+    set_size : mean number of systems in the set of the best. errors are binomial standard errors.
+    """
+
+    n_systems: int
+    n_assessors: int
+    n_topics: int
+    ranks: float
+    ranks_error: float
+    best: float
+    set_size: float
+
+
+def ranks_held(
+    n_systems: int,
+    n_assessors: int,
+    n_topics: int,
+    *,
+    n_simulations: int = 500,
+    n_replicates: int = 400,
+    rng: Rng = None,
+) -> RanksHeld:
+    """With new true means in every simulation, in families of five (`Collection.in_families`)."""
+    random = Chance.of(rng).stream(f"ranks {n_systems} {n_assessors} {n_topics}")
+    held, best, size = [], [], []
+    for _ in range(n_simulations):
+        collection = Collection.in_families(random, n_systems)
+        pairs = _pairs(collection.draw(random, n_topics, n_assessors))
+        better = _better(pairs, critical_t(largest_of(pairs, n_replicates, random, 1), ALPHA))
+        truth = (collection.mean > collection.mean[:, None]).sum(axis=1)
+        low, high = better.sum(axis=0), n_systems - 1 - better.sum(axis=1)
+        held.append(((low <= truth) & (truth <= high)).all())
+        best.append(low[np.argmax(collection.mean)] == 0)
+        size.append((low == 0).sum())
+    share = float(np.mean(held))
+    return RanksHeld(
+        n_systems, n_assessors, n_topics, share, float(np.sqrt(share * (1 - share) / n_simulations)),
+        float(np.mean(best)), float(np.mean(size)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Power:
+    """The set of the best beside Tukey's: family-wise error where all are equal, mean size of the set where not.
+
+    tukey_at_level : with the critical range at which Tukey errs as often as `error` says of the other, or .05.
+    """
+
+    over: Over
+    n_assessors: int
+    n_topics: int
+    error: float
+    tukey_error: float
+    set_size: float
+    tukey_set_size: float
+    tukey_at_level: float
+
+
+def power(
+    collection: Collection,
+    n_assessors: int,
+    n_topics: int,
+    over: Over,
+    *,
+    n_simulations: int = 400,
+    n_replicates: int = 400,
+    rng: Rng = None,
+) -> Power:
+    """Over topics, assessors have no tastes: those at hand are the only ones there could be."""
+    from scipy.stats import studentized_range
+
+    random = Chance.of(rng).stream(f"power {over} {n_assessors} {n_topics}")
+    tastes, systems = over == "both", collection.mean.size
+    errs, ranges = [], []
+    for _ in range(n_simulations):
+        values = collection.draw(random, n_topics, n_assessors, equal=True, tastes=tastes)
+        errs.append(_differs(_pairs(values, over), random, n_replicates))
+        mean, error = _tukey(values)
+        ranges.append((mean.max() - mean.min()) / error)
+    critical = studentized_range.ppf(1 - ALPHA, systems, (systems - 1) * (n_topics - 1))
+    fair = float(np.quantile(ranges, 1 - max(ALPHA, float(np.mean(errs)))))
+    sizes = []
+    for _ in range(n_simulations // 2):
+        values = collection.draw(random, n_topics, n_assessors, tastes=tastes)
+        pairs = _pairs(values, over)
+        better = _better(pairs, critical_t(largest_of(pairs, n_replicates, random, 1), ALPHA))
+        mean, error = _tukey(values)
+        behind = (mean.max() - mean) / error
+        sizes.append([(~better.any(axis=0)).sum(), (behind <= critical).sum(), (behind <= fair).sum()])
+    return Power(
+        over, n_assessors, n_topics, float(np.mean(errs)), float(np.mean(np.array(ranges) > critical)),
+        *np.mean(sizes, axis=0).tolist(),
+    )  # fmt: skip
+
+
+def _pairs(values: Floats, over: Over = "both") -> PairStatistics:
+    topics, assessors, systems = (tuple(map(str, range(size))) for size in values.shape)
+    panel = Panel(topics, assessors, systems, values, np.ones(values.shape[:2], bool), 0)
+    return pair_statistics(panel, over if len(assessors) > 1 else "topics")
+
+
+def _differs(pairs: PairStatistics, random: np.random.Generator, n: int) -> bool:
+    """Whether p of the largest t is below the level, given up as soon as it cannot be."""
+    largest, reached = float(pairs.t.max()), 0
+    for start in range(0, n, BLOCK):
+        reached += int((pairs.replicates(random, min(BLOCK, n - start)) >= largest).sum())
+        if 1 + reached >= ALPHA * (1 + n):
+            return False
+    return True
+
+
+def _better(pairs: PairStatistics, critical: float) -> NDArray[np.bool_]:
+    return (pairs.mean[:, None] > pairs.mean) & (pairs.t > critical)
+
+
+def _tukey(values: Floats) -> tuple[Floats, float]:
+    """Means of systems, and the root of the mean square of systems by topics over the number of topics."""
+    by_topic = values.mean(axis=1)
+    n_topics, n_systems = by_topic.shape
+    mean = by_topic.mean(axis=0)
+    rest = by_topic - mean - by_topic.mean(axis=1, keepdims=True) + mean.mean()
+    return mean, float(np.sqrt((rest**2).sum() / ((n_topics - 1) * (n_systems - 1)) / n_topics))
+
+
+# ---------------------------------------------------------------------- as tables
+
+
+def rank_tables(
+    *, quick: bool = False, rng: Rng = None, progress: Told | None = None
+) -> tuple[str, list[Table], list[str]]:
+    """A sentence, the tables and the notes of the page. quick : 100 simulations of fewer systems instead of 2,000."""
+    systems, simulations = ((5, 20), 100) if quick else (N_SYSTEMS, 2000)
+    n = 40 if quick else 500
+    alike = family_wise_error(("normal", "skewed"), systems, n_simulations=simulations, rng=rng, progress=progress)
+    kinds = family_wise_error(
+        ("two kinds of systems",), (20,), N_ASSESSORS[1:], n_simulations=simulations, rng=rng, progress=progress
+    )
+    held = [
+        ranks_held(s, a, t, n_simulations=n, rng=rng) for s, a, t in product(systems, (3, 5, 18), (25, 54))
+    ]  # fmt: skip
+    dl21 = Collection.in_families(Chance.of(rng).stream("dl21"), 63)
+    powers = [power(dl21, a, 53, over, n_simulations=n, rng=rng) for over, a in product(get_args(Over), (5, 18))]
+    enough = alike.n_assessors != 2
+    most, few = float(alike.share[enough].max()), float(alike.share[~enough].max())
+    least = min(one.ranks for one in held)
+    sentence = (
+        f"Of equal systems, one is wrongly left out of the set of the best in at most {100 * most:.1f} % of "
+        f"simulations (5 % is stated; with 2 assessors, of which the result warns, up to {100 * few:.1f} %). Of "
+        f"systems that differ, all true ranks lie in their intervals in {100 * least:.1f} % or more."
+    )
+    tables = [
+        *(_equal_table(alike, design) for design in ("normal", "skewed")),
+        _equal_table(kinds, "two kinds of systems"),
+        Table(
+            "systems that differ: all true ranks in their intervals, and the true best in the set of the best",
+            ["systems", "assessors", "topics", "all ranks", "s.e.", "best in the set", "size of the set"],
+            [
+                [str(x.n_systems), str(x.n_assessors), str(x.n_topics), number(x.ranks, 3), number(x.ranks_error, 3),
+                 number(x.best, 3), number(x.set_size, 1)]
+                for x in held
+            ],
+        ),
+        Table(
+            "63 systems like those of dl21, 53 topics: the set of the best and Tukey's",
+            ["over", "assessors", "error", "error, Tukey", "size", "size, Tukey", "size, Tukey at equal level"],
+            [
+                [
+                    "topics" if x.over == "topics" else "topics and assessors", str(x.n_assessors), number(x.error, 3),
+                    number(x.tukey_error, 3), number(x.set_size, 1), number(x.tukey_set_size, 1),
+                    number(x.tukey_at_level, 1),
+                ]
+                for x in powers
+            ],
+        ),
+    ]  # fmt: skip
+    notes = [
+        f"equal systems: {simulations:,} simulations of each cell, {alike.n_replicates} replicates; standard error of "
+        f"a share of .05: {np.sqrt(0.05 * 0.95 / simulations):.3f}; one assessor: equal to that assessor",
+        "normal: dl20's components by nDCG@10 (system by topic .0135, system by assessor .0004, rest .0063); skewed: "
+        "logistic, between 0 and 1, tastes of .3; two kinds: three quarters of tastes are for half of the systems",
+        f"systems that differ: {n} simulations of each, families of five variants, true means anew every time",
+        f"Tukey: {n} simulations with equal systems for the error, {n // 2} with unequal ones for the size",
+    ]
+    return sentence, tables, notes
+
+
+def _equal_table(found: FamilyWise, design: str) -> Table:
+    assessors = sorted(set(found.n_assessors.tolist()))
+    rows = [
+        [str(s), str(t), *(number(found.of(design, s, a, t), 3) for a in assessors)]
+        for s in sorted(set(found.n_systems.tolist()))
+        for t in sorted(set(found.n_topics.tolist()))
+    ]
+    title = f"equal systems, {design}: share of simulations in which a best system is left out, by assessors"
+    return Table(title, ["systems", "topics", *map(str, assessors)], rows)
