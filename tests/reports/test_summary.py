@@ -30,7 +30,7 @@ def test_the_leader_is_named_with_the_number_of_assessors():
 
 def test_unanimity_is_said():
     assert sentence({"a": (3, 2, 1), "b": (30, 20, 10)}) == (
-        "By AP, A leads for all 2 assessors; no two of the first five change places."
+        "By AP, A leads for both assessors; no two of the first five change places."
     )
 
 

@@ -90,7 +90,7 @@ def on_merging(report: Report) -> str:
     place = merging.systems.index(first)
     leads = [ranking.name for ranking in others if ranking.ranks[place] == 1]
     if len(leads) == len(others):
-        return f"However the assessors are put together, {first} leads."
+        return f"{first} leads by each of the {len(merging.rankings)} ways tried of putting the assessors together."
     by: dict[str, list[str]] = {}
     for ranking in others:
         if ranking.ranks[place] != 1:

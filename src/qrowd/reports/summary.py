@@ -191,6 +191,8 @@ def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
     verb = "leads" if first.size == 1 else "share the lead"
     if n == 1:
         return f"{who} {verb} for the only {noun}"
+    if n == count == 2:
+        return f"{who} {verb} for both {noun}s"
     many = "all" if count == n else f"{count or 'none'} of"
     return f"{who} {verb} for {many} {n} {noun}s"
 

@@ -15,7 +15,7 @@ from numpy import bincount
 from qrowd.comparison.labelled import Named
 from qrowd.comparison.standings import standings
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.evaluation import Conventions, measure, score
+from qrowd.evaluation import Conventions, bounds_of, score
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Seed
 from qrowd.model.judgments import Judgments
@@ -146,7 +146,7 @@ def _best(scores: Scores, top: int) -> Named:
 
 def _systems(given: _Given) -> Figure:
     found = systems.system_intervals(
-        one_measure(given.scores()), confidence=given.options.confidence, bounds=measure(given.measure).bounds
+        one_measure(given.scores()), confidence=given.options.confidence, bounds=bounds_of(given.measure)
     )
     top = given.options.top
     n = min(top or len(found.systems), len(found.systems))
@@ -404,7 +404,7 @@ PLOTS: dict[str, Plot] = {
     plot.name: plot
     for plot in (
         Plot("systems", "Which systems are best, with intervals over topics and assessors?", _BOTH, _ONE, _systems),
-        Plot("differences", "How sure is it that one system beats another?", _BOTH, _ONE, _differences),
+        Plot("differences", "How probable is it that one system is better than another?", _BOTH, _ONE, _differences),
         Plot("ranks", "Which ranks may each system hold, and where do assessors put it?", _BOTH, _ONE, _ranks),
         Plot("bump", "How does the ranking change with how assessors are put together?", _BOTH, _ONE, _bump),
         Plot("scores", "Do two measures see the same systems ahead?", _BOTH, ("nDCG@10", "AP"), _scores),
