@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -97,6 +98,14 @@ def measure(text: object) -> Measure:
         Saying what is wrong, and the nearest name.
     """
     return parse_measure(text, DEFINITIONS)
+
+
+def bounds_of(text: object) -> tuple[float, float]:
+    """The lowest and the highest score of a measure; none where scores are of a measure that qrowd does not know."""
+    try:
+        return measure(text).bounds
+    except MeasureError:
+        return -inf, inf
 
 
 def with_probabilities(text: object) -> Measure:

@@ -7,9 +7,12 @@ import pytest
 
 import qrowd
 from qrowd.comparison import correlations, rank_intervals, sign_agreement, top_set
+from qrowd.comparison.bounded import UNBOUNDED
+from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.scores import Scores
 from qrowd.reports.best_set import may_be_best
+from qrowd.reports.certainty import intervals
 from qrowd.reports.comparison import Choices, compare_systems, comparison_document
 from qrowd.reports.document import render
 from qrowd.reports.report import report_summary
@@ -221,3 +224,14 @@ def test_with_one_topic_nothing_says_which_systems_may_be_the_best():
     )
     rows = tables_of(comparison)["M: systems, by the panel"].rows
     assert rows[0] == ["systems2", "0.3000", "-", "-", "", "2", "yes", "2"]
+
+
+def test_the_interval_of_a_difference_ends_where_no_two_scores_of_the_measure_lie_further_apart():
+    values = np.random.default_rng(1).beta(0.2, 0.2, (2, 4, 2))
+    names = {"assessor": ("ann", "bob"), "topic": tuple("tuvw"), "system": ("one", "two")}
+    options = {"confidence": 0.95, "replicates": 50, "seed": 1}
+    whole, cut = (intervals(Named(values, names), "one", "two", bounds=b, **options) for b in (UNBOUNDED, (0, 1)))
+    assert max(one.high for one in whole) > 1
+    for one, other in zip(cut, whole, strict=True):
+        assert (one.low, one.high) == (max(other.low, -1), min(other.high, 1))
+        assert (one.p, one.difference) == (other.p, other.difference)

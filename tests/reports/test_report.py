@@ -93,6 +93,7 @@ def test_the_interval_of_a_mean_ends_where_the_measure_does():
     report = summary_of(Runs.from_dict(lists), Judgments.from_rows(rows))
     assert all(0 <= row.low <= row.mean <= row.high <= 1 for row in report.systems)
     assert report.systems[0].high == 1
+    assert all(-1 <= pair.low <= pair.high <= 1 for pair in report.pairs)
 
 
 def test_the_answer_is_the_interval_of_the_leader_and_the_next_for_all_pairs_together(report, scores, ranks):

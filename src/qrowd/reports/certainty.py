@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+import numpy as np
+
+from qrowd.comparison.bounded import Bounds, bounds_of_difference, cut
 from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.labelled import Named
 from qrowd.errors import NoOverlapError
@@ -13,9 +17,12 @@ from qrowd.reports.document import Table, probability
 
 
 def intervals(
-    scores: Named, first: str, second: str, *, confidence: float, replicates: int, seed: Seed
+    scores: Named, first: str, second: str, *, bounds: Bounds, confidence: float, replicates: int, seed: Seed
 ) -> tuple[Difference, ...]:
-    """The recommended interval of a difference first, then the others; none where too little is shared."""
+    """The recommended interval of a difference first, then the others; none where too little is shared.
+
+    bounds : of the measure.
+    """
     found: dict[str, Difference] = {}
     for method in ("recommended", "satterthwaite", "pigeonhole", "topics"):
         try:
@@ -24,7 +31,8 @@ def intervals(
             )  # fmt: skip
         except NoOverlapError:
             return ()
-        found.setdefault(one.method, one)
+        low, high = cut(np.array(one.low), np.array(one.high), bounds_of_difference(bounds))
+        found.setdefault(one.method, replace(one, low=float(low), high=float(high)))
     return tuple(found.values())
 
 

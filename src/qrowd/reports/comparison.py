@@ -22,6 +22,7 @@ from qrowd.comparison.signs import Ties as SignTies
 from qrowd.comparison.standings import standings
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.evaluation import bounds_of
 from qrowd.model.chance import Seed
 from qrowd.model.labels import closest
 from qrowd.model.scores import Floats, Scores, known_mean
@@ -239,6 +240,7 @@ def _of_measure(
     judging = [a for a in range(len(assessors)) if a != gold]
     others = [a for a in range(len(assessors)) if a != gold] or list(range(len(assessors)))
     options = {"confidence": 1 - choices.alpha, "replicates": choices.replicates, "seed": choices.seed}
+    bounds = bounds_of(name)
     return MeasureComparison(
         name,
         correlations(everyone(list(range(len(assessors)))), gold),
@@ -249,7 +251,7 @@ def _of_measure(
         np.asarray((places.rank_by_assessor[judging] == 1).sum(axis=0)),
         int(places.ranking[judging].sum()),
         None if pair is None else head_to_head(everyone(others), *pair, zeros=choices.zeros),
-        () if pair is None else certainty.intervals(everyone(others), *pair, **options),  # type: ignore[arg-type]
+        () if pair is None else certainty.intervals(everyone(others), *pair, bounds=bounds, **options),  # type: ignore[arg-type]
         ranks_of(everyone(others if gold is None else [gold]), **options),  # type: ignore[arg-type]
     )
 

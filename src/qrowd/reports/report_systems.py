@@ -8,7 +8,7 @@ from math import isfinite, isnan, nan
 
 import numpy as np
 
-from qrowd.comparison.bounded import cut
+from qrowd.comparison.bounded import bounds_of_difference, cut
 from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.labelled import Named
@@ -16,7 +16,7 @@ from qrowd.comparison.rank_intervals import Against
 from qrowd.comparison.resampling import panel_of
 from qrowd.comparison.standings import settled, standings
 from qrowd.errors import NoOverlapError
-from qrowd.evaluation import measure
+from qrowd.evaluation import bounds_of
 from qrowd.model.scores import Floats, known_mean
 from qrowd.reports.advice import advice as advice_on
 from qrowd.reports.best_set import may_be_best
@@ -164,7 +164,7 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
 def system_rows(part: MeasureComparison, array: Floats, compared_with: str, choices: Choices) -> tuple[SystemRow, ...]:
     """All systems, best first."""
     names, places = part.top.systems, standings(array)
-    low, high = cut(*_mean_intervals(array, choices), measure(part.measure).bounds)
+    low, high = cut(*_mean_intervals(array, choices), bounds_of(part.measure))
     gap = _against(part, compared_with)
     ranked = places.rank_by_assessor[places.ranking]
     rows = []
@@ -253,7 +253,10 @@ def _against(part: MeasureComparison, system: str) -> Against:
     if part.ranks is None:
         return Against(unknown, unknown, unknown, unknown)
     gap = part.ranks.against(system)
-    return gap if isfinite(part.ranks.critical) else replace(gap, low=unknown, high=unknown)
+    if not isfinite(part.ranks.critical):
+        return replace(gap, low=unknown, high=unknown)
+    low, high = cut(gap.low, gap.high, bounds_of_difference(bounds_of(part.measure)))
+    return replace(gap, low=low, high=high)
 
 
 def _numbers(array: Floats) -> tuple[str, ...]:
