@@ -253,8 +253,11 @@ def _parts(components: VarianceComponents, study: DesignStudy) -> DifferenceComp
 
 
 def _detectable(components: VarianceComponents, study: DesignStudy, power: float) -> Floats:
+    """(designs,) nan for one assessor of all topics, whose interval would say nothing of other assessors."""
     parts, designs = _parts(components, study), zip(study.n_topics.tolist(), study.n_assessors.tolist(), strict=True)
-    return np.array([detectable_difference(parts, t, a, power=power) for t, a in designs])
+    return np.array(
+        [nan if a == 1 and parts.crossed else detectable_difference(parts, t, a, power=power) for t, a in designs]
+    )
 
 
 def _pair_content(pair: PairPlan) -> dict[str, Any]:
@@ -267,23 +270,28 @@ def _pair_content(pair: PairPlan) -> dict[str, Any]:
 
 def _sentence(plan: Plan) -> str:
     """What the budget buys, where one stands, what the two systems take, and what helps more."""
-    components, best, study = plan.components, plan.best, plan.study
-    with_power = f"with probability {plan.power:g}"
+    components, best = plan.components, plan.best
     now = components.n_topics, max(1, round(components.n_assessors))
-    found = detectable_difference(_parts(components, study), *now, power=plan.power)
     told = (
-        f"now, {_of(*now, components.design)} rank systems with reliability {number(components.reliability(), 3)} and "
-        f"find a difference of {number(found, 3)} between two systems {with_power}"
+        f"now, {_of(*now, components.design)} rank systems with reliability {number(components.reliability(), 3)}"
+        f"{_finding(plan, *now)}"
     )
     if best is not None:
-        found = detectable_difference(_parts(components, study), best.n_topics, best.n_assessors, power=plan.power)
         told = (
             f"{_money(best.budget)} is best spent on {_of(best.n_topics, best.n_assessors, best.design)} "
-            f"({_money(best.cost)}): that would rank systems with reliability {number(best.reliability, 3)} and find a "
-            f"difference of {number(found, 3)} {with_power}; {told}"
+            f"({_money(best.cost)}): that would rank systems with reliability {number(best.reliability, 3)}"
+            f"{_finding(plan, best.n_topics, best.n_assessors)}; {told}"
         )
     sentences = [f"By {plan.measure}, {told}", *pair_in_words(plan.pair, plan.power)]
     return " ".join(f"{sentence}." for sentence in sentences)
+
+
+def _finding(plan: Plan, n_topics: int, n_assessors: int) -> str:
+    design = d_study(plan.components, [n_topics], [n_assessors], design=plan.study.design)
+    found = float(_detectable(plan.components, design, plan.power)[0])
+    if np.isnan(found):
+        return ""
+    return f" and find a difference of {number(found, 3)} between two systems with probability {plan.power:g}"
 
 
 def pair_in_words(pair: PairPlan | None, power: float) -> Iterator[str]:
@@ -358,8 +366,8 @@ def _notes(plan: Plan) -> Iterator[str]:
         )
     yield (
         "finds: the smallest true difference that the recommended interval of `qrowd compare` (95 %) finds with "
-        f"probability {plan.power:g}, on average over pairs of systems; with one assessor that interval knows nothing "
-        "of other assessors"
+        f"probability {plan.power:g}, on average over pairs of systems; -: with one assessor for all topics, it says "
+        "nothing of other assessors"
     )
     if plan.pair is not None:
         first = plan.pair.found
