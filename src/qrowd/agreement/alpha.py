@@ -26,7 +26,7 @@ from qrowd.kernels.disagreement import (
     mean_drawn_difference,
     mid_ranks,
 )
-from qrowd.kernels.resample import resampled
+from qrowd.kernels.resample import resampled, tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
@@ -43,7 +43,8 @@ class Alpha:
     """Krippendorff's alpha and what it rests on.
 
     value : 1 - observed / expected; nan where documents judged often enough hold fewer than two distinct values.
-    low, high : the interval that holds `confidence` of the replicates.
+    low, high : the interval that holds `confidence` of the replicates, and more of them where few topics were drawn
+        (`qrowd.kernels.resample.tail`).
     p : share of replicates in which there is no agreement (alpha <= 0), the data themselves counting as one that has
         none: (1 + such replicates) / (1 + replicates).
     observed, expected : mean squared difference of two judgments of the same document, of any two judgments.
@@ -253,7 +254,8 @@ def alpha_of(
     defined = replicates[~np.isnan(replicates)]
     low = high = p = np.nan
     if defined.size:
-        low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+        beyond = tail(confidence, topics.size if resample == "topics" else None)
+        low, high = np.quantile(defined, [beyond, 1 - beyond])
         p = (1 + np.count_nonzero(defined <= 0)) / (1 + defined.size)
     used = documents.counts.sum(axis=0) > 0
     return Alpha(

@@ -43,13 +43,15 @@ def predict(
     ] = None,
     smoothing: Annotated[float, typer.Option(help="Prior counts added to each grade.")] = 0.0,
     ranks: Annotated[
-        str, typer.Option(help="Learn from ranks like those evaluated, by bands, or from the whole pool: bands | pool")
+        str, typer.Option(help="Learn expected results from bands of ranks, or from the whole pool: bands | pool")
     ] = "bands",
     resample: Annotated[
         str, typer.Option(help="Standard errors by drawing topics | documents, or binomial.")
     ] = "topics",
     bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for standard errors; 0 for none.")] = 1000,
-    qrels: Annotated[str | None, typer.Option(help="Write the judgments, as p(R|i), as a qrels file.")] = None,
+    qrels: Annotated[
+        str | None, typer.Option(help="Write the judgments, as p(R|i) of the whole pool, as a qrels file.")
+    ] = None,
     repeats: Annotated[str, typer.Option("--repeats", help="first | last | error")] = "first",
     seed: Annotated[int, typer.Option(min=0, help="The same number draws the same replicates.")] = 1,
     output: Output = None,
@@ -88,10 +90,12 @@ def predict(
     )
     model = predicted_relevance(given, theta, **options)
     counted = count(model, given, loaded, depth)
-    scored = None if loaded is None else predicted_scores(loaded, given, model, measures)
+    whole = Options(**{**options, "ranks": "pool", "bootstrap": 0})  # gains do not depend on who is evaluated
+    gains = predicted_relevance(given, theta, **whole)
+    scored = None if loaded is None else predicted_scores(loaded, given, gains, measures)
     if qrels is not None:
-        gains = model.with_gains(given)
-        files.write_whole(qrels, trec.format_qrels(gains, assessor_in_column=len(gains.assessors) > 1))
+        gained = gains.with_gains(given)
+        files.write_whole(qrels, trec.format_qrels(gained, assessor_in_column=len(gained.assessors) > 1))
     deliver(stated(prediction_document(model, counted, scored), read, done), output)
 
 

@@ -13,8 +13,8 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            help="magnitude | agreement | predicted-relevance | aware | preferences | coverage | advice | "
-            "annotator-test | skewed-grades"
+            help="magnitude | agreement | predicted-relevance | aware | aware-weights | preferences | coverage | "
+            "advice | annotator-test | skewed-grades | topic-intervals | evaluated-ranks"
         ),
     ],
     data: Annotated[

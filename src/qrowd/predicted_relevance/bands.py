@@ -91,6 +91,7 @@ def bands_of(data: Graded, runs: Runs, satisfying: Bools, depth: int) -> Bands:
         )
     wanted = min(TOP_BANDS, max(1, top.size // LEAST_DOCUMENTS))
     edges = np.unique(np.quantile(quality[top], np.arange(1, wanted) / wanted))
+    edges = edges[edges > quality[top].min()]
     n_top = edges.size + 1
     n_double = int(np.count_nonzero(data.size > 1)) - top.size
     further, names = _further(results.best[twice[n_systems[twice] == 0]], n_double, depth)
@@ -128,26 +129,37 @@ def _further(best: Floats, n_double: int, depth: int) -> tuple[Floats, list[str]
     return np.array(ends, np.float64), [*names, f"after rank {begins[-1]:g}, or not retrieved"]
 
 
-def sharing(judgments: NDArray[np.float64]) -> Bools:
-    """(grades, bands, bands) which bands share an estimate; judgments : (bands, grades) how many there are.
+def sharing(judgments: Floats, n_top: int) -> Bools:
+    """(grades, bands, bands) from which bands the estimate of each is taken; judgments : (bands, grades) their number.
 
-    Of each grade, neighbours are joined from the first band on until there are enough judgments; what is left at the
-    end joins the last.
+    Of each grade, neighbouring bands are joined until there are enough judgments: those of the first ranks, of which
+    there are n_top, among themselves, and those of further ranks. So what is learnt of the first ranks rests on them
+    alone, unless all of them together have too few judgments; further ranks with too few take all bands.
     """
     n_bands, n_grades = judgments.shape
-    group = np.zeros((n_grades, n_bands), np.int64)
+    same = np.zeros((n_grades, n_bands, n_bands), bool)
     for grade, column in enumerate(judgments.T):
-        held, number = 0.0, 0
-        for band, n in enumerate(column):
-            if held >= LEAST_JUDGMENTS:
-                held, number = 0.0, number + 1
-            group[grade, band] = number
-            held += n
-        if held < LEAST_JUDGMENTS and number > 0:
-            group[grade, group[grade] == number] = number - 1
-    return np.asarray(group[:, :, None] == group[:, None, :])
+        for part in (slice(0, n_top), slice(n_top, n_bands)):
+            if column[part].sum() < LEAST_JUDGMENTS:
+                same[grade, part] = True
+            else:
+                group = _joined(column[part])
+                same[grade, part, part] = group[:, None] == group
+    return same
+
+
+def _joined(column: Floats) -> Ints:
+    """(bands,) groups of neighbours with enough judgments each; what is left at the end joins the last."""
+    group = np.zeros(column.size, np.int64)
+    held, number = 0.0, 0
+    for band, n in enumerate(column):
+        if held >= LEAST_JUDGMENTS:
+            held, number = 0.0, number + 1
+        group[band] = number
+        held += n
+    return np.where(group == number, number - 1, group) if held < LEAST_JUDGMENTS and number > 0 else group
 
 
 def shared(cells: Floats, same: Bools) -> Floats:
-    """(..., bands, grades) sums over the bands that share an estimate."""
+    """(..., bands, grades) sums over the bands from which each estimate is taken."""
     return np.asarray(np.einsum("gbc,...cg->...bg", same.astype(np.float64), cells))

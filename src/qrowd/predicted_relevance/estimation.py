@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.resample import tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
@@ -128,10 +129,12 @@ def predicted_relevance(
                 f"first={first!r}: no document judged by the first assessor and another is in the first {depth} ranks "
                 "of any run; choose another, or use ranks='pool' (--ranks pool)"
             )
-        drawn: Resample = "documents" if resample == "topics" and np.unique(seen.topic).size == 1 else resample
+        drawn: Resample = "documents" if resample == "topics" and (seen.topic == seen.topic[0]).all() else resample
         chances = _Chances(seen, n_top, smoothing)
         replicates, in_bands = chances.replicates(drawn, bootstrap, seed, label)
-        spread = _spread(chances.overall, chances.effective[:n_top].sum(axis=0), replicates, drawn, confidence)
+        n_topics = int(np.unique(seen.topic).size)
+        beyond = tail(confidence, n_topics if drawn == "topics" else None)
+        spread = _spread(chances.overall, chances.effective[:n_top].sum(axis=0), replicates, drawn, beyond)
         top = seen.band < n_top
         return PredictedRelevance(
             doubles.grades, satisfying, rule, chances.overall, *spread,
@@ -139,7 +142,7 @@ def predicted_relevance(
             method, first, smoothing, str(doubles.scale),
             n_documents=int(seen.topic.size),
             n_judgments=int(doubles.size[seen.kept].sum()),
-            n_topics=int(np.unique(seen.topic).size),
+            n_topics=n_topics,
             n_single=doubles.n_single,
             n_left_out=int(np.count_nonzero(~seen.kept)),
             n_repeats=doubles.n_repeats,
@@ -149,7 +152,7 @@ def predicted_relevance(
             seed=seed,
             n_undefined=np.isnan(replicates).sum(axis=0),
             replicates=replicates,
-            by_band=None if bands is None else _by_band(bands, doubles.grades, chances, in_bands, drawn, confidence),
+            by_band=None if bands is None else _by_band(bands, doubles.grades, chances, in_bands, drawn, beyond),
         )  # fmt: skip
 
     if by is None:
@@ -184,7 +187,7 @@ class _Chances:
 
     def __init__(self, seen: Observed, n_top: int, smoothing: float) -> None:
         self.seen, self.n_top, self.smoothing = seen, n_top, smoothing
-        self.same = sharing(seen.by_band(seen.count))
+        self.same = sharing(seen.by_band(seen.count), n_top)
         found, given, squares = (seen.by_band(part) for part in (seen.found, seen.given, seen.squares))
         self.overall, self.by_band = self.estimates(found, given)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -207,12 +210,12 @@ class _Chances:
 
 
 def _by_band(
-    bands: Bands, grades: Floats, chances: _Chances, replicates: Floats, resample: str, confidence: float
+    bands: Bands, grades: Floats, chances: _Chances, replicates: Floats, resample: str, beyond: float
 ) -> ByBand:
     seen = chances.seen
     flat = replicates.reshape(-1, chances.by_band.size)
     n = shared(chances.effective, chances.same)
-    spread = _spread(chances.by_band.ravel(), n.ravel(), flat, resample, confidence)
+    spread = _spread(chances.by_band.ravel(), n.ravel(), flat, resample, beyond)
     error, low, high = (part.reshape(n.shape) for part in spread)
     n_documents = np.bincount(seen.band, minlength=seen.n_bands)
     n_judgments = seen.by_band(seen.count)
@@ -220,14 +223,17 @@ def _by_band(
 
 
 def _spread(
-    probability: Floats, n: Floats, replicates: Floats, resample: str, confidence: float
+    probability: Floats, n: Floats, replicates: Floats, resample: str, beyond: float
 ) -> tuple[Floats, Floats, Floats]:
-    """(grades,) standard error and interval; nan where there is nothing to tell them from."""
+    """(grades,) standard error and interval; nan where there is nothing to tell them from.
+
+    beyond : share of replicates, or of the normal distribution, beyond each end.
+    """
     error, low, high = (np.full(n.size, np.nan) for _ in range(3))
     if resample == "binomial":
         from scipy.special import ndtri
 
-        z = ndtri((1 + confidence) / 2)
+        z = ndtri(1 - beyond)
         with np.errstate(invalid="ignore", divide="ignore"):
             error = np.sqrt(probability * (1 - probability) / n)
             middle = (probability + z**2 / (2 * n)) / (1 + z**2 / n)
@@ -237,7 +243,7 @@ def _spread(
         defined = drawn[~np.isnan(drawn)]
         if defined.size > 1:
             error[i] = defined.std(ddof=1)
-            low[i], high[i] = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+            low[i], high[i] = np.quantile(defined, [beyond, 1 - beyond])
     return error, low, high
 
 

@@ -35,8 +35,8 @@ class ByBand:
     bands : which documents each holds. grades : as of `PredictedRelevance`.
     probability, standard_error, low, high : of the band, or of neighbouring bands together where it has few judgments
         of the grade.
-    n_judgments : of that grade, whose document is in the band. same : (grades, bands, bands) bands that share an
-        estimate. n_documents : (bands,) judged at least twice.
+    n_judgments : of that grade, whose document is in the band. same : (grades, bands, bands) from which bands the
+        estimate of each is taken. n_documents : (bands,) judged at least twice.
     """
 
     bands: Bands
@@ -70,7 +70,8 @@ class PredictedRelevance:
     probability : p(R|i), that another assessor, who stands for a user, finds a result relevant which an assessor gave
         grade i; of the evaluated ranks where there are bands, else of all documents judged twice; nan for a grade that
         no double judgment there holds.
-    standard_error, low, high : of it; the interval holds `confidence` of the replicates (binomial: Wilson's).
+    standard_error, low, high : of it; the interval holds `confidence` of the replicates, and more of them where few
+        topics were drawn (`qrowd.kernels.resample.tail`; binomial: Wilson's).
     n : denominators of equation 4 or 5; n_relevant : numerators. Where there are bands, a judgment counts once for each
         system that has the document in the evaluated ranks.
     coincidences : (grades, grades) how often one assessor gave the row's grade and another the column's, of all bands.

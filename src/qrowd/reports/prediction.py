@@ -28,6 +28,7 @@ class PredictedScores:
     """Systems by predicted and by binary relevance; arrays are (measures, systems), means over panel and topics.
 
     tau : (measures,) tau-b of the two rankings.
+    gains : the model whose p(R|i) they are scored with.
     """
 
     measures: tuple[str, ...]
@@ -35,6 +36,7 @@ class PredictedScores:
     predicted: Floats
     binary: Floats
     tau: Floats
+    gains: PredictedRelevance
 
 
 def predicted_scores(
@@ -53,7 +55,7 @@ def predicted_scores(
         means.append(np.array([standings(part).mean for part in scores.values]))
     predicted, binary = means
     tau = np.array([kendall_tau_b(p, b) for p, b in zip(predicted, binary, strict=True)])
-    return PredictedScores(tuple(map(str, texts)), runs.systems, predicted, binary, tau)
+    return PredictedScores(tuple(map(str, texts)), runs.systems, predicted, binary, tau, model)
 
 
 def prediction_document(
@@ -85,7 +87,8 @@ def prediction_document(
             told["tau"] = dict(zip(scored.measures, scored.tau, strict=True))
         return told
 
-    return Document(_sentence(model), tuple(tables), tuple(_notes(model, counted)), frame, content)
+    notes = _notes(model) + _gains(model if scored is None else scored.gains, of_systems=scored is not None)
+    return Document(_sentence(model), tuple(tables), tuple(notes), frame, content)
 
 
 def _sentence(model: PredictedRelevance) -> str:
@@ -116,7 +119,7 @@ def _bands(found: ByBand) -> Table:
         [label, *(number(p, 3) for p in chances[::-1]), f"{n:,}"]
         for label, chances, n in zip(found.bands.labels, found.probability, found.n_documents, strict=True)
     ]
-    return Table("p(R|i) by band of ranks, as used for results and systems", header, rows)
+    return Table("p(R|i) by band of ranks, as used for expected results", header, rows)
 
 
 def _results(counted: RelevantResults) -> Table:
@@ -144,7 +147,25 @@ def _scores(scored: PredictedScores, m: int) -> Table:
     return Table(title, ["system", "predicted", "rank", "binary", "rank "], rows)
 
 
-def _notes(model: PredictedRelevance, counted: RelevantResults | None) -> list[str]:
+def _gains(model: PredictedRelevance, *, of_systems: bool) -> list[str]:
+    """What systems are scored with, and what is wrong with it."""
+    told = []
+    if of_systems and model.by_band is not None:
+        told.append("gains of systems: p(R|i) by band of ranks, which depends on the systems that are evaluated")
+    elif of_systems:
+        chances = zip(model.grades[::-1], model.probability[::-1], strict=True)
+        each = ", ".join(f"{number(p, 3)} for a {grade:g}" for grade, p in chances)
+        told.append(f"gains of systems: p(R|i) of all documents judged twice, whoever is evaluated: {each}")
+    nothing = model.probability[model.grades == 0]
+    if nothing.size and nothing[0] > NEGLIGIBLE:
+        told.append(
+            f"p(R|0) is {nothing[0]:.3f}, above {NEGLIGIBLE:g}: as a gain it favours judged documents, since unjudged "
+            "ones gain 0"
+        )
+    return told
+
+
+def _notes(model: PredictedRelevance) -> list[str]:
     n_all = model.n_documents + model.n_single + model.n_left_out
     told = [
         f"double judgments: {model.n_documents:,} of {n_all:,} documents, on {model.n_topics:,} topics, "
@@ -162,12 +183,6 @@ def _notes(model: PredictedRelevance, counted: RelevantResults | None) -> list[s
     if unknown:
         told.append(
             f"no double judgment holds grade {unknown}, so results are not counted: use --smoothing or --recode"
-        )
-    nothing = model.probability[model.grades == 0]
-    if nothing.size and nothing[0] > NEGLIGIBLE:
-        told.append(
-            f"p(R|0) is {nothing[0]:.3f}, above {NEGLIGIBLE:g}: as a gain it favours judged documents, since unjudged "
-            "ones gain 0"
         )
     return told
 

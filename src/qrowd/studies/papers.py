@@ -26,6 +26,8 @@ PAGES = {
     "advice": ("advice", "advice_page"),
     "annotator-test": ("annotator_errors", "annotator_errors_page"),
     "skewed-grades": ("skewed_grades", "skewed_grades_page"),
+    "topic-intervals": ("topic_intervals", "topic_intervals_page"),
+    "evaluated-ranks": ("evaluated_ranks", "evaluated_ranks_page"),
 }
 FIGURES = {
     "magnitude": ("magnitude_figures", "magnitude_figures"),
@@ -34,7 +36,7 @@ FIGURES = {
     "aware": ("aware_figures", "aware_figures"),
     "preferences": ("preferences_figures", "preferences_figures"),
 }
-SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades")  # pages that read no data
+SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals")  # pages that read no data
 SHORT = {"prm": "predicted-relevance"}
 
 
