@@ -102,7 +102,7 @@ def test_the_result_says_what_was_tied_missing_unjudged_repeated_and_on_which_sc
     assert attrs["repeated_judgments"] == 1
     assert attrs["conventions"]["ties"] == "expected"
     assert attrs["conventions"]["min_coverage"] == 0.1
-    assert {who: str(scale) for who, scale in attrs["scales"].items()} == {"ann": "binary", "bob": "0-3"}
+    assert {who: str(scale) for who, scale in attrs["scales"].items()} == {"ann": "0-3", "bob": "0-3"}  # one table
     assert [scale.declared for scale in attrs["scales"].values()] == [False, True]
 
 

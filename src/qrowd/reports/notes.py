@@ -65,13 +65,11 @@ def _scales(scores: Scores, grades: str) -> Iterator[str]:
     combined: dict[Combined, list[str]] = {}
     for method, how in scores.attributes.get("combined", {}).items():
         combined.setdefault(how, []).append(method)
-    if grades == "unit":
-        done = DONE["unit"]
-    elif combined:
-        done = "; ".join(f"{', '.join(methods)}: {DONE[how]}" for how, methods in combined.items())
-    else:
-        done = "" if alike(list(scales.values())) else "each assessor's scores are on the assessor's own scale"
-    yield line_of_scales(scales, scores.attributes.get("stopping_short", {}), done)
+    done = [DONE["unit"]] if grades == "unit" else []
+    done += [f"{', '.join(methods)}: {DONE[how]}" for how, methods in combined.items()]
+    if not done and not alike(list(scales.values())):
+        done = ["each assessor's scores are on the assessor's own scale"]
+    yield line_of_scales(scales, scores.attributes.get("stopping_short", {}), "; ".join(done))
 
 
 def _never_relevant(scores: Scores) -> Iterator[str]:

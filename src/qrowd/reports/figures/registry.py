@@ -286,7 +286,12 @@ def _kappa(given: _Given) -> Figure:
     from qrowd.agreement.pairwise import pairwise_agreement
 
     shown = busiest(given.judgments, given.options.top or ASSESSORS)
-    found = pairwise_agreement(given.graded.select(assessors=list(shown)), repeats=given.options.conventions.repeats)
+    conventions = given.options.conventions
+    found = pairwise_agreement(
+        given.judgments.select(assessors=list(shown)),
+        repeats=conventions.repeats,
+        combine_scales="unit" if conventions.grades == "unit" else "auto",
+    )
     return given.figure(
         f"Cohen's kappa of every two of {len(found.assessors)} assessors (grey: no document in common); mean "
         f"{found.mean_kappa:.3f}.",
