@@ -35,6 +35,7 @@ def by(text, **options):
         ("mv(ties=highest)", lambda j: aggregation.majority_vote(j, "highest")),
         ("dawid-skene(per=all,smoothing=0.1)", lambda j: aggregation.dawid_skene(j, per="all", smoothing=0.1, rng=1)),
         ("mace(restarts=2)", lambda j: aggregation.mace(j, restarts=2, rng=1)),
+        ("mace(prior='uniform')", lambda j: aggregation.mace(j, prior="uniform", rng=1)),
         ("mean", aggregation.mean),
         ("median", aggregation.median),
     ],

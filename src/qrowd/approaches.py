@@ -154,7 +154,10 @@ class Mace(_Merging):
 
     name, function = "mace", "mace"
     unlike = "relevant"
-    parameters = (Parameter("restarts", 10, "starts, the best of which counts", number(1)),)
+    parameters = (
+        _word("prior", "how frequent grades are before anyone judges", "fitted", "uniform"),
+        Parameter("restarts", 10, "starts, the best of which counts", number(1)),
+    )
 
 
 class Mean(_Merging):

@@ -31,6 +31,14 @@ def test_dawid_skene_says_whether_it_converged_and_whom_it_trusts(qrowd, experts
     assert "log-likelihood: -" in out
 
 
+def test_mace_says_which_grade_frequencies_it_took(qrowd, experts):
+    fitted = qrowd("aggregate", *experts, "--method", "mace").out
+    assert "mace(prior='fitted', restarts=10, knowing=0.5, guessing=1," in fitted
+    paper = qrowd("aggregate", *experts, "--method", "mace", "--prior", "uniform").out
+    assert "mace(prior='uniform', restarts=10, knowing=0.5, guessing=10," in paper
+    assert qrowd("aggregate", *experts, "--method", "mace", "--prior", "flat").status == 2
+
+
 def test_the_same_seed_tosses_the_same_coins(qrowd, experts, tmp_path):
     for name, seed in (("one", 3), ("two", 3), ("other", 4)):
         qrowd("aggregate", *experts, "--seed", seed, "--qrels", f"{name}.qrels")

@@ -36,6 +36,9 @@ def aggregate(
     ties: Annotated[str, typer.Option(help="coin | lowest | highest | fractional")] = "coin",
     start: Annotated[str, typer.Option(help="Of dawid-skene: majority | shares | honest")] = "majority",
     per: Annotated[str, typer.Option(help="Of dawid-skene: topic | all")] = "topic",
+    prior: Annotated[
+        str, typer.Option(help="Of mace, how frequent grades are: fitted | uniform (the paper)")
+    ] = "fitted",
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
     seed: Annotated[int, typer.Option(min=0, help="The same number gives the same coins and starts.")] = 1,
@@ -53,7 +56,8 @@ def aggregate(
 
     check_output(output)
     given = read_judgments(judgments, assessor, recode, scale, campaign=campaign, database=database)
-    options = {"ties": ties, "start": start, "per": per, "repeats": repeats, "combine_scales": combine_scales}
+    options = {"ties": ties, "start": start, "per": per, "prior": prior, "repeats": repeats}
+    options["combine_scales"] = combine_scales
     merged = merge(given, method, options, seed)
     if qrels is not None:
         files.write_whole(qrels, trec.format_qrels(merged.judgments))
