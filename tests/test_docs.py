@@ -16,6 +16,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -23,8 +24,10 @@ from typer.main import get_command
 
 import qrowd
 from qrowd.cli.main import app
-from qrowd.evaluation import DEFINITIONS, Conventions
+from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES, Conventions
 from qrowd.model.frames import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
+from qrowd.reports.figures.registry import PLOTS
+from qrowd.trec import PreferenceForm
 from test_architecture import FLOOR_OF
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -313,6 +316,19 @@ def test_everything_that_a_room_offers_is_on_its_page(room):
 def test_every_column_name_that_is_understood_is_listed():
     for names in (*JUDGMENT_COLUMNS.values(), *RUN_COLUMNS.values(), *PREFERENCE_COLUMNS.values()):
         assert ", ".join(f"`{name}`" for name in names) in PAGES["docs/files.md"]
+
+
+def test_the_numbers_of_the_changelog_are_those_of_the_source():
+    numbers = {4: "four", 13: "thirteen", 14: "Fourteen", 20: "twenty", 30: "thirty", 39: "39"}
+    for text, n in (
+        ("{} measures in the notation of ir_measures", len(DEFINITIONS) - len(PREFERENCE_MEASURES)),
+        ("{} measures of preferences", len(PREFERENCE_MEASURES)),
+        ("{} ways of putting assessors together", len(qrowd.approaches.DEFINITIONS)),
+        ("all {} estimators", len(qrowd.aware.NAMES)),
+        ("{} figures ready for a paper", len(PLOTS)),
+        ("{} text formats", len(get_args(PreferenceForm)) - 1),  # but for "auto"
+    ):
+        assert text.format(numbers[n]) in " ".join(PAGES["CHANGELOG.md"].split())
 
 
 def test_the_changelog_names_the_commands_that_read_a_campaign():
