@@ -239,12 +239,12 @@ def figures_of(found: Findings) -> tuple[Figure, ...]:
             partial(_distributions, found, False), partial(_curves, found, False), **per_topic,
         ),
         figure(
-            2, "The same after normalisation: the steps at round numbers are gone.",
+            2, "The same after normalisation; the paper finds no steps at round numbers any more.",
             partial(_distributions, found, True), partial(_curves, found, True), **per_topic,
         ),
         figure(
-            3, "Median normalised magnitude of each document by Sormunen's and TREC's levels (U: not judged). Higher "
-            "levels get higher magnitudes, and the levels overlap.",
+            3, "Median normalised magnitude of each document by Sormunen's and TREC's levels (U: not judged). In "
+            "the paper higher levels get higher magnitudes, and levels overlap.",
             partial(_levels, found), partial(_levels_frame, found), **pair,
         ),
         figure(

@@ -86,7 +86,7 @@ def _by_quality(case: Case) -> Figure:
     return Figure(
         "prm-1",
         "The probability that a random user finds a result relevant, by the assessor's grade, learnt from the results "
-        "that systems rank best (left) to all of their first hundred (right). As the paper's Figure 1: it is higher "
+        "that systems rank best (left) to all of their first hundred (right). In the paper's Figure 1 it is higher "
         f"for good results, whatever the grade says. {case.name}: {case.about}.",
         draw,
         lambda: _joined(found, "theta"),
@@ -107,7 +107,7 @@ def _by_topics(cases: Sequence[Case], bootstrap: int, rng: Rng) -> Figure:
     return Figure(
         "prm-2",
         f"The probability of relevance by grade if other topics had been judged: {bootstrap} draws of topics; above "
-        "each box its standard error. As the paper's Figure 2: topics matter more than the number of documents "
+        "each box its standard error. In the paper's Figure 2 topics matter more than the number of documents "
         f"suggests. A user is satisfied from the highest grade on. {_about(cases)}.",
         draw,
         lambda: _joined(found, "panel"),
@@ -128,7 +128,7 @@ def _by_number(cases: Sequence[Case], rng: Rng) -> Figure:
     return Figure(
         "prm-3",
         "The probability of relevance by grade, learnt from more and more double judgments: the mean of 50 simulated "
-        "rounds of judging and one standard deviation above and below. As the paper's Figure 3: some thousand results "
+        "rounds of judging and one standard deviation above and below. In the paper's Figure 3 some thousand results "
         f"judged twice tell the grades apart, unless assessors hardly agree. {_about(cases)}.",
         draw,
         lambda: _joined(found, "panel"),
