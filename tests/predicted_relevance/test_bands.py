@@ -126,18 +126,21 @@ def test_further_ranks_are_divided_where_enough_documents_were_judged_twice(monk
 def test_bands_whose_judgments_are_taken_together_are_neighbours_and_have_enough(judgments, n_top):
     n, n_top = np.array(judgments, np.float64), min(n_top, len(judgments))
     (same,) = bands.sharing(n[:, None], n_top)
+    first_are_enough = n[:n_top].sum() >= bands.LEAST_JUDGMENTS
     for part in (range(n_top), range(n_top, n.size)):
         enough = n[list(part)].sum() >= bands.LEAST_JUDGMENTS
         for band in part:
             group = np.flatnonzero(same[band])
             assert band in group
             assert (np.diff(group) == 1).all()
-            if enough:
+            if not first_are_enough:
+                assert group.size == n.size
+            elif enough:
                 assert set(group) <= set(part)
                 assert n[group].sum() >= bands.LEAST_JUDGMENTS
                 assert np.array_equal(same[group], np.tile(same[band], (group.size, 1)))
             else:
-                assert group.size == n.size
+                assert set(group) == set(np.flatnonzero(same[n_top - 1])) | set(part)
     assert bands.shared(n[:, None], same[None])[:, 0] == pytest.approx(same @ n)
 
 

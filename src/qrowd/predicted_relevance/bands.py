@@ -134,17 +134,20 @@ def sharing(judgments: Floats, n_top: int) -> Bools:
 
     Of each grade, neighbouring bands are joined until there are enough judgments: those of the first ranks, of which
     there are n_top, among themselves, and those of further ranks. So what is learnt of the first ranks rests on them
-    alone, unless all of them together have too few judgments; further ranks with too few take all bands.
+    alone, unless all of them together have too few judgments; further ranks with too few take the last of the first
+    ranks in, too.
     """
     n_bands, n_grades = judgments.shape
     same = np.zeros((n_grades, n_bands, n_bands), bool)
     for grade, column in enumerate(judgments.T):
-        for part in (slice(0, n_top), slice(n_top, n_bands)):
-            if column[part].sum() < LEAST_JUDGMENTS:
-                same[grade, part] = True
-            else:
-                group = _joined(column[part])
-                same[grade, part, part] = group[:, None] == group
+        if column[:n_top].sum() < LEAST_JUDGMENTS:
+            same[grade] = True
+            continue
+        first, further = _joined(column[:n_top]), _joined(column[n_top:])
+        same[grade, :n_top, :n_top] = first[:, None] == first
+        same[grade, n_top:, n_top:] = further[:, None] == further
+        if column[n_top:].sum() < LEAST_JUDGMENTS:
+            same[grade, n_top:, :n_top] = first == first[-1]
     return same
 
 
