@@ -9,7 +9,26 @@ from qrowd.errors import ArgumentError
 from qrowd.reports.document import render
 from qrowd.studies import coverage as study
 from qrowd.studies.coverage import METHODS, PANELS, coverage, coverage_page
+from qrowd.studies.rank_coverage import FamilyWise, Power, RanksHeld
+from qrowd.studies.rank_coverage_page import RankStudy
 
+ALIKE = FamilyWise(
+    design=np.repeat(np.array(["normal", "skewed", "two kinds of systems"], object), 2),
+    n_systems=np.full(6, 5),
+    n_assessors=np.array([2, 3] * 3),
+    n_topics=np.full(6, 25),
+    share=np.array([0.2, 0.06] * 3),
+    error=np.full(6, 0.01),
+    n_simulations=2000,
+    n_replicates=400,
+)
+RANKS = RankStudy(
+    alike=ALIKE,
+    kinds=ALIKE,
+    held=(RanksHeld(5, 3, 25, 0.97, 0.01, 1.0, 2.5),),
+    powers=(Power("topics", 5, 53, 0.05, 0.2, 12.0, 24.0, 32.0),),
+    n=500,
+)
 JUDGE_HEAVY = {"judge-heavy": PANELS["judge-heavy"]}
 
 
@@ -56,12 +75,17 @@ def test_one_seed_one_table():
 
 def test_the_page_says_what_is_recommended_and_how_it_fares(monkeypatch):
     monkeypatch.setattr(study, "N_TOPICS", (10,))
+    monkeypatch.setattr(study, "rank_study", lambda **_: RANKS)
     told = []
     page = coverage_page(quick=True, rng=1, progress=lambda *what: told.append(what))
     assert told[-1][1] == told[-1][2]
     assert page.sentence.startswith("The recommended intervals hold the truth")
     assert [row[:2] for row in page.tables[0].rows] == [[str(a), recommended(a)] for a in (2, 3, 5, 8, 18)]
-    assert len(page.tables) == 1 + len(PANELS)
+    assert len(page.tables) == 1 + 5 + len(PANELS)
+    assert "one is wrongly left out of the set of the best in at most 6.0 % of simulations" in page.sentence
+    assert "up to 20.0 %" in page.sentence
+    assert "true ranks lie in their intervals in 97.0 % or more" in page.sentence
+    assert [row for table in page.tables[1:4] for row in table.rows] == [["5", "25", "0.200", "0.060"]] * 3
     assert b"judge-heavy" in render(page, "page.md")
     assert len(page.frame()) == len(PANELS) * len(study.N_TOPICS) * 5 * len(METHODS)
 

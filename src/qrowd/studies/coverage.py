@@ -1,5 +1,7 @@
 """How often do intervals for a difference of two systems hold the truth? Simulated, with the truth known.
 
+Rank intervals and the set of the best systems: `qrowd.studies.rank_coverage`, on the same page.
+
 D[t, a] = topic + assessor + error, normal, the true difference 0; T topics and A assessors are drawn anew every time.
 The table decides which method `qrowd.comparison.difference` recommends.
 """
@@ -22,6 +24,7 @@ from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
 from qrowd.reports.document import Document, Table, number
+from qrowd.studies.rank_coverage_page import rank_notes, rank_sentence, rank_study, rank_tables
 
 if TYPE_CHECKING:
     import pandas
@@ -177,22 +180,24 @@ def _interval(
 def coverage_page(
     *, quick: bool = False, rng: Rng = None, progress: Callable[[str, int, int], None] | None = None
 ) -> Document:
-    """The study as a page: coverage and width by panel, and what is recommended for how many assessors.
+    """The study as a page: coverage and width by panel, what is recommended for how many assessors, and rank intervals.
 
-    quick : 400 simulations of 200 replicates instead of 4,000 of 1,000.
+    quick : 400 simulations of 200 replicates instead of 4,000 of 1,000, and fewer of ranks.
     """
     simulations, replicates = (400, 200) if quick else (4000, 1000)
     found = coverage(
         PANELS, N_TOPICS, N_ASSESSORS, n_simulations=simulations, n_replicates=replicates, rng=rng, progress=progress
     )
-    tables = [_summary(found)] + [_of_panel(found, name) for name in PANELS]
+    ranks = rank_study(quick=quick, rng=found.seed, progress=progress)
+    tables = [_summary(found), *rank_tables(ranks), *(_of_panel(found, name) for name in PANELS)]
     least, most = _span(found, [a for a in N_ASSESSORS if a >= 3])
     few, _ = _span(found, [2])
     verdict = "within" if WANTED[0] <= least and most <= WANTED[1] else "not always within"
     sentence = (
         f"The recommended intervals hold the truth {100 * least:.1f} to {100 * most:.1f} % of the time from 3 "
         f"assessors on, which is {verdict} the 92.5 to 97.5 % wanted of a nominal 95 %; with 2 assessors down to "
-        f"{100 * few:.1f} %. Topics alone fall to {100 * found.coverage[found.method == 'topics'].min():.1f} %."
+        f"{100 * few:.1f} %. Topics alone fall to {100 * found.coverage[found.method == 'topics'].min():.1f} %. "
+        f"{rank_sentence(ranks)}"
     )
     notes = (
         *(f"{name}: v_t : v_a : v_e = {' : '.join(f'{v:g}' for v in parts)}" for name, parts in PANELS.items()),
@@ -202,6 +207,7 @@ def coverage_page(
         f"pigeonhole: percentiles of {found.n_replicates:,} replicates (Owen 2007)",
         "satterthwaite: one t for the whole error; banerjee: sqrt of the sum of t^2 times each part of the error",
         "width: mean width over that of an interval with known components (1 is as narrow as can be)",
+        *rank_notes(ranks),
     )
 
     def frame() -> pandas.DataFrame:

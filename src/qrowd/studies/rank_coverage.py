@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
-from qrowd.reports.document import Table, number
 
 Told = Callable[[str, int, int], None]
 Draw = Callable[[np.random.Generator, int, int, int], Floats]
@@ -335,76 +334,3 @@ def _tukey(values: Floats) -> tuple[Floats, float]:
     mean = by_topic.mean(axis=0)
     rest = by_topic - mean - by_topic.mean(axis=1, keepdims=True) + mean.mean()
     return mean, float(np.sqrt((rest**2).sum() / ((n_topics - 1) * (n_systems - 1)) / n_topics))
-
-
-# ---------------------------------------------------------------------- as tables
-
-
-def rank_tables(
-    *, quick: bool = False, rng: Rng = None, progress: Told | None = None
-) -> tuple[str, list[Table], list[str]]:
-    """A sentence, the tables and the notes of the page. quick : 100 simulations of fewer systems instead of 2,000."""
-    systems, simulations = ((5, 20), 100) if quick else (N_SYSTEMS, 2000)
-    n = 40 if quick else 500
-    alike = family_wise_error(("normal", "skewed"), systems, n_simulations=simulations, rng=rng, progress=progress)
-    kinds = family_wise_error(
-        ("two kinds of systems",), (20,), N_ASSESSORS[1:], n_simulations=simulations, rng=rng, progress=progress
-    )
-    held = [
-        ranks_held(s, a, t, n_simulations=n, rng=rng) for s, a, t in product(systems, (3, 5, 18), (25, 54))
-    ]  # fmt: skip
-    dl21 = Collection.in_families(Chance.of(rng).stream("dl21"), 63)
-    powers = [power(dl21, a, 53, over, n_simulations=n, rng=rng) for over, a in product(get_args(Over), (5, 18))]
-    enough = alike.n_assessors != 2
-    most, few = float(alike.share[enough].max()), float(alike.share[~enough].max())
-    least = min(one.ranks for one in held)
-    sentence = (
-        f"Of equal systems, one is wrongly left out of the set of the best in at most {100 * most:.1f} % of "
-        f"simulations (5 % is stated; with 2 assessors, of which the result warns, up to {100 * few:.1f} %). Of "
-        f"systems that differ, all true ranks lie in their intervals in {100 * least:.1f} % or more."
-    )
-    tables = [
-        *(_equal_table(alike, design) for design in ("normal", "skewed")),
-        _equal_table(kinds, "two kinds of systems"),
-        Table(
-            "systems that differ: all true ranks in their intervals, and the true best in the set of the best",
-            ["systems", "assessors", "topics", "all ranks", "s.e.", "best in the set", "size of the set"],
-            [
-                [str(x.n_systems), str(x.n_assessors), str(x.n_topics), number(x.ranks, 3), number(x.ranks_error, 3),
-                 number(x.best, 3), number(x.set_size, 1)]
-                for x in held
-            ],
-        ),
-        Table(
-            "63 systems like those of dl21, 53 topics: the set of the best and Tukey's",
-            ["over", "assessors", "error", "error, Tukey", "size", "size, Tukey", "size, Tukey at equal level"],
-            [
-                [
-                    "topics" if x.over == "topics" else "topics and assessors", str(x.n_assessors), number(x.error, 3),
-                    number(x.tukey_error, 3), number(x.set_size, 1), number(x.tukey_set_size, 1),
-                    number(x.tukey_at_level, 1),
-                ]
-                for x in powers
-            ],
-        ),
-    ]  # fmt: skip
-    notes = [
-        f"equal systems: {simulations:,} simulations of each cell, {alike.n_replicates} replicates; standard error of "
-        f"a share of .05: {np.sqrt(0.05 * 0.95 / simulations):.3f}; one assessor: equal to that assessor",
-        "normal: dl20's components by nDCG@10 (system by topic .0135, system by assessor .0004, rest .0063); skewed: "
-        "logistic, between 0 and 1, tastes of .3; two kinds: three quarters of tastes are for half of the systems",
-        f"systems that differ: {n} simulations of each, families of five variants, true means anew every time",
-        f"Tukey: {n} simulations with equal systems for the error, {n // 2} with unequal ones for the size",
-    ]
-    return sentence, tables, notes
-
-
-def _equal_table(found: FamilyWise, design: str) -> Table:
-    assessors = sorted(set(found.n_assessors.tolist()))
-    rows = [
-        [str(s), str(t), *(number(found.of(design, s, a, t), 3) for a in assessors)]
-        for s in sorted(set(found.n_systems.tolist()))
-        for t in sorted(set(found.n_topics.tolist()))
-    ]
-    title = f"equal systems, {design}: share of simulations in which a best system is left out, by assessors"
-    return Table(title, ["systems", "topics", *map(str, assessors)], rows)
