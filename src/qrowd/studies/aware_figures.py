@@ -50,7 +50,7 @@ def aware_figures(
     rng: Rng = 1,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Figure, ...]:
-    """aware-2 to aware-9, and aware-tables for the effect sizes of Tables 1 to 4.
+    """aware-2 to aware-9, and aware-tables for the effect sizes of Tables 1 to 4; aware-2 and -3 are our own.
 
     data : folder that holds dl21, whose judges are then shown; None for a simulated panel of the paper's size.
     quick : a small panel and few tuples. progress : called with (what is done, steps done, steps in all).
@@ -175,7 +175,7 @@ def _densities(shown: Material) -> Figure:
     return Figure(
         "aware-2",
         f"Density of AP over topics and systems: {N_RANDOM} random assessors of each kind (who call .05, .5 and .95 of "
-        f"documents relevant) and every real one. Panel: {shown.about}.",
+        f"documents relevant) and every real one. Not a figure of the paper. Panel: {shown.about}.",
         lambda ax: draw.plot_score_densities(shown.random, shown.own, measure="AP", ax=ax),
         frame,
     )
@@ -206,7 +206,7 @@ def _likeness(shown: Material) -> Figure:
     return Figure(
         "aware-3",
         "How like the three kinds of random assessors each assessor is by AP, for the five gaps (equations 20-24; 1: "
-        f"the same; mind the scales), least like any on top. Panel: {shown.about}.",
+        f"the same; mind the scales), least like any on top. Not a figure of the paper. Panel: {shown.about}.",
         drawn,
         frame,
         (1, len(GAPS)),
