@@ -72,10 +72,10 @@ def assert_as_the_oracle_says(found, means):
         average, sd = oracle.mean_and_sd(column)
         assert found.mean[0, s] == approx(average, abs=1e-12)
         assert found.sd[0, s] == approx(sd, abs=1e-9, nan_ok=True)
-        tail = (1 - found.confidence) / 2
+        tail = (1 - found.share) / 2
         assert found.low[0, s] == approx(oracle.quantile(column, tail), abs=1e-12)
         assert found.high[0, s] == approx(oracle.quantile(column, 1 - tail), abs=1e-12)
-        interval = oracle.rank_interval(means, s, found.confidence)
+        interval = oracle.rank_interval(means, s, found.share)
         assert (found.rank_low[0, s], found.rank_high[0, s]) == interval
     np.testing.assert_allclose(found.rank_shares[0], oracle.rank_shares(means), atol=1e-12)
     np.testing.assert_allclose(found.above[0], oracle.above(means), atol=1e-12)
@@ -85,10 +85,10 @@ def assert_as_the_oracle_says(found, means):
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP", "P@5"])
-@pytest.mark.parametrize("confidence", [0.95, 0.8])
-def test_one_judgment_per_document_is_what_evaluating_each_draw_alone_gives(runs, judgments, measure, confidence):
+@pytest.mark.parametrize("share", [0.95, 0.8])
+def test_one_judgment_per_document_is_what_evaluating_each_draw_alone_gives(runs, judgments, measure, share):
     draws = [draw for panel in JudgmentSamples(judgments, 40, rng=7) for draw in said(panel)]
-    found = under_label_uncertainty(runs, judgments, measure, n=40, confidence=confidence, rng=7)
+    found = under_label_uncertainty(runs, judgments, measure, n=40, share=share, rng=7)
     assert_as_the_oracle_says(found, oracle.means_of_draws(runs, draws, judgments.scales[0], measure))
 
 
@@ -285,7 +285,7 @@ def test_bad_arguments_are_named(runs, judgments):
             under_label_uncertainty(runs, judgments, "AP", n=n)
     for options, named in (
         ({"block": 0}, "block=0"),
-        ({"confidence": 1.0}, "confidence=1.0"),
+        ({"share": 1.0}, "share=1.0"),
         ({"draw": "assessor"}, "draw='assessor'"),
     ):
         with pytest.raises(ArgumentError, match=named):
@@ -324,12 +324,12 @@ def test_nobody_with_a_score_is_said_rather_than_nan():
 def test_the_result_answers_by_name_and_as_a_frame(runs, judgments):
     found = under_label_uncertainty(runs, judgments, ["AP", "nDCG@10"], n=20, rng=1)
     first, second = found.systems[:2]
-    assert found.p_above(first, second, "AP") == found.above[0, 0, 1]
-    assert replace(found, measures=("AP",)).p_above(first, second) == found.above[0, 0, 1]
+    assert found.share_above(first, second, "AP") == found.above[0, 0, 1]
+    assert replace(found, measures=("AP",)).share_above(first, second) == found.above[0, 0, 1]
     with pytest.raises(ArgumentError, match="choose one of AP, nDCG@10"):
-        found.p_above(first, second)
+        found.share_above(first, second)
     with pytest.raises(ArgumentError, match="no system is called 'nobody'"):
-        found.p_above(first, "nobody", "AP")
+        found.share_above(first, "nobody", "AP")
     frame = found.to_frame()
     assert list(frame.columns) == ["measure", "system", "mean", "sd", "low", "high", "first", "rank_low", "rank_high"]
     assert frame["mean"].tolist() == found.mean.ravel().tolist()

@@ -9,6 +9,7 @@ human_ceiling                   what people's grades, taken for a ranking, score
 favours                         whether a judge favours a group of systems, more than people's tastes differ
 expected_scores                 what judges would be expected to score systems at their own severity
 under_label_uncertainty         spread of scores and ranks over draws of the labels, from assessors or a posterior
+relevance_given_ranks           draws of who is relevant from labels and ranks, for intervals of the true score
 one_judgment_each               how far the ranking by one judgment per document strays from a reference
 merged_runs, complete_lists     simulated runs of lists that were judged without a gap
 """
@@ -29,6 +30,7 @@ from qrowd.certainty.prediction_powered import (
 )
 from qrowd.certainty.prediction_powered_documents import PredictionPoweredDocuments, prediction_powered_documents
 from qrowd.certainty.prediction_powered_planning import TopicsNeeded, topics_needed
+from qrowd.certainty.relevance_given_ranks import RelevanceGivenRanks, relevance_given_ranks
 from qrowd.certainty.severity import expected_scores
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "PredictionPowered",
     "PredictionPoweredDocuments",
     "PredictionPoweredMeans",
+    "RelevanceGivenRanks",
     "TopicsNeeded",
     "alternative_annotator_test",
     "complete_lists",
@@ -56,6 +59,7 @@ __all__ = [
     "prediction_powered_difference",
     "prediction_powered_documents",
     "prediction_powered_means",
+    "relevance_given_ranks",
     "topics_needed",
     "under_label_uncertainty",
 ]

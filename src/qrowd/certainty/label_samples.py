@@ -91,7 +91,7 @@ class JudgmentSamples:
 
 def sampled_scores(
     runs: Runs,
-    labels: Judgments | Aggregate,
+    labels: Judgments | Aggregate | Panel,
     measures: object | Sequence[object],
     n: int,
     draw: Draw,
@@ -101,7 +101,7 @@ def sampled_scores(
     block: int,
     threads: int | None,
 ) -> Iterator[Scores]:
-    """The scores of n samples of the labels, a block of at most `block` of them after the other."""
+    """The scores of n samples of the labels, a block of at most `block` of them after the other; a Panel holds them."""
     whole("n", n)
     whole("block", block)
     if draw not in get_args(Draw):
@@ -114,8 +114,14 @@ def sampled_scores(
         if conventions.grades == "unit":
             raise ArgumentError("grades='unit' is for Judgments; make the aggregate from judgments.unit_grades()")
         return score_blocks(runs, _parts(labels.sample(n, rng), block), measures, conventions, threads=threads)
+    if isinstance(labels, Panel):
+        return score_blocks(
+            runs, _parts([labels], block), measures, replace(conventions, grades="as-is"), threads=threads
+        )
     if not isinstance(labels, Judgments):
-        raise ArgumentError(f"labels: Judgments or an Aggregate were expected, not {type(labels).__name__}")
+        raise ArgumentError(
+            "labels: Judgments, an Aggregate or RelevanceGivenRanks were expected, not " + type(labels).__name__
+        )
     adjusted = conventions.graded(_judged(labels))
     conventions = replace(conventions, grades="as-is")
     if draw == "topic":

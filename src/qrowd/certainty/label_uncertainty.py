@@ -1,7 +1,9 @@
 """Measures under label uncertainty: what systems score, and where they stand, if labels had been drawn otherwise.
 
 Labels are drawn n times, from an aggregate's posterior or from what the assessors said, and every draw is scored whole.
-The topics stay as they are: what differs from draw to draw is due to the labels alone.
+The topics stay as they are: what differs from draw to draw is due to the labels alone. This is the spread over draws,
+not an interval of the true score: labels do not know that a document at the top of good runs is likelier to be relevant
+than its labels say, so that the draws score good runs too low. Draws of `relevance_given_ranks` know it; theirs is one.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from qrowd.aggregation import Aggregate
 from qrowd.certainty.label_samples import Draw, sampled_scores
+from qrowd.certainty.relevance_given_ranks import RelevanceGivenRanks
 from qrowd.comparison.standings import ranks, settled
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, Conventions
@@ -37,13 +40,15 @@ class LabelUncertainty:
     labels : what was drawn from, in words. n_topics : topics that any draw has a score in.
     samples : (measures, n, systems) mean score over topics, draw by draw; nan where a draw has no score.
     mean, sd, low, high : (measures, systems) of the draws: their mean, standard deviation (divisor n - 1; nan for one
-        draw) and the quantiles that leave (1 - confidence) / 2 of the draws on either side.
+        draw) and the quantiles that leave (1 - share) / 2 of the draws on either side: the
+        spread over draws; of RelevanceGivenRanks, an interval of the score by true relevance.
     rank_shares : (measures, systems, ranks) share of the draws in which the system has that rank; 1 is best and comes
         first. Systems with equal means, rounding aside, share the better rank.
     rank_low, rank_high : (measures, systems) the ranks between which that share of the draws lies; 0 without a score.
-    above : (measures, A, B) share of the draws in which A's mean is higher than B's: P(A > B). What it and its
-        converse leave are ties.
-    confidence, n, seed, conventions : as asked for; `seed` as `rng` gives the same again.
+    above : (measures, A, B) share of the draws in which A's mean is higher than B's; what it and its converse leave
+        are ties. It is not the probability that A is better, which is further from a half where runs are any
+        good; of RelevanceGivenRanks, it is.
+    share, n, seed, conventions : as asked for; `seed` as `rng` gives the same again.
     """
 
     measures: tuple[str, ...]
@@ -59,7 +64,7 @@ class LabelUncertainty:
     rank_low: Ints
     rank_high: Ints
     above: Floats
-    confidence: float
+    share: float
     n: int
     seed: Seed
     conventions: dict[str, Any]
@@ -69,7 +74,7 @@ class LabelUncertainty:
         """(measures, systems) share of the draws in which the system is first, alone or tied."""
         return np.asarray(self.rank_shares[..., 0])
 
-    def p_above(self, better: str, other: str, measure: str | None = None) -> float:
+    def share_above(self, better: str, other: str, measure: str | None = None) -> float:
         """Share of the draws in which `better` scores higher than `other`.
 
         measure : by its name; not needed where there is only one.
@@ -105,12 +110,12 @@ class LabelUncertainty:
 
 def under_label_uncertainty(
     runs: Runs,
-    labels: Judgments | Aggregate,
+    labels: Judgments | Aggregate | RelevanceGivenRanks,
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
     n: int = 1000,
     draw: Draw = "document",
-    confidence: float = 0.95,
+    share: float = 0.95,
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
     block: int = 512,
@@ -120,12 +125,13 @@ def under_label_uncertainty(
 
     Parameters
     ----------
-    labels : an aggregate, whose posterior is drawn from, each document for itself; or judgments.
+    labels : judgments; an aggregate, whose posterior is drawn from, each document for itself; or what
+        `relevance_given_ranks` gives for the same runs, whose draws are taken, all of them, whatever n.
     draw : from judgments, "document": every document takes one of its judgments, all equally likely; "topic": every
         topic takes one of its assessors, of those whose `min_coverage` gives them a score there, with all they said.
         The first is for crowds and treats documents as independent; the second keeps an assessor's severity together
         and leaves everyone on their own scale.
-    confidence : share of the draws within the intervals.
+    share : of the draws that lie between low and high, and between the two ranks.
     conventions : of the scores. A draw's mean goes over the topics it has a score in.
     block : draws scored at once; memory is about 8 bytes x block x measures x topics x systems.
 
@@ -138,13 +144,17 @@ def under_label_uncertainty(
     ScaleError
         draw="document" from assessors on scales that cannot be one.
     """
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: a share between 0 and 1 was expected")
-    seed = seed_of(rng)
+    if not 0 < share < 1:
+        raise ArgumentError(f"share={share!r}: a share between 0 and 1 was expected")
+    if isinstance(labels, RelevanceGivenRanks):
+        seed, n = labels.seed, labels.n
+    else:
+        seed = seed_of(rng)
+    drawn = labels.panel() if isinstance(labels, RelevanceGivenRanks) else labels
     found: list[Floats] = []
     known: list[NDArray[np.bool_]] = []
     names: tuple[str, ...] = ()
-    for scores in sampled_scores(runs, labels, measures, n, draw, conventions, seed, block=block, threads=threads):
+    for scores in sampled_scores(runs, drawn, measures, n, draw, conventions, seed, block=block, threads=threads):
         found.append(topic_means(scores.values))
         known.append(np.asarray(~np.isnan(scores.values).all(axis=(0, 1, 3))))
         names = scores.measures
@@ -152,12 +162,14 @@ def under_label_uncertainty(
     for m, name in enumerate(names):
         if np.isnan(samples[m]).all():
             raise ArgumentError(f"{name}: no draw has a score; lower min_coverage, or draw='document'")
-    columns = [_statistics(table, confidence) for table in samples]
+    columns = [_statistics(table, share) for table in samples]
     mean, sd, low, high = (np.array([column[i] for column in columns]) for i in range(4))
     standing = [_ranks(table) for table in samples]
-    intervals = [_rank_interval(table, confidence) for table in standing]
+    rank_spreads = [_rank_spread(table, share) for table in standing]
     source = f"{labels.method}, posterior" if isinstance(labels, Aggregate) else f"judgments, one per {draw}"
-    if draw == "topic":
+    if isinstance(labels, RelevanceGivenRanks):
+        source = "relevance given labels and ranks"
+    elif draw == "topic":
         source = "judgments, one assessor per topic"
     return LabelUncertainty(
         names,
@@ -170,10 +182,10 @@ def under_label_uncertainty(
         low,
         high,
         np.array([_shares(table) for table in standing]),
-        np.array([interval[0] for interval in intervals]),
-        np.array([interval[1] for interval in intervals]),
+        np.array([spread[0] for spread in rank_spreads]),
+        np.array([spread[1] for spread in rank_spreads]),
         np.array([_above(table) for table in standing]),
-        confidence,
+        share,
         int(n),
         seed,
         asdict(conventions),
@@ -194,18 +206,18 @@ def topic_means(values: Floats) -> Floats:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-def _statistics(samples: Floats, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
+def _statistics(samples: Floats, share: float) -> tuple[Floats, Floats, Floats, Floats]:
     """Mean, s.d., low and high of each column; measured from its first number, so that equal ones have s.d. 0."""
     if np.isnan(samples).any():
         found = []
         for column in samples.T:
             known = column[~np.isnan(column)]
-            found.append([part[0] for part in _statistics(known[:, None], confidence)] if known.size else [np.nan] * 4)
+            found.append([part[0] for part in _statistics(known[:, None], share)] if known.size else [np.nan] * 4)
         mean, sd, low, high = np.array(found).T
         return mean, sd, low, high
     moved = samples - samples[0]
     sd = moved.std(axis=0, ddof=1) if len(samples) > 1 else np.full(samples.shape[1], np.nan)
-    tail = (1 - confidence) / 2
+    tail = (1 - share) / 2
     low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
     return samples[0] + moved.mean(axis=0), sd, low, high
 
@@ -225,10 +237,10 @@ def _shares(standing: Ints) -> Floats:
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-def _rank_interval(standing: Ints, confidence: float) -> tuple[Ints, Ints]:
-    """(systems,) ranks; at most (1 - confidence) / 2 of the draws lie below the first, and as many above the second."""
+def _rank_spread(standing: Ints, share: float) -> tuple[Ints, Ints]:
+    """(systems,) ranks; at most (1 - share) / 2 of the draws lie below the first, and as many above the second."""
     low, high = np.zeros(standing.shape[1], np.int64), np.zeros(standing.shape[1], np.int64)
-    tail = (1 - confidence) / 2
+    tail = (1 - share) / 2
     for s, column in enumerate(standing.T):
         known = np.sort(column[column > 0])
         if known.size:

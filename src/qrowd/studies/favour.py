@@ -61,13 +61,13 @@ class FavourCoverage:
     power: Floats
     half: Floats
     topics_alone: Floats
-    n_simulations: NDArray[np.int64]
+    n_simulations: int
     seed: int | tuple[int, ...]
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """The rows."""
         columns = ("design", "measure", "n_topics", "n_people", "coverage", "error", "power", "half", "topics_alone")
-        return make_frame({name: getattr(self, name) for name in (*columns, "n_simulations")}, backend)
+        return make_frame({name: getattr(self, name) for name in columns}, backend)
 
 
 def favour_coverage(
@@ -96,19 +96,19 @@ def favour_coverage(
                 progress("favour", place * n_simulations + i + 1, len(n_topics) * n_simulations)
         for (design, measure, people), outcomes in found.items():
             rows.append((design, measure, topics, people, *np.mean(outcomes, axis=0).tolist()))
-    design, measure, t, people, coverage, power, half, alone = zip(*rows, strict=True)
-    share = np.array(coverage)
+    columns = list(zip(*rows, strict=True))
+    share, power, half, alone = (np.array(column, np.float64) for column in columns[4:])
     return FavourCoverage(
-        np.array(design, object),
-        np.array(measure, object),
-        np.array(t),
-        np.array(people),
+        np.array(columns[0], object),
+        np.array(columns[1], object),
+        np.array(columns[2]),
+        np.array(columns[3]),
         share,
         np.sqrt(share * (1 - share) / n_simulations),
-        np.array(power),
-        np.array(half),
-        np.array(alone),
-        np.full(len(rows), n_simulations),
+        power,
+        half,
+        alone,
+        n_simulations,
         seed,
     )
 
@@ -128,7 +128,7 @@ def _once(
     judgments = simulate_judgments(truth, judges, rng=random)
     scores = score(runs, judgments, measures, Conventions())
     inside = np.array([name.startswith("group") for name in names])
-    told = []
+    told: list[tuple[tuple[str, str, int], tuple[float, ...]]] = []
     for count in n_people:
         people = everybody[:count]
         who = [scores.assessors.index(name) for name in (*people, *MODELS)]
@@ -168,10 +168,9 @@ def _once(
 def favour_page(
     *, quick: bool = False, rng: Rng = None, progress: Callable[[str, int, int], None] | None = None
 ) -> Document:
-    """The study as a page. quick : 20 simulations of 50 topics instead of 200 of 50 and 200."""
-    found = favour_coverage(
-        N_TOPICS[:1] if quick else N_TOPICS, n_simulations=20 if quick else 200, rng=rng, progress=progress
-    )
+    """The study as a page. quick : 5 simulations of 25 topics and 3 people."""
+    topics, people, n = ((25,), (3,), 5) if quick else (N_TOPICS, N_PEOPLE, 200)
+    found = favour_coverage(topics, people, n_simulations=n, rng=rng, progress=progress)
     least, most = found.coverage.min(), found.coverage.max()
     sentence = (
         f"The interval of `favours` holds 0 in {100 * least:.1f} to {100 * most:.1f} % of simulations where nobody is "
@@ -184,7 +183,7 @@ def favour_page(
         f"own tastes: s.d. {TASTES['own tastes']:g} for each judge and system, on the scale of the measure",
         f"power: share of intervals above 0 where the model's scores of the group are {KINSHIP:g} higher",
         "topics alone: coverage of Student's interval over topics, without the people's spread, severity left in",
-        f"simulations: {found.n_simulations[0]:,} of each number of topics; seed: {found.seed}",
+        f"simulations: {found.n_simulations:,} of each number of topics; seed: {found.seed}",
     )
 
     def frame() -> pandas.DataFrame:
