@@ -20,7 +20,6 @@ from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import predicted_relevance, relevant_results
 from qrowd.predicted_relevance.bands import Ranks
 from qrowd.reports.document import Document, Table, number
@@ -33,6 +32,7 @@ Learnt = Literal["everything", "other topics", "10 documents a topic"]
 """What p(R|i) is learnt from: all double judgments; those of the other half of the topics; so many of every topic,
 while the first assessor alone judged the rest."""
 REAL = (("dl21", "umbrela-gpt4o"), ("dl21", "umbrela-gpt4"), ("dl19", "umbrela-gpt4o"))
+RANKS: tuple[Ranks, ...] = get_args(Ranks)
 SAMPLE = 10
 
 
@@ -135,16 +135,20 @@ def evaluated_ranks_page(
         for learnt in get_args(Learnt):
             rows += [
                 calibration(judgments, runs, theta, ranks=ranks, learnt=learnt, depth=depth, panel=name, rng=seed)
-                for ranks in get_args(Ranks)
+                for ranks in RANKS
             ]
         if progress is not None:
             progress("evaluated ranks", done, len(panels))
-    whole = [row for row in rows if row.learnt == "everything" and row.theta > 1]
-    shares = {ranks: np.array([row.within for row in whole if row.ranks == ranks]) for ranks in get_args(Ranks)}
+    whole = [row for row in rows if row.learnt == "everything"]
+    strict, any_ = (
+        {name: _span([row.within for row in whole if row.ranks == name and (row.theta > 1) == high]) for name in RANKS}
+        for high in (True, False)
+    )
     sentence = (
-        f"Where both assessors judged everything, expected and counted relevant results agree within two standard "
-        f"errors for {_span(shares['bands'])} of systems with p(R|i) by bands of ranks, and for "
-        f"{_span(shares['pool'])} with p(R|i) of the whole pool (users satisfied from grade 2 or 3 on)."
+        "Where both assessors judged everything, expected and counted relevant results agree within two standard "
+        f"errors for {strict['bands']} of systems with p(R|i) by bands of ranks, and for {strict['pool']} with p(R|i) "
+        f"of the whole pool (users satisfied from grade 2 or 3 on; from grade 1 on {any_['bands']} and "
+        f"{any_['pool']})."
     )
     notes = (
         "difference: expected minus counted relevant results in the first ranks, the mean over topics and assessors",
@@ -176,12 +180,12 @@ def _panels(data: str | None, quick: bool, rng: Rng) -> Iterator[tuple[str, Runs
                 yield f"{track}, NIST and {judge}", runs, judgments, theta, depth
 
 
-def _span(shares: Floats) -> str:
-    return f"{100 * shares.min():.0f} to {100 * shares.max():.0f} %"
+def _span(shares: list[float]) -> str:
+    return f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %"
 
 
 def _table(learnt: Learnt, rows: list[Calibration]) -> Table:
-    header = ["panel", "from grade", "ranks", "p(R|i) from", "counted", "mean difference", "largest"]
+    header = ["panel", "from grade", "ranks", "bands or pool", "counted", "mean difference", "largest"]
     header += ["within 2 s.e.", "largest / s.e.", "tau-b"]
     cells = [
         [
