@@ -1,4 +1,4 @@
-"""Which of AWARE's estimators to trust: the tables of aware.md, recomputed by simulation.
+"""Which of AWARE's estimators to trust: the tables of aware.md, recomputed by simulation or taken from its study.
 
 python docs/aware_trust.py    writes them into aware.md anew (half a minute)
 """
@@ -34,6 +34,7 @@ from qrowd.simulation import (
 
 Floats = NDArray[np.float64]
 PAGE = Path(__file__).parent / "aware.md"
+STUDY = Path(__file__).parent / "studies" / "aware_weights.md"
 POLARITIES: tuple[Polarity, ...] = get_args(Polarity)
 SYSTEMS = 30
 ACCURACIES = tuple(round(0.55 + 0.05 * i, 2) for i in range(9))
@@ -192,7 +193,24 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-TABLES = {"accuracy": accuracy_table, "trouble": trouble_table}
+def weights_table() -> str:
+    """The summaries of `qrowd study aware-weights`, from its page."""
+    page = STUDY.read_text(encoding="utf-8")
+    lines = []
+    for kind in ("real", "simulated"):
+        found = re.search(rf"\*\*{kind}: estimators beside equal weights.*?\n\n(.*?)\n\n", page, re.DOTALL)
+        if found is None:
+            raise SystemExit(
+                f"{STUDY}: it has no table of {kind} panels; qrowd study aware-weights --data FOLDER makes it"
+            )
+        header, rule, *rows = found[1].splitlines()
+        if not lines:
+            lines = [f"| panels {header}", f"| --- {rule}"]
+        lines += [re.sub(r"^\| (\S+) \|", rf"| {kind} | `\1` |", row) for row in rows]
+    return "\n".join(lines)
+
+
+TABLES = {"accuracy": accuracy_table, "trouble": trouble_table, "weights": weights_table}
 
 
 def with_tables(page: str, tables: Mapping[str, str]) -> str:

@@ -168,11 +168,10 @@ def _case(by_weight: float, equal: float) -> str:
             f"assessors with more weight rank the systems more like the others do {figures}, as where assessors differ "
             "in random errors"
         )
-    if by_weight < equal - LEAST_DIFFERENCE:
-        return f"assessors with more weight rank the systems less like the others do {figures}: prefer equal weights"
+    how = "less" if by_weight < equal - LEAST_DIFFERENCE else "no more"
     return (
-        f"assessors with more weight rank the systems no more like the others do {figures}: nothing here says that "
-        "these weights are better than equal ones"
+        f"assessors with more weight rank the systems {how} like the others do {figures}: nothing here says that these "
+        "weights are better than equal ones"
     )
 
 
