@@ -1,5 +1,7 @@
 """The alternative annotator test at the boundary of its hypothesis."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from qrowd.certainty import alternative_annotator_test
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.reports.document import render
+from qrowd.reports.replacement import FEW_TOPICS, replacement_document, replacement_test
 from qrowd.studies import annotator_errors as study
 from qrowd.studies.annotator_errors import EPS, annotator_errors, annotator_errors_page, simulate
 
@@ -44,6 +47,22 @@ def test_what_is_simulated_is_what_the_test_makes_of_such_judgments():
     found = alternative_annotator_test(Judgments.from_rows(rows), "llm", eps=EPS)
     assert found.difference == pytest.approx(held[1][0].sum(axis=1) / 180)
     assert found.p == pytest.approx(study.topics_t(*held, EPS)[1][0])
+
+
+def test_the_note_on_few_topics_says_what_the_page_of_the_study_shows():
+    page = (Path(study.__file__).parents[3] / "docs" / "studies" / "annotator_test.md").read_text()
+    rows = [
+        line.strip("| \n").split(" | ") for line in page.splitlines() if line.startswith("| ") and line[2].isdigit()
+    ]
+    worst = max(float(row[6]) for row in rows if int(row[0]) < FEW_TOPICS)
+    said = [
+        (f"t{t}", f"d{t}-{d}", who, float((t + d + i) % 3 > 0))
+        for t, d in np.ndindex(6, 10)
+        for i, who in enumerate(("ann", "bob", "cyd", "llm"))
+    ]
+    document = replacement_document(*replacement_test(Judgments.from_rows(said), "llm")[:2])
+    (note,) = [note for note in document.notes if note.startswith("few topics: somebody is tested on 6")]
+    assert f"up to {100 * worst:.0f} % of people were replaced wrongly" in note
 
 
 def test_one_seed_one_table():
