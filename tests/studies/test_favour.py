@@ -7,7 +7,7 @@ from qrowd.studies.favour import MEASURES, MODELS, TASTES, favour_coverage, favo
 
 
 def test_the_interval_holds_0_for_lenient_and_severe_models_and_that_of_topics_alone_does_not():
-    found = favour_coverage((50,), (5,), measures=("P(rel=1)@10",), n_simulations=10, shuffles=4, rng=3)
+    found = favour_coverage({50: 10}, (5,), measures=("P(rel=1)@10",), shuffles=4, rng=3)
     assert found.coverage.mean() > 0.9
     off = np.isin(found.design, ["lenient", "severe", "severe, own tastes"])
     assert found.topics_alone[off].max() < 0.6
@@ -27,8 +27,7 @@ def test_the_page_says_how_often_and_beside_it_how_much_is_found():
 
 def test_one_seed_one_table():
     one, two, other = (
-        favour_coverage((10,), (3,), measures=("P(rel=1)@10",), n_simulations=2, shuffles=1, rng=rng)
-        for rng in (4, 4, 5)
+        favour_coverage({10: 2}, (3,), measures=("P(rel=1)@10",), shuffles=1, rng=rng) for rng in (4, 4, 5)
     )
     np.testing.assert_array_equal(one.half, two.half)
     assert not np.array_equal(one.half, other.half)

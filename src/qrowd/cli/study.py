@@ -14,7 +14,7 @@ def study(
         str,
         typer.Argument(
             help="magnitude | agreement | predicted-relevance | aware | aware-weights | preferences | coverage | "
-            "advice | annotator-test | skewed-grades | topic-intervals | evaluated-ranks"
+            "advice | annotator-test | skewed-grades | topic-intervals | favour | true-scores | evaluated-ranks"
         ),
     ],
     data: Annotated[

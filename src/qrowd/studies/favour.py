@@ -7,7 +7,7 @@ scores, as is a planted kinship. `favour_page` is the page docs/studies/favour.m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,8 @@ MODELS = {"as people": 0.0, "lenient": 0.8, "severe": -0.8}
 TASTES = {"": 0.0, "own tastes": 0.03}
 """Standard deviation of a judge's taste for a system, on the scale of the measure."""
 KINSHIP = 0.03
-N_TOPICS = (50, 200)
+N_TOPICS: Mapping[int, int] = {50: 200, 200: 150}
+"""{topics: simulations}"""
 N_PEOPLE = (3, 5, 10)
 MEASURES = ("nDCG@10", "P(rel=1)@10")
 GROUP, OTHERS = (1.5, 4), (0.3, 6)  # quality and number of systems
@@ -61,7 +62,7 @@ class FavourCoverage:
     power: Floats
     half: Floats
     topics_alone: Floats
-    n_simulations: int
+    n_simulations: Mapping[int, int]
     seed: int | tuple[int, ...]
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -71,29 +72,31 @@ class FavourCoverage:
 
 
 def favour_coverage(
-    n_topics: Sequence[int] = N_TOPICS,
+    n_topics: Mapping[int, int] = N_TOPICS,
     n_people: Sequence[int] = N_PEOPLE,
     *,
     measures: Sequence[str] = MEASURES,
-    n_simulations: int = 200,
     shuffles: int | None = None,
     rng: Rng = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> FavourCoverage:
     """Coverage of 0 and power of `favours`, for each model and kind of taste.
 
-    shuffles : of `expected_scores`. Numbers of people, models and tastes share their simulations.
+    n_topics : {topics: simulations}. shuffles : of `expected_scores`. Numbers of people, models and tastes share
+        their simulations.
     """
     seed = seed_of(rng)
     chance = Chance.of(seed)
     rows: list[tuple[Any, ...]] = []
-    for place, topics in enumerate(n_topics):
+    done, steps = 0, sum(n_topics.values())
+    for topics, n_simulations in n_topics.items():
         found: dict[tuple[str, str, int], list[tuple[float, ...]]] = {}
         for i in range(n_simulations):
             for key, outcome in _once(topics, n_people, measures, shuffles, chance.stream(f"{topics} topics", i)):
                 found.setdefault(key, []).append(outcome)
+            done += 1
             if progress is not None:
-                progress("favour", place * n_simulations + i + 1, len(n_topics) * n_simulations)
+                progress("favour", done, steps)
         for (design, measure, people), outcomes in found.items():
             rows.append((design, measure, topics, people, *np.mean(outcomes, axis=0).tolist()))
     columns = list(zip(*rows, strict=True))
@@ -104,11 +107,11 @@ def favour_coverage(
         np.array(columns[2]),
         np.array(columns[3]),
         share,
-        np.sqrt(share * (1 - share) / n_simulations),
+        np.sqrt(share * (1 - share) / np.array([n_topics[t] for t in columns[2]])),
         power,
         half,
         alone,
-        n_simulations,
+        dict(n_topics),
         seed,
     )
 
@@ -169,8 +172,11 @@ def favour_page(
     *, quick: bool = False, rng: Rng = None, progress: Callable[[str, int, int], None] | None = None
 ) -> Document:
     """The study as a page. quick : 5 simulations of 25 topics and 3 people."""
-    topics, people, n = ((25,), (3,), 5) if quick else (N_TOPICS, N_PEOPLE, 200)
-    found = favour_coverage(topics, people, n_simulations=n, rng=rng, progress=progress)
+    topics, people = ({25: 5}, (3,)) if quick else (N_TOPICS, N_PEOPLE)
+    return _page(favour_coverage(topics, people, rng=rng, progress=progress))
+
+
+def _page(found: FavourCoverage) -> Document:
     least, most = found.coverage.min(), found.coverage.max()
     sentence = (
         f"The interval of `favours` holds 0 in {100 * least:.1f} to {100 * most:.1f} % of simulations where nobody is "
@@ -183,7 +189,7 @@ def favour_page(
         f"own tastes: s.d. {TASTES['own tastes']:g} for each judge and system, on the scale of the measure",
         f"power: share of intervals above 0 where the model's scores of the group are {KINSHIP:g} higher",
         "topics alone: coverage of Student's interval over topics, without the people's spread, severity left in",
-        f"simulations: {found.n_simulations:,} of each number of topics; seed: {found.seed}",
+        f"simulations: {', '.join(f'{n} of {t} topics' for t, n in found.n_simulations.items())}; seed: {found.seed}",
     )
 
     def frame() -> pandas.DataFrame:

@@ -27,6 +27,8 @@ PAGES = {
     "annotator-test": ("annotator_errors", "annotator_errors_page"),
     "skewed-grades": ("skewed_grades", "skewed_grades_page"),
     "topic-intervals": ("topic_intervals", "topic_intervals_page"),
+    "favour": ("favour", "favour_page"),
+    "true-scores": ("true_scores", "true_scores_page"),
     "evaluated-ranks": ("evaluated_ranks", "evaluated_ranks_page"),
 }
 FIGURES = {
@@ -36,7 +38,8 @@ FIGURES = {
     "aware": ("aware_figures", "aware_figures"),
     "preferences": ("preferences_figures", "preferences_figures"),
 }
-SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals")  # pages that read no data
+# Pages that read no data.
+SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "favour", "true-scores")
 SHORT = {"prm": "predicted-relevance"}
 
 
