@@ -74,7 +74,7 @@ class Inspection:
         remarks = []
         if self.runs is not None:
             runs = self.runs
-            n_lists = np.count_nonzero(runs.ranked().lengths)
+            n_lists = int(np.count_nonzero(runs.ranked().lengths))
             gaps = len(runs.systems) * len(runs.topics) - n_lists
             topics, documents = count(len(runs.topics), "topic"), count(len(runs), "document")
             remarks.append(f"runs: {count(len(runs.systems), 'system')}, {topics}, {documents}")
