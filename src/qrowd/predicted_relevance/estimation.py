@@ -195,8 +195,12 @@ class _Chances:
 
     def estimates(self, found: Floats, given: Floats) -> tuple[Floats, Floats]:
         """(..., grades) overall and (..., bands, grades), from (..., bands, grades) found and given."""
-        overall = estimate(*(part[..., : self.n_top, :].sum(axis=-2) for part in (found, given)), self.smoothing)
-        return overall, estimate(*(shared(part, self.same) for part in (found, given)), self.smoothing)
+        found_first, given_first = (part[..., : self.n_top, :].sum(axis=-2) for part in (found, given))
+        found_shared, given_shared = (shared(part, self.same) for part in (found, given))
+        return (
+            estimate(found_first, given_first, self.smoothing),
+            estimate(found_shared, given_shared, self.smoothing),
+        )
 
     def replicates(self, resample: str, n: int, seed: Seed | None, label: str) -> tuple[Floats, Floats]:
         """(replicates, grades) and (replicates, bands, grades); chance depends on the seed and the label alone."""

@@ -72,24 +72,20 @@ def calibration(
 ) -> Calibration:
     """How far expected and counted relevant results lie apart; judgments : of two assessors who judged everything."""
     random = Chance.of(rng).stream("evaluated ranks")
-    options = {"runs": runs, "ranks": ranks, "depth": depth, "bootstrap": 0}
     if learnt == "other topics":
-        halves = np.array_split(random.permutation(np.array(judgments.topics, object)), 2)
-        differences, counts = [], []
-        for taught, tested in (halves, halves[::-1]):
-            model = predicted_relevance(judgments.select(topics=list(taught)), theta, **options)  # type: ignore[call-overload]
-            found = relevant_results(model, judgments.select(topics=list(tested)), runs, depth=depth)
-            differences.append(found.predicted - found.binary)
-            counts.append(found.binary)
-        difference, counted = np.concatenate(differences), np.concatenate(counts)
+        one, other = ([str(t) for t in half] for half in np.array_split(random.permutation(judgments.topics), 2))
+        parts = [(judgments.select(topics=a), judgments.select(topics=b)) for a, b in ((one, other), (other, one))]
     else:
-        taught = judgments if learnt == "everything" else _sampled(judgments, random)
-        model = predicted_relevance(taught, theta, **options)  # type: ignore[call-overload]
-        found = relevant_results(model, judgments, runs, depth=depth)
-        difference, counted = found.predicted - found.binary, found.binary
+        parts = [(judgments if learnt == "everything" else _sampled(judgments, random), judgments)]
+    expected_counted = []
+    for taught, tested in parts:
+        model = predicted_relevance(taught, theta, runs=runs, ranks=ranks, depth=depth, bootstrap=0)
+        found = relevant_results(model, tested, runs, depth=depth)
+        expected_counted.append((found.predicted, found.binary))
+    expected, counted = (np.concatenate(part) for part in zip(*expected_counted, strict=True))
+    difference = expected - counted
     means = difference.mean(axis=0)
     errors = np.abs(means) / (difference.std(axis=0, ddof=1) / np.sqrt(len(difference)))
-    expected = means + counted.mean(axis=0)
     return Calibration(
         panel,
         theta,
@@ -102,7 +98,7 @@ def calibration(
         largest=float(np.abs(means).max()),
         within=float(np.mean(errors <= 2)),
         worst=float(errors.max()),
-        tau=float(kendall_tau_b(expected, counted.mean(axis=0))),
+        tau=float(kendall_tau_b(expected.mean(axis=0), counted.mean(axis=0))),
     )
 
 

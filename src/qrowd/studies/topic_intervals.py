@@ -111,15 +111,15 @@ def topic_intervals(
         held = (ends[:, :, 0] <= truth[c]) & (ends[:, :, 1] >= truth[c])
         wide = ends[:, :, 1] - ends[:, :, 0]
         for r, resample in enumerate(RESAMPLE):
-            for e, name in enumerate(names):
+            for e, estimate in enumerate(names):
                 share = held[r, :, e].mean()
                 error = np.sqrt(share * (1 - share) / n_simulations)
-                rows.append((c, topics, documents, name, resample, share, error, np.nanmean(wide[r, :, e])))
+                rows.append((c, topics, documents, estimate, resample, share, error, np.nanmean(wide[r, :, e])))
         if progress is not None:
             progress("intervals", done, len(designs))
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    columns[3:5] = [column.astype(object) for column in columns[3:5]]
-    return TopicIntervals(*columns, n_simulations=n_simulations, bootstrap=bootstrap, seed=seed)
+    clustered, t, d, name, drawn, shares, errors, widths = (np.array(column) for column in zip(*rows, strict=True))
+    what = (clustered, t, d, name.astype(object), drawn.astype(object))
+    return TopicIntervals(*what, shares, errors, widths, n_simulations, bootstrap, seed)
 
 
 def _truth(clustering: float, random: np.random.Generator) -> Floats:
