@@ -97,7 +97,7 @@ class _Merging(Approach):
     """What merges labels first: a function of `qrowd.aggregation`."""
 
     function = ""
-    unlike = "unit"
+    unlike: Combined | None = "unit"
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from inspect import signature
@@ -251,6 +251,7 @@ class AgreementAware(Approach):
     """
 
     name = "agreement-aware"
+    unlike = "unit"
     parameters = (
         _word("normalise", "how DCG stands beside the ideal: their ratio, or their difference", "divide", "subtract"),
         _word("gains", "what a value gains", "as-is", "unit", "log"),
@@ -259,8 +260,12 @@ class AgreementAware(Approach):
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
 
-        gains = "unit" if task.conventions.grades == "unit" else options["gains"]
-        made = gain_distributions(task.judgments, gains=gains)  # type: ignore[arg-type]
+        gains, given = options["gains"], task.judgments
+        if task.conventions.grades == "unit":
+            gains = "unit"
+        elif gains == "as-is":
+            given = on_one_scale(given, task.combine_scales, "unit")
+        made = gain_distributions(given, gains=gains)
         parts = []
         for wanted in task.measures:
             if wanted.definition.name != "nDCG" or wanted.cut is None:

@@ -117,8 +117,8 @@ class Judgments:
         >>> Judgments.from_rows([("q1", "d1", "ann", 2), ("q1", "d1", "bob", 0)])
         Judgments(2 judgments: 1 topic, 1 document, 2 assessors)
         """
-        labels, value = coded_rows(rows)
-        return cls.from_codes(*labels, value, scales=scales, sources=(0,) * len(labels[2]))
+        columns = coded_rows(rows)
+        return cls.from_codes(*columns, scales=scales, sources=(0,) * len(columns[2]))
 
     @classmethod
     def from_dict(
@@ -128,13 +128,13 @@ class Judgments:
         scales: Mapping[str, Scale | str] | None = None,
     ) -> Judgments:
         """From {assessor: {topic: {document: value}}}: one pytrec_eval qrel dictionary, and one scale, per assessor."""
-        labels, value = coded_rows(
+        columns = coded_rows(
             (topic, document, assessor, value)
             for assessor, topics in nested.items()
             for topic, documents in topics.items()
             for document, value in documents.items()
         )
-        return cls.from_codes(*labels, value, scales=scales)
+        return cls.from_codes(*columns, scales=scales)
 
     @classmethod
     def from_frame(
@@ -157,9 +157,9 @@ class Judgments:
         (topic, topics), (document, documents), (who, assessors) = (
             factorize(found.labels[name]) for name in ("topic", "document", "assessor")
         )
-        one = (0,) * len(assessors)
-        columns_read = (topics, documents, assessors, topic, document, who, found.numbers["value"])
-        return cls.from_codes(*columns_read, scales=scales, sources=one, **found.optional)
+        value, optional = found.numbers["value"], dict[str, Any](found.optional)
+        columns_read = (topics, documents, assessors, topic, document, who, value)
+        return cls.from_codes(*columns_read, scales=scales, sources=(0,) * len(assessors), **optional)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per judgment as a data frame: topic, document, assessor, value and whatever else was recorded."""

@@ -174,8 +174,11 @@ def first_match(labels: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tupl
     return sorted(chosen.items())
 
 
-def coded_rows(rows: Iterable[tuple[str, str, str, float]]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+Columns = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], Codes, Codes, Codes, NDArray[np.float64]]
+
+
+def coded_rows(rows: Iterable[tuple[str, str, str, float]]) -> Columns:
     """Labels of topics, documents and assessors, the numbers into them, and the values."""
     columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    coded = list(map(factorize, columns[:3]))
-    return (*(labels for _, labels in coded), *(codes for codes, _ in coded)), np.array(columns[3], np.float64)
+    (topic, topics), (document, documents), (assessor, assessors) = map(factorize, columns[:3])
+    return topics, documents, assessors, topic, document, assessor, np.array(columns[3], np.float64)

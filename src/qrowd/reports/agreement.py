@@ -31,7 +31,7 @@ def agreement_document(overall: Alpha, by: AlphaBy | None, pairs: PairwiseAgreem
         made: pandas.DataFrame = by.to_frame() if by is not None else overall.to_frame()
         return made
 
-    return Document(_sentence(overall), tuple(tables), tuple(_notes(overall)), frame)
+    return Document(_sentence(overall), tuple(tables), tuple(_notes(overall, pairs is not None)), frame)
 
 
 ALPHA_HEADER = ["alpha", "low", "high", "p", "documents", "judgments"]
@@ -61,8 +61,9 @@ def _sentence(alpha: Alpha) -> str:
     return f"Krippendorff's alpha is {alpha.value:.3f} ({alpha.level}{sure}), from {rests}."
 
 
-def _notes(alpha: Alpha) -> list[str]:
-    told = [f"level: {alpha.level}; differences of values count as on that level of measurement"]
+def _notes(alpha: Alpha, with_kappa: bool) -> list[str]:
+    kappa = ", kappa whether they are equal" if with_kappa else ""
+    told = [f"level: {alpha.level}; alpha counts differences of values as on that level{kappa}"]
     if alpha.n_left_out:
         told.append(f"left out: {count(alpha.n_left_out, 'document')} that too few judged")
     if alpha.n_repeats:

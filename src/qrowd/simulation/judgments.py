@@ -81,7 +81,7 @@ def simulate_judgments(
     if not assessors:
         raise ArgumentError("assessors={}: at least one needed")
     column = {name: np.concatenate(arrays) for name, arrays in parts.items() if arrays}
-    optional = {name: column[name] for name in ("seconds", "comment") if name in record}
+    optional: dict[str, Any] = {name: column[name] for name in ("seconds", "comment") if name in record}
     if "order" in record:
         place = np.empty(column["elapsed"].size)
         place[np.argsort(column["elapsed"], kind="stable")] = np.arange(1, place.size + 1)
