@@ -19,8 +19,10 @@ SHARE = 0.95  # of the documents that show it
 
 @dataclass(frozen=True)
 class OtherNumbers:
-    """short gave `top`, the highest grade they ever use, to n documents that long judged too; long gave more to
-    n_more of them, and the two agree on what is relevant."""
+    """Two assessors who agree on what is relevant, and not on the grade.
+
+    short gave `top`, the highest grade they ever use, to n documents that long judged too; long gave more to n_more.
+    """
 
     short: str
     long: str

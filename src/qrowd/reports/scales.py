@@ -1,5 +1,8 @@
-"""The scale line of every report: on which scales the assessors judged, what was done where they differ, and the
-option that declares them."""
+"""The scale line of every report.
+
+It says on which scales the assessors judged and what was done where they differ, and ends with the options that declare
+what was inferred.
+"""
 
 from __future__ import annotations
 
