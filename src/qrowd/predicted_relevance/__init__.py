@@ -1,6 +1,6 @@
 """Predicted relevance: the chance that a random user finds relevant what an assessor graded i.
 
-    predicted_relevance                     p(R|i) with standard errors; as gains, as sampled users
+    predicted_relevance                     p(R|i) with standard errors, by bands of ranks; as gains, as sampled users
     relevant_results                        how many results are relevant, to the assessor and to a random user
     posterior_relevance                     the same chance after several judgments of one result
     observed_at_least                       at least m of n users, counted
@@ -13,7 +13,7 @@ Retr. J. 19.
 
 from qrowd.predicted_relevance.estimation import predicted_relevance
 from qrowd.predicted_relevance.intents import judgments_by_intent
-from qrowd.predicted_relevance.model import PredictedRelevance, PredictedRelevanceBy
+from qrowd.predicted_relevance.model import ByBand, PredictedRelevance, PredictedRelevanceBy
 from qrowd.predicted_relevance.posterior import PosteriorRelevance, posterior_relevance
 from qrowd.predicted_relevance.results import RelevantResults, relevant_results
 from qrowd.predicted_relevance.sensitivity import ByNumber, ByQuality, ByTopics, by_number, by_quality, by_topics_drawn
@@ -21,6 +21,7 @@ from qrowd.predicted_relevance.users import AtLeast, SampledUsers, observed_at_l
 
 __all__ = [
     "AtLeast",
+    "ByBand",
     "ByNumber",
     "ByQuality",
     "ByTopics",
