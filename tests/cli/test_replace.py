@@ -26,7 +26,7 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     )
     assert "in its place 2 of 3 people would pass the same test." in first
     assert "by nDCG@10 of gold; by the people's mean grades 0.964, by their highest 0.828." in first
-    assert "It favours or disfavours rerank no more clearly than a person might: -0." in first
+    assert "It favours or disfavours rerank no more clearly than a person might: +0." in first
     assert "; people range from -0." in first
     table = {line.split()[0]: line.split() for line in lines if line.startswith(PEOPLE)}
     assert [len(table[name]) for name in PEOPLE] == [
