@@ -60,9 +60,15 @@ def _sentence(scores: Scores, both: list[tuple[Standings, Standings, Standings]]
         sentences.append(
             f"{first} has the highest mean {measure}"
             + (", with equal weights too" if first == other else f" (with equal weights {other} has)")
-            + f"; {moved} of {len(scores.systems)} systems have another rank than with equal weights"
+            + f"; {_moved(moved, len(scores.systems))} rank than with equal weights"
         )
     return f"Assessors weighted by {name}: " + ". ".join(sentences) + "."
+
+
+def _moved(n: int, of: int) -> str:
+    if n == 0:
+        return "no system has another"
+    return f"{n} of {of} systems {'has' if n == 1 else 'have'} another"
 
 
 def _systems(scores: Scores, measure: str, weighted: Standings, uniform: Standings, all_: Standings) -> Table:
