@@ -19,7 +19,7 @@ ALIKE = FamilyWise(
     n_topics=np.full(6, 25),
     share=np.array([0.2, 0.06] * 3),
     error=np.full(6, 0.01),
-    n_simulations=2000,
+    n_simulations=np.full(6, 2000),
     n_replicates=400,
 )
 RANKS = RankStudy(

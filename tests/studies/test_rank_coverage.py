@@ -86,11 +86,11 @@ def test_the_study_has_every_part_and_its_tables_every_row(monkeypatch):
 
     for name in ("family_wise_error", "ranks_held", "power"):
         monkeypatch.setattr(page, name, few(getattr(study, name)))
-    monkeypatch.setattr(page, "N_SYSTEMS", (5, 8))
+    monkeypatch.setattr(page, "N_SYSTEMS", (5, 6, 8))
     told = []
     found = page.rank_study(rng=1, progress=lambda *what: told.append(what))
     assert told[-1][1] == told[-1][2]
-    assert [len(table.rows) for table in page.rank_tables(found)] == [6, 6, 3, 12, 4]
+    assert [len(table.rows) for table in page.rank_tables(found)] == [9, 9, 3, 18, 4]
     assert page.rank_tables(found)[2].header == ["systems", "topics", "2", "3", "5", "8", "18"]
     assert page.rank_study(quick=True, rng=1).n < found.n
     assert len(page.rank_notes(found)) == 4

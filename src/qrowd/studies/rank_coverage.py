@@ -78,6 +78,9 @@ def two_kinds(random: np.random.Generator, n_topics: int, n_assessors: int, n_sy
 EQUAL: dict[str, Draw] = {"normal": normal, "skewed": skewed, "two kinds of systems": two_kinds}
 
 
+_COLUMNS = ("design", "n_systems", "n_assessors", "n_topics", "share", "error", "n_simulations")
+
+
 @dataclass(frozen=True, eq=False)
 class FamilyWise:
     """One row per design, number of systems, assessors and topics; all systems are equal.
@@ -92,13 +95,17 @@ class FamilyWise:
     n_topics: NDArray[np.int64]
     share: Floats
     error: Floats
-    n_simulations: int
+    n_simulations: NDArray[np.int64]
     n_replicates: int
+
+    def __add__(self, other: FamilyWise) -> FamilyWise:
+        """The rows of both."""
+        rows = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _COLUMNS}
+        return FamilyWise(**rows, n_replicates=self.n_replicates)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """The rows."""
-        columns = ("design", "n_systems", "n_assessors", "n_topics", "share", "error")
-        return make_frame({name: getattr(self, name) for name in columns}, backend)
+        return make_frame({name: getattr(self, name) for name in _COLUMNS}, backend)
 
     def of(self, design: str, n_systems: int, n_assessors: int, n_topics: int) -> float:
         """The share of one row."""
@@ -143,7 +150,8 @@ def family_wise_error(
     names, s, a, t = zip(*cells, strict=True)
     error = np.sqrt(share * (1 - share) / n_simulations)
     return FamilyWise(
-        np.array(names, object), np.array(s), np.array(a), np.array(t), share, error, n_simulations, n_replicates
+        np.array(names, object), np.array(s), np.array(a), np.array(t), share, error,
+        np.full(share.shape, n_simulations), n_replicates,
     )  # fmt: skip
 
 

@@ -24,6 +24,8 @@ from qrowd.studies.rank_coverage import (
     ranks_held,
 )
 
+MANY = 300  # simulations of equal systems where there are 83
+
 
 @dataclass(frozen=True, eq=False)
 class RankStudy:
@@ -37,15 +39,19 @@ class RankStudy:
 
 
 def rank_study(*, quick: bool = False, rng: Rng = None, progress: Told | None = None) -> RankStudy:
-    """quick : 100 simulations of 5 and 20 systems instead of 2,000 of up to 83."""
+    """quick : 100 simulations of 5 and 20 systems instead of 2,000, and none of 83 instead of 300."""
     seed = seed_of(rng)
-    systems, simulations, n = ((5, 20), 100, 40) if quick else (N_SYSTEMS, 2000, 500)
+    simulations, n = (100, 40) if quick else (2000, 200)
+    few, many = N_SYSTEMS[:2], () if quick else N_SYSTEMS[2:]
     dl21 = Collection.in_families(Chance.of(seed).stream("dl21"), 63)
-    options: dict[str, Any] = {"n_simulations": simulations, "rng": seed, "progress": progress}
+    options: dict[str, Any] = {"rng": seed, "progress": progress}
+    alike = family_wise_error(("normal", "skewed"), few, n_simulations=simulations, **options)
+    if many:
+        alike += family_wise_error(("normal", "skewed"), many, n_simulations=MANY, **options)
     return RankStudy(
-        family_wise_error(("normal", "skewed"), systems, **options),
-        family_wise_error(("two kinds of systems",), (20,), N_ASSESSORS[1:], **options),
-        tuple(ranks_held(*cell, n_simulations=n, rng=seed) for cell in product(systems, (3, 5, 18), (25, 54))),
+        alike,
+        family_wise_error(("two kinds of systems",), (20,), N_ASSESSORS[1:], n_simulations=simulations, **options),
+        tuple(ranks_held(*cell, n_simulations=n, rng=seed) for cell in product((*few, *many), (3, 5, 18), (25, 54))),
         tuple(power(dl21, a, 53, o, n_simulations=n, rng=seed) for o, a in product(get_args(Over), (5, 18))),
         n,
     )
@@ -93,10 +99,11 @@ def rank_tables(found: RankStudy) -> list[Table]:
 
 def rank_notes(found: RankStudy) -> list[str]:
     """How it was simulated."""
-    n = found.alike.n_simulations
+    sizes = dict(zip(found.alike.n_systems.tolist(), found.alike.n_simulations.tolist(), strict=True))
+    each = ", ".join(f"{n:,} of {size} systems ({np.sqrt(0.05 * 0.95 / n):.3f})" for size, n in sizes.items())
     return [
-        f"equal systems: {n:,} simulations of each cell, {found.alike.n_replicates} replicates; standard error of a "
-        f"share of .05: {np.sqrt(0.05 * 0.95 / n):.3f}; one assessor: equal to that assessor",
+        f"equal systems: simulations of each cell, and the standard error of a share of .05: {each}; "
+        f"{found.alike.n_replicates} replicates; one assessor: equal to that assessor",
         "normal: dl20's components by nDCG@10 (system by topic .0135, system by assessor .0004, rest .0063); skewed: "
         "logistic, between 0 and 1, tastes of .3; two kinds: three quarters of tastes are for half of the systems",
         f"systems that differ: {found.n} simulations of each, families of five variants, true means anew every time",
