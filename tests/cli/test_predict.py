@@ -46,6 +46,24 @@ def test_with_runs_systems_stand_by_predicted_and_by_binary_relevance(qrowd, exp
     assert written["tau"]["P(relevance='given')@10"] == pytest.approx(0.939, abs=5e-4)
 
 
+def test_with_runs_expected_results_are_learnt_from_ranks_like_those_evaluated(qrowd, experts, folder, tmp_path):
+    arguments = ["predict", *experts, "--theta", 2, "--runs", folder / "runs", "--output", "p.json"]
+    out = qrowd(*arguments).out
+    bands = json.loads((tmp_path / "p.json").read_text())
+    assert "finds relevant (grade >= 2) in the first 10 ranks 72 %" in out
+    assert "by band of ranks of 12 systems (ranks: bands): 5 bands of the first 10 ranks, band 1 being" in out
+    assert "it says as much of users as they stand for them" in out
+    assert "gains of systems: p(R|i) of all documents judged twice, whoever is evaluated: 0.672 for a 3" in out
+    assert (bands["ranks"], len(bands["bands"])) == ("bands", 6 * 4)
+    assert "from all documents judged twice (ranks: pool)" in qrowd(*arguments, "--ranks", "pool").out
+    pool = json.loads((tmp_path / "p.json").read_text())
+    assert pool["ranks"] == "pool"
+    assert pool["systems"] == bands["systems"]
+    off = {name: [abs(row["predicted"] - row["binary"]) for row in content["relevant_results"]]
+           for name, content in (("bands", bands), ("pool", pool))}  # fmt: skip
+    assert max(off["bands"]) < 0.2 < min(off["pool"])
+
+
 def test_one_assessor_first(qrowd, experts):
     outcome = qrowd("predict", *experts, "--theta", 3, "--method", "one-sided", "--first", "ann", "--smoothing", 2)
     assert "one-sided (equation 4), predicting from ann; smoothing: 2 counts" in outcome.out
