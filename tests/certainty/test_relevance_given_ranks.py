@@ -12,7 +12,7 @@ from qrowd.evaluation import Conventions, evaluate
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_judgments, simulate_pool, simulate_runs
-from qrowd.simulation.assessors import Confused
+from qrowd.simulation.assessors import Confused, Lenient
 from qrowd.studies.true_scores import DESIGNS, LABELS, true_scores
 
 approx = pytest.approx
@@ -151,3 +151,22 @@ def test_what_cannot_be_drawn_is_refused():
     drawn = relevance_given_ranks(runs, judgments, n=3, rng=1)
     unit = Conventions(grades="unit")
     assert under_label_uncertainty(runs, drawn, "AP", conventions=unit).n == 3  # yes and no are fractions as they are
+
+
+def test_assessors_who_err_alike_are_found_and_then_no_interval_of_the_true_score_is_offered():
+    told = {}
+    for name, behaviour in (("alike", Lenient(noise=0.7)), ("independent", Confused.of_accuracy(0.8))):
+        truth, runs, _ = world(18)
+        judgments = simulate_judgments(truth, {f"a{i}": behaviour for i in range(5)}, rng=1)
+        found = relevance_given_ranks(runs, judgments, n=100, rng=1)
+        told[name] = found.p_independent, under_label_uncertainty(runs, found, "AP").labels
+    assert told["alike"][0] < 0.05 < told["independent"][0]
+    assert "no interval of the true score: assessors err alike (p 0.0" in told["alike"][1]
+    assert told["independent"][1] == "relevance given labels and ranks"
+
+
+def test_one_assessor_cannot_be_checked():
+    _, runs, judgments = world(19, accuracy=(0.9,), n_topics=4)
+    found = relevance_given_ranks(runs, judgments, n=10, rng=1)
+    assert np.isnan(found.p_independent)
+    assert found.independent

@@ -41,13 +41,13 @@ class LabelUncertainty:
     samples : (measures, n, systems) mean score over topics, draw by draw; nan where a draw has no score.
     mean, sd, low, high : (measures, systems) of the draws: their mean, standard deviation (divisor n - 1; nan for one
         draw) and the quantiles that leave (1 - share) / 2 of the draws on either side: the
-        spread over draws; of RelevanceGivenRanks, an interval of the score by true relevance.
+        spread over draws; of RelevanceGivenRanks, an interval of the score by true relevance unless `labels` says
+        that assessors err alike.
     rank_shares : (measures, systems, ranks) share of the draws in which the system has that rank; 1 is best and comes
         first. Systems with equal means, rounding aside, share the better rank.
     rank_low, rank_high : (measures, systems) the ranks between which that share of the draws lies; 0 without a score.
     above : (measures, A, B) share of the draws in which A's mean is higher than B's; what it and its converse leave
-        are ties. It is not the probability that A is better, which is further from a half where runs are any
-        good; of RelevanceGivenRanks, it is.
+        are ties. Not the probability that A is better, unless the draws are of RelevanceGivenRanks.
     share, n, seed, conventions : as asked for; `seed` as `rng` gives the same again.
     """
 
@@ -169,6 +169,8 @@ def under_label_uncertainty(
     source = f"{labels.method}, posterior" if isinstance(labels, Aggregate) else f"judgments, one per {draw}"
     if isinstance(labels, RelevanceGivenRanks):
         source = "relevance given labels and ranks"
+        if not labels.independent:
+            source += f", no interval of the true score: assessors err alike (p {labels.p_independent:.3f})"
     elif draw == "topic":
         source = "judgments, one assessor per topic"
     return LabelUncertainty(

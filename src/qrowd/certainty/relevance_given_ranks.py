@@ -27,6 +27,7 @@ Bools = NDArray[np.bool_]
 
 WARM_UP = 400  # iterations before the first draw
 THINNING = 2  # iterations per draw
+ALIKE = 0.05  # p of independent errors below which assessors are said to err alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,8 @@ class RelevanceGivenRanks:
     sensitivity, specificity : (assessors,) posterior means: the share of relevant documents an assessor calls relevant,
         and of others that they do not.
     weight : (systems,) posterior mean of how much a system's ranks say of relevance, the others' given.
+    p_independent : posterior predictive p-value of assessors' errors being independent given relevance; where it is
+        small, they err alike and everything drawn is too sure. nan with one assessor.
     """
 
     pool: Pool
@@ -47,8 +50,14 @@ class RelevanceGivenRanks:
     sensitivity: Floats
     specificity: Floats
     weight: Floats
+    p_independent: float
     n: int
     seed: Seed
+
+    @property
+    def independent(self) -> bool:
+        """Whether assessors may err independently; if not, the draws hold few true scores."""
+        return not self.p_independent < ALIKE
 
     def panel(self) -> Panel:
         """The draws as n assessors who say yes or no."""
@@ -73,8 +82,9 @@ def relevance_given_ranks(
     calls a relevant document relevant with probability s_j ~ Beta(2, 1), another with f_j ~ Beta(1, 2), independently
     of the ranks and of other assessors. 400 iterations are thrown away, then every second is a draw.
 
-    What it rests on: assessors whose errors are independent given relevance (those who err alike where a document is
-    hard make it too sure), and documents of the pool; what nobody judged is not relevant.
+    What it rests on: assessors whose errors are independent given relevance. Those who all err where a document is hard
+    make it too sure; `p_independent` checks that, by how often errors of replicated labels go together as much as those
+    of the labels. Nothing checks whether all are lenient or severe alike. What nobody judged is not relevant.
 
     judgments : every assessor's own scale says what is relevant. n : draws.
 
@@ -95,7 +105,7 @@ def relevance_given_ranks(
     seed = seed_of(rng)
     labels = np.where(np.isnan(panel.values), np.nan, panel.values >= panel.lowest_relevant).T
     topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
-    relevant, rates, weights = _draws(
+    relevant, rates, weights, p_independent = _draws(
         labels, _normal_scores(runs, panel.pool, score_dtype), topic, n, np.random.default_rng(seed)
     )
     return RelevanceGivenRanks(
@@ -107,6 +117,7 @@ def relevance_given_ranks(
         rates[0],
         1 - rates[1],
         weights,
+        p_independent,
         n,
         seed,
     )
@@ -133,8 +144,8 @@ def _normal_scores(runs: Runs, pool: Pool, score_dtype: ScoreDtype) -> Floats:
 
 def _draws(
     labels: Floats, scores: Floats, topic: NDArray[np.int64], n: int, random: np.random.Generator
-) -> tuple[Bools, Floats, Floats]:
-    """(pairs, n) relevance; (2, assessors) mean rates of "relevant", among relevant and others; (systems,) weights."""
+) -> tuple[Bools, Floats, Floats, float]:
+    """Draws of relevance, (2, assessors) rates of "relevant" among relevant and others, (systems,) weights, p-value."""
     from scipy.special import ndtr
 
     known = ~np.isnan(labels)
@@ -147,7 +158,7 @@ def _draws(
     relevant = yes.sum(axis=0) > no.sum(axis=0)
     weights, effects, variance = np.zeros(precision.size), np.zeros(sizes.size), 0.1
     draws = np.empty((topic.size, n), bool)
-    rates, mean_weights = np.zeros((2, len(labels))), np.zeros(precision.size)
+    rates, mean_weights, more_alike = np.zeros((2, len(labels))), np.zeros(precision.size), 0.0
     for iteration in range(WARM_UP + THINNING * n):
         hit = random.beta(2 + yes @ relevant, 1 + no @ relevant)
         false = random.beta(1 + yes @ ~relevant, 2 + no @ ~relevant)
@@ -167,7 +178,16 @@ def _draws(
             draws[:, number] = relevant
             rates += np.stack([hit, false]) / n
             mean_weights += weights / n
-    return draws, rates, mean_weights[1:]
+            expected = np.where(relevant, hit[:, None], false[:, None])
+            replicate = (random.random(expected.shape) < expected).astype(np.float64)
+            more_alike += (_alike(replicate - expected, known) >= _alike(yes - expected, known)) / n
+    return draws, rates, mean_weights[1:], more_alike if (known.sum(axis=0) > 1).any() else np.nan
+
+
+def _alike(errors: Floats, known: Bools) -> float:
+    """Sum over documents and pairs of assessors of the products of their (assessors, pairs) errors, twice."""
+    counted = np.where(known, errors, 0.0)
+    return float((counted.sum(axis=0) ** 2).sum() - (counted**2).sum())
 
 
 def _truncated_normal(centre: Floats, positive: Bools, random: np.random.Generator) -> Floats:

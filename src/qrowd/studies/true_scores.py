@@ -50,8 +50,10 @@ class TrueScores:
     """One row per design, measure and kind of labels.
 
     coverage : share of systems whose true mean score lies within the 95 % of draws; error : its standard error over
-        simulations. bias : mean of the draws less the true score. said, true_share : of pairs of systems of which the
-        draws put the better half ahead in 50 to 70 %, the mean of that share and how often they are truly ahead.
+        simulations. bias : mean of the draws less the true score. independent : share of
+        simulations whose own check lets assessors err independently; nan for labels alone, which have no check.
+    said, true_share : of pairs of systems of which the draws put one ahead in 50 to 70 %, the mean of that share and
+        how often that one is truly ahead.
     """
 
     design: NDArray[np.object_]
@@ -60,6 +62,7 @@ class TrueScores:
     coverage: Floats
     error: Floats
     bias: Floats
+    independent: Floats
     said: Floats
     true_share: Floats
     n_simulations: int
@@ -67,7 +70,7 @@ class TrueScores:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """The rows."""
-        columns = ("design", "measure", "labels", "coverage", "error", "bias", "said", "true_share")
+        columns = ("design", "measure", "labels", "coverage", "error", "bias", "independent", "said", "true_share")
         return make_frame({name: getattr(self, name) for name in columns}, backend)
 
 
@@ -76,7 +79,7 @@ def true_scores(
     *,
     n_simulations: int = 60,
     n_topics: int = 12,
-    n: int = 300,
+    n: int = 1000,
     rng: Rng = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> TrueScores:
@@ -85,6 +88,7 @@ def true_scores(
     chance = Chance.of(seed)
     rows: list[tuple[Any, ...]] = []
     for place, (name, (quality, behaviours)) in enumerate(designs.items()):
+        independent = 0
         outcomes: dict[str, list[Floats]] = {labels: [] for labels in LABELS}
         pairs: dict[str, list[Floats]] = {labels: [] for labels in LABELS}
         for i in range(n_simulations):
@@ -96,6 +100,7 @@ def true_scores(
             true = score(runs, truth.judgments(), MEASURES, Conventions()).values[:, 0].mean(axis=1)
             posterior = dawid_skene(judgments, per="all", rng=random)
             given_ranks = relevance_given_ranks(runs, judgments, n=n, rng=random)
+            independent += given_ranks.independent
             sources: Sequence[Aggregate | RelevanceGivenRanks] = (posterior, given_ranks)
             for labels, drawn in zip(LABELS, sources, strict=True):
                 found = under_label_uncertainty(runs, drawn, MEASURES, n=n, rng=random)
@@ -105,6 +110,7 @@ def true_scores(
             if progress is not None:
                 progress("true scores", place * n_simulations + i + 1, len(designs) * n_simulations)
         for labels in LABELS:
+            accepted = independent / n_simulations if labels == LABELS[1] else np.nan
             table = np.array(outcomes[labels])
             mean = table.mean(axis=0)
             spread = table[:, 0].std(axis=0, ddof=1) / np.sqrt(n_simulations)
@@ -112,11 +118,13 @@ def true_scores(
             for m, measure in enumerate(MEASURES):
                 said = ahead[:, ahead[2] == m]
                 share = (np.nan, np.nan) if not said.size else (float(said[0].mean()), float(said[1].mean()))
-                rows.append((name, measure, labels, mean[0, m], spread[m], mean[1, m], *share))
+                rows.append((name, measure, labels, mean[0, m], spread[m], mean[1, m], accepted, *share))
     columns = list(zip(*rows, strict=True))
     names, of, kind = (np.array(column, object) for column in columns[:3])
-    coverage, error, bias, put_ahead, truly = (np.array(column, np.float64) for column in columns[3:])
-    return TrueScores(names, of, kind, coverage, error, bias, put_ahead, truly, n_simulations, seed)
+    coverage, error, bias, independent_share, put_ahead, truly = (
+        np.array(column, np.float64) for column in columns[3:]
+    )
+    return TrueScores(names, of, kind, coverage, error, bias, independent_share, put_ahead, truly, n_simulations, seed)
 
 
 def _pairs(found: LabelUncertainty, true: Floats) -> Floats:
@@ -129,8 +137,9 @@ def _pairs(found: LabelUncertainty, true: Floats) -> Floats:
 def true_scores_page(
     *, quick: bool = False, rng: Rng = None, progress: Callable[[str, int, int], None] | None = None
 ) -> Document:
-    """The study as a page. quick : 2 simulations of each design instead of 60."""
-    found = true_scores(n_simulations=2 if quick else 60, rng=rng, progress=progress)
+    """The study as a page. quick : 2 simulations of 100 draws instead of 60 of 1,000."""
+    simulations, draws = (2, 100) if quick else (60, 1000)
+    found = true_scores(n_simulations=simulations, n=draws, rng=rng, progress=progress)
     five = np.array([name.startswith("quality") for name in found.design])
     by_ranks = found.labels == LABELS[1]
     least, most = (found.coverage[five & by_ranks].min(), found.coverage[five & by_ranks].max())
@@ -139,7 +148,7 @@ def true_scores_page(
         "systems where five assessors err independently; draws from labels alone that of "
         f"{100 * found.coverage[five & ~by_ranks].min():.1f} to {100 * found.coverage[five & ~by_ranks].max():.1f} %."
     )
-    header = ["runs", "measure", "labels", "coverage", "error", "bias", "ahead by draws", "truly ahead"]
+    header = ["runs", "measure", "labels", "coverage", "error", "bias", "independent", "ahead by draws", "truly ahead"]
     rows = [
         [
             str(found.design[i]),
@@ -147,6 +156,7 @@ def true_scores_page(
             str(found.labels[i]),
             *(number(float(x[i]), 3) for x in (found.coverage, found.error)),
             f"{found.bias[i]:+.3f}",
+            number(float(found.independent[i]), 2),
             *(number(float(x[i]), 2) for x in (found.said, found.true_share)),
         ]
         for i in range(found.design.size)
@@ -156,6 +166,7 @@ def true_scores_page(
         "12 topics of 40 documents, 30 % relevant; 6 systems, 20 documents a list; assessors of accuracy .65 to .85",
         "three assessors: accuracy .7 to .8; errors alike: five see relevance with an error of .7 s.d., so that all "
         "of them err where a document is close to the cut",
+        "independent: share of simulations in which p_independent is .05 or more; elsewhere no interval is offered",
         "ahead by draws: mean over pairs of systems of which the draws put one ahead in 50 to 70 %",
         f"simulations: {found.n_simulations:,} of each; error: standard error over simulations; seed: {found.seed}",
     )
