@@ -78,7 +78,7 @@ class AwareStudy:
         """
         analysed = [not approach.endswith(PRINTED) for approach in self.approaches]
         rmse = self.rmse[:, :, analysed] if any(analysed) else self.rmse
-        return self.rmse / np.nanmax(rmse, axis=(0, 2, 3), keepdims=True)
+        return np.asarray(self.rmse / np.nanmax(rmse, axis=(0, 2, 3), keepdims=True))
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per system set, measure, approach and size; estimators also by granularity, gap and weight."""
