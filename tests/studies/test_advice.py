@@ -2,7 +2,7 @@
 
 import pytest
 
-from qrowd.studies.advice import advice, advice_page, another_panel, found_differences
+from qrowd.studies.advice import advice, advice_page, another_panel, found_differences, planned_topics
 
 
 @pytest.mark.parametrize("spread", ["equal", "close", "apart", "varied", "tail"])
@@ -38,10 +38,19 @@ def test_a_difference_is_found_with_the_probability_that_plan_says(design):
     assert found_differences("TREC 2020", *design, n_simulations=5000, rng=1).found == pytest.approx(0.8, abs=0.02)
 
 
+def test_topics_planned_from_a_pilot_of_eight_have_about_the_power_wanted_and_of_three_less():
+    eight, three = (planned_topics("TREC 2020", 50, a, n_simulations=10, rng=2) for a in (8, 3))
+    assert eight.needed == pytest.approx(75, abs=3)
+    assert 0.7 < eight.mean < 0.9
+    assert three.mean < eight.mean
+    assert three.none > eight.none
+
+
 def test_the_page_has_all_cells_and_tells_its_progress():
     told = []
     page = advice_page(quick=True, rng=1, progress=lambda *what: told.append(what))
-    assert [len(table.rows) for table in page.tables] == [90, 90, 13, 18]
-    assert told[-1] == ("power", 18, 18)
+    assert [len(table.rows) for table in page.tables] == [90, 90, 13, 18, 3]
+    assert ("power", 18, 18) in told
+    assert told[-1] == ("pilots", 3, 3)
     assert len(page.frame()) == 90
     assert page.sentence.startswith("Of a leader and a runner-up among 6 systems or more, another panel agrees ")

@@ -362,7 +362,7 @@ def _notes(plan: Plan) -> Iterator[str]:
     if crossed and components.n_assessors <= FEW:
         yield (
             f"uncertain: what assessors do rests on {components.n_assessors:g} of them; take the designs with more or "
-            "fewer as rough"
+            "fewer, and numbers of topics needed, as rough"
         )
     yield (
         "finds: the smallest true difference that the recommended interval of `qrowd compare` (95 %) finds with "

@@ -14,7 +14,7 @@ import numpy as np
 
 from qrowd.comparison.effort import SAME, equal_cost, topics_for_an_assessor
 from qrowd.comparison.interval_widths import half_widths, recommended
-from qrowd.comparison.power import DifferenceComponents, detectable_difference
+from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.shrinkage import lasting_share, same_again
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Chance, Rng, seed_of
@@ -69,6 +69,7 @@ POWER_COMPONENTS: Mapping[str, tuple[float, float, float]] = {
     "judge-heavy": (1.0, 0.25, 1.4),
     "no judge effect": (1.0, 0.0, 2.0),
 }
+PILOTS = ((50, 3), (54, 5), (50, 8))
 POWER_DESIGNS = ((70, 3), (54, 5), (100, 2), (25, 8), (50, 18), (200, 4))
 
 
@@ -120,6 +121,25 @@ class Power:
     n_assessors: int
     size: float
     found: float
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Topics planned from a pilot: the true power of what `topics_needed` says, its components being estimated.
+
+    size : .85 of what the pilot's design finds. needed : topics by the true components. none : share of pilots that
+    call no number of topics enough. mean, low, high : power with the topics planned, and its 10 and 90 % quantiles.
+    """
+
+    components: str
+    n_topics: int
+    n_assessors: int
+    size: float
+    needed: int
+    none: float
+    mean: float
+    low: float
+    high: float
 
 
 def another_panel(
@@ -194,6 +214,28 @@ def found_differences(
     return Power(components, n_topics, n_assessors, size, float((mean > half).mean()))
 
 
+def planned_topics(
+    components: str, n_topics: int, n_assessors: int, *, n_simulations: int = 100, rng: Rng = None
+) -> Planned:
+    """Pilots of that size: each estimates the components and plans topics for a smaller difference."""
+    random = Chance.of(rng).stream(f"planned {components} {n_topics} {n_assessors}")
+    own = POWER_COMPONENTS[components]
+    true = DifferenceComponents(*own)
+    size = 0.85 * detectable_difference(true, n_topics, n_assessors)
+    squares, _ = _mean_squares(own, n_topics, n_assessors, n_simulations, random)
+    planned = []
+    for topics, assessors, error in squares.T.tolist():
+        v_t, v_a = max(topics - error, 0) / n_assessors, max(assessors - error, 0) / n_topics
+        planned.append(topics_needed(DifferenceComponents(v_t, v_a, error), size, n_assessors))
+    reached = [power_of_difference(true, size, t, n_assessors) for t in planned if t is not None]
+    needed = topics_needed(true, size, n_assessors, max_topics=10_000)
+    assert needed is not None
+    return Planned(
+        components, n_topics, n_assessors, size, needed, 1 - len(reached) / n_simulations, float(np.mean(reached)),
+        *np.quantile(reached, [0.1, 0.9]).tolist(),
+    )  # fmt: skip
+
+
 def _mean_squares(
     components: tuple[float, float, float], t: int, a: int, n: int, random: np.random.Generator
 ) -> tuple[Floats, Floats]:
@@ -208,17 +250,19 @@ def _mean_squares(
 
 
 def advice_page(*, quick: bool = False, rng: Rng = None, progress: Told | None = None) -> Document:
-    """The three studies as a page.
+    """The studies as a page.
 
-    quick : a tenth of the simulations.
+    quick : a twentieth of the simulations.
     """
     seed = seed_of(rng)
     cases = [(name, m, a) for name in SPREADS for m in N_SYSTEMS for a in PANEL_SIZES]
     designs = [(name, *design) for name in POWER_COMPONENTS for design in POWER_DESIGNS]
-    n_panel, n_advice, n_power = (400, 150, 2000) if quick else (4000, 1500, 20_000)
+    n_panel, n_advice, n_power, n_pilots = (200, 50, 1000, 5) if quick else (4000, 1500, 20_000, 100)
     panels = [another_panel(*one, n_simulations=n_panel, rng=seed) for one in _told(cases, "panels", progress)]
     advised = [advice(*one, n_simulations=n_advice, rng=seed) for one in _told(ADVICE_DESIGNS, "advice", progress)]
     powers = [found_differences(*one, n_simulations=n_power, rng=seed) for one in _told(designs, "power", progress)]
+    pilots = [(name, *design) for name in ("TREC 2020",) for design in PILOTS]
+    planned = [planned_topics(*one, n_simulations=n_pilots, rng=seed) for one in _told(pilots, "pilots", progress)]
     promised = [one for one in panels if one.spread in HELD and one.n_systems >= FROM_SYSTEMS]
     worst = max(abs(one.said_top - one.seen_top) for one in promised)
     least = min(one.right for one in advised if one.speaks > 0)
@@ -231,7 +275,8 @@ def advice_page(*, quick: bool = False, rng: Rng = None, progress: Told | None =
     notes = (
         f"simulations: {n_panel:,} of each number of systems and assessors (binomial standard error up to "
         f"{0.5 / n_panel**0.5:.3f}), {n_advice:,} of each design of advice (share right of those in which it speaks), "
-        f"{n_power:,} of each design of power ({0.4 / n_power**0.5:.3f}); seed: {seed}",
+        f"{n_power:,} of each design of power ({0.4 / n_power**0.5:.3f}), {n_pilots} pilots of each design; "
+        f"seed: {seed}",
         "true means of systems, in standard errors of a mean: "
         + "; ".join(f"{name}: {text}" for name, (text, _) in SPREADS.items()),
         "as it is: the probability if the difference were not shrunk",
@@ -245,6 +290,7 @@ def advice_page(*, quick: bool = False, rng: Rng = None, progress: Told | None =
         _agreement_table(panels, "two systems named in advance", "named"),
         _advice_table(advised),
         _power_table(powers),
+        _planned_table(planned),
     )
 
     def frame() -> pandas.DataFrame:
@@ -293,3 +339,13 @@ def _power_table(found: Sequence[Power]) -> Table:
     ]
     header = ["components", "topics", "assessors", "difference", "found"]
     return Table("a difference that is said to be found with probability .8", header, rows)
+
+
+def _planned_table(found: Sequence[Planned]) -> Table:
+    rows = [
+        [one.components, str(one.n_topics), str(one.n_assessors), f"{one.size:.4f}", str(one.needed),
+         f"{one.none:.2f}", f"{one.mean:.2f}", f"{one.low:.2f}-{one.high:.2f}"]
+        for one in found
+    ]  # fmt: skip
+    header = ["components", "topics", "assessors", "difference", "needed", "none enough", "power", "10-90 %"]
+    return Table("power of the topics planned from a pilot, for power .8", header, rows)
