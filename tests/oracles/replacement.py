@@ -118,29 +118,3 @@ def ceiling_lines(people, truth, k, seen=False):
             if given:
                 lines[who][topic] = expected_ndcg({d: given.get(d, 0) for d in pool}, true, k)
     return lines
-
-
-def favour(by_model, by_people, group, confidence):
-    """(mean, low, high, p, n); by_model : [topic][system], by_people : [person][topic][system], None where unknown."""
-    differences = []
-    for t, row in enumerate(by_model):
-        own = contrast(row, group)
-        others = [c for c in (contrast(person[t], group) for person in by_people) if c is not None]
-        if own is not None and others:
-            differences.append(own - fsum(others) / len(others))
-    n = len(differences)
-    if n < 2:
-        return nan, nan, nan, nan, n
-    mean = fsum(differences) / n
-    error = sqrt(fsum((d - mean) ** 2 for d in differences) / (n - 1) / n)
-    if error == 0:
-        return mean, mean, mean, float(mean == 0), n
-    low, high = stats.t.interval(confidence, n - 1, mean, error)
-    return mean, low, high, 2 * stats.t.sf(abs(mean / error), n - 1), n
-
-
-def contrast(row, group):
-    """Mean of the group's systems less that of the others, of those with scores."""
-    inside = [score for s, score in enumerate(row) if s in group and score is not None]
-    outside = [score for s, score in enumerate(row) if s not in group and score is not None]
-    return fsum(inside) / len(inside) - fsum(outside) / len(outside) if inside and outside else None
