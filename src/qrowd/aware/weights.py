@@ -161,5 +161,5 @@ def _hardly_distinguishing(judgments: Judgments, repeats: Repeats) -> list[tuple
         own, theirs = float(relevant[shared[:, a], a].mean()), float(by_others[shared[:, a], a].mean())
         rarer = [(own, theirs), (1 - own, 1 - theirs)]
         if any(mine < FEW * usual and n * usual >= LEAST for mine, usual in rarer):
-            found.append((name, f"calls {own:.0%} of {n:,} documents relevant, the others {theirs:.0%}"))
+            found.append((name, f"calls {own:.1%} of {n:,} documents relevant, the others {theirs:.1%}"))
     return found
