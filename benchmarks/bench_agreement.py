@@ -35,8 +35,8 @@ def theirs() -> None:
 
 
 def ours() -> None:
-    krippendorff_alpha(crowd, bootstrap=REPLICATES, rng=1)
-    krippendorff_alpha(crowd, by="topic", bootstrap=REPLICATES, rng=1)
+    krippendorff_alpha(crowd, bootstrap=REPLICATES, resample="documents", rng=1)
+    krippendorff_alpha(crowd, by="topic", bootstrap=REPLICATES, resample="documents", rng=1)
 
 
 theirs(), ours()

@@ -321,6 +321,7 @@ def crowd_agreement(crowd: Crowd, *, replicates: int = 1000, orders: int = 200, 
             slots=other.get("slots", LABELS),
             min_judgments=other.get("least", 2),
             bootstrap=other.get("bootstrap", 0),
+            resample="documents",
             rng=seed,
         )
 
