@@ -21,8 +21,8 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     assert outcome.status == 0, outcome.err
     first, *lines = outcome.out.splitlines()
     assert first.startswith(
-        "crowd-3 has not shown that it may stand in for your people: it can replace 0 of 3 (winning rate 0.00 < 0.50 "
-        "at eps 0.2). On average over people, "
+        "crowd-3 has not shown that it may stand in for your people: the test supports replacing 0 of 3 (winning "
+        "rate 0.00 < 0.50 at eps 0.2). On average over people, "
     )
     assert "in its place 2 of 3 people would pass the same test." in first
     assert "by nDCG@10 of gold; by the people's mean grades 0.964, by their highest 0.828." in first
@@ -66,7 +66,9 @@ def test_a_person_like_the_others_may_stand_in_and_needs_no_reference_or_runs(qr
     outcome = qrowd("replace", "--judgments", judges / "sven.qrels", judges / "lena.qrels", judges / "ann.qrels",
                     "--model", judges / "bob.qrels")  # fmt: skip
     assert outcome.status == 0, outcome.err
-    assert outcome.out.startswith("bob may stand in for your people: it can replace 3 of 3 (winning rate 1.00 >= 0.50")
+    assert outcome.out.startswith(
+        "bob may stand in for your people: the test supports replacing 3 of 3 (winning rate 1.00 >= 0.50"
+    )
     assert "nDCG" not in outcome.out
     assert "favour" not in outcome.out
 
@@ -76,7 +78,7 @@ def test_the_model_may_be_among_the_files_of_the_people(qrowd, people, folder):
     judges = [folder / "judges" / f"{name}.qrels" for name in (*PEOPLE, "sven")]
     outcome = qrowd("replace", "--judgments", *judges, "--model", model)
     assert outcome.status == 0, outcome.err
-    assert "bob may stand in for your people: it can replace 3 of 3" in outcome.out
+    assert "bob may stand in for your people: the test supports replacing 3 of 3" in outcome.out
 
 
 def test_a_model_on_fractions_is_brought_together_by_unit(qrowd, people, folder):
@@ -181,8 +183,8 @@ def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
-        f"umbrela-gpt4o may stand in for your people: it can replace {verdict} >= 0.50 at eps 0.2). On average over "
-        "people, it is at least as close to the others as the person on 71 % of documents. Ranking by its grades "
+        f"umbrela-gpt4o may stand in for your people: the test supports replacing {verdict} >= 0.50 at eps 0.2). On "
+        "average over people, it is at least as close to the others as the person on 71 % of documents. Ranking by its grades "
         "scores 0.713 by nDCG@10 of nist; by the people's mean grades 0.815, by their highest 0.778."
     )
     assert "own winning rate: nobody has one" in outcome.out

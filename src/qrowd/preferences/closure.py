@@ -149,8 +149,8 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
     against = int((better & ~worse).sum()) if bad else 0
     if against:
         warnings.warn(
-            f"{against} preferences are for a document that the same assessor marked as Bad over one not marked; they "
-            "stand, and the marks decide other pairs only",
+            f"{against} preference{' is' if against == 1 else 's are'} for a document that the same assessor marked "
+            "as Bad over one not marked; direct preferences stand, and the marks decide other pairs only",
             stacklevel=2,
         )
     cell = np.concatenate([said, of_closed[chained], of_added])

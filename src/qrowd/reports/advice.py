@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.effort import SAME, SURE, EqualCost, equal_cost, topics_for_an_assessor
+from qrowd.reports.document import count
 
 ADVICE_NOTE = (
     f"helps: lowers the standard error of the difference; about as much: standard errors within {100 * SAME:g} %; at "
@@ -36,7 +37,7 @@ def advice_of(equal: EqualCost) -> str:
     if n == 0:
         return ""
     about = "" if abs(equal.topics - n) < 1e-9 else "about "
-    topics = f"judging {about}{n:,} more topic{'' if n == 1 else 's'}"
+    topics = f"judging {about}{count(n, 'more topic')}"
     assessor = "one more assessor for all topics"
     if equal.answer == "assessor":
         return f"{assessor} costs as much as {topics} and helps at least as much"

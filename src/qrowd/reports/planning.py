@@ -19,7 +19,7 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Floats, Scores
 from qrowd.reports.advice import ADVICE_NOTE, advice_of, topics_or_assessor
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table, count, number
 from qrowd.reports.notes import notes
 from qrowd.reports.report_systems import pair_to_ask_about
 
@@ -309,7 +309,7 @@ def pair_in_words(pair: PairPlan | None, power: float) -> Iterator[str]:
             too_few = f"with {_with_whom(one)}, {pair.max_topics:,} topics are too few"
             yield f"{aim}, judge {_of(*pair.cheapest, 'crossed')}: {too_few}"
         elif pair.n_topics is not None:
-            topics = _count(pair.n_topics, "topic")
+            topics = count(pair.n_topics, "topic")
             verb = "judge {}" if pair.n_topics > one.n_topics else "{} are enough"
             yield f"{aim}, {verb.format(f'{topics} with {_with_whom(one)}')}"
     if pair.equal is not None and (told := advice_of(pair.equal)):
@@ -322,10 +322,6 @@ def _with_whom(found: Difference) -> str:
     return f"these {found.n_assessors} assessors"
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
 def _money(value: float) -> str:
     """Two decimals, none where they are 0."""
     return f"{value:,.2f}".removesuffix(".00")
@@ -333,7 +329,7 @@ def _money(value: float) -> str:
 
 def _of(n_topics: int, n_assessors: int, design: str) -> str:
     """18 topics with the same 5 assessors; 43 topics with 2 assessors each."""
-    topics = _count(n_topics, "topic")
+    topics = count(n_topics, "topic")
     if n_assessors == 1:
         return f"{topics} with one assessor {'for all' if design == 'crossed' else 'each'}"
     return (

@@ -116,9 +116,9 @@ def _sentence(test: AnnotatorTest, people: PeopleTested) -> str:
     sign = ">=" if test.passes else "<"
     whole = "may stand in for your people" if test.passes else "has not shown that it may stand in for your people"
     told = (
-        f"{test.model} {whole}: it can replace {n} of {of} (winning rate {test.winning_rate:.2f} {sign} {PASSES:.2f} "
-        f"at eps {test.eps:g}). On average over people, it is at least as close to the others as the person on "
-        f"{100 * test.advantage:.0f} % of documents"
+        f"{test.model} {whole}: the test supports replacing {n} of {of} (winning rate {test.winning_rate:.2f} {sign} "
+        f"{PASSES:.2f} at eps {test.eps:g}). On average over people, it is at least as close to the others as the "
+        f"person on {100 * test.advantage:.0f} % of documents"
     )
     known = people.winning_rate[people.n_tested > 0]
     if known.size:
