@@ -8,9 +8,12 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from oracles import favour as oracle
-from qrowd.certainty import favours
+from qrowd.certainty import expected_scores, favours
 from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.evaluation import evaluate
+from qrowd.files import read_judgments, read_runs
+from qrowd.model.judgments import concatenate_judgments
 
 approx = pytest.approx
 WHO, SYSTEMS = ("ann", "bob", "cyd", "dan", "llm"), ("n1", "n2", "b1", "b2", "b3")
@@ -194,3 +197,23 @@ def test_bad_input_is_one_line_with_the_next_step(what):
     assert "\n" not in str(caught.value)
     for part in parts:
         assert part in str(caught.value)
+
+
+def test_on_dl19_a_judge_who_seems_to_disfavour_neural_systems_is_mostly_noisier_than_people(dl19):
+    people = read_judgments([dl19 / "humans" / "main.tsv"])
+    runs = read_runs(dl19 / "runs")
+    plain, adjusted = {}, {}
+    for name in ("umbrela-gpt4o", "umbrela-llama32"):
+        judge = read_judgments([dl19 / "judges" / f"{name}.qrels.gz"])
+        judgments = concatenate_judgments([people, judge])
+        scores = evaluate(runs, judgments, "nDCG@10")
+        expected = expected_scores(runs, judgments, "nDCG@10", name, rng=1)
+        for told, given_expected in ((plain, None), (adjusted, expected)):
+            found = favours(scores, {"neural": "neural_*"}, None, name, expected=given_expected)
+            assert (found.n_systems.tolist(), found.n_systems_in_all) == ([24], 61)
+            assert found.df.tolist() == [4]  # eight people, in four pairs who judged with each other alone
+            told[name] = [float(x[0]) for x in (found.value, found.low, found.high)]
+    assert plain["umbrela-gpt4o"] == approx([-0.006, -0.035, 0.023], abs=6e-4)
+    assert plain["umbrela-llama32"] == approx([-0.112, -0.141, -0.083], abs=6e-4)
+    assert adjusted["umbrela-gpt4o"] == approx([0.012, -0.040, 0.063], abs=0.01)
+    assert adjusted["umbrela-llama32"] == approx([-0.037, -0.090, 0.015], abs=0.01)
