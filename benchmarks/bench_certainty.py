@@ -6,13 +6,16 @@ The peer of the first is the same in NumPy, replicate by replicate and pair by p
 from __future__ import annotations
 
 import time
+from typing import get_args
 
 import numpy as np
 from side_by_side import data, finish, promise, seconds
 
 import qrowd
 from qrowd.comparison import all_differences, randomised_tukey, rank_intervals
-from qrowd.studies.coverage import coverage_page
+from qrowd.comparison.resampling import Over
+from qrowd.studies.coverage import coverage
+from qrowd.studies.rank_coverage import Collection, power
 
 scores = qrowd.evaluate(
     qrowd.read_runs([str(data("dl21", "runs"))]), qrowd.read_judgments([str(data("dl21", "judges"))]), ["AP"]
@@ -43,5 +46,18 @@ promise(
 )
 took = seconds(lambda: randomised_tukey(scores, rng=1))
 promise("randomised Tukey, 10,000 permutations, seconds", took, at_most=3)
-promise("the coverage study in full, seconds", seconds(lambda: coverage_page(rng=1)), at_most=120)
+promise("the coverage study of differences in full, seconds", seconds(lambda: coverage(rng=1)), at_most=120)
+
+# The set of the best beside Tukey's at equal level, with the means and covariances of dl21's distinct systems.
+measured = qrowd.evaluate(
+    qrowd.read_runs([str(data("dl21", "runs"))]), qrowd.read_judgments([str(data("dl21", "judges"))]), ["nDCG@10"]
+).values[0]
+measured = measured[:, ~np.isnan(measured).any(axis=(0, 2))]
+_, distinct = np.unique(measured.reshape(-1, measured.shape[2]), axis=1, return_index=True)
+dl21 = Collection.like(measured[:, :, np.sort(distinct)])
+for over in get_args(Over):
+    for assessors in (5, 18):
+        found = power(dl21, assessors, 53, over, n_simulations=200, rng=1)
+        size = found.set_size / found.tukey_at_level
+        promise(f"size of the set over {over}, {assessors} assessors, to Tukey's at equal level", size, at_most=1)
 finish()

@@ -21,10 +21,9 @@ SHOWN = 12  # lines of a bump chart
 
 
 def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *, width: int = 960) -> str:
-    """A dot at each system's mean; the interval of the difference is drawn from the mean of the system all are compared
-    with.
+    """A dot at each system's mean, and the interval of its difference to the system all are compared with.
 
-    Filled: significantly different from that one.
+    The interval is drawn from the mean of that system. Filled: significantly different from it.
     """
     mean = next((row.mean for row in rows if row.system == compared_with), rows[0].mean)
     ends = [value for row in rows for value in (row.mean, mean + row.gap_low, mean + row.gap_high) if not isnan(value)]

@@ -154,8 +154,7 @@ def summarise(
 
 
 def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
-    """Who leads by the first measure and for how many assessors, who may be the best; who changes places; who leads by
-    the others."""
+    """Who leads by the first measure and who may be the best; who changes places; who leads by the others."""
     ranking = [summary for summary in summaries if not is_residual(summary.measure)]
     if not ranking:
         return "A residual says how uncertain scores are, not which system is better; ask for a measure besides."

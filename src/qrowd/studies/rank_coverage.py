@@ -46,8 +46,11 @@ def normal(random: np.random.Generator, n_topics: int, n_assessors: int, n_syste
 
 
 def skewed(random: np.random.Generator, n_topics: int, n_assessors: int, n_systems: int) -> Floats:
-    """The same between 0 and 1: logistic, with easy topics more frequent than hard ones, topics that differ in how far
-    they separate systems, severe and lenient assessors with a taste of .3 on the logistic scale."""
+    """The same between 0 and 1, on a logistic scale.
+
+    Easy topics are more frequent than hard ones, topics differ in how far they separate systems, and assessors are
+    severe or lenient with a taste of .3 on that scale.
+    """
     topic = random.normal(0, 1.1, n_topics) + 0.6 * (random.exponential(1, n_topics) - 1)
     spread = np.exp(random.normal(0, 0.6, n_topics))[:, None, None]
     logit = (
