@@ -1,7 +1,6 @@
 """Draws of the labels: what they are drawn from, what is made of them, and what must not matter."""
 
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -341,13 +340,10 @@ def test_the_result_answers_by_name_and_as_a_frame(runs, judgments):
 # ---- dl21
 
 
-def test_dl21_a_thousand_panels_of_three_judges_take_seconds(dl21):
+def test_dl21_three_judges_leave_the_best_system_in_doubt(dl21):
     runs = read_runs(str(dl21 / "runs" / "*.gz"))
     judges = read_judgments([str(p) for p in sorted((dl21 / "judges").glob("umbrela-*.qrels.gz"))])
-    under_label_uncertainty(runs, judges, ["nDCG@10"], n=1, rng=1)  # compiled
-    begun = perf_counter()
     found = under_label_uncertainty(runs, judges, ["nDCG@10"], n=1000, rng=1)
-    assert perf_counter() - begun < 10
     best = found.systems.index("pash_f1")
     other = found.systems.index("NLE_P_v1")
     assert found.mean[0, best] == approx(0.8138, abs=5e-5)
