@@ -42,13 +42,13 @@ def may_be_best(ranks: RankIntervals) -> str:
     return f"{len(best)} of {n} systems may be the best {level}: {listed(best)}"
 
 
-def ranks_note(ranks: RankIntervals) -> str:
-    """What ranks, adjusted p-values and the set of the best rest on."""
+def ranks_note(ranks: RankIntervals, what: str = "ranks, p, systems that may be the best") -> str:
+    """What ranks, adjusted p-values and the set of the best rest on; `what` : those of them that are shown."""
     told = {"both": "random signs of topics and normal assessors", "topics": "random signs of topics"}[ranks.over]
     reason = "" if ranks.reason == "asked for" else f" ({ranks.reason.removeprefix('asked for; ')})"
     n = len(ranks.systems)
     return (
-        f"ranks, p, systems that may be the best: one test of all {n * (n - 1) // 2:,} pairs of systems by the largest "
+        f"{what}: one test of all {n * (n - 1) // 2:,} pairs of systems by the largest "
         f"|t|, {100 * ranks.confidence:g} % for all together; {ranks.n:,} replicates "
         f"with {told}{reason}; cautious where systems differ: in simulations all true ranks were held in 98 % or more; "
         f"seed: {ranks.seed}"

@@ -74,7 +74,7 @@ def _tables(summary: Summary) -> list[Table]:
     """One per measure, and the assessors'."""
     tables = []
     for part in summary.measures:
-        header = ["system", "mean", "s.e.", f"range over {summary.noun}s", "rank", "ranks"]
+        header = ["system", "mean", "s.e.", f"range over {summary.noun}s", "rank", f"ranks by {summary.noun}"]
         if part.against is not None:
             header += [f"vs {part.baseline}", "w/t/l", "p"]
         tables.append(Table(part.measure, header, [_row(part, row) for row in part.rows()]))

@@ -111,17 +111,24 @@ def some(names: Sequence[str]) -> str:
 def options(scales: Mapping[str, Scale], everybody: Collection[str]) -> str:
     """The `--scale` options that declare these scales, to paste; names with a common beginning as one pattern.
 
+    The first pattern that fits an assessor counts, so that `*` at the end stands for all others.
+
     >>> grades, yes_no = Scale("graded", 3.0), Scale("binary", 1.0)
     >>> scales = {"ann": grades, "bob": grades, "gpt-4": yes_no, "gpt-4o": yes_no}
     >>> options(scales, list(scales))
-    "--scale 'ann=0-3' --scale 'bob=0-3' --scale 'gpt-*=binary'"
+    "--scale 'gpt-*=binary' --scale '*=0-3'"
+    >>> options({"ann": grades, "gpt-4": yes_no}, list(scales))
+    "--scale 'ann=0-3' --scale 'gpt-4=binary'"
     """
     by_scale: dict[str, list[str]] = {}
     for name, scale in scales.items():
         by_scale.setdefault(str(scale), []).append(name)
-    if len(by_scale) == 1 and len(scales) == len(everybody):
-        return f"--scale '*={next(iter(by_scale))}'"
-    found = [(pattern, scale) for scale, names in by_scale.items() for pattern in _patterns(names, everybody)]
+    patterns = {scale: _patterns(names, everybody) for scale, names in by_scale.items()}
+    most = max(patterns, key=lambda scale: len(patterns[scale]))
+    if len(scales) == len(everybody) and (len(patterns) == 1 or len(patterns[most]) > 1):
+        del patterns[most]
+        patterns[most] = ["*"]
+    found = [(pattern, scale) for scale, fitting in patterns.items() for pattern in fitting]
     if len(found) > OPTIONS:
         return f"--scale {shlex.quote(f'{found[0][0]}={found[0][1]}')} and so on for the others"
     return " ".join(f"--scale {_quoted(f'{pattern}={scale}')}" for pattern, scale in found)

@@ -149,7 +149,8 @@ def summarise(
             MeasureSummary(name, systems, standings(array), baseline, against, ranks, leave_one_out(array))
         )
     tested = next((summary.ranks for summary in summaries if summary.ranks is not None), None)
-    told = [*([] if tested is None else [ranks_note(tested)]), *notes(plain)]
+    shown = f"{'' if baseline is None else 'p, '}systems that may be the best"
+    told = [*([] if tested is None else [ranks_note(tested, shown)]), *notes(plain)]
     return Summary(_sentence(summaries, noun), tuple(summaries), plain.assessors, tuple(told), noun)
 
 
