@@ -152,7 +152,7 @@ def plot_differences(
             return ""
         return _per_cent(better[i, j]) if show == "probability" else f"{1000 * lead[i, j]:+.0f}"
 
-    what = "probability that the row is better, %" if show == "probability" else "row minus column, times 1000"
+    what = "P(row is better), %" if show == "probability" else "row minus column, times 1000"
     label = f"{what}; bold: p < {alpha:g} (Holm)"
     cells(ax, better, names, names, limits=(0, 1), shown=shown, label=label, colours="RdBu", bold=p < alpha)
     return ax
