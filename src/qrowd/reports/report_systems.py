@@ -21,6 +21,7 @@ from qrowd.model.scores import Floats, known_mean
 from qrowd.reports.advice import advice as advice_on
 from qrowd.reports.best_set import may_be_best
 from qrowd.reports.comparison import Choices, MeasureComparison
+from qrowd.reports.document import count
 
 LEADING = 10  # systems whose every pair is looked at
 
@@ -274,7 +275,9 @@ def _verdict(first: str, equals: tuple[str, ...], best: tuple[str, ...], n: int)
     if not best:
         return f"{who} {verb}"
     if set(best) == {first, *equals}:
-        return f"{who} {'are' if equals else 'is'} the best of {n} systems"
+        others = n - len(best)
+        ahead = f" and {'are' if equals else 'is'} significantly better than the other {count(others, 'system')}"
+        return f"{who} {verb}{ahead if others else ''}"
     return f"{who} {verb}, but {len(best)} of {n} systems may be the best"
 
 

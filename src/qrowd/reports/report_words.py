@@ -61,7 +61,7 @@ def on_assessors(report: Report) -> str:
     outlying = [row.assessor for row in people.rows if row.outlying]
     told = (
         f"Krippendorff's alpha is {people.alpha:.2f} {interval(people.alpha_low, people.alpha_high, 2)} "
-        f"({people.level}; 1 is agreement, 0 chance)."
+        f"({people.level}; 95 % interval; 1 is agreement, 0 chance)."
     )
     if not outlying:
         return f"{told} No assessor stands out."
