@@ -117,11 +117,10 @@ def test_without_a_choice_topics_alone_are_drawn_and_too_few_assessors_are_named
     found = rank_intervals(scores(assessors=1), n=50, rng=1)
     assert (found.over, found.reason) == ("topics", "one assessor: says nothing of other assessors")
     assert "2 assessors are too few" in rank_intervals(scores(assessors=2), n=50, rng=1).reason
-    assert (
-        "3 assessors: intervals of 95 % held in 92 to 99 %" in rank_intervals(scores(assessors=3), n=50, rng=1).reason
-    )
-    assert "4 assessors: if all favour the same kind" in rank_intervals(scores(assessors=4), n=50, rng=1).reason
-    assert rank_intervals(scores(assessors=8), n=50, rng=1).reason == "asked for"
+    for assessors, held in ((3, "89 to 99"), (4, "89 to 99"), (5, "91 to 97"), (9, "91 to 97")):
+        reason = rank_intervals(scores(assessors=assessors), n=50, rng=1).reason
+        assert reason.startswith(f"asked for; {assessors} assessors: intervals of 95 % held in {held} %")
+    assert rank_intervals(scores(assessors=10), n=50, rng=1).reason == "asked for"
 
 
 def test_the_frame_has_the_best_first():

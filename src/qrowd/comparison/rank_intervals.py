@@ -25,7 +25,7 @@ from qrowd.model.scores import Floats
 if TYPE_CHECKING:
     from qrowd.comparison.labelled import OneMeasure
 
-ENOUGH_ASSESSORS = 8
+ENOUGH_ASSESSORS = 10
 """Assessors from which on the test errs as often as stated also where tastes go the same way (coverage study)."""
 
 
@@ -127,7 +127,7 @@ def rank_intervals(
     1 - confidence.
 
     over : "both" allows for other topics and other assessors, "topics" takes the assessors for the only ones there
-        could be. Fewer than 8 assessors say little of others: where they favour the same kinds of systems, the test
+        could be. Fewer than 10 assessors say little of others: where they favour the same kinds of systems, the test
         then errs more often than stated, which `reason` says.
         One assessor, or own assessors for each topic, leave topics alone.
 
@@ -172,9 +172,8 @@ def _caution(n_assessors: int) -> str:
     """What simulations of so few assessors showed (`qrowd.studies.rank_coverage`)."""
     if n_assessors == 2:
         return "2 assessors are too few: the intervals may be too narrow"
-    if n_assessors == 3:
-        return "3 assessors: intervals of 95 % held in 92 to 99 % of simulations, depending on tastes"
-    return f"{n_assessors} assessors: if all favour the same kind of system, intervals of 95 % may hold in 91 % only"
+    held = "89 to 99" if n_assessors < 5 else "91 to 97"
+    return f"{n_assessors} assessors: intervals of 95 % held in {held} % of simulations, depending on tastes"
 
 
 def _in_order_of_names(panel: Panel) -> Panel:

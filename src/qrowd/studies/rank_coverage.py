@@ -101,11 +101,6 @@ class FamilyWise:
     n_simulations: NDArray[np.int64]
     n_replicates: int
 
-    def __add__(self, other: FamilyWise) -> FamilyWise:
-        """The rows of both."""
-        rows = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _COLUMNS}
-        return FamilyWise(**rows, n_replicates=self.n_replicates)
-
     def to_frame(self, backend: str = "pandas") -> Any:
         """The rows."""
         return make_frame({name: getattr(self, name) for name in _COLUMNS}, backend)
