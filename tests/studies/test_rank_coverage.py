@@ -8,7 +8,16 @@ from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.errors import ArgumentError
 from qrowd.studies import rank_coverage as study
 from qrowd.studies import rank_coverage_page as page
-from qrowd.studies.rank_coverage import Collection, family_wise_error, normal, power, ranks_held, skewed, two_kinds
+from qrowd.studies.rank_coverage import (
+    Collection,
+    error_in_families,
+    family_wise_error,
+    normal,
+    power,
+    ranks_held,
+    skewed,
+    two_kinds,
+)
 
 
 def test_of_equal_systems_one_is_left_out_in_five_percent_and_the_same_seed_says_so_again():
@@ -94,3 +103,9 @@ def test_the_study_has_every_part_and_its_tables_every_row(monkeypatch):
     assert page.rank_tables(found)[2].header == ["systems", "topics", "2", "3", "5", "8", "18"]
     assert page.rank_study(quick=True, rng=1).n < found.n
     assert len(page.rank_notes(found)) == 4
+
+
+def test_where_tastes_lie_along_one_axis_three_assessors_err_more_often_than_stated_and_eighteen_do_not():
+    few, many = (error_in_families(a, n_simulations=100, n_replicates=200, rng=1) for a in (3, 18))
+    assert 0.05 < few < 0.2
+    assert many < 0.1

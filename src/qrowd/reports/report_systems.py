@@ -275,9 +275,9 @@ def _verdict(first: str, equals: tuple[str, ...], best: tuple[str, ...], n: int)
     if not best:
         return f"{who} {verb}"
     if set(best) == {first, *equals}:
-        others = n - len(best)
-        ahead = f" and {'are' if equals else 'is'} significantly better than the other {count(others, 'system')}"
-        return f"{who} {verb}{ahead if others else ''}"
+        rest = n - len(best)
+        ahead = f" and {'are' if equals else 'is'} significantly better than the other {count(rest, 'system')}"
+        return f"{who} {verb}{ahead if rest else ''}"
     return f"{who} {verb}, but {len(best)} of {n} systems may be the best"
 
 

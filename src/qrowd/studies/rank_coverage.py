@@ -215,6 +215,17 @@ def _root(covariance: Floats) -> Floats:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
+def error_in_families(
+    n_assessors: int, *, n_simulations: int = 1000, n_replicates: int = 400, rng: Rng = None
+) -> float:
+    """Share of simulations that find a difference among 63 equal systems of `Collection.in_families`, 53 topics."""
+    chance = Chance.of(rng)
+    collection = Collection.in_families(chance.stream("dl21"), 63)
+    random = chance.stream(f"fam {n_assessors}")
+    draws = (collection.draw(random, 53, n_assessors, equal=True) for _ in range(n_simulations))
+    return float(np.mean([_differs(_pairs(values), random, n_replicates) for values in draws]))
+
+
 @dataclass(frozen=True)
 class RanksHeld:
     """Systems that differ: how often all true ranks lie in their intervals, and the true best in the set of the best.

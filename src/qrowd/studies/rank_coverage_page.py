@@ -19,6 +19,7 @@ from qrowd.studies.rank_coverage import (
     Power,
     RanksHeld,
     Told,
+    error_in_families,
     family_wise_error,
     power,
     ranks_held,
@@ -27,10 +28,13 @@ from qrowd.studies.rank_coverage import (
 
 @dataclass(frozen=True, eq=False)
 class RankStudy:
-    """alike : equal systems. kinds : assessors who favour one kind of system. n : simulations of the others."""
+    """alike : equal systems. kinds : assessors who favour one kind of system. families : by the number of assessors,
+    error among equal systems in families. n : simulations of the others."""
 
     alike: FamilyWise
     kinds: FamilyWise
+    families: dict[int, float]
+    n_families: int
     held: tuple[RanksHeld, ...]
     powers: tuple[Power, ...]
     n: int
@@ -47,6 +51,8 @@ def rank_study(*, quick: bool = False, rng: Rng = None, progress: Told | None = 
     return RankStudy(
         alike,
         family_wise_error(("two kinds of systems",), (20,), N_ASSESSORS[1:], n_simulations=simulations, **options),
+        {a: error_in_families(a, n_simulations=simulations // 2, rng=seed) for a in (3, 4, 5, 6, 8, 18)},
+        simulations // 2,
         tuple(ranks_held(*cell, n_simulations=n, rng=seed) for cell in product(systems, (3, 5, 18), (25, 54))),
         tuple(power(dl21, a, 53, o, n_simulations=n, rng=seed) for o, a in product(get_args(Over), (5, 18))),
         n,
@@ -81,6 +87,14 @@ def rank_tables(found: RankStudy) -> list[Table]:
         *(_equal_table(found.alike, design) for design in ("normal", "skewed")),
         _equal_table(found.kinds, "two kinds of systems"),
         Table(
+            "63 equal systems in families, 53 topics: share of simulations in which a best system is left out",
+            ["assessors", "share", "s.e."],
+            [
+                [str(a), number(share, 3), number(np.sqrt(share * (1 - share) / found.n_families), 3)]
+                for a, share in found.families.items()
+            ],
+        ),
+        Table(
             "systems that differ: all true ranks in their intervals, and the true best in the set of the best",
             ["systems", "assessors", "topics", "all ranks", "s.e.", "best in the set", "size of the set"],
             held,
@@ -102,6 +116,8 @@ def rank_notes(found: RankStudy) -> list[str]:
         f"{found.alike.n_replicates} replicates; one assessor: equal to that assessor",
         "normal: dl20's components by nDCG@10 (system by topic .0135, system by assessor .0004, rest .0063); skewed: "
         "logistic, between 0 and 1, tastes of .3; two kinds: three quarters of tastes are for half of the systems",
+        "families: five variants of one system share three quarters of what topics do to them; three quarters of all "
+        f"tastes lie along one axis; {found.n_families:,} simulations of each",
         f"systems that differ: {found.n} simulations of each, families of five variants, true means anew every time",
         f"Tukey: {found.n} simulations with equal systems for the error, {found.n // 2} with unequal ones for the size",
     ]
