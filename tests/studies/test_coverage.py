@@ -83,7 +83,7 @@ def test_the_page_says_what_is_recommended_and_how_it_fares(monkeypatch):
     assert told[-1][1] == told[-1][2]
     assert page.sentence.startswith("The recommended intervals hold the truth")
     assert [row[:2] for row in page.tables[0].rows] == [[str(a), recommended(a)] for a in (2, 3, 5, 8, 18)]
-    assert len(page.tables) == 1 + 5 + len(PANELS)
+    assert len(page.tables) == 1 + 6 + len(PANELS)
     assert "one is wrongly left out of the set of the best in at most 6.0 % of simulations" in page.sentence
     assert "up to 20.0 %" in page.sentence
     assert "true ranks lie in their intervals in 97.0 % or more" in page.sentence

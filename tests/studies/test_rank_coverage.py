@@ -93,16 +93,16 @@ def test_the_study_has_every_part_and_its_tables_every_row(monkeypatch):
     def few(what):
         return lambda *given, **options: what(*given, **options | {"n_simulations": 2, "n_replicates": 40})
 
-    for name in ("family_wise_error", "ranks_held", "power"):
+    for name in ("family_wise_error", "error_in_families", "ranks_held", "power"):
         monkeypatch.setattr(page, name, few(getattr(study, name)))
     monkeypatch.setattr(page, "N_SYSTEMS", (5, 6, 8))
     told = []
     found = page.rank_study(rng=1, progress=lambda *what: told.append(what))
     assert told[-1][1] == told[-1][2]
-    assert [len(table.rows) for table in page.rank_tables(found)] == [9, 9, 3, 18, 4]
+    assert [len(table.rows) for table in page.rank_tables(found)] == [9, 9, 3, 6, 18, 4]
     assert page.rank_tables(found)[2].header == ["systems", "topics", "2", "3", "5", "8", "18"]
     assert page.rank_study(quick=True, rng=1).n < found.n
-    assert len(page.rank_notes(found)) == 4
+    assert len(page.rank_notes(found)) == 5
 
 
 def test_where_tastes_lie_along_one_axis_three_assessors_err_more_often_than_stated_and_eighteen_do_not():
