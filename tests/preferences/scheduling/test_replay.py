@@ -38,7 +38,7 @@ def test_a_proven_stop_is_never_wrong_and_never_later(weight, seed, noise, bad, 
             assert found.n_judged <= whole.n_judged
             assert np.array_equal(found.shown, whole.shown[: len(found.shown)])
             assert found.regret == 0
-            assert found.error == 0 or stop.goal == "top"
+            assert found.error < 1e-12 or stop.goal == "top"  # the same sum in another order
             assert found.stopped or found.n_judged == whole.n_judged
 
 
