@@ -47,7 +47,7 @@ def test_replicates_are_by_default_alphas_of_topics_drawn_with_replacement(level
     topics = []
     for _ in range(12):
         noise = rng.uniform(0.1, 1.5)
-        rows = np.exp(rng.normal(size=(rng.integers(2, 9), 1)) + noise * rng.normal(size=(1, len(ASSESSORS))))
+        rows = np.exp(rng.normal(size=(rng.integers(2, 5), 1)) + noise * rng.normal(size=(1, len(ASSESSORS))))
         topics.append(np.minimum(rows.astype(int), 3) if grades else rows)
     judgments = Judgments.from_rows(
         (f"t{t}", f"d{d}", who, float(value))
