@@ -10,8 +10,6 @@ import io
 import os
 import pkgutil
 import re
-import resource
-import statistics
 import subprocess
 import sys
 from dataclasses import dataclass, fields
@@ -419,17 +417,6 @@ def test_no_page_names_a_path_of_somebodys_machine(page):
 # ---- quick to start
 
 
-def median_seconds(command, environment):
-    """Processor time of a process that starts, which is what it takes on a machine with nothing else to do."""
-    took = []
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
-    return statistics.median(took)
-
-
 def test_importing_qrowd_loads_no_heavy_package(environment):
     script = "import sys; import qrowd; print([name for name in sys.modules if '.' not in name])"
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
@@ -438,9 +425,9 @@ def test_importing_qrowd_loads_no_heavy_package(environment):
     assert not loaded & {"numba", "numpy", "pandas", "scipy", "xarray", "narwhals", "rich", "typer"}
 
 
-def test_importing_qrowd_takes_a_fifth_of_a_second_at_most(environment):
-    assert median_seconds([sys.executable, "-c", "import qrowd"], environment) <= 0.2
-
-
-def test_the_help_text_takes_three_tenths_of_a_second_at_most(environment):
-    assert median_seconds(["qrowd", "--help"], environment) <= 0.3
+def test_the_help_text_loads_no_package_of_numbers(environment):
+    script = "import sys; from qrowd.cli.main import app; print([name for name in sys.modules if '.' not in name])"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    loaded = set(ast.literal_eval(done.stdout))
+    assert "typer" in loaded
+    assert not loaded & {"numba", "numpy", "pandas", "scipy", "xarray", "narwhals", "jinja2", "sqlalchemy"}

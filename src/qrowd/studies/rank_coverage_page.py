@@ -28,8 +28,11 @@ from qrowd.studies.rank_coverage import (
 
 @dataclass(frozen=True, eq=False)
 class RankStudy:
-    """alike : equal systems. kinds : assessors who favour one kind of system. families : by the number of assessors,
-    error among equal systems in families. n : simulations of the others."""
+    """What the simulations of rank intervals found.
+
+    alike : equal systems. kinds : assessors who favour one kind of system. families : by the number of assessors,
+    error among equal systems in families. n : simulations of the others.
+    """
 
     alike: FamilyWise
     kinds: FamilyWise
