@@ -59,7 +59,7 @@ clean: ## remove what the other targets made
 
 .venv/.dev: .venv/.runtime
 	@echo "Installing the tools of development into .venv ..."
-	@$(PIP) install --editable '.[dev]'
+	@$(PIP) install --editable '.[dev]' --editable ./papers
 	@touch $@
 
 .venv/.server: .venv/.runtime

@@ -17,9 +17,9 @@ from side_by_side import data, finish, promise, seconds
 
 import qrowd
 from qrowd.aware import LEVELS, random_gaps
-from qrowd.studies import aware
-from qrowd.studies.aware import aware_study
-from qrowd.studies.panels import crowdsourcing_track
+from qrowd_papers import aware
+from qrowd_papers.aware import aware_study
+from qrowd_papers.panels import crowdsourcing_track
 
 MEASURES = ("AP", "nDCG@20", "ERR@20")
 

@@ -14,8 +14,8 @@ from side_by_side import data, finish, promise, seconds
 import qrowd
 from qrowd.comparison import all_differences, randomised_tukey, rank_intervals
 from qrowd.comparison.resampling import Over
-from qrowd.studies.coverage import coverage
-from qrowd.studies.rank_coverage import Collection, power
+from qrowd_papers.coverage import coverage
+from qrowd_papers.rank_coverage import Collection, power
 
 scores = qrowd.evaluate(
     qrowd.read_runs([str(data("dl21", "runs"))]), qrowd.read_judgments([str(data("dl21", "judges"))]), ["AP"]

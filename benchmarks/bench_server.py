@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import uvloop
 from side_by_side import finish, promise
 
-from qrowd.store.engine import open_store
+from qrowd.collect.store.engine import open_store
 from servers import postgres_server
 from soak import checks, made
 from soak.client import Assessor, Log, at_random

@@ -2,7 +2,7 @@
 
 Each divides the documents that were judged twice into five bands of equal size by another score, p(R|i) being learnt in
 each; then expected and counted relevant results in the first ten ranks of all systems are compared, as in
-`qrowd.studies.evaluated_ranks`. Run: python benchmarks/documents_in_bands.py FOLDER (that holds dl21 and dl19).
+`qrowd_papers.evaluated_ranks`. Run: python benchmarks/documents_in_bands.py FOLDER (that holds dl21 and dl19).
 """
 
 import sys
@@ -14,7 +14,7 @@ import numpy as np
 
 from qrowd.predicted_relevance import bands, estimation
 from qrowd.predicted_relevance.retrieved import retrieved
-from qrowd.studies.evaluated_ranks import calibration, real
+from qrowd_papers.evaluated_ranks import calibration, real
 
 CHOSEN = bands.bands_of
 

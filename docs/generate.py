@@ -10,8 +10,8 @@ from typing import Any
 from typer.main import get_command
 
 from qrowd.cli.main import app
+from qrowd.collect.web.api.document import document_text
 from qrowd.reports.reference import measure_reference
-from qrowd.web.api.document import document_text
 
 sys.path.append(str(Path(__file__).parent))
 from sentences import sentence_reference

@@ -27,8 +27,8 @@ Not here: the help of commands and options ([command line](cli.md)), the sentenc
 """
 PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # heading, what it is, how the modules' names begin
     ("The report", "What `qrowd report` says beyond the answers below.", ("reports.report", "reports/templates")),
-    ("Figures", "Captions and labels, by `qrowd plot` and in the report.", ("reports.figures",)),
-    ("Papers recomputed", "By `qrowd study`.", ("studies",)),
+    ("Figures", "Captions and labels, by `qrowd plot` and in the report.", ("reports.plots",)),
+    ("Papers recomputed", "By `qrowd study`.", ("papers",)),
     (
         "The server",
         "Pages of `qrowd serve` for assessors and owners, what it refuses, and `qrowd campaign`.",

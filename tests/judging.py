@@ -7,13 +7,25 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from qrowd.campaigns.creation import create_campaign
-from qrowd.campaigns.desk import Desk
-from qrowd.campaigns.pages import Page
-from qrowd.campaigns.plan import Plan
-from qrowd.campaigns.plan_tables import plan_from_table
-from qrowd.protocols.events import Action, Consent, GoOn, Judge, JudgeLine, MarkBad, Prefer, Rate, Refusal, Reply, Undo
-from qrowd.protocols.views import (
+from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.pages import Page
+from qrowd.collect.campaigns.plan import Plan
+from qrowd.collect.campaigns.plan_tables import plan_from_table
+from qrowd.collect.protocols.events import (
+    Action,
+    Consent,
+    GoOn,
+    Judge,
+    JudgeLine,
+    MarkBad,
+    Prefer,
+    Rate,
+    Refusal,
+    Reply,
+    Undo,
+)
+from qrowd.collect.protocols.views import (
     ConsentView,
     DocumentView,
     EndView,
@@ -26,8 +38,8 @@ from qrowd.protocols.views import (
     RatingView,
     RevisionView,
 )
-from qrowd.store.base import Store
-from qrowd.store.schema import STATE, campaign
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.schema import STATE, campaign
 
 OPTIONS = ("right", "wrong", "worse", "worst")
 

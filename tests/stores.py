@@ -6,9 +6,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from qrowd.store.base import Store
-from qrowd.store.engine import open_store
-from qrowd.store.schema import metadata
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.schema import metadata
 from servers import PostgresServer, postgres_server
 
 

@@ -17,13 +17,13 @@ import pytest
 FLOORS = {
     9: "qrowd",  # __init__.py, the front door: it may show every room, but no room goes out by it
     8: "cli",
-    7: "web | studies",
-    6: "approaches | campaigns | reports | scale",
-    5: "aware | certainty | protocols | judges",
+    7: "web",
+    6: "methods | campaigns | reports | scale",
+    5: "aware | uncertainty | protocols | judges",
     4: "evaluation | files",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables | store",
-    2: "model",
+    2: "model | collect",
     1: "kernels | threads",
     0: "errors",  # the ground: kernels raise them too
 }
@@ -111,8 +111,8 @@ def nodes(node: ast.AST, eager: bool = True) -> Iterator[tuple[ast.AST, bool]]:
 
 
 def room(module: str) -> str:
-    """`model` for `qrowd.model.runs`, and `qrowd` for the package itself."""
-    return module.removeprefix("qrowd.").split(".")[0]
+    """`model` for `qrowd.model.runs`, `store` for `qrowd.collect.store.engine`, and `qrowd` for the package itself."""
+    return module.removeprefix("qrowd.").removeprefix("collect.").split(".")[0]
 
 
 def between_floors(house: House) -> Iterator[tuple[Import, int, int]]:

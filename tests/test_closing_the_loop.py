@@ -7,12 +7,14 @@ import numpy as np
 import xarray
 
 import qrowd
-from qrowd.campaigns.creation import create_campaign
-from qrowd.campaigns.exports import export_rows
-from qrowd.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.exports import export_rows
+from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.protocols.settings import JourneySettings, Settings, settings_of
+from qrowd.collect.store.accounts import invite
+from qrowd.collect.store.engine import open_store
 from qrowd.files import read_preferences
 from qrowd.model.preferences import Preferences
-from qrowd.protocols.settings import JourneySettings, Settings, settings_of
 from qrowd.simulation import (
     Behaviour,
     Confused,
@@ -24,8 +26,6 @@ from qrowd.simulation import (
     simulate_pool,
     simulate_runs,
 )  # fmt: skip
-from qrowd.store.accounts import invite
-from qrowd.store.engine import open_store
 from soak.client import Assessor, Choose, Log, Screen
 from soak.server import Servers
 

@@ -24,7 +24,7 @@ import qrowd
 from qrowd.cli.main import app
 from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES, Conventions
 from qrowd.model.frames import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
-from qrowd.reports.figures.registry import PLOTS
+from qrowd.reports.plots.registry import PLOTS
 from qrowd.trec import PreferenceForm
 from test_architecture import FLOOR_OF
 
@@ -37,7 +37,19 @@ PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for
 ]}  # fmt: skip
 DOCS = "\n".join(PAGES.values())
 MODULES = [found.name for found in pkgutil.walk_packages(qrowd.__path__, "qrowd.")]
-ROOMS = {module.split(".")[1] for module in MODULES}
+
+
+def room_of(module):
+    """`store` for `qrowd.collect.store.engine`."""
+    return module.removeprefix("qrowd.").removeprefix("collect.").split(".")[0]
+
+
+ROOMS = {room_of(module) for module in MODULES}
+
+
+def folder_of(room):
+    """The folder of a room, of which four stand under `collect`."""
+    return PACKAGE / room if (PACKAGE / room).exists() else PACKAGE / "collect" / room
 
 
 def commands(group, before=""):
@@ -101,7 +113,13 @@ def environment(tmp_path_factory):
     command.write_text(f"#!{sys.executable}\nfrom qrowd.cli.main import run\n\nrun()\n")
     command.chmod(0o755)
     path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(PACKAGE.parent), "COLUMNS": "200", "NO_COLOR": "1"}
+    return {
+        **os.environ,
+        "PATH": path,
+        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), str(ROOT / "papers")]),
+        "COLUMNS": "200",
+        "NO_COLOR": "1",
+    }
 
 
 def shell(script, folder, environment, status=0):
@@ -244,12 +262,15 @@ def test_a_public_name_has_a_docstring_and_stands_in_the_docs(name):
 
 DESCRIBED = (
     "model", "measures", "agreement", "aggregation", "magnitude", "comparison", "simulation", "evaluation", "files",
-    "trec", "tables", "reports", "aware", "approaches", "predicted_relevance", "gain_distributions", "studies",
-    "preferences", "certainty", "protocols", "store", "campaigns", "web",
+    "trec", "tables", "reports", "aware", "methods", "predicted_relevance", "gain_distributions",
+    "preferences", "uncertainty", "protocols", "store", "campaigns", "web",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module.split(".")[1] in DESCRIBED])
+@pytest.mark.parametrize(
+    "module",
+    [module for module in MODULES if room_of(module) in DESCRIBED],
+)
 def test_the_first_line_of_every_docstring_is_a_sentence(module):
     loaded = importlib.import_module(module)
     own = [
@@ -271,7 +292,7 @@ def test_every_room_has_a_page_that_names_its_files(room):
     elif page.removeprefix("docs/") in GENERATED:
         assert page in PAGES  # it is what the code says of itself
     else:
-        for path in (PACKAGE / room).glob("[!_]*.py"):
+        for path in folder_of(room).glob("[!_]*.py"):
             pages = [page, *(f"docs/{part}.md" for part in PARTS.get(room, ()))]
             assert any(f"`{path.stem}`" in PAGES[part] for part in pages), path.stem
 
@@ -298,7 +319,7 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
 
 PARTS = {  # pages of their own within a room
     "comparison": ("certainty_of_comparisons", "generalizability"),
-    "certainty": ("prediction_powered", "replacement", "label_uncertainty"),
+    "uncertainty": ("prediction_powered", "replacement", "label_uncertainty"),
 }
 OFFERED = [room for room in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(room)]
 
@@ -321,7 +342,7 @@ def test_the_numbers_of_the_changelog_are_those_of_the_source():
     for text, n in (
         ("{} measures in the notation of ir_measures", len(DEFINITIONS) - len(PREFERENCE_MEASURES)),
         ("{} measures of preferences", len(PREFERENCE_MEASURES)),
-        ("{} ways of putting assessors together", len(qrowd.approaches.DEFINITIONS)),
+        ("{} ways of putting assessors together", len(qrowd.methods.DEFINITIONS)),
         ("all {} estimators", len(qrowd.aware.NAMES)),
         ("{} figures ready for a paper", len(PLOTS)),
         ("{} text formats", len(get_args(PreferenceForm)) - 1),  # but for "auto"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from qrowd.store.engine import open_store
+from qrowd.collect.store.engine import open_store
 from servers import postgres_server
 from soak import checks, kills, made
 from soak.client import Assessor, Form, Log, at_random, next_form

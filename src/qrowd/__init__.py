@@ -16,18 +16,18 @@ _HOME = {
     "agreement": "qrowd",
     "aggregation": "qrowd",
     "aware": "qrowd",
-    "certainty": "qrowd",
     "comparison": "qrowd",
     "gain_distributions": "qrowd",
     "magnitude": "qrowd",
     "predicted_relevance": "qrowd",
     "preferences": "qrowd",
     "simulation": "qrowd",
+    "uncertainty": "qrowd",
     "coefficients": "qrowd.evaluation",
     "evaluate": "qrowd.evaluation",
     "evaluate_blocks": "qrowd.evaluation",
     "measure": "qrowd.evaluation",
-    "score_by": "qrowd.approaches",
+    "score_by": "qrowd.methods",
     "panel_mean": "qrowd.model.scores",
     "read_judgments": "qrowd.files",
     "read_preferences": "qrowd.files",
@@ -41,14 +41,13 @@ if TYPE_CHECKING:
     from qrowd import aggregation as aggregation
     from qrowd import agreement as agreement
     from qrowd import aware as aware
-    from qrowd import certainty as certainty
     from qrowd import comparison as comparison
     from qrowd import gain_distributions as gain_distributions
     from qrowd import magnitude as magnitude
     from qrowd import predicted_relevance as predicted_relevance
     from qrowd import preferences as preferences
     from qrowd import simulation as simulation
-    from qrowd.approaches import score_by as score_by
+    from qrowd import uncertainty as uncertainty
     from qrowd.evaluation import coefficients as coefficients
     from qrowd.evaluation import evaluate as evaluate
     from qrowd.evaluation import evaluate_blocks as evaluate_blocks
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from qrowd.files import read_judgments as read_judgments
     from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs
+    from qrowd.methods import score_by as score_by
     from qrowd.model.judgments import Judgments as Judgments
     from qrowd.model.preferences import Preferences as Preferences
     from qrowd.model.runs import Runs as Runs

@@ -5,7 +5,7 @@ import sys
 import pandas as pd
 import pytest
 
-from qrowd.reports.figures.registry import PLOTS
+from qrowd.reports.plots.registry import PLOTS
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_the_ending_says_how_it_is_written(qrowd, panel, tmp_path, name, start):
 
 def test_the_data_of_a_figure_are_the_library_s(qrowd, panel, folder, tmp_path):
     import qrowd as library
-    from qrowd.reports.figures.systems import system_intervals
+    from qrowd.reports.plots.systems import system_intervals
 
     assert qrowd("plot", "systems", *panel, "-m", "AP", "--unjudged", "condensed", "-o", "s.csv").status == 0
     judgments = library.read_judgments(folder / "judges")
@@ -73,8 +73,8 @@ def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):
 
 
 def test_a_figure_of_a_paper_is_that_of_its_study(qrowd, tmp_path, monkeypatch):
-    from qrowd.reports.figures.style import Figure
-    from qrowd.studies import papers
+    from qrowd.reports.plots.style import Figure
+    from qrowd_papers import papers
 
     def figure(name, data, *, quick, rng):
         return Figure(name, f"{data} {quick} {rng}.", lambda ax: ax.plot([0, 1]), lambda: pd.DataFrame({"x": [1]}))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from qrowd.certainty import human_ceiling
 from qrowd.evaluation import coefficients, evaluate
 from qrowd.files import read_judgments, read_runs
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
+from qrowd.uncertainty import human_ceiling
 
 approx = pytest.approx
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from qrowd.approaches import score_by
 from qrowd.aware import AssessorWeights, DoubtfulWeight, assessor_weights, doubtful_weights, random_gaps
+from qrowd.methods import score_by
 from qrowd.reports.aware import aware_document, weight_notes
 from qrowd.reports.comparison import Choices
 from qrowd.reports.report import report_document, report_summary

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from qrowd.agreement import ease_against_agreement, krippendorff_alpha
-from qrowd.approaches import score_by
 from qrowd.comparison import difference, rank_intervals, standings
 from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.evaluation import Conventions, score
+from qrowd.methods import score_by
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.reports import report_page as page_module

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from browsers import chromium
-from qrowd.approaches import score_by
+from qrowd.methods import score_by
 from qrowd.reports.comparison import Choices
 from qrowd.reports.report import Provenance, report_summary
 from qrowd.reports.report_page import report_page

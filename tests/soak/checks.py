@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, select, text
 
-from qrowd.campaigns.rebuild import rebuild
-from qrowd.store import materials
-from qrowd.store.base import Store
-from qrowd.store.schema import STATE
+from qrowd.collect.campaigns.rebuild import rebuild
+from qrowd.collect.store import materials
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.schema import STATE
 
 Forms = dict[str, dict[str, str]]
 

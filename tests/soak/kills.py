@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psycopg
 
-from qrowd.store.engine import open_store
+from qrowd.collect.store.engine import open_store
 from servers import PostgresServer, postgres_server
 from soak import checks, made
 from soak.client import Assessor, Log, at_random

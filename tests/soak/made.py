@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.campaigns.creation import create_campaign
-from qrowd.campaigns.library import Library
-from qrowd.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.campaigns.turn import Turn
-from qrowd.protocols.events import Event
-from qrowd.protocols.settings import JourneySettings, settings_of
-from qrowd.store.sessions import open_session
+from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.library import Library
+from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.turn import Turn
+from qrowd.collect.protocols.events import Event
+from qrowd.collect.protocols.settings import JourneySettings, settings_of
+from qrowd.collect.store.sessions import open_session
 
 WORDS = (
     "water", "river", "bridge", "stone", "valley", "winter", "summer",
@@ -85,7 +85,7 @@ def create(connection: Connection, plans: list[Plan]) -> None:
 
 def invite(connection: Connection, campaign: str, names: list[str]) -> list[Invited]:
     """Assessors as if each had pressed the button behind an invitation."""
-    from qrowd.store.materials import find_campaign
+    from qrowd.collect.store.materials import find_campaign
 
     row = find_campaign(connection, campaign)
     assert row is not None

@@ -14,9 +14,9 @@ from contextlib import ExitStack
 
 from sqlalchemy import text
 
-from qrowd.campaigns.desk import Desk
-from qrowd.campaigns.office import Office
-from qrowd.protocols.events import (
+from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.office import Office
+from qrowd.collect.protocols.events import (
     Action,
     Consent,
     GoOn,
@@ -27,7 +27,7 @@ from qrowd.protocols.events import (
     Refusal,
     Undo,
 )  # fmt: skip
-from qrowd.protocols.views import (
+from qrowd.collect.protocols.views import (
     ConsentView,
     DocumentView,
     EndView,
@@ -38,9 +38,9 @@ from qrowd.protocols.views import (
     RevisionView,
     View,
 )  # fmt: skip
-from qrowd.store.base import Store
-from qrowd.store.engine import open_store
-from qrowd.store.errors import StoreError
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.errors import StoreError
 from servers import postgres_server
 from soak import checks, made
 

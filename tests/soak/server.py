@@ -23,7 +23,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from qrowd.web.serving import Serving, serve
+from qrowd.collect.web.serving import Serving, serve
 
 HOST = "127.0.0.1"
 READY = 30.0  # seconds
@@ -141,9 +141,6 @@ def run(told: str) -> None:
 
 def load() -> None:
     """Have everything ready; then a child for every line."""
-
-    import qrowd.preferences.scheduling
-    import qrowd.web.drawing  # noqa: F401
 
     while line := sys.stdin.readline():
         if line.startswith("wait "):

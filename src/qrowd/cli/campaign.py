@@ -30,8 +30,8 @@ def create(
     import time
 
     with server_extra():
-        from qrowd.campaigns.creation import create_campaign
-        from qrowd.campaigns.folder import read_folder
+        from qrowd.collect.campaigns.creation import create_campaign
+        from qrowd.collect.campaigns.folder import read_folder
     plan = read_folder(folder)
     if check:
         typer.echo(f"{plan.name} ({plan.protocol}: {plan.counted}) can be created")
@@ -53,7 +53,7 @@ def import_(
     from qrowd.errors import FileError, RowError
 
     with server_extra():
-        from qrowd.campaigns.archive import read_archive
+        from qrowd.collect.campaigns.archive import read_archive
     try:
         lines = Path(archive).read_bytes().splitlines()
     except OSError as error:
@@ -86,8 +86,8 @@ def export(
     from qrowd import files
 
     with server_extra():
-        from qrowd.campaigns.exports import export_rows, kinds_of
-        from qrowd.campaigns.office import find
+        from qrowd.collect.campaigns.exports import export_rows, kinds_of
+        from qrowd.collect.campaigns.office import find
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find(connection, name).protocol)[0]
         pieces = export_rows(connection, name, kind, form, everything=everything)
@@ -114,9 +114,9 @@ def status(
     from qrowd.cli.show import show
 
     with server_extra():
-        from qrowd.campaigns.progress import progress
-        from qrowd.campaigns.quality import quality
-        from qrowd.store.materials import campaigns
+        from qrowd.collect.campaigns.progress import progress
+        from qrowd.collect.campaigns.quality import quality
+        from qrowd.collect.store.materials import campaigns
     with open_campaigns(database) as store, store.reading() as connection:
         if name is None:
             document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
@@ -135,7 +135,7 @@ def owner(
     import time
 
     with server_extra():
-        from qrowd.store.accounts import add_account, hash_password
+        from qrowd.collect.store.accounts import add_account, hash_password
     with open_campaigns(database, write=True) as store:
         password = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
         store.write(lambda connection: add_account(connection, name, password, time.time()))
@@ -153,8 +153,8 @@ def invite(
     import time
 
     with server_extra():
-        from qrowd.campaigns.office import find
-        from qrowd.store.accounts import invite as make_link
+        from qrowd.collect.campaigns.office import find
+        from qrowd.collect.store.accounts import invite as make_link
     with open_campaigns(database, write=True) as store:
         tokens = store.write(
             lambda connection: [
@@ -175,7 +175,7 @@ def steer(
     import asyncio
 
     with server_extra():
-        from qrowd.campaigns.office import Office
+        from qrowd.collect.campaigns.office import Office
     with open_campaigns(database, write=True) as store:
         typer.echo(f"{name} is {asyncio.run(Office(store).steer(name, step))}")
 
@@ -184,7 +184,7 @@ def steer(
 def rebuild(name: Name, database: Database = DATABASE) -> None:
     """Work the tables of a campaign out again from its events, which are the truth."""
     with server_extra():
-        from qrowd.campaigns.rebuild import rebuild as again
+        from qrowd.collect.campaigns.rebuild import rebuild as again
     with open_campaigns(database, write=True) as store:
         n = store.write(lambda connection: again(connection, name))
     typer.echo(f"{name}: {n} events")
@@ -197,7 +197,7 @@ def backup(
 ) -> None:
     """Copy a SQLite database, also while it is served."""
     with server_extra():
-        from qrowd.store.backup import backup as copy
+        from qrowd.collect.store.backup import backup as copy
     with open_campaigns(database) as store:
         copy(store, path)
     typer.echo(f"{path} is a copy of {database}")

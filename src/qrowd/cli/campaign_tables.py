@@ -11,8 +11,8 @@ from qrowd.reports.document import Document, Table, count
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from qrowd.campaigns.progress import Progress
-    from qrowd.campaigns.quality import Quality
+    from qrowd.collect.campaigns.progress import Progress
+    from qrowd.collect.campaigns.quality import Quality
 
 
 def all_campaigns(found: Sequence[Progress]) -> Document:

@@ -85,7 +85,7 @@ def evaluate(
     residuals = [m for m in map(residual_of, wanted) if m is not None and m not in wanted and not methods]
     with progress("scoring") as advance:
         if methods:
-            from qrowd.approaches import score_by
+            from qrowd.methods import score_by
 
             scores = score_by(
                 methods,
@@ -112,6 +112,6 @@ def named(methods: list[str]) -> list[str]:
     """The methods in full, wrong ones refused."""
     if not methods:
         return []
-    from qrowd.approaches import approach
+    from qrowd.methods import approach
 
     return [str(approach(text)) for text in methods]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from qrowd.collect.store.base import Store
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
     from qrowd.reports.document import Document
-    from qrowd.store.base import Store
 
 DATA = "Data"
 CONVENTIONS = "Conventions that change numbers"
@@ -129,7 +129,7 @@ def read_campaign(name: str | None, database: str) -> Judgments | Preferences:
     if name is None:
         raise ArgumentError("nothing to read: give --judgments FILES, or --campaign NAME")
     with server_extra():
-        from qrowd.campaigns.collected import collected
+        from qrowd.collect.campaigns.collected import collected
     with open_campaigns(database) as store:
         return store.read(lambda connection: collected(connection, name))
 
@@ -137,7 +137,7 @@ def read_campaign(name: str | None, database: str) -> Judgments | Preferences:
 def open_campaigns(database: str, *, write: bool = False) -> Store:
     """The store; one that is only looked at may be served meanwhile."""
     with server_extra():
-        from qrowd.store.engine import open_store
+        from qrowd.collect.store.engine import open_store
     return open_store(database, create=write, read_only=not write)
 
 

@@ -32,7 +32,7 @@ from qrowd.cli.options import (
 
 if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
-    from qrowd.reports.figures.style import Figure
+    from qrowd.reports.plots.style import Figure
 
 ENDINGS = (".svg", ".pdf", ".png", ".csv")
 
@@ -89,15 +89,15 @@ def plot(
     from dataclasses import replace
 
     from qrowd import files
-    from qrowd.approaches import approach, score_by
     from qrowd.cli.show import progress
+    from qrowd.cli.study import recomputed_papers
     from qrowd.errors import ArgumentError
     from qrowd.evaluation import Conventions
     from qrowd.evaluation import measure as parse
+    from qrowd.methods import approach, score_by
     from qrowd.model.one_scale import on_one_scale
-    from qrowd.reports.figures.registry import PLOTS, Options, plot_named
+    from qrowd.reports.plots.registry import PLOTS, Options, plot_named
     from qrowd.reports.scales import scale_line
-    from qrowd.studies import papers
 
     if name is None:
         width = max(map(len, PLOTS))
@@ -107,7 +107,7 @@ def plot(
     # What can be wrong without reading a file is said before any file is read.
     target = output or f"{name}.svg"
     check_target(target)
-    if papers.is_figure(name):
+    if name not in PLOTS and (papers := recomputed_papers()).is_figure(name):
         write_figure(papers.figure(name, data, quick=quick, rng=seed), target)
         return
     chosen = plot_named(name)
@@ -151,7 +151,7 @@ def check_target(target: str) -> None:
     from pathlib import Path
 
     from qrowd.errors import ArgumentError
-    from qrowd.reports.figures.style import styled
+    from qrowd.reports.plots.style import styled
 
     ending = Path(target).suffix.lower()
     if ending not in ENDINGS:
@@ -166,7 +166,7 @@ def write_figure(figure: Figure, target: str) -> None:
     from pathlib import Path
 
     from qrowd import files
-    from qrowd.reports.figures.style import render
+    from qrowd.reports.plots.style import render
 
     ending = Path(target).suffix.lower()
     if ending == ".csv":

@@ -22,11 +22,11 @@ from qrowd.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from qrowd.certainty.favour import Favour
     from qrowd.evaluation import Conventions
     from qrowd.model.judgments import Judgments
     from qrowd.model.measure import Measure
     from qrowd.model.scores import Scores
+    from qrowd.uncertainty.favour import Favour
 
 SHUFFLING = 1  # seed of the shuffles behind --group; their noise is far below what people differ
 
@@ -74,10 +74,10 @@ def replace(
     repeats: ConventionRepeats = "first",
 ) -> None:
     """May this model stand in for our assessors, does it reach their ceiling, and whom does it favour?"""
-    from qrowd.certainty.ceiling import human_ceiling
     from qrowd.evaluation import Conventions
     from qrowd.evaluation import measure as parse
     from qrowd.reports.replacement import replacement_document, replacement_test
+    from qrowd.uncertainty.ceiling import human_ceiling
 
     check_output(output)
     wanted = parse(measure)
@@ -118,10 +118,10 @@ def _favour(
 ) -> tuple[Favour, Scores]:
     """Whom the model favours, and the scores it was taken from."""
     from qrowd import files
-    from qrowd.certainty.favour import favours
-    from qrowd.certainty.severity import expected_scores
     from qrowd.comparison.labelled import Named
     from qrowd.evaluation import score
+    from qrowd.uncertainty.favour import favours
+    from qrowd.uncertainty.severity import expected_scores
 
     retrieved = files.read_runs(runs)
     scores = score(retrieved, judgments, [measure], conventions)

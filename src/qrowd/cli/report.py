@@ -79,11 +79,11 @@ def report(
     from datetime import UTC, datetime
 
     from qrowd import files
-    from qrowd.approaches import score_by
     from qrowd.cli.show import progress
     from qrowd.errors import ArgumentError
     from qrowd.evaluation import Conventions
     from qrowd.evaluation import measure as parse
+    from qrowd.methods import score_by
     from qrowd.reports.comparison import Choices
     from qrowd.reports.document import RENDERERS
     from qrowd.reports.report import Provenance, input_files, report_document, report_summary

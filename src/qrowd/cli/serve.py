@@ -13,7 +13,7 @@ from qrowd.cli.campaign import Database
 from qrowd.cli.options import DATABASE, server_extra
 
 if TYPE_CHECKING:
-    from qrowd.store.base import Store
+    from qrowd.collect.store.base import Store
 
 DEMO = "qrowd-demo"
 
@@ -38,9 +38,9 @@ def serve(
 ) -> None:
     """Collect judgments: magnitudes, grades, preferences. Ctrl-C stops it; what was acknowledged is safe."""
     with server_extra():
-        from qrowd.web.owner import owner_link
-        from qrowd.web.serving import Serving
-        from qrowd.web.serving import serve as run
+        from qrowd.collect.web.owner import owner_link
+        from qrowd.collect.web.serving import Serving
+        from qrowd.collect.web.serving import serve as run
     if demo:
         os.makedirs(DEMO, exist_ok=True)
         database = os.path.join(DEMO, DATABASE)
@@ -76,10 +76,10 @@ def serve(
 
 def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
     """The demo campaigns, made where they are not there yet, and a link for an assessor to each."""
-    from qrowd.campaigns.creation import create_campaign
-    from qrowd.campaigns.demo import demo_plans
-    from qrowd.store.accounts import invite
-    from qrowd.store.materials import find_campaign
+    from qrowd.collect.campaigns.creation import create_campaign
+    from qrowd.collect.campaigns.demo import demo_plans
+    from qrowd.collect.store.accounts import invite
+    from qrowd.collect.store.materials import find_campaign
 
     links = []
     for plan in demo_plans():

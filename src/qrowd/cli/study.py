@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -33,7 +34,8 @@ def study(
 ) -> None:
     """A paper's tables and figures, recomputed on real data and on simulated panels of its size."""
     from qrowd.cli.show import progress
-    from qrowd.studies import papers
+
+    papers = recomputed_papers()
 
     check_output(output)
     papers.check(name, figures=figures is not None, form=form)
@@ -49,3 +51,23 @@ def study(
         with progress(f"figures of {name}") as advance:
             written = papers.write_figures(name, data, figures, form=form, quick=quick, rng=seed, progress=advance)
         typer.echo(f"{written} figures with their data in {figures}")
+
+
+def recomputed_papers() -> Any:
+    """The recomputed papers, a package of its own.
+
+    Raises
+    ------
+    QrowdError
+        It is not installed.
+    """
+    from qrowd.errors import QrowdError
+
+    try:
+        return import_module("qrowd_papers.papers")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "qrowd_papers":
+            raise
+        raise QrowdError(
+            "the recomputed papers are not installed; clone the repository of qrowd and run: pip install ./papers"
+        ) from None

@@ -5,7 +5,7 @@ has the variance v_t / T + v_a / A + v_e / (T A), estimated by
 (max(MS_t - MS_e, 0) + max(MS_a - MS_e, 0) + MS_e) / (T A).
 
 Brennan (2001), Generalizability Theory; Owen (2007), The Pigeonhole Bootstrap. Ann. Appl. Stat. 1(2). The intervals:
-`interval_widths`; which of them covers how often: `qrowd.studies.coverage`. Whether others would agree: `shrinkage`.
+`interval_widths`; which of them covers how often: `qrowd_papers.coverage`. Whether others would agree: `shrinkage`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ anew in every replicate, so that few topics and few assessors widen the referenc
 Romano, Wolf (2005), Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing. JASA 100(469), 94-108, of
 which this is the first step: later steps find 1 to 8 % more pairs in real panels, but give no interval.
 Chen, Wiesel, Eldar, Hero (2010), Shrinkage Algorithms for MMSE Covariance Estimation. IEEE Trans. Signal Process.
-58(10), equation 17, for the weight of the assessors' own covariances. How often it errs: `qrowd.studies.rank_coverage`.
+58(10), equation 17, for the weight of the assessors' own covariances. How often it errs: `qrowd_papers.rank_coverage`.
 """
 
 from __future__ import annotations

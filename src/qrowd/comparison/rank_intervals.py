@@ -169,7 +169,7 @@ def rank_intervals(
 
 
 def _caution(n_assessors: int) -> str:
-    """What simulations of so few assessors showed (`qrowd.studies.rank_coverage`)."""
+    """What simulations of so few assessors showed (`qrowd_papers.rank_coverage`)."""
     if n_assessors == 2:
         return "2 assessors are too few: the intervals may be too narrow"
     held = "89 to 99" if n_assessors < 5 else "91 to 97"

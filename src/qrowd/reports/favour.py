@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from qrowd.certainty.favour import SEVERITY_ERROR, Favour
 from qrowd.reports.document import Table, probability
+from qrowd.uncertainty.favour import SEVERITY_ERROR, Favour
 
 
 def favour_sentences(favour: Favour) -> list[str]:

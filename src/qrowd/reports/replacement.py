@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
-from qrowd.certainty.annotator_test import (
+from qrowd.errors import NoOverlapError
+from qrowd.model.judgments import Judgments
+from qrowd.model.scores import Scores
+from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.favour import favour_notes, favour_sentences, favour_table
+from qrowd.reports.notes import notes
+from qrowd.uncertainty.annotator_test import (
     FEWEST_TOPICS,
     PASSES,
     AnnotatorTest,
@@ -16,14 +22,8 @@ from qrowd.certainty.annotator_test import (
     model_and_people,
     people_tested,
 )
-from qrowd.certainty.ceiling import Ceiling
-from qrowd.certainty.favour import Favour
-from qrowd.errors import NoOverlapError
-from qrowd.model.judgments import Judgments
-from qrowd.model.scores import Scores
-from qrowd.reports.document import Document, Table, number, probability
-from qrowd.reports.favour import favour_notes, favour_sentences, favour_table
-from qrowd.reports.notes import notes
+from qrowd.uncertainty.ceiling import Ceiling
+from qrowd.uncertainty.favour import Favour
 
 if TYPE_CHECKING:
     from typing import Any

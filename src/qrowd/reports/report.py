@@ -123,7 +123,7 @@ def report_summary(
     baseline : a system that all others are held against; None: the leader.
     reference : an assessor left out of the panel, whom every assessor and every way of merging is held against.
     choices : levels, replicates and the seed of whatever is drawn.
-    score_by : `qrowd.approaches.score_by`, for majority, Dawid-Skene and predicted relevance; None leaves them out.
+    score_by : `qrowd.methods.score_by`, for majority, Dawid-Skene and predicted relevance; None leaves them out.
     random_assessors : of each level, for AWARE. progress : called with (comparisons with them done, in all).
 
     Raises

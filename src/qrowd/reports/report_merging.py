@@ -20,7 +20,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats, Scores
 
 ScoreBy = Callable[..., Scores]
-"""`qrowd.approaches.score_by`, or what takes and gives the same."""
+"""`qrowd.methods.score_by`, or what takes and gives the same."""
 
 RANDOM_ASSESSORS = 200  # of each level: enough for a page; `qrowd aware` draws 1,000
 PANEL = "mean of assessors"

@@ -1,0 +1,1 @@
+"""Collecting judgments: protocols, the store, campaigns and the judging server."""

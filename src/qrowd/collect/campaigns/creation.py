@@ -1,0 +1,304 @@
+"""A plan becomes a campaign: rows for its topics, documents, units and slots, and the first event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.plan_tables import question_table
+from qrowd.collect.protocols.assembly import slots_of, units_of_topic
+from qrowd.collect.protocols.protocol import Material, Question
+from qrowd.collect.protocols.settings import (
+    JourneySettings,
+    PreferenceSettings,
+    Settings,
+    journey_of,
+    settings_of,
+    to_table,
+)
+from qrowd.collect.store.schema import campaign, document, event, slot, topic, unit
+from qrowd.errors import ArgumentError
+from qrowd.model.chance import Chance, Rng
+
+ROWS_AT_ONCE = 10_000
+
+Assembled = Mapping[str, Sequence[Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class CampaignSettings:
+    """What a campaign's row says of how it is run.
+
+    name, title : of the campaign. protocol : its name.
+    lease_seconds : how long a unit is kept for somebody who does nothing.
+    """
+
+    name: str
+    title: str
+    protocol: str
+    settings: Settings
+    journey: JourneySettings
+    lease_seconds: float
+    consent: str
+    instructions: str
+    crowd: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def seats(self) -> int:
+        """Before how many assessors the same pair of one order may be at once."""
+        return self.settings.pair_redundancy if isinstance(self.settings, PreferenceSettings) and self.together else 1
+
+    @property
+    def together(self) -> bool:
+        """Whether all assessors of a topic work on one order of its documents."""
+        return isinstance(self.settings, PreferenceSettings) and self.settings.sharing == "shared"
+
+
+def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Assembled | None = None) -> int:
+    """Write the campaign, running, in the connection's transaction.
+
+    units : {topic: [documents of a unit, ...]} by label, where they have been assembled before (an archive).
+
+    All that chance decides comes from the plan's seed: the same plan makes the same units and slots everywhere.
+
+    Returns
+    -------
+    The number of the campaign.
+
+    Raises
+    ------
+    ArgumentError
+        A name that is taken; a topic of which no units can be made; units that do not fit their topic.
+    """
+    taken = f"campaign.name: {plan.name!r} is taken by another campaign; choose another"
+    if connection.execute(select(campaign.c.id).where(campaign.c.name == plan.name)).first() is not None:
+        raise ArgumentError(taken)
+    row = {
+        "name": plan.name,
+        "title": plan.title,
+        "protocol": plan.protocol,
+        "settings": _settings_table(plan),
+        "status": "running",
+        "seed": plan.seed,
+        "created": at,
+    }
+    try:
+        campaign_id: int = connection.execute(insert(campaign).values(row).returning(campaign.c.id)).scalar_one()
+    except IntegrityError:  # somebody took it meanwhile
+        raise ArgumentError(taken) from None
+    texts = (
+        {"label": d.label, "title": d.title, "text": d.text, "html": d.html, "language": d.language}
+        for d in plan.documents
+    )
+    documents = _insert(connection, document, campaign_id, texts)
+    topics = _insert(connection, topic, campaign_id, (_topic_row(t, documents) for t in plan.topics))
+    n_units, n_slots = _units(connection, plan, campaign_id, topics, documents, units)
+    counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
+    connection.execute(
+        insert(event).values(time=at, campaign_id=campaign_id, actor="owner", kind="created", data=counts, late=False)
+    )
+    return campaign_id
+
+
+def plan_of(connection: Connection, campaign_id: int) -> Plan:
+    """The plan a campaign was created from, to write it into another database.
+
+    Raises
+    ------
+    ArgumentError
+        A campaign that does not exist.
+    """
+    row = connection.execute(select(campaign).where(campaign.c.id == campaign_id)).mappings().first()
+    if row is None:
+        raise ArgumentError(f"there is no campaign {campaign_id}; list those there are")
+    settings = read_settings(row)
+    labels: dict[int, str] = {}
+    documents = []
+    for d in connection.execute(_of(document, campaign_id)).mappings():
+        labels[d["id"]] = d["label"]
+        documents.append(DocumentPlan(d["label"], d["text"], d["title"], d["html"], d["language"]))
+    pools: dict[int, set[int]] = {}
+    for topic_id, numbers in connection.execute(
+        select(unit.c.topic_id, unit.c.documents).where(unit.c.campaign_id == campaign_id)
+    ):
+        pools.setdefault(topic_id, set()).update(numbers)
+    topics = tuple(
+        TopicPlan(
+            t["label"],
+            t["title"],
+            tuple(labels[d] for d in sorted(pools[t["id"]])),
+            t["description"],
+            t["narrative"],
+            _question(t["question"]),
+            None if t["checks"] is None else (labels[t["checks"][0]], labels[t["checks"][1]]),
+            tuple(t["context"] or ()),
+            tuple((name, tuple(labels[d] for d in found)) for name, found in (t["systems"] or {}).items()),
+        )
+        for t in connection.execute(_of(topic, campaign_id)).mappings()
+    )
+    return Plan(
+        name=row["name"],
+        title=row["title"],
+        protocol=row["protocol"],
+        settings=settings.settings,
+        topics=topics,
+        documents=tuple(documents),
+        seed=row["seed"],
+        journey=settings.journey,
+        lease_minutes=row["settings"]["lease_minutes"],
+        consent=settings.consent,
+        instructions=settings.instructions,
+        checks=row["settings"]["checks"],
+        crowd=settings.crowd,
+    )
+
+
+def read_settings(row: Mapping[Any, Any]) -> CampaignSettings:
+    """How a campaign is run, from its row (a mapping of columns)."""
+    table = row["settings"]
+    return CampaignSettings(
+        row["name"],
+        row["title"],
+        row["protocol"],
+        settings_of(row["protocol"], table["protocol"]),
+        journey_of(table["journey"]),
+        60.0 * table["lease_minutes"],
+        table["consent"],
+        table["instructions"],
+        table["crowd"],
+    )
+
+
+def material_of(unit_row: Mapping[Any, Any], topic_row: Mapping[Any, Any]) -> Material:
+    """What a unit is made of, from its row and its topic's (mappings of columns)."""
+    high, low = topic_row["checks"] or (None, None)
+    systems = topic_row["systems"] or {}
+    return Material(
+        tuple(unit_row["documents"]),
+        high,
+        low,
+        _question(topic_row["question"]),
+        tuple(tuple(found) for found in systems.values()),
+        len(topic_row["context"] or ()),
+    )
+
+
+# ---- rows
+
+
+def _settings_table(plan: Plan) -> dict[str, Any]:
+    return {
+        "protocol": to_table(plan.settings),
+        "journey": to_table(plan.journey),
+        "lease_minutes": plan.lease_minutes,
+        "consent": plan.consent,
+        "instructions": plan.instructions,
+        "checks": plan.checks,
+        "crowd": {name: dict(part) for name, part in plan.crowd.items()},
+    }
+
+
+def _topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "label": t.label,
+        "title": t.title,
+        "description": t.description,
+        "narrative": t.narrative,
+        "question": question_table(t.question),
+        "checks": None if t.checks is None else [documents[label] for label in t.checks],
+        "context": list(t.context) or None,
+        "systems": {name: [documents[label] for label in found] for name, found in t.systems} or None,
+    }
+
+
+def _assembled(plan: Plan, t: TopicPlan, rng: Rng) -> list[list[str]]:
+    """A topic's units; made of places in its pool, so that no database's numbers have a say."""
+    checks = None if t.checks is None else (t.pool.index(t.checks[0]), t.pool.index(t.checks[1]))
+    try:
+        made = units_of_topic(range(len(t.pool)), checks, plan.settings, rng)
+    except ArgumentError as error:
+        raise ArgumentError(f"topic {t.label!r}: {error}") from None
+    return [[t.pool[place] for place in places] for places in made]
+
+
+def _known_units(t: TopicPlan, made: Any) -> list[list[str]]:
+    """A topic's units as they were assembled before, if they can be its."""
+    of_texts = isinstance(made, list | tuple) and all(
+        isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels) for labels in made
+    )
+    if of_texts and all(len(set(labels)) == len(labels) > 0 for labels in made):
+        held = {label for labels in made for label in labels}
+        if held == set(t.pool) and all(set(t.checks or ()) <= set(labels) for labels in made):
+            return [list(labels) for labels in made]
+    raise ArgumentError(
+        f"units of topic {t.label!r}: they do not fit its pool; give lists of its documents that hold each, none twice "
+        "in one, and both check documents in all"
+    )
+
+
+def _units(
+    connection: Connection,
+    plan: Plan,
+    campaign_id: int,
+    topics: Mapping[str, int],
+    documents: Mapping[str, int],
+    units: Assembled | None,
+) -> tuple[int, int]:
+    """Write units and their slots; how many of each."""
+    chance = Chance.of(plan.seed)
+    rows: list[dict[str, Any]] = []
+    for i, t in enumerate(plan.topics):
+        made = _assembled(plan, t, chance.stream("units", i)) if units is None else _known_units(t, units.get(t.label))
+        rows += [
+            {"topic_id": topics[t.label], "number": number, "documents": [documents[label] for label in labels]}
+            for number, labels in enumerate(made)
+        ]
+    _write(connection, unit, campaign_id, rows)
+    found = select(unit.c.id, unit.c.topic_id, unit.c.number).where(unit.c.campaign_id == campaign_id)
+    numbers = {(of, number): unit_id for unit_id, of, number in connection.execute(found)}
+    n_slots = slots_of(plan.settings)
+    lottery = chance.stream("slots").random((len(rows), n_slots)).tolist()
+    slots = (
+        {
+            "unit_id": numbers[row["topic_id"], row["number"]],
+            "number": number,
+            "topic_id": row["topic_id"],
+            "lottery": ticket,
+        }
+        for row, tickets in zip(rows, lottery, strict=True)
+        for number, ticket in enumerate(tickets)
+    )
+    _write(connection, slot, campaign_id, slots)
+    return len(rows), len(rows) * n_slots
+
+
+def _insert(connection: Connection, table: Table, campaign_id: int, rows: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Write rows in order; the number of each by its label."""
+    _write(connection, table, campaign_id, rows)
+    found = select(table.c.label, table.c.id).where(table.c.campaign_id == campaign_id)
+    return {row.label: row.id for row in connection.execute(found)}
+
+
+def _write(connection: Connection, table: Table, campaign_id: int, rows: Iterable[dict[str, Any]]) -> None:
+    for part in _parts(rows, ROWS_AT_ONCE):
+        connection.execute(insert(table), [{"campaign_id": campaign_id, **row} for row in part])
+
+
+def _parts(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[Any]]:
+    rest = iter(rows)
+    while part := list(islice(rest, size)):
+        yield part
+
+
+def _of(table: Table, campaign_id: int) -> Any:
+    return select(table).where(table.c.campaign_id == campaign_id).order_by(table.c.id)
+
+
+def _question(table: Mapping[str, Any] | None) -> Question | None:
+    return None if table is None else Question(table["text"], tuple(table["options"]), table["correct"])

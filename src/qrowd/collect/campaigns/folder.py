@@ -1,0 +1,462 @@
+"""A campaign from a folder: `campaign.toml`, and the files it names or that have the usual names.
+
+Nothing outside the folder is ever read: no absolute path, no "..", no symbolic link that leads out. A zip of such a
+folder is read the same way, after its members have been looked at.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import secrets
+import stat
+import tomllib
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from qrowd import tables, trec
+from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, About, Plan, PlanError
+from qrowd.collect.campaigns.plan_tables import CROWDS, plan_from_table
+from qrowd.collect.campaigns.pools import checks_from_gold, lists_of, pool_of, within
+from qrowd.collect.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
+from qrowd.collect.protocols.settings import SETTINGS
+from qrowd.errors import ArgumentError, FileError
+from qrowd.files import ENDINGS
+from qrowd.model.judgments import concatenate_judgments
+from qrowd.model.runs import concatenate_runs
+
+TOML = "campaign.toml"
+PAGES = (".txt", ".html", ".htm")
+MAX_BYTES = 1 << 30  # of all files together, unpacked
+
+USUAL = {
+    "topics": ("topics.tsv", "topics.csv", "topics.jsonl", "topics.trec", "topics.txt", "topics.xml"),
+    "documents": ("documents.jsonl", "documents.csv", "documents.tsv", "documents.trec", "documents.sgml", "documents"),
+    "runs": ("runs",),
+    "pool": ("pool.txt", "pool.qrels"),
+    "gold": ("gold.qrels", "gold.txt"),
+    "checks": ("checks.txt",),
+    "questions": ("questions.jsonl",),
+    "context": ("context.jsonl",),
+}
+SEVERAL = ("documents", "runs")
+DEPTH = 10
+
+MAX_ZIP = 256 << 20  # bytes, packed
+MAX_UNPACKED = 512 << 20
+MAX_MEMBERS = 50_000
+MAX_RATIO = 200
+FREE = 1 << 20  # so much may be unpacked at any ratio
+
+
+def read_folder(path: str | os.PathLike[str]) -> Plan:
+    """The plan that a folder, or one TOML file in a folder, describes.
+
+    [campaign] name, title, protocol, seed, lease_minutes, consent, instructions, checks.
+    [magnitude], [grades] or [preference] and [journey]: settings. [prolific], [panel], [mturk]: platforms.
+    [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
+    under its usual name (`USUAL`).
+
+    Without a seed each reading draws a fresh one.
+
+    Raises
+    ------
+    FileError
+        Whatever cannot be read or could not work, by file and where possible by line.
+    """
+    given = Path(path)
+    toml = given if given.is_file() else given / TOML
+    if not toml.is_file():
+        raise FileError(toml, "there is no such file; a campaign's folder holds one")
+    return _read(Folder(toml.parent.resolve()), toml.name)
+
+
+def plan_from_zip(content: bytes, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
+    """The plan that a zip of a folder describes; `campaign.toml` stands at its top, or in its only folder.
+
+    Raises
+    ------
+    FileError
+        What is no zip, too large, packed too tightly, encrypted, or holds a name that leads elsewhere; and as for
+        `read_folder`.
+    """
+    if len(content) > MAX_ZIP:
+        raise FileError("zip", f"{len(content)} bytes are more than {MAX_ZIP}; leave out what no pool needs")
+    with TemporaryDirectory(prefix="qrowd-") as name:
+        root = Path(name).resolve()
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                _unpack(archive, root, max_unpacked)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            if isinstance(error, FileError):
+                raise
+            raise FileError("zip", f"cannot be unpacked ({error}); pack the folder again") from None
+        except OSError as error:
+            raise FileError("zip", f"cannot be unpacked ({error.strerror}); rename its members") from None
+        if not (root / TOML).is_file():
+            inside = [entry for entry in root.iterdir() if (entry / TOML).is_file()]
+            if len(inside) != 1:
+                raise FileError("zip", f"holds no {TOML}; pack the folder that holds it")
+            root = inside[0]
+        return _read(Folder(root, max_unpacked), TOML)
+
+
+# ---- the folder, from which nobody gets out
+
+
+@dataclass
+class Folder:
+    """A folder and how many bytes may still be read from it."""
+
+    root: Path
+    left: int = MAX_BYTES
+
+    def path(self, name: str) -> Path:
+        """Where a name in the folder leads; it must not lead out."""
+        _inside(name)
+        try:
+            found = (self.root / name).resolve()
+        except (OSError, RuntimeError) as error:
+            raise FileError(name, f"cannot be read: {error}") from None
+        if not found.is_relative_to(self.root):
+            raise FileError(name, "leads out of the folder; put the file itself into the folder")
+        return found
+
+    def find(self, name: str) -> list[str]:
+        """The files a name, pattern or folder stands for, by their names in the folder, sorted."""
+        _inside(name)
+        if any(sign in name for sign in "*?["):
+            try:
+                matches = sorted(self.root.glob(name))
+            except (ValueError, NotImplementedError, OSError) as error:
+                raise FileError(name, f"is no pattern: {error}") from None
+        else:
+            path = self.path(name)
+            if not path.exists():
+                raise FileError(name, "there is no such file")
+            matches = sorted(self.root.joinpath(name).iterdir()) if path.is_dir() else [self.root / name]
+        names = [m.relative_to(self.root).as_posix() for m in matches if not m.name.startswith(".")]
+        files = [one for one in names if self.path(one).is_file()]
+        if not files:
+            raise FileError(name, "no file is there")
+        return files
+
+    def bytes(self, name: str) -> bytes:
+        """What a file holds, unpacked where it is gzip."""
+        path = self.path(name)
+        if not path.is_file():
+            raise FileError(name, "there is no such file")
+        try:
+            with path.open("rb") as file:
+                packed = file.read(2) == b"\x1f\x8b"
+                file.seek(0)
+                reader = gzip.GzipFile(fileobj=file) if packed else file
+                content = reader.read(self.left + 1)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise FileError(name, f"damaged or truncated gzip ({error}); fetch the file again") from None
+        except OSError as error:
+            raise FileError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+        if len(content) > self.left:
+            raise FileError(name, "is too large, with what was read before; leave out what no pool needs")
+        if not content.strip():
+            raise FileError(name, "is empty")
+        self.left -= len(content)
+        return content
+
+
+def _inside(name: str) -> None:
+    posix, windows = PurePosixPath(name), PureWindowsPath(name)
+    out = posix.is_absolute() or windows.drive or windows.root or ".." in posix.parts or ".." in windows.parts
+    if not name or "\x00" in name or out:
+        raise FileError(name or "''", "is no name inside the folder; give one without '..' that starts there")
+
+
+def _unpack(archive: zipfile.ZipFile, root: Path, most: int) -> None:
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS:
+        raise FileError("zip", f"{len(members)} members are more than {MAX_MEMBERS}; put documents into one file")
+    seen: set[str] = set()
+    for member in members:
+        name = member.orig_filename
+        _inside(name.rstrip("/"))
+        kind = stat.S_IFMT(member.external_attr >> 16)
+        if "\\" in name or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise FileError(f"zip, {name}", "is no plain file or folder; pack the files themselves")
+        if member.flag_bits & 1:
+            raise FileError(f"zip, {name}", "is encrypted; pack without a password")
+        if name in seen:
+            raise FileError(f"zip, {name}", "is there twice; remove one")
+        seen.add(name)
+        target = root / name
+        if member.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(member) as packed, target.open("wb") as plain:
+            size = 0
+            while part := packed.read(1 << 20):  # what it holds counts, not what it says it holds
+                size, most = size + len(part), most - len(part)
+                if most < 0 or size > max(FREE, MAX_RATIO * member.compress_size):
+                    raise FileError(f"zip, {name}", "unpacks to too much; leave out what no pool needs")
+                plain.write(part)
+
+
+# ---- reading
+
+
+@dataclass
+class Reading:
+    """What has been read so far, and where each thing stood."""
+
+    folder: Folder
+    toml: str
+    files: Mapping[str, Any]
+    places: dict[About, tuple[str, int]] = field(default_factory=dict)
+
+    def names(self, key: str) -> list[str]:
+        """The files for a key of [files]: those named, else the first usual one that exists."""
+        given = self.files.get(key)
+        if given is None:
+            usual = next((name for name in USUAL[key] if self.folder.path(name).exists()), None)
+            return [] if usual is None else self.folder.find(usual)
+        listed = given if isinstance(given, list) and key in SEVERAL else [given]
+        if not all(isinstance(name, str) for name in listed):
+            kind = "a name or a list of names" if key in SEVERAL else "a name"
+            raise PlanError(("files", key), f"{given!r} cannot be used; give {kind}")
+        found = [file for name in listed for file in self.folder.find(name)]
+        if len(found) > 1 and key not in SEVERAL:
+            raise PlanError(("files", key), f"{given!r} stands for {len(found)} files; name one")
+        return list(dict.fromkeys(found))
+
+
+def _read(folder: Folder, toml: str) -> Plan:
+    text = folder.bytes(toml)
+    try:
+        table = tomllib.loads(text.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
+    known = ("campaign", *SETTINGS, "journey", *CROWDS, "files")
+    reading = Reading(folder, toml, {})
+    try:
+        for key in table:
+            if key not in known:
+                raise PlanError((key,), f"there is no table {key!r}; choose from {', '.join(known)}")
+        for key in known:
+            if not isinstance(table.get(key, {}), dict):
+                raise PlanError((key,), f"is a table; write [{key}]")
+        reading.files = table.pop("files", {})
+        for key in reading.files:
+            if key not in (*USUAL, "depth"):
+                raise PlanError(("files", key), f"there is no key {key!r}; choose from {', '.join((*USUAL, 'depth'))}")
+        return plan_from_table(table | _material(reading, table))
+    except PlanError as error:
+        raise _placed(error, reading, text.decode()) from None
+
+
+def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
+    """Topics and documents, as `plan_from_table` takes them."""
+    head = table.setdefault("campaign", {})
+    if "seed" not in head:
+        head["seed"] = secrets.randbits(62)
+    magnitude = head.get("protocol", "magnitude" if "magnitude" in table else None) == "magnitude"
+    preference = head.get("protocol", "preference" if "preference" in table else None) == "preference"
+    topics = _topics(reading)
+    by_label: dict[str, dict[str, Any]] = {topic["label"]: topic for topic in topics}
+    runs = _lists(reading, by_label)
+    pools = _pools(reading, by_label, runs)
+    if pools is None and len(by_label) > 1:
+        raise PlanError(("files",), f"what is judged for each of {len(by_label)} topics is missing; name runs or pool")
+    if pools is not None:
+        for label, topic in by_label.items():
+            topic["pool"] = list(pools[label])
+            if preference and runs is not None:
+                topic["systems"] = {s: list(found) for s, found in within(runs[label], pools[label]).items()}
+    documents = _documents(reading, None if pools is None else {d for pool in pools.values() for d in pool})
+    if magnitude and head.get("checks", True) is not False:
+        everything = {label: [row["label"] for row in documents] for label in by_label}
+        _checks(reading, by_label, everything if pools is None else pools, head["seed"])
+    for line, name, row in _rows(reading, "questions", ("topic", "text", "options", "correct")):
+        topic = _the(by_label, row.pop("topic"), name, line)
+        if "question" in topic:
+            raise FileError(name, f"topic {topic['label']!r} has a question already; keep one", line)
+        topic["question"] = row
+        reading.places["question", topic["label"]] = name, line
+    for line, name, row in _rows(reading, "context", ("topic", "snippets")):
+        topic = _the(by_label, row["topic"], name, line)
+        reading.places.setdefault(("context", topic["label"]), (name, line))
+        snippets = row.get("snippets")
+        if not isinstance(snippets, list):
+            raise FileError(name, f"snippets: expected a list of texts, found {snippets!r:.60}", line)
+        topic["context"] = [*topic.get("context", []), *snippets]
+    return {"topics": topics, "documents": documents}
+
+
+def _topics(reading: Reading) -> list[dict[str, Any]]:
+    topics: list[dict[str, Any]] = []
+    names = reading.names("topics")
+    if not names:
+        raise PlanError(("files", "topics"), f"is missing; name a file, or call it {USUAL['topics'][0]}")
+    for line, topic in read_topics(reading.folder.bytes(names[0]), names[0]):
+        if ("topic", topic["label"]) in reading.places:
+            raise FileError(names[0], f"label {topic['label']!r} is there already; every topic needs its own", line)
+        reading.places["topics", len(topics)] = reading.places["topic", topic["label"]] = names[0], line
+        topics.append(topic)
+    return topics
+
+
+def _lists(reading: Reading, topics: Collection[str]) -> Any:
+    """{topic: {system: documents}}; None without runs."""
+    if not (names := reading.names("runs")):
+        return None
+    parts = []
+    systems: dict[str, str] = {}
+    for name in names:
+        system = _system(name)
+        if system in systems:
+            raise FileError(name, f"is system {system!r}, as is {systems[system]}; rename one")
+        systems[system] = name
+        content = _no_parquet(reading.folder.bytes(name), name)
+        if tables.is_table(content, name):
+            parts.append(tables.runs_from_table(content, name, system=system))
+        else:
+            parts.append(trec.runs_from([(system, trec.parse(content, name, trec.RUN))]))
+    return lists_of(concatenate_runs(parts), topics)
+
+
+def _pools(reading: Reading, topics: Collection[str], runs: Any) -> dict[str, tuple[str, ...]] | None:
+    """{topic: documents}, what runs found together with what the pool file lists; None without either."""
+    names = reading.names("pool")
+    if runs is None and not names:
+        return None
+    depth = reading.files.get("depth", DEPTH)
+    pools: dict[str, dict[str, None]] = {label: {} for label in topics}
+    for label in topics if runs is not None else ():
+        try:
+            pools[label].update(dict.fromkeys(pool_of(runs[label], depth)))
+        except ArgumentError as error:
+            raise PlanError(("files", "depth"), str(error)) from None
+    form, qrels = "topic document", "topic iteration document grade"
+    for name in names:
+        for line, fields in read_fields(reading.folder.bytes(name), name, form, also=qrels):
+            topic, document = fields[0], fields[1 if len(fields) == 2 else 2]
+            _the(topics, topic, name, line)
+            pools[topic][document] = None
+            reading.places["pool", topic, document] = name, line
+    return {label: tuple(pool) for label, pool in pools.items()}
+
+
+def _documents(reading: Reading, wanted: Collection[str] | None) -> list[dict[str, Any]]:
+    """The rows of the documents that are wanted; all of them for None."""
+    names = reading.names("documents")
+    if not names:
+        raise PlanError(("files", "documents"), f"is missing; name a file, or call it {USUAL['documents'][0]}")
+    documents: list[dict[str, Any]] = []
+    for name in names:
+        for line, row in _document_rows(reading, name, wanted):
+            if wanted is not None and row["label"] not in wanted:
+                continue
+            reading.places["documents", len(documents)] = name, line
+            documents.append(row)
+            if len(documents) > MAX_DOCUMENTS:
+                raise FileError(name, f"more than {MAX_DOCUMENTS} documents; name a pool", line)
+    return documents
+
+
+def _document_rows(reading: Reading, name: str, wanted: Collection[str] | None) -> Iterator[Row]:
+    one_each = len(PurePosixPath(name).parts) > 1 or reading.files.get("documents") not in (None, name)
+    if not (name.lower().endswith(PAGES) and one_each):
+        yield from read_documents(reading.folder.bytes(name), name)
+        return
+    label = PurePosixPath(name).stem
+    if wanted is None or label in wanted:
+        yield 1, read_page(reading.folder.bytes(name), name, label)
+
+
+def _checks(reading: Reading, topics: Mapping[str, dict[str, Any]], pools: Mapping[str, Any], seed: Any) -> None:
+    """The check documents of every topic: those a file names, else by gold grades."""
+    names = reading.names("checks")
+    for name in names:
+        for line, (label, high, low) in read_fields(reading.folder.bytes(name), name, "topic high low"):
+            topic = _the(topics, label, name, line)
+            if "checks" in topic:
+                raise FileError(name, f"topic {label!r} has its checks already; keep one line", line)
+            topic["checks"] = [high, low]
+            reading.places["checks", label] = name, line
+    gold = reading.names("gold")
+    open_topics = {label: pools[label] for label, topic in topics.items() if "checks" not in topic}
+    if not gold or not open_topics or isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        return
+    content = _no_parquet(reading.folder.bytes(gold[0]), gold[0])
+    if tables.is_table(content, gold[0]):
+        judged = tables.judgments_from_table(content, gold[0], assessor="gold")
+    else:
+        judged = concatenate_judgments([trec.judgments_from([("gold", trec.parse(content, gold[0], trec.QRELS))])])
+    try:
+        found = checks_from_gold(judged, open_topics, seed)
+    except ArgumentError as error:
+        raise FileError(gold[0], str(error)) from None
+    for label, (high, low) in found.items():
+        topics[label]["checks"] = [high, low]
+        reading.places["checks", label] = gold[0], 1
+
+
+def _rows(reading: Reading, key: str, columns: tuple[str, ...]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    for name in reading.names(key):
+        for line, row in read_objects(reading.folder.bytes(name), name, columns):
+            yield line, name, row
+
+
+def _the(topics: Any, label: str, name: str, line: int) -> Any:
+    if label not in topics:
+        raise FileError(name, f"there is no topic {label!r}; add it to the topics, or remove the line", line)
+    return topics[label] if isinstance(topics, dict) else None
+
+
+def _no_parquet(content: bytes, name: str) -> bytes:
+    if content.startswith(tables.PARQUET_STARTS):
+        raise FileError(name, "is Parquet; write it as CSV, JSON Lines or in TREC's format")
+    return content
+
+
+def _system(name: str) -> str:
+    name = PurePosixPath(name).name
+    while (ending := PurePosixPath(name).suffix).lower() in ENDINGS and name != ending:
+        name = name.removesuffix(ending)
+    return name
+
+
+# ---- where it went wrong
+
+
+def _placed(error: PlanError, reading: Reading, text: str) -> FileError:
+    """The error by file and line."""
+    about = error.about
+    keys: list[About] = [about, about[:2]]
+    if about[0] in ("pool", "question", "checks", "context", "systems"):
+        keys.append(("topic", *about[1:2]))
+    place = next((reading.places[key] for key in keys if key in reading.places), None)
+    if place is None:
+        return FileError(reading.toml, str(error), _line_of(text, about))
+    by_row = about[0] in ("topics", "documents") and len(about) == 2
+    return FileError(place[0], error.problem if by_row else str(error), place[1])
+
+
+def _line_of(text: str, about: About) -> int | None:
+    """The line on which a key or its table stands in the TOML file, as far as plain looking tells."""
+    names = [str(part) for part in about]
+    section, found = "", None
+    for number, line in enumerate(text.split("\n"), start=1):
+        if heading := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):
+            section = heading[1]
+            found = number if section == names[0] else found
+        elif (key := re.match(r"\s*([\w-]+)\s*=", line)) and section == names[0] and key[1] in names[1:]:
+            return number
+    return found

@@ -1,0 +1,88 @@
+"""What a page is made of: a view, and the words of the topic and documents it speaks of.
+
+Faces (HTML, JSON) draw a `Page` and nothing else, so what is not in here cannot leak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qrowd.collect.protocols.events import Event
+from qrowd.collect.protocols.views import View
+
+
+@dataclass(frozen=True)
+class TopicText:
+    """What is judged for."""
+
+    title: str
+    description: str = ""
+    narrative: str = ""
+    context: tuple[str, ...] = ()  # stored snippets, in this assessor's order
+
+
+@dataclass(frozen=True)
+class DocumentText:
+    """What is judged. html : whether `text` is HTML, which a face must clean; plain text otherwise."""
+
+    title: str
+    text: str
+    html: bool = False
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What was typed and not yet sent."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that a face needs to draw what an assessor sees now.
+
+    campaign, title : its name and title. protocol : magnitude, grades or preference. name : the assessor's.
+    named : whoever invited them chose that name; otherwise a crowd platform sent it, as an identifier. Exports hold it.
+    view : what to show. topic : what it is about, if anything. documents : by number, those the view speaks of.
+    shown : what this page is, for the form: a later page has another. key : the form's own key, new on every page.
+    link : where a finished assessor goes (a platform's URL), None where there is none; code : what to hand in there.
+        Both only on an `EndView` or `NoneLeftView` of somebody who may have them.
+    consent : the campaign's own words for the first page. instructions : likewise, for every page.
+    preview : nothing can be answered; the page only shows what the task is like.
+    """
+
+    campaign: str
+    title: str
+    protocol: str
+    name: str
+    view: View
+    topic: TopicText | None
+    documents: dict[int, DocumentText]
+    shown: str
+    key: str
+    link: str | None = None
+    code: str | None = None
+    consent: str = ""
+    instructions: str = ""
+    draft: Draft | None = None
+    named: bool = True
+    preview: bool = False
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """An action was taken and is safe on disk.
+
+    event_id : of the last event it caused. time : when. replayed : the same form had been sent before, and this is
+    what was answered then. late : the unit had gone to somebody else: kept, and not counted. page : what comes next,
+    where the action was taken just now.
+    """
+
+    event_id: int
+    time: float
+    events: tuple[Event, ...] = ()
+    replayed: bool = False
+    late: bool = False
+    page: Page | None = None

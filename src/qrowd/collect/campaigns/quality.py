@@ -1,0 +1,263 @@
+"""How well a campaign is judged: one row per assessor, and how far they agree.
+
+The figures are those of `qrowd.agreement` and `qrowd.preferences`, over what counts; what an assessor did besides
+(steps back, failed checks, lost units) comes from the tables.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Connection, Table, func, select
+
+from qrowd.agreement.alpha import Alpha, AlphaBy, krippendorff_alpha
+from qrowd.agreement.assessors import assessor_profiles
+from qrowd.collect.campaigns import collected
+from qrowd.collect.campaigns.office import find
+from qrowd.collect.protocols import journey
+from qrowd.collect.store import assessors
+from qrowd.collect.store.assessors import AssessorRow
+from qrowd.collect.store.schema import assignment, event, judgment, preference
+from qrowd.errors import NoOverlapError, ScaleError
+from qrowd.model.judgments import Judgments
+from qrowd.model.preferences import Preferences
+
+FAST = 1 / 3  # of the median answer's seconds: what takes less is called fast
+REPLICATES = 1000  # for the interval of alpha
+CELLS = 200_000_000  # replicates times judgments, at most
+
+T = TypeVar("T")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AssessorQuality:
+    """One assessor.
+
+    id, name, provider, identified, status, excluded : as in the table; arrived, seen : times.
+    completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
+    answers : judgments or preferences given, also those that do not count.
+    seconds, active : median of an answer by the server's clock, and by the browser's; None where unknown.
+    fast : share of answers that took less than a third of the campaign's median.
+    backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
+    practice : how often the practice was done, None where there is none.
+    agreement : with the others. Judgments: beyond chance, 1 for complete agreement, see `AssessorProfiles`.
+        Preferences: share of pairs ordered as another did. None where nobody else judged the same.
+    severity : see `AssessorProfiles`; None for preferences. reasons : what makes them stand out, "" for nothing.
+    """
+
+    id: int
+    name: str
+    provider: str
+    identified: str
+    status: str
+    excluded: str | None
+    arrived: float
+    seen: float
+    completed: int
+    failed: int
+    screened_out: int
+    lost: int
+    open: int
+    answers: int
+    seconds: float | None
+    active: float | None
+    fast: float | None
+    backs: int
+    fails: int
+    practice: int | None
+    agreement: float | None = None
+    severity: float | None = None
+    reasons: str = ""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """A campaign's assessors, in the order they came, and their agreement.
+
+    alpha, by_topic : Krippendorff's, of judgments that count; None for preferences, and where no two assessors judged
+        the same document. pairs_alike : share of pairs that two assessors ordered alike, each two judgments counting
+        once; None for judgments. fast_below : seconds. why_not : why there is no agreement to tell, "" where there is.
+    """
+
+    campaign: str
+    protocol: str
+    assessors: tuple[AssessorQuality, ...]
+    alpha: Alpha | None
+    by_topic: AlphaBy | None
+    pairs_alike: float | None
+    fast_below: float | None
+    why_not: str = ""
+
+    def of(self, name: str) -> AssessorQuality | None:
+        """The row of one assessor."""
+        return next((one for one in self.assessors if one.name == name), None)
+
+
+def quality(connection: Connection, name: str, *, bootstrap: int = REPLICATES, rng: int = 1) -> Quality:
+    """How well a campaign is judged so far. It reads every answer: seconds, where there are a million.
+
+    bootstrap : replicates for the interval of alpha; fewer where there are very many judgments, 0 for no interval.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign.
+    """
+    row = find(connection, name)
+    rows, fast_below = _rows(connection, row.id, row.protocol)
+    if row.protocol == "preference":
+        held = collected.preferences(connection, name)
+        alike, pairs_alike, why_not = _alike(held)
+        rows = [replace(one, agreement=alike.get(one.name)) for one in rows]
+        return Quality(row.name, row.protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not)
+    judged = collected.judgments(connection, name)
+    profiles = _profiles(judged)
+    rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
+    replicates = min(bootstrap, CELLS // max(len(judged.value), 1))
+    alpha, why_not = _told(lambda: krippendorff_alpha(judged, bootstrap=replicates, rng=rng))
+    by_topic, _ = _told(lambda: krippendorff_alpha(judged, by="topic"))
+    return Quality(row.name, row.protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not)
+
+
+def _told(compute: Callable[[], T]) -> tuple[T | None, str]:
+    """A figure, or why there is none."""
+    try:
+        return compute(), ""
+    except (NoOverlapError, ScaleError) as error:
+        return None, str(error)
+
+
+# ---- agreement
+
+
+def _profiles(judged: Judgments) -> dict[str, dict[str, Any]]:
+    profiles, _ = _told(lambda: assessor_profiles(judged))
+    if profiles is None:
+        return {}
+    found = zip(profiles.assessors, profiles.agreement, profiles.severity, profiles.reasons, strict=True)
+    return {
+        name: {"agreement": _known(agreement), "severity": _known(severity), "reasons": reasons}
+        for name, agreement, severity, reasons in found
+    }
+
+
+def _alike(held: Preferences) -> tuple[dict[str, float], float | None, str]:
+    """By assessor the share of pairs ordered as another did, weighted by pairs; of all; and why there is none."""
+    from qrowd.preferences.agreement import pairwise_preferences  # loads compiled kernels
+
+    pairs, why_not = _told(lambda: pairwise_preferences(held))
+    if pairs is None:
+        return {}, None, why_not
+    n = pairs.n.astype(np.float64)
+    np.fill_diagonal(n, 0)
+    alike, of = np.nansum(np.where(n > 0, pairs.agreement, 0.0) * n, axis=1), n.sum(axis=1)
+    by_name = {name: float(a / b) for name, a, b in zip(pairs.assessors, alike, of, strict=True) if b}
+    return by_name, _known(pairs.mean_agreement), ""
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+# ---- what they did
+
+
+def _rows(connection: Connection, campaign_id: int, protocol: str) -> tuple[list[AssessorQuality], float | None]:
+    people = list(assessors.of_campaign(connection, campaign_id))
+    units = _units(connection, campaign_id)
+    table = preference if protocol == "preference" else judgment
+    who, seconds, active = _seconds(connection, campaign_id, table)
+    median = float(np.median(seconds)) if seconds.size else None
+    below = None if median is None else FAST * median
+    order = np.argsort(who, kind="stable")
+    who, seconds, active = who[order], seconds[order], active[order]
+    sums = _sums(connection, campaign_id, protocol)
+    rows = []
+    for one in people:
+        held = units[one.id]
+        low, high = np.searchsorted(who, (one.id, one.id + 1))
+        spent, browsers = seconds[low:high], active[low:high]
+        rows.append(
+            AssessorQuality(
+                one.id,
+                one.name,
+                one.provider,
+                one.identified,
+                one.status,
+                one.excluded,
+                one.created,
+                one.updated,
+                held["completed"],
+                held["failed"],
+                held["screened_out"],
+                held["expired"] + held["withdrawn"],
+                held["open"],
+                int(high - low),
+                float(np.median(spent)) if spent.size else None,
+                _known(np.nanmedian(browsers)) if not np.isnan(browsers).all() else None,
+                float((spent < below).mean()) if spent.size and below is not None else None,
+                *sums.get(one.id, (0, 0)),
+                _practice(one),
+            )
+        )
+    return rows, below
+
+
+def _units(connection: Connection, campaign_id: int) -> defaultdict[int, defaultdict[str, int]]:
+    query = (
+        select(assignment.c.assessor_id, assignment.c.status, func.count())
+        .where(assignment.c.campaign_id == campaign_id)
+        .group_by(assignment.c.assessor_id, assignment.c.status)
+    )
+    units: defaultdict[int, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for number, status, n in connection.execute(query):
+        units[number][status] = int(n)
+    return units
+
+
+def _seconds(connection: Connection, campaign_id: int, table: Table) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """(answers,) whose each is, and how long it took."""
+    query = (
+        select(assignment.c.assessor_id, table.c.seconds, table.c.active)
+        .select_from(assignment)
+        .join(table, table.c.assignment_id == assignment.c.id)
+        .where(assignment.c.campaign_id == campaign_id)
+    )
+    rows = connection.execute(query).all()
+    who = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+    seconds = np.fromiter((row[1] for row in rows), np.float64, len(rows))
+    active = np.fromiter((np.nan if row[2] is None else row[2] for row in rows), np.float64, len(rows))
+    return who, seconds, active
+
+
+def _sums(connection: Connection, campaign_id: int, protocol: str) -> dict[int, tuple[int, int]]:
+    """By assessor: steps back (or preferences undone), and submissions that failed a check."""
+    if protocol == "preference":
+        undone = (
+            select(event.c.assessor_id, func.count())
+            .where(event.c.campaign_id == campaign_id, event.c.kind == "undone", event.c.late.is_(False))
+            .group_by(event.c.assessor_id)
+        )
+        return {number: (int(n), 0) for number, n in connection.execute(undone)}
+    backs, fails = (_sum(assignment.c.state[key].as_integer()) for key in ("backs", "fails"))
+    query = (
+        select(assignment.c.assessor_id, backs, fails)
+        .where(assignment.c.campaign_id == campaign_id)
+        .group_by(assignment.c.assessor_id)
+    )
+    return {number: (int(a), int(b)) for number, a, b in connection.execute(query)}
+
+
+def _sum(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    return func.coalesce(func.sum(column), 0)
+
+
+def _practice(one: AssessorRow) -> int | None:
+    way = journey.from_json(one.state)
+    return way.attempts + bool(way.practised and way.texts) if way.lines else None

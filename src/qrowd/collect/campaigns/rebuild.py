@@ -1,0 +1,79 @@
+"""Working the tables out again from the log, which alone is the truth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, update
+
+from qrowd.collect.campaigns.library import Library
+from qrowd.collect.campaigns.standing import NOTHING, TABLES, Held, Person, differences
+from qrowd.collect.campaigns.turn import hold_pair, new_assignment, newcomer
+from qrowd.collect.protocols.events import Event
+from qrowd.collect.store import answers, assessors, assignments, events, materials
+from qrowd.collect.store.assignments import Slot
+from qrowd.collect.store.schema import STATE, assignment, pair_lease, slot
+from qrowd.errors import ArgumentError
+
+STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
+
+
+def rebuild(connection: Connection, name: str) -> int:
+    """Write assessors, assignments, slots and answers of a campaign anew from its events; how many those were.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign.
+    """
+    row = materials.find_campaign(connection, name)
+    if row is None:
+        raise ArgumentError(f"there is no campaign {name!r}; qrowd campaign status lists them")
+    library = Library()
+    settings = library.settings(connection, row.id)
+    people: dict[int, Person] = {}
+    held: dict[int, Held] = {}
+    status, n = "running", 0
+    for one in events.of_campaign(connection, row.id):
+        n += 1
+        event = Event(one.kind, one.data)
+        if one.assessor_id is None:  # of the campaign as a whole
+            status = STATUS.get(one.kind, status)
+            continue
+        if one.late:
+            continue
+        if one.kind == "arrived":
+            people[one.assessor_id] = newcomer(settings, row.id, one.assessor_id, event, one.time)
+        elif one.assignment_id is not None and one.kind not in ("assigned", "unit_left"):
+            held[one.assignment_id] = held[one.assignment_id].after(settings, event, one.time)
+        else:
+            person = people[one.assessor_id].after(settings, event, one.time, one.assignment_id)
+            people[one.assessor_id] = person
+            if one.kind == "assigned" and one.assignment_id is not None and one.unit_id is not None:
+                place = Slot(one.unit_id, int(one.data["slot"]), int(one.data["topic"]))
+                seed = int(one.data["seed"])
+                held[one.assignment_id] = library.beginning(
+                    connection, new_assignment(settings, person.row, one.assignment_id, place, seed, one.time)
+                )
+    _clear(connection, row.id)
+    materials.set_campaign_status(connection, row.id, status)
+    assessors.add_assessors(connection, *(person.row for person in people.values()))
+    assignments.add_assignments(connection, [work.row for work in held.values()])
+    written: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for work in held.values():
+        for table, rows, _ in differences(work.row, NOTHING, work.answers()):
+            written[table.name] += rows
+        hold_pair(connection, settings, work)
+    for table, _, _ in TABLES.values():
+        answers.save_answers(connection, table, written[table.name])
+    return n
+
+
+def _clear(connection: Connection, campaign_id: int) -> None:
+    mine = select(assignment.c.id).where(assignment.c.campaign_id == campaign_id)
+    connection.execute(delete(pair_lease).where(pair_lease.c.assignment_id.in_(mine)))
+    connection.execute(update(slot).where(slot.c.campaign_id == campaign_id).values(assignment_id=None))
+    for table in STATE:
+        if table not in (pair_lease, slot):
+            connection.execute(delete(table).where(table.c.campaign_id == campaign_id))

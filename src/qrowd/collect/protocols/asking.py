@@ -1,0 +1,58 @@
+"""What every protocol asks beside its judgments: the question about the topic before, and how it went afterwards."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from qrowd.collect.protocols.events import Event, Rate, Refusal
+from qrowd.collect.protocols.numbers import check_text
+from qrowd.collect.protocols.protocol import Question, Task
+from qrowd.collect.protocols.views import QuestionView
+
+STALE = "This page has moved on, perhaps in another tab. Reload it to see where you are."
+
+
+def question_view(task: Task, wrong: int) -> QuestionView:
+    """The question as this assessor gets it. wrong : answers so far that were."""
+    question = task.material.question or Question("", (), 0)
+    options = tuple(question.options[i] for i in task.options)
+    return QuestionView(question.text, options, wrong > 0, task.settings.attempts - wrong)
+
+
+def replied(task: Task, wrong: int, option: int) -> tuple[Event, ...]:
+    """What an answer leads to; the last attempt that is wrong, too, ends the unit.
+
+    Raises
+    ------
+    Refusal
+        There is no such option.
+    """
+    question = task.material.question
+    if question is None or not 0 <= option < len(task.options):
+        raise Refusal("option", "Choose one of the answers.", "option")
+    chosen = task.options[option]
+    correct = chosen == question.correct
+    event = Event("replied", {"shown": option, "option": chosen, "correct": correct})
+    out = not correct and wrong + 1 >= task.settings.attempts
+    return (event, Event("screened_out")) if out else (event,)
+
+
+def rated(action: Rate, longest: int) -> tuple[Event, ...]:
+    """Confidence and understanding, which complete the unit. longest : characters of the comment.
+
+    Raises
+    ------
+    Refusal
+        A number that is not 1 to 5, or a comment that cannot be kept.
+    """
+    for field in ("confidence", "understanding"):
+        if getattr(action, field) not in range(1, 6):
+            raise Refusal("rating", "Choose a number from 1 to 5 for both.", field)
+    check_text(action.comment, "comment", longest)
+    data = {"confidence": action.confidence, "understanding": action.understanding, "comment": action.comment}
+    return Event("rated", data), Event("completed")
+
+
+def clocked(active: float | None) -> float | None:
+    """Seconds as a browser says them; what no clock can show is not told."""
+    return None if active is None or not isfinite(active) or active < 0 else float(active)

@@ -1,0 +1,108 @@
+"""What people type into a box that asks for a number or a grade, and what to tell them where that is not one."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import decimal
+
+from qrowd.collect.protocols.events import Refusal
+
+LONGEST = 100  # characters of a number
+SMALLEST, LARGEST = 1e-300, 1e300
+UNSEEN = "\u200b\u200e\u200f\u2060\ufeff"  # marks without width that come along when text is pasted
+
+EXAMPLES = "for example 0.5, 10 or 250."
+ABOVE_0 = f"Enter a number greater than 0, {EXAMPLES}"
+TOO_LARGE = "This number is too large to keep. Enter a smaller one, for example 250 or 1e6."
+TOO_SMALL = "This number is too close to 0 to keep. Enter a larger one, for example 0.5 or 1e-6."
+
+_HALVES = re.compile("[\ud800-\udfff]")
+_NUMBER = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_EITHER = re.compile(r"\+?[1-9]\d{0,2},\d{3}")
+_GROUPED = re.compile(r"\+?\d{1,3}([ ,.'’_\s]\d{3})+([.,]\d*)?|\d+([ ,.'’_\s]\d+)+")
+
+
+def parse_magnitude(text: str) -> float:
+    """The number above 0 that somebody typed, with a point or a comma before the decimals.
+
+    Spaces of any width around it do not matter, and neither does in which script's digits it is written.
+
+    >>> [parse_magnitude(text) for text in ("40", ".5", "0,5", "1e3")]
+    [40.0, 0.5, 0.5, 1000.0]
+
+    Raises
+    ------
+    Refusal
+        Code "number": no number, not above 0, too far from 1 to be kept, or one that can be read in two ways: `1,000`.
+    """
+    typed = text.strip().strip(UNSEEN).strip()
+    if len(typed) > LONGEST:
+        raise _refused(ABOVE_0)
+    number = typed if typed.isascii() else _latin(typed)
+    if _EITHER.fullmatch(number):
+        thousands, decimals = number.lstrip("+").split(",")
+        raise _refused(
+            f"{typed} can be read in two ways. Write {thousands}{decimals} for a large number, or "
+            f"{thousands}.{decimals} for a small one."
+        )
+    if number.count(",") == 1 and "." not in number:
+        number = number.replace(",", ".")
+    if not _NUMBER.fullmatch(number):
+        if _GROUPED.fullmatch(number):
+            raise _refused(
+                "Write the number without spaces or marks between the digits, and a point before the decimals: 1000.5."
+            )
+        raise _refused(ABOVE_0)
+    value = float(number)
+    if float(re.split("[eE]", number)[0]) == 0:
+        raise _refused(ABOVE_0)
+    if value < SMALLEST:
+        raise _refused(TOO_SMALL)
+    if value > LARGEST:
+        raise _refused(TOO_LARGE)
+    return value
+
+
+def parse_grade(text: str, labels: tuple[str, ...]) -> float:
+    """The grade that somebody chose, from 0 to the last of `labels`.
+
+    Raises
+    ------
+    Refusal
+        Code "grade": none of them.
+    """
+    chosen = text.strip()
+    if not (chosen.isascii() and chosen.isdigit() and len(chosen) <= 4 and int(chosen) < len(labels)):
+        named = ", ".join(str(g) if label == str(g) else f"{g} ({label})" for g, label in enumerate(labels))
+        raise Refusal("grade", f"Choose one of the grades: {named}.", "text")
+    return float(int(chosen))
+
+
+def check_text(text: str, field: str, longest: int, *, required: bool = False) -> None:
+    """Whether words that somebody wrote can be kept.
+
+    Raises
+    ------
+    Refusal
+        Its code is `field`: blank where something is required, too long, or holding what no database keeps.
+    """
+    if required and not text.strip():
+        raise Refusal(field, "Say in a few words why you chose this, for example what the document tells.", field)
+    if len(text) > longest:
+        raise Refusal(field, f"Use at most {longest:,} characters; these are {len(text):,}.", field)
+    if not storable(text):
+        raise Refusal(field, "There is a character in it that cannot be kept. Please type it again.", field)
+
+
+def storable(text: str) -> bool:
+    """Whether every database keeps the text: no NUL, no half of a character."""
+    return "\0" not in text and not _HALVES.search(text)
+
+
+def _latin(text: str) -> str:
+    """The digits of any script as 0 to 9, and the decimal separator of Arabic and Persian keyboards as a point."""
+    return "".join("." if c == "\u066b" else str(decimal(c)) if c.isdecimal() else c for c in text)
+
+
+def _refused(message: str) -> Refusal:
+    return Refusal("number", message, "text")

@@ -1,0 +1,428 @@
+"""Preferences: two documents of a topic side by side, and which one is better.
+
+    question -> pairs -> rating -> completed        (or: question -> screened_out)
+
+Which pair comes next, and when it is enough, is decided on a `Board`: what this assessor found out, or what all
+assessors of the topic did together.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, sections 3.1
+and 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from math import ceil, log2
+from typing import Any, Literal
+
+import numpy as np
+
+from qrowd.collect.protocols.asking import STALE, clocked, question_view, rated, replied
+from qrowd.collect.protocols.board import Board, Pair
+from qrowd.collect.protocols.events import Action, Event, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
+from qrowd.collect.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
+from qrowd.collect.protocols.settings import PreferenceSettings
+from qrowd.collect.protocols.views import EndView, NoneLeftView, PairView, RatingView, View
+from qrowd.preferences.scheduling import KeepPreferred, Order, Systems, make_order, may_stop
+
+Phase = Literal["question", "arriving", "pairs", "rating", "completed", "screened_out"]
+
+OVER = "This topic is finished; nothing in it can be changed any more."
+LONGEST_COMMENT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The pair on the page.
+
+    pair : its number. new, at_most, removed : as in `PairView`. markable : whether left and right may be marked as Bad.
+    since : when it came up.
+    """
+
+    pair: int
+    left: int
+    right: int
+    new: Literal["left", "right", "both"]
+    at_most: int
+    removed: bool
+    markable: tuple[bool, bool]
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A judgment or mark that stands. choice : "bad-left" and "bad-right" are marks."""
+
+    pair: int
+    left: int
+    right: int
+    choice: Literal["left", "right", "duplicates", "bad-left", "bad-right"]
+    strength: int
+    seconds: float
+    active: float | None
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceState:
+    """How far an assessor is with a topic.
+
+    shown : the pair on the page, or the last one. said : what stands, oldest first. n_pairs : shown so far.
+    wrong : answers to the question. looked_up : how often the context was opened. ending : why the pairs ended.
+    """
+
+    phase: Phase
+    shown: Shown | None = None
+    said: tuple[Said, ...] = ()
+    n_pairs: int = 0
+    wrong: int = 0
+    looked_up: int = 0
+    ending: Literal["", "stopped", "finished", "all_bad", "waiting"] = ""
+    confidence: int | None = None
+    understanding: int | None = None
+    comment: str = ""
+
+
+class PreferenceProtocol(Protocol[PreferenceState]):
+    """Two documents at a time.
+
+    Before the first pair, and where a document on the page was removed by somebody else, `resume` says what comes next.
+    """
+
+    name = "preference"
+    checked = False
+
+    def new(self, task: Task, at: float) -> PreferenceState:
+        return PreferenceState("question" if task.material.question is not None else "arriving")
+
+    def decide(
+        self, task: Task, state: PreferenceState, action: Action, at: float, board: Board | None = None
+    ) -> tuple[Event, ...]:
+        """What an action leads to: what happened, then the next pair ("offered") or why there is none.
+
+        board : as it is before the action, at this assignment's turn (`Board.turn`). An assessor who judges alone needs
+            none: the state has it all.
+        """
+        if self.status(state) != "open":
+            raise Refusal("over", OVER)
+        match state.phase, action:
+            case "question", Reply(option):
+                events = replied(task, state.wrong, option)
+                if not events[0].data["correct"]:
+                    return events
+                asked = self.evolve(task, state, events[0], at)
+                return (*events, *self._next(task, asked, at, _board(task, state, board)))
+            case "question" | "pairs", LookUp():
+                if not task.material.n_snippets:
+                    raise Refusal("context", "There is no further context for this topic.")
+                return (Event("looked_up", {"pair": state.shown.pair if state.shown else None}),)
+            case "pairs", Prefer() | MarkBad() | Undo():
+                if state.shown is None or action.pair != state.shown.pair:
+                    raise Refusal("stale", STALE, "pair")
+                now = _board(task, state, board)
+                if isinstance(action, Undo):
+                    return self._undone(task, state, at, now)
+                event = (_preferred if isinstance(action, Prefer) else _marked)(task, state.shown, action, at)
+                after = now.after(now.me, event, at)
+                return (event, *self._next(task, self.evolve(task, state, event, at), at, after))
+            case "rating", Rate():
+                return rated(action, LONGEST_COMMENT)
+        raise Refusal("stale", STALE)
+
+    def resume(
+        self, task: Task, state: PreferenceState, board: Board | None, at: float, removed: int | None = None
+    ) -> tuple[Event, ...]:
+        """The first pair of an assignment, or another one where a document on its page is Bad by now; else nothing.
+
+        board : as it is now, at this assignment's turn. removed : the document, if somebody else just removed it.
+        """
+        if state.phase == "arriving":
+            return self._next(task, state, at, _board(task, state, board))
+        if state.phase != "pairs" or state.shown is None:
+            return ()
+        now = _board(task, state, board)
+        shown = (state.shown.left, state.shown.right)
+        gone = [d for d in shown if d == removed or now.state.bad[now.places[d]]]
+        if not gone:
+            return ()
+        event = Event("withdrawn", {"pair": state.shown.pair, "document": gone[0]})
+        return (event, *self._next(task, state, at, now.after(now.me, event, at), removed=True))
+
+    def offered(self, state: PreferenceState) -> tuple[int, int] | None:
+        return None if state.phase != "pairs" or state.shown is None else (state.shown.left, state.shown.right)
+
+    def evolve(self, task: Task, state: PreferenceState, event: Event, at: float) -> PreferenceState:
+        data = event.data
+        match event.kind:
+            case "replied":
+                return replace(state, phase="arriving") if data["correct"] else replace(state, wrong=state.wrong + 1)
+            case "offered":
+                shown = Shown(**{**data, "markable": tuple(data["markable"])}, since=at)
+                return replace(state, phase="pairs", shown=shown, n_pairs=data["pair"] + 1)
+            case "preferred" | "marked_bad":
+                choice: Any = data["choice"] if event.kind == "preferred" else f"bad-{data['side']}"
+                given = Said(
+                    data["pair"],
+                    data["left"],
+                    data["right"],
+                    choice,
+                    data.get("strength", 1),
+                    data["seconds"],
+                    data["active"],
+                    at,
+                )
+                return replace(state, said=(*state.said, given))
+            case "undone":
+                return replace(state, said=state.said[:-1])
+            case "looked_up":
+                return replace(state, looked_up=state.looked_up + 1)
+            case "stopped" | "finished" | "all_bad" | "waiting":
+                return replace(state, phase="rating", ending=event.kind)
+            case "rated":
+                return replace(state, **{key: data[key] for key in ("confidence", "understanding", "comment")})
+            case "completed" | "screened_out":
+                return replace(state, phase=event.kind)
+        return state
+
+    def view(self, task: Task, state: PreferenceState) -> View:
+        settings: PreferenceSettings = task.settings
+        match state.phase:
+            case "question":
+                return question_view(task, state.wrong)
+            case "arriving":
+                return NoneLeftView(None, False)
+            case "pairs":
+                shown = state.shown
+                assert shown is not None  # a pair was offered
+                return PairView(
+                    shown.pair,
+                    shown.left,
+                    shown.right,
+                    shown.new,
+                    shown.at_most,
+                    may_undo=bool(state.said),
+                    definitely=settings.definitely,
+                    duplicates=settings.duplicates,
+                    may_mark_bad=settings.bad and any(shown.markable),
+                    has_context=task.material.n_snippets > 0,
+                    removed=shown.removed,
+                )
+            case "rating":
+                return RatingView()
+            case outcome:
+                return EndView(outcome, early=state.ending == "stopped")
+
+    def status(self, state: PreferenceState) -> Status:
+        return state.phase if state.phase in ("completed", "screened_out") else "open"
+
+    def rows(self, task: Task, state: PreferenceState) -> Rows:
+        preferences, bad = [], []
+        for number, one in enumerate(state.said):
+            if one.choice in ("left", "right", "duplicates"):
+                preferences.append(
+                    PreferenceRow(
+                        number, one.left, one.right, one.choice, one.strength, one.seconds, one.active, one.time
+                    )
+                )
+            else:
+                document = one.left if one.choice == "bad-left" else one.right
+                bad.append(BadRow(document, number, one.seconds, one.time))
+        return Rows(preferences=tuple(preferences), bad=tuple(bad))
+
+    def to_json(self, state: PreferenceState) -> dict[str, Any]:
+        data = asdict(state)
+        if state.shown is not None:
+            data["shown"]["markable"] = list(state.shown.markable)
+        return data | {"said": [asdict(one) for one in state.said]}
+
+    def from_json(self, data: Mapping[str, Any]) -> PreferenceState:
+        shown = data["shown"]
+        if shown is not None:
+            shown = Shown(**{**shown, "markable": tuple(shown["markable"])})
+        return PreferenceState(**{**data, "shown": shown, "said": tuple(Said(**one) for one in data["said"])})
+
+    # ---- what comes next
+
+    def _next(
+        self, task: Task, state: PreferenceState, at: float, board: Board, *, removed: bool = False
+    ) -> tuple[Event, ...]:
+        """The next pair, or the end of the pairs. board : with everything that happened so far."""
+        ending: str | None = _over(task, board)
+        if ending is None:
+            kept = _kept(state.said)
+            chosen = board.choose(_order_of(task), -1 if kept is None else board.places[kept])
+            if not isinstance(chosen, str):
+                left, right = _sides(task, state, (board.documents[chosen[0]], board.documents[chosen[1]]))
+                return (_offer(task, state, board, left, right, removed),)
+            ending = chosen
+        asks = task.settings.rating and state.said
+        return (Event(ending),) if asks else (Event(ending), Event("completed"))
+
+    def _undone(self, task: Task, state: PreferenceState, at: float, board: Board) -> tuple[Event, ...]:
+        """The last judgment or mark of this assessor is taken back, and its pair is asked again if it is open."""
+        if not state.said:
+            raise Refusal("undo", "There is nothing to take back.")
+        last = state.said[-1]
+        event = Event("undone", {"pair": last.pair, "left": last.left, "right": last.right, "choice": last.choice})
+        after, now = self.evolve(task, state, event, at), board.after(board.me, event, at)
+        if now.may_ask((now.places[last.left], now.places[last.right])):
+            return (event, _offer(task, after, now, last.left, last.right, False))
+        return (event, *self._next(task, after, at, now))
+
+
+# ---- what an action has to be, and what it then says
+
+
+def _preferred(task: Task, shown: Shown, action: Any, at: float) -> Event:
+    settings: PreferenceSettings = task.settings
+    if action.choice not in ("left", "right", *(("duplicates",) if settings.duplicates else ())):
+        raise Refusal("choice", "Choose the left or the right document.", "choice")
+    if action.definitely and (not settings.definitely or action.choice == "duplicates"):
+        raise Refusal("definitely", "Choose one document, without saying how much better it is.", "definitely")
+    return Event(
+        "preferred",
+        {"choice": action.choice, "strength": 2 if action.definitely else 1} | _context(shown, action.active, at),
+    )
+
+
+def _marked(task: Task, shown: Shown, action: Any, at: float) -> Event:
+    if not task.settings.bad or action.side not in ("left", "right"):
+        raise Refusal("bad", "This document cannot be removed; choose the better one of the two.", "side")
+    if not shown.markable[action.side == "right"]:
+        raise Refusal("bad", "This document was compared before and cannot be removed any more.", "side")
+    document = shown.left if action.side == "left" else shown.right
+    return Event("marked_bad", {"side": action.side, "document": document} | _context(shown, action.active, at))
+
+
+def _context(shown: Shown, active: float | None, at: float) -> dict[str, Any]:
+    """Of which pair it was said, and how long that took by both clocks; what no clock can show is not told."""
+    took = {"seconds": max(at - shown.since, 0.0), "active": clocked(active)}
+    return {"pair": shown.pair, "left": shown.left, "right": shown.right, **took}
+
+
+# ---- what comes next
+
+
+def _board(task: Task, state: PreferenceState, board: Board | None) -> Board:
+    """The board; of somebody who judges alone also without one."""
+    if board is not None:
+        return board
+    said = [
+        Event("marked_bad", {"left": one.left, "right": one.right, "side": one.choice[4:]})
+        if one.choice.startswith("bad")
+        else Event("preferred", {"left": one.left, "right": one.right, "choice": one.choice})
+        for one in state.said
+    ]
+    return Board.of(task.material.documents, [(0, event, 0.0) for event in said])
+
+
+def _over(task: Task, board: Board) -> Literal["stopped", "all_bad"] | None:
+    """Why no pair is needed any more, if so: documents are Bad one and all, or how systems compare is settled for good.
+
+    With several systems every two of them must be settled. What others are being asked may still come out any way.
+    """
+    n_bad = int(board.state.bad.sum())
+    if n_bad and n_bad >= len(board.documents) - 1 and not board.state.n_preferences:
+        return "all_bad"  # the last one has nobody to meet, and nobody liked it
+    settings: PreferenceSettings = task.settings
+    systems = _systems(task.material, settings.measure) if settings.stop else None
+    if systems is None:
+        return None
+    others = [offer.pair for one, offer in board.offered.items() if one != board.me]
+    later_bad = settings.later_bad if settings.bad else "none"
+    return "stopped" if may_stop(board.state.beside(others), systems, later_bad=later_bad).stop else None
+
+
+def _offer(task: Task, state: PreferenceState, board: Board, left: int, right: int, removed: bool) -> Event:
+    before = state.shown
+    same = (before is not None and before.left == left, before is not None and before.right == right)
+    most = _at_most(task.settings, state, board)
+    unseen = task.settings.later_bad == "unseen"
+    data = {
+        "pair": state.n_pairs,
+        "left": left,
+        "right": right,
+        "new": "right" if same == (True, False) else "left" if same == (False, True) else "both",
+        "at_most": max(1, most if before is None else min(most, before.at_most)),
+        "removed": removed,
+        "markable": [not (unseen and bool(board.state.seen[board.places[d]])) for d in (left, right)],
+    }
+    return Event("offered", data)
+
+
+def _at_most(settings: PreferenceSettings, state: PreferenceState, board: Board) -> int:
+    """How many pairs can still come: each one closes at least itself. Sorts end sooner where nothing disturbs them."""
+    open_now = board.state.open
+    n_open = int(open_now.sum()) // 2
+    if board.pair_redundancy > 1:
+        mine = {frozenset((f.first, f.second)) for f in board.facts if f.assignment == board.me and f.kind != "bad"}
+        n_open -= sum(bool(open_now[tuple(pair)]) for pair in mine)
+    n = len(board.documents)
+    if settings.sharing == "own" and not settings.bad and not settings.duplicates and n > 1:
+        if settings.order == "merge":
+            return min(n_open, n * ceil(log2(n)) - (1 << ceil(log2(n))) + 1 - len(state.said))
+        if settings.order == "insertion":
+            return min(n_open, sum(ceil(log2(i)) for i in range(2, n + 1)) - len(state.said))
+    return n_open
+
+
+def _kept(said: Sequence[Said]) -> int | None:
+    """The document that stays: the preferred one, or the other one where one was removed. Of two duplicates the one
+    that had stayed before does, else the left one."""
+    kept: int | None = None
+    for one in said:
+        if one.choice in ("left", "bad-right"):
+            kept = one.left
+        elif one.choice in ("right", "bad-left"):
+            kept = one.right
+        elif kept not in (one.left, one.right):
+            kept = one.left
+    return kept
+
+
+def _sides(task: Task, state: PreferenceState, pair: Pair) -> Pair:
+    """Left and right: a kept document stays on its side, everything else is a coin's choice, tossed by the seed."""
+    one, two = pair
+    shown, kept = state.shown, _kept(state.said)
+    if task.settings.order in ("keep-preferred", "kept") and shown is not None and kept in pair:
+        other = two if kept == one else one
+        if kept == shown.left:
+            return kept, other
+        if kept == shown.right:
+            return other, kept
+    return pair if np.random.default_rng([task.seed, state.n_pairs]).integers(2) else (two, one)
+
+
+def _order_of(task: Task) -> Order:
+    """Each assessor has an order by chance; those who sort or play a tournament together must do so by the same."""
+    settings: PreferenceSettings = task.settings
+    if settings.order in ("keep-preferred", "kept"):
+        return _kept_order(task.material.documents, task.documents)
+    together = settings.sharing == "shared"
+    return _order(task.material, settings, tuple(sorted(task.material.documents)) if together else task.seed)
+
+
+@lru_cache(maxsize=256)
+def _kept_order(documents: tuple[int, ...], sequence: tuple[int, ...]) -> Order:
+    places = {document: place for place, document in enumerate(documents)}
+    return KeepPreferred([places[document] for document in sequence])
+
+
+@lru_cache(maxsize=256)
+def _order(material: Material, settings: PreferenceSettings, seed: int | tuple[int, ...]) -> Order:
+    name = settings.order
+    if name == "utility" and settings.utility != "change":
+        name = settings.utility
+    return make_order(name, len(material.documents), _systems(material, settings.measure), rng=seed)
+
+
+@lru_cache(maxsize=8)  # up to 40 MB each, for 200 documents and 63 systems
+def _systems(material: Material, measure: str) -> Systems | None:
+    """The rankings to compare; None where there are fewer than two. Documents outside the topic's are left out."""
+    if len(material.systems) < 2:
+        return None
+    places = {document: place for place, document in enumerate(material.documents)}
+    rankings = [[places[d] for d in ranking if d in places] for ranking in material.systems]
+    return Systems.of(rankings, len(places), weight="lower" if measure == "wpref" else "none")

@@ -1,0 +1,178 @@
+"""What every protocol is: a machine that turns actions into events, and events into a state.
+
+Nothing here knows of a database, a page or a clock: time is a number that comes in, chance is the task's seed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from qrowd.collect.protocols.events import Action, Event
+from qrowd.collect.protocols.views import View
+
+Status = Literal["open", "completed", "failed", "screened_out"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a topic, to see whether it was understood. correct : which option, from 0."""
+
+    text: str
+    options: tuple[str, ...]
+    correct: int
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a unit is made of, before it is somebody's.
+
+    documents : their numbers. high, low : the check documents, among them; None where there are none.
+    systems : for each system its documents, best first (for schedulers). n_snippets : of stored context.
+    """
+
+    documents: tuple[int, ...]
+    high: int | None = None
+    low: int | None = None
+    question: Question | None = None
+    systems: tuple[tuple[int, ...], ...] = ()
+    n_snippets: int = 0
+
+
+@dataclass(frozen=True)
+class Task:
+    """A unit as one assessor gets it: everything that chance decides has been decided by `seed`.
+
+    documents : as shown. options : the question's options as shown, by their place in `material.question.options`.
+    snippets : the order of the stored context.
+    """
+
+    material: Material
+    settings: Any  # the protocol's own
+    seed: int
+    documents: tuple[int, ...]
+    options: tuple[int, ...] = ()
+    snippets: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class JudgmentRow:
+    """What was said of one document; `value` is None for "cannot tell"."""
+
+    position: int
+    document: int
+    value: float | None
+    raw: str
+    reason: str
+    seconds: float
+    active: float | None
+    visits: int
+    revisions: int
+    time: float
+
+
+@dataclass(frozen=True)
+class PreferenceRow:
+    """What was said of one pair; strength is 2 for "definitely"."""
+
+    number: int
+    left: int
+    right: int
+    choice: Literal["left", "right", "duplicates"]
+    strength: int
+    seconds: float
+    active: float | None
+    time: float
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A document that was removed from all further pairs, at pair `number`."""
+
+    document: int
+    number: int
+    seconds: float
+    time: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    """All that a state says, as rows to count."""
+
+    judgments: tuple[JudgmentRow, ...] = ()
+    preferences: tuple[PreferenceRow, ...] = ()
+    bad: tuple[BadRow, ...] = ()
+
+
+S = TypeVar("S")
+
+
+class Protocol(ABC, Generic[S]):
+    """How judgments of one kind are collected. One value each; found by name in `PROTOCOLS`.
+
+    checked : whether judgments count only once the whole unit has passed its checks.
+    """
+
+    name: str
+    checked: bool
+
+    @abstractmethod
+    def new(self, task: Task, at: float) -> S:
+        """The state of a unit that was assigned at this time, before anything happened."""
+
+    @abstractmethod
+    def evolve(self, task: Task, state: S, event: Event, at: float) -> S:
+        """The state after an event. Never refuses: what is in the log has happened."""
+
+    @abstractmethod
+    def decide(self, task: Task, state: S, action: Action, at: float, board: Any = None) -> tuple[Event, ...]:
+        """What an action leads to.
+
+        board : what is known of the topic from everybody; only preference judging asks for it.
+
+        Raises
+        ------
+        Refusal
+            The action is not possible now, or what was typed cannot be used. Nothing happened.
+        """
+
+    @abstractmethod
+    def view(self, task: Task, state: S) -> View:
+        """What the assessor sees."""
+
+    @abstractmethod
+    def status(self, state: S) -> Status:
+        """Whether the unit goes on, and how it ended."""
+
+    @abstractmethod
+    def rows(self, task: Task, state: S) -> Rows:
+        """What has been said, as far as it stands now."""
+
+    @abstractmethod
+    def to_json(self, state: S) -> dict[str, Any]:
+        """The state as JSON values."""
+
+    @abstractmethod
+    def from_json(self, data: Mapping[str, Any]) -> S:
+        """The state again."""
+
+    def resume(self, task: Task, state: S, board: Any, at: float, removed: int | None = None) -> tuple[Event, ...]:
+        """What follows by itself once a unit is assigned, or once somebody else removed a document from the board."""
+        return ()
+
+    def offered(self, state: S) -> tuple[int, int] | None:
+        """The documents of the pair that is on the page, where pages show pairs."""
+        return None
+
+    def task(self, settings: Any, material: Material, seed: int) -> Task:
+        """The unit as one assessor gets it; the same seed gives the same task, for ever."""
+        import numpy as np
+
+        rng = np.random.default_rng(seed)
+        documents = tuple(material.documents[i] for i in rng.permutation(len(material.documents)))
+        n_options = len(material.question.options) if material.question is not None else 0
+        options = tuple(int(i) for i in rng.permutation(n_options))
+        snippets = tuple(int(i) for i in rng.permutation(material.n_snippets))
+        return Task(material, settings, seed, documents, options, snippets)

@@ -1,0 +1,380 @@
+"""Documents one after another: what judging by magnitudes and judging by grades have in common.
+
+    question -> documents -> (revision -> documents ...) -> rating -> completed | failed | screened_out
+
+Positions stand for documents as they are shown, from 0, and never change. The page moves on by itself to the first
+position without an answer, then to those that were put off; it may be sent back to any that was seen.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Literal
+
+from qrowd.collect.protocols.asking import STALE, clocked, question_view, rated, replied
+from qrowd.collect.protocols.events import Action, CannotTell, Event, GoOn, GoTo, Judge, Postpone, Rate, Refusal, Reply
+from qrowd.collect.protocols.numbers import check_text
+from qrowd.collect.protocols.protocol import JudgmentRow, Protocol, Rows, Status, Task
+from qrowd.collect.protocols.views import (
+    DocumentView,
+    EndView,
+    Given,
+    Grade,
+    RatingView,
+    RevisionView,
+    View,
+)
+
+Phase = Literal["question", "documents", "revision", "rating", "completed", "failed", "screened_out"]
+
+OVER = "This set of documents is finished; nothing in it can be changed any more."
+NOT_YET = "This document has not been reached yet. Judge the one that is shown first."
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What is known of one position.
+
+    answer : "" while there is none. text : as typed or chosen. value : what it stands for; None for "cannot tell".
+    seconds : by the server's clock, all visits together. active : by the browser's, where it told.
+    attentive : the smaller of the two, visit by visit; the server's where the browser did not tell.
+    visits : how often the page was shown. revisions : how often the answer was changed. time : of the last change.
+    """
+
+    answer: Literal["", "judged", "cannot_tell"] = ""
+    text: str = ""
+    reason: str = ""
+    value: float | None = None
+    seconds: float = 0.0
+    active: float | None = None
+    attentive: float = 0.0
+    visits: int = 0
+    revisions: int = 0
+    time: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceState:
+    """How far a unit has come.
+
+    places : (n,) one per position. position : the one now shown, while there are documents to judge.
+    resume : the position left by stepping back, where the page returns to; None where it was not left.
+    postponed : positions put off, longest first. since : when the page now shown came up.
+    wrong : answers to the question. backs : steps to an earlier position. fails : submissions that failed a check.
+    """
+
+    phase: Phase
+    places: tuple[Place, ...]
+    since: float
+    position: int = 0
+    resume: int | None = None
+    postponed: tuple[int, ...] = ()
+    wrong: int = 0
+    backs: int = 0
+    fails: int = 0
+    confidence: int | None = None
+    understanding: int | None = None
+    comment: str = ""
+
+    @property
+    def revising(self) -> bool:
+        """Whether the documents are looked at again after a failed check."""
+        return self.fails > 0
+
+
+_fields = attrgetter(*Place.__slots__)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the checks of a whole unit found.
+
+    ordered : H has the higher magnitude (check c). unhurried : every document took its time (check d).
+    Either is True where it was not asked.
+    """
+
+    ordered: bool
+    unhurried: bool
+
+    @property
+    def passed(self) -> bool:
+        return self.ordered and self.unhurried
+
+
+class Sequence(Protocol[SequenceState]):
+    """A protocol for documents one after another; what differs is how an answer is read, and the checks."""
+
+    # ---- what differs
+
+    @abstractmethod
+    def value(self, task: Task, text: str) -> float:
+        """What an answer stands for; refuses those that stand for nothing."""
+
+    def grades(self, task: Task) -> tuple[Grade, ...]:
+        """The scale that the page offers, lowest grade first."""
+        return ()
+
+    def check(self, task: Task, state: SequenceState) -> Checked | None:
+        """What the checks say of a unit that is all answered; None where there are none."""
+        return None
+
+    def revisions(self, task: Task) -> int:
+        """How often a unit that failed may be submitted again; -1 for any number."""
+        return 0
+
+    def may_postpone(self, task: Task, state: SequenceState) -> bool:
+        """Whether the document now shown may be judged later."""
+        return False
+
+    def may_not_tell(self, task: Task, state: SequenceState) -> bool:
+        """Whether "I can't tell" is an answer to the document now shown."""
+        return False
+
+    # ---- what is the same
+
+    def new(self, task: Task, at: float) -> SequenceState:
+        state = SequenceState("question", (Place(),) * len(task.documents), at)
+        return state if task.material.question is not None else _show(replace(state, phase="documents"), 0)
+
+    def decide(
+        self, task: Task, state: SequenceState, action: Action, at: float, board: Any = None
+    ) -> tuple[Event, ...]:
+        if self.status(state) != "open":
+            raise Refusal("over", OVER)
+        match state.phase, action:
+            case "question", Reply(option):
+                return replied(task, state.wrong, option)
+            case "documents", Judge() | CannotTell():
+                return self._answered(task, state, action, at)
+            case "documents", Postpone(position):
+                _now_shown(state, position)
+                if not self.may_postpone(task, state):
+                    raise Refusal(
+                        "postpone", "This document cannot be put off: it is the last one, or all are due now."
+                    )
+                return (Event("postponed", {"position": position}),)
+            case "documents", GoTo(position):
+                return _gone(state, position)
+            case "documents", GoOn() if state.revising:
+                submitted = Event("submitted", {"position": state.position})
+                return (submitted, *self._submitted(task, self.evolve(task, state, submitted, at)))
+            case "revision", GoOn():
+                return (Event("looked_again"),)
+            case "rating", Rate():
+                return rated(action, task.settings.max_reason)
+        raise Refusal("stale", STALE)
+
+    def _answered(self, task: Task, state: SequenceState, action: Judge | CannotTell, at: float) -> tuple[Event, ...]:
+        _now_shown(state, action.position)
+        data: dict[str, Any] = {"position": action.position, "reason": action.reason, "active": clocked(action.active)}
+        if isinstance(action, Judge):
+            event = Event("judged", data | {"text": action.text, "value": self.value(task, action.text)})
+        else:
+            if not self.may_not_tell(task, state):
+                raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
+            event = Event("cannot_tell", data)
+        asked = task.settings.reason
+        if asked == "none" and action.reason:
+            raise Refusal("reason", "No reason is asked for here.", "reason")
+        check_text(action.reason, "reason", task.settings.max_reason, required=asked == "required")
+        after = self.evolve(task, state, event, at)
+        moved_on = after.position != state.position
+        return (event,) if moved_on else (event, *self._submitted(task, after))
+
+    def _submitted(self, task: Task, state: SequenceState) -> tuple[Event, ...]:
+        """What becomes of a unit in which every position has its answer."""
+        found = self.check(task, state)
+        if found is None or found.passed:
+            first = Event("finished") if found is None else _checked(found)
+            return (first,) if task.settings.rating else (first, Event("completed"))
+        revisions = self.revisions(task)
+        out_of_tries = revisions != -1 and state.fails >= revisions
+        return (_checked(found), Event("failed")) if out_of_tries else (_checked(found),)
+
+    def evolve(self, task: Task, state: SequenceState, event: Event, at: float) -> SequenceState:
+        data = event.data
+        match event.kind:
+            case "judged" | "cannot_tell":
+                return _move_on(_answer(_timed(state, at, data["active"]), event, at), data["position"])
+            case "stepped_back" | "stepped_forward":
+                backs = state.backs + (event.kind == "stepped_back")
+                return _step(replace(_timed(state, at), backs=backs), data["position"])
+            case "postponed":
+                position = data["position"]
+                queue = (*(p for p in state.postponed if p != position), position)
+                return _move_on(replace(_timed(state, at), postponed=queue, resume=None), position)
+            case "submitted":
+                return replace(_timed(state, at), resume=None)
+            case "checked":
+                if data["passed"]:
+                    return replace(state, phase="rating", since=at)
+                return replace(state, phase="revision", fails=state.fails + 1, since=at)
+            case "looked_again":
+                return _show(replace(state, phase="documents", since=at), 0)
+            case "finished":
+                return replace(state, phase="rating", since=at)
+            case "replied":
+                if not data["correct"]:
+                    return replace(state, wrong=state.wrong + 1, since=at)
+                return _show(replace(state, phase="documents", since=at), 0)
+            case "rated":
+                said = {key: data[key] for key in ("confidence", "understanding", "comment")}
+                return replace(state, since=at, **said)
+            case "completed" | "failed" | "screened_out":
+                return replace(state, phase=event.kind, since=at)
+        return state
+
+    def view(self, task: Task, state: SequenceState) -> View:
+        match state.phase:
+            case "documents":
+                place = state.places[state.position]
+                return DocumentView(
+                    state.position,
+                    len(state.places),
+                    task.documents[state.position],
+                    Given(place.text, place.reason, place.answer == "cannot_tell") if place.answer else None,
+                    tuple(place.answer != "" for place in state.places),
+                    tuple(p in state.postponed for p in range(len(state.places))),
+                    self.grades(task),
+                    task.settings.reason,
+                    self.may_postpone(task, state),
+                    self.may_not_tell(task, state),
+                    state.revising,
+                )
+            case "revision":
+                left = self.revisions(task)
+                return RevisionView(len(state.places), left if left == -1 else left - state.fails + 1)
+            case "rating":
+                return RatingView()
+            case "completed" | "failed" | "screened_out":
+                return EndView(state.phase)
+        return question_view(task, state.wrong)
+
+    def status(self, state: SequenceState) -> Status:
+        match state.phase:
+            case "completed" | "failed" | "screened_out":
+                return state.phase
+        return "open"
+
+    def rows(self, task: Task, state: SequenceState) -> Rows:
+        return Rows(
+            tuple(
+                JudgmentRow(
+                    position,
+                    task.documents[position],
+                    place.value,
+                    place.text,
+                    place.reason,
+                    place.seconds,
+                    place.active,
+                    place.visits,
+                    place.revisions,
+                    place.time,
+                )
+                for position, place in enumerate(state.places)
+                if place.answer
+            )
+        )
+
+    def to_json(self, state: SequenceState) -> dict[str, Any]:
+        data = {name: getattr(state, name) for name in SequenceState.__slots__}
+        return data | {"places": [list(_fields(p)) for p in state.places], "postponed": list(state.postponed)}
+
+    def from_json(self, data: Mapping[str, Any]) -> SequenceState:
+        places = tuple(Place(*place) for place in data["places"])
+        return SequenceState(**{**data, "places": places, "postponed": tuple(data["postponed"])})
+
+
+# ---- what an action has to be, and what it then says
+
+
+def _now_shown(state: SequenceState, position: int) -> None:
+    if not 0 <= position < len(state.places):
+        raise Refusal("position", f"There is no such document; they go from 1 to {len(state.places)}.", "position")
+    if position != state.position:
+        raise Refusal("stale", STALE, "position")
+
+
+def _gone(state: SequenceState, position: int) -> tuple[Event, ...]:
+    if not 0 <= position < len(state.places):
+        raise Refusal("position", f"There is no such document; they go from 1 to {len(state.places)}.", "position")
+    if position == state.position:
+        raise Refusal("position", "This is the document that is shown.", "position")
+    if not (state.places[position].answer or position in state.postponed or position == _frontier(state)):
+        raise Refusal("position", NOT_YET, "position")
+    kind = "stepped_back" if position < state.position else "stepped_forward"
+    return (Event(kind, {"from": state.position, "position": position}),)
+
+
+def _checked(found: Checked) -> Event:
+    return Event("checked", {"passed": found.passed, "ordered": found.ordered, "unhurried": found.unhurried})
+
+
+# ---- what an event does
+
+
+def _frontier(state: SequenceState) -> int | None:
+    """The position whose turn it is: the first without an answer, those put off last; None where all have one."""
+    for position, place in enumerate(state.places):
+        if not place.answer and position not in state.postponed:
+            return position
+    return state.postponed[0] if state.postponed else None
+
+
+def _show(state: SequenceState, position: int) -> SequenceState:
+    place = state.places[position]
+    return replace(_put(state, position, replace(place, visits=place.visits + 1)), position=position)
+
+
+def _put(state: SequenceState, position: int, place: Place) -> SequenceState:
+    return replace(state, places=(*state.places[:position], place, *state.places[position + 1 :]))
+
+
+def _timed(state: SequenceState, at: float, active: float | None = None) -> SequenceState:
+    """The time since the page came up goes to the document it showed."""
+    place = state.places[state.position]
+    seconds = max(at - state.since, 0.0)
+    timed = replace(
+        place,
+        seconds=place.seconds + seconds,
+        active=place.active if active is None else (place.active or 0.0) + active,
+        attentive=place.attentive + (seconds if active is None else min(seconds, active)),
+    )
+    return replace(_put(state, state.position, timed), since=at)
+
+
+def _answer(state: SequenceState, event: Event, at: float) -> SequenceState:
+    position = event.data["position"]
+    old = state.places[position]
+    said = {
+        "answer": event.kind,
+        "text": event.data.get("text", ""),
+        "reason": event.data["reason"],
+        "value": event.data.get("value"),
+    }
+    if old.answer and all(getattr(old, key) == said[key] for key in said):
+        return state
+    new = replace(old, **said, revisions=old.revisions + (old.answer != ""), time=at)
+    queue = tuple(p for p in state.postponed if p != position)
+    return replace(_put(state, position, new), postponed=queue)
+
+
+def _move_on(state: SequenceState, position: int) -> SequenceState:
+    """To where the assessor was, or else to whose turn it is; nowhere where all is said and the last was shown."""
+    if state.resume is not None:
+        target: int | None = state.resume
+    elif state.revising:
+        target = position + 1 if position + 1 < len(state.places) else None
+    else:
+        target = _frontier(state)
+    return state if target is None else _show(replace(state, resume=None), target)
+
+
+def _step(state: SequenceState, position: int) -> SequenceState:
+    """To another document, keeping in mind where the assessor was."""
+    was = state.position if state.resume is None else state.resume
+    ahead = position >= was if state.revising else not state.places[position].answer
+    return _show(replace(state, resume=None if ahead else was), position)

@@ -1,0 +1,235 @@
+"""Who may run campaigns: accounts with passwords, keys for programs, and invitations for assessors.
+
+Passwords are hashed with argon2id; tokens have 256 random bits, so SHA-256 is enough for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
+
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.errors import StoreError
+from qrowd.collect.store.schema import account, api_key, campaign, invitation, login_attempt
+from qrowd.collect.store.sessions import hashed, new_token
+from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+ATTEMPTS = 10  # logins per account, and per address, that may fail
+WITHIN = 15 * 60.0  # in so many seconds
+SHORTEST = 10  # characters of a password
+LONGEST = 1000
+
+KEY_STARTS = "qrowd_"  # so that a key is known for one where it should not be
+
+
+class TooManyAttemptsError(StoreError):
+    """Too many logins failed; `retry_after` seconds from now there may be another."""
+
+    def __init__(self, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"too many attempts to log in; try again in {retry_after / 60:.0f} minutes")
+
+    def __reduce__(self) -> tuple[type[TooManyAttemptsError], tuple[float]]:
+        return type(self), (self.retry_after,)
+
+
+# ---- passwords
+
+
+@cache
+def _hasher(fast: bool) -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    # OWASP's second choice: 19 MiB, so that fifty people logging in at once do not fill a small server.
+    return PasswordHasher(1, 8, 1) if fast else PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+
+
+def hash_password(password: str, *, fast: bool = False) -> str:
+    """What the store keeps of a password. fast : for tests only."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise ArgumentError(f"a password needs {SHORTEST} to {LONGEST} characters, this one has {len(password)}")
+    return _hasher(fast).hash(password)
+
+
+def verify(password_hash: str | None, password: str) -> bool:
+    """Whether it is the password. None, for an account that does not exist, takes as long and says no."""
+    from argon2.exceptions import InvalidHashError, VerificationError
+
+    if len(password) > LONGEST:
+        return False
+    try:
+        _hasher(False).verify(password_hash or _nobody(), password)
+    except (VerificationError, InvalidHashError):
+        return False
+    return password_hash is not None
+
+
+@cache
+def _nobody() -> str:
+    return _hasher(False).hash(new_token())
+
+
+# ---- accounts
+
+
+def add_account(connection: Connection, name: str, password_hash: str, at: float) -> int:
+    """A new account; its number.
+
+    Raises
+    ------
+    sqlalchemy.exc.IntegrityError
+        There is one of this name already.
+    """
+    row = {"name": name, "password_hash": password_hash, "created": at}
+    return int(connection.execute(insert(account).returning(account.c.id), row).scalar_one())
+
+
+def set_password(connection: Connection, account_id: int, password_hash: str) -> None:
+    """Another password; `close_sessions` logs out whoever came in by the old one."""
+    connection.execute(update(account).where(account.c.id == account_id).values(password_hash=password_hash))
+
+
+def account_name(connection: Connection, account_id: int) -> str | None:
+    """Whose account it is."""
+    name = connection.scalar(select(account.c.name).where(account.c.id == account_id))
+    return None if name is None else str(name)
+
+
+def check_login(store: Store, name: str, password: str, address: str, at: float) -> int | None:
+    """The account, or None where name and password do not belong together.
+
+    The password is verified between two transactions, so that nobody waits for it to write.
+
+    Raises
+    ------
+    TooManyAttemptsError
+        10 logins failed within 15 minutes, for this name or from this address.
+    """
+    number, known = store.write(lambda connection: begin_login(connection, name, address, at))
+    if known is None:
+        verify(None, password)
+        return None
+    account_id, password_hash = known
+    if not verify(password_hash, password):
+        return None
+    store.write(lambda connection: forgive(connection, number))
+    return account_id
+
+
+async def check_login_async(store: Store, name: str, password: str, address: str, at: float) -> int | None:
+    """`check_login` for a caller on an event loop."""
+    return await asyncio.to_thread(check_login, store, name, password, address, at)
+
+
+def begin_login(
+    connection: Connection, name: str, address: str, at: float
+) -> tuple[int, tuple[int, str] | None]:  # fmt: skip
+    """Count an attempt to log in, as failed until `forgive`; its number, and the account with its password hash.
+
+    Counting comes first, so that a hundred guesses sent at once are a hundred guesses.
+    """
+    connection.execute(delete(login_attempt).where(login_attempt.c.time <= at - WITHIN))
+    row = {"name": name, "address": address, "time": at}
+    number = int(connection.execute(insert(login_attempt).returning(login_attempt.c.id), row).scalar_one())
+    recent = login_attempt.c.time > at - WITHIN
+    for column, value in ((login_attempt.c.name, name), (login_attempt.c.address, address)):
+        count, first = connection.execute(
+            select(func.count(), func.min(login_attempt.c.time)).where(column == value, recent)
+        ).one()
+        if count > ATTEMPTS:
+            raise TooManyAttemptsError(first + WITHIN - at)
+    known = connection.execute(
+        select(account.c.id, account.c.password_hash).where(account.c.name == name)
+    ).one_or_none()
+    return number, None if known is None else (known.id, known.password_hash)
+
+
+def forgive(connection: Connection, number: int) -> None:
+    """An attempt did not fail."""
+    connection.execute(delete(login_attempt).where(login_attempt.c.id == number))
+
+
+# ---- keys for programs
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """A key that is good. campaign_id : the only campaign it opens, None for all."""
+
+    id: int
+    name: str
+    campaign_id: int | None
+    created: float
+
+
+_KEY = select(api_key.c.id, api_key.c.name, api_key.c.campaign_id, api_key.c.created).where(~api_key.c.revoked)
+
+
+def make_api_key(connection: Connection, name: str, at: float, *, campaign_id: int | None = None) -> str:
+    """A new key; this is the only time that it can be seen."""
+    key = KEY_STARTS + new_token()
+    row = {"hash": hashed(key), "name": name, "campaign_id": campaign_id, "created": at, "revoked": False}
+    connection.execute(insert(api_key), row)
+    return key
+
+
+def find_api_key(connection: Connection, key: str) -> ApiKey | None:
+    """What a key is good for; None for one that is not."""
+    row = connection.execute(_KEY.where(api_key.c.hash == hashed(key))).one_or_none()
+    return None if row is None else ApiKey(*row)
+
+
+def api_keys(connection: Connection, *, campaign_id: int | None = None) -> list[ApiKey]:
+    """The keys that are good, oldest first. campaign_id : only those that open this campaign."""
+    opens = or_(api_key.c.campaign_id == campaign_id, api_key.c.campaign_id.is_(None))
+    query = _KEY if campaign_id is None else _KEY.where(opens)
+    return [ApiKey(*row) for row in connection.execute(query.order_by(api_key.c.id))]
+
+
+def revoke_api_key(connection: Connection, key_id: int) -> bool:
+    """Make a key useless; whether it was good before."""
+    good = api_key.c.id == key_id, ~api_key.c.revoked
+    return connection.execute(update(api_key).where(*good).values(revoked=True)).rowcount == 1
+
+
+# ---- invitations for assessors
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """What a link says: this assessor, in this campaign."""
+
+    campaign_id: int
+    campaign: str
+    name: str
+
+
+def invite(connection: Connection, campaign_id: int, name: str, at: float) -> str:
+    """The token of a link for an assessor, to be seen only now. Inviting again makes the former link useless."""
+    token = new_token()
+    again = update(invitation).where(invitation.c.campaign_id == campaign_id, invitation.c.name == name)
+    if not connection.execute(again.values(hash=hashed(token), created=at, revoked=False)).rowcount:
+        row = {"hash": hashed(token), "campaign_id": campaign_id, "name": name, "created": at, "revoked": False}
+        connection.execute(insert(invitation), row)
+    return token
+
+
+def find_invitation(connection: Connection, token: str) -> Invitation | None:
+    """Whom a link invites to what; None where it is not, or no longer, good."""
+    joined = invitation.join(campaign, campaign.c.id == invitation.c.campaign_id)
+    query = select(invitation.c.campaign_id, campaign.c.name, invitation.c.name).select_from(joined)
+    row = connection.execute(query.where(invitation.c.hash == hashed(token), ~invitation.c.revoked)).one_or_none()
+    return None if row is None else Invitation(*row)
+
+
+def revoke_invitation(connection: Connection, campaign_id: int, name: str) -> bool:
+    """Make a link useless; whether it was good before."""
+    good = invitation.c.campaign_id == campaign_id, invitation.c.name == name, ~invitation.c.revoked
+    return connection.execute(update(invitation).where(*good).values(revoked=True)).rowcount == 1

@@ -1,0 +1,45 @@
+"""One writer per file: a lock beside the database that the system lets go of when its holder dies.
+
+The lock is on a file of its own, since closing a second descriptor of the database would drop SQLite's own locks on it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from qrowd.collect.store.errors import StoreError
+
+
+def hold(path: Path) -> BinaryIO:
+    """Hold the lock of a database until the file returned is closed.
+
+    Raises
+    ------
+    StoreError
+        Somebody else holds it.
+    """
+    file = open(path.with_name(path.name + ".lock"), "a+b")  # noqa: SIM115 - it stays open
+    try:
+        _lock(file)
+    except OSError:
+        file.close()
+        raise StoreError(f"{path}: another qrowd serves this file; stop it first, or use its pages") from None
+    os.set_inheritable(file.fileno(), False)
+    return file
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: BinaryIO) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,62 @@
+"""Bringing the tables of a database up to date, step by step, with Alembic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+
+from qrowd.collect.store.errors import StoreError
+
+HEAD = "0001"  # the newest step in migrations/versions
+
+
+def version(connection: Connection) -> str | None:
+    """The last step this database has gone through; None where it holds no tables of ours."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.scalar(text("select version_num from alembic_version"))
+    return None if found is None else str(found)
+
+
+def check_version(connection: Connection, name: str) -> None:
+    """Refuse what this qrowd cannot read.
+
+    Raises
+    ------
+    StoreError
+        No store, an older or a newer one.
+    """
+    found = version(connection)
+    if found is None:
+        raise StoreError(f"{name}: holds no store of qrowd; open it with create=True to make one")
+    if found > HEAD:
+        raise StoreError(f"{name}: made by a newer qrowd (version {found} of its tables, not {HEAD}); update qrowd")
+    if found < HEAD:
+        raise StoreError(f"{name}: made by an older qrowd; open it once without read_only to bring it up to date")
+
+
+def bring_up_to_date(connection: Connection, name: str) -> None:
+    """All steps this database has not gone through, in the transaction of `connection`: all or none.
+
+    Raises
+    ------
+    StoreError
+        Tables made by a newer qrowd, or by another program.
+    """
+    found = version(connection)
+    if found == HEAD:
+        return
+    if found is not None and found > HEAD:
+        check_version(connection, name)
+    if found is None and (others := sorted(inspect(connection).get_table_names())):
+        raise StoreError(f"{name}: holds tables of another program ({', '.join(others[:5])}); name an empty database")
+    # Only now: importing Alembic takes a while, and most starts need none of it.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

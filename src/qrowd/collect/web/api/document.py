@@ -1,0 +1,133 @@
+"""The operations as an OpenAPI 3.1 document, made from what the routes are made of, and as a page for people."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from html import escape
+from typing import Any
+
+from qrowd.collect.web.api import campaigns, exports, judging
+from qrowd.collect.web.api.operations import PREFIX, Answer, Operation
+from qrowd.collect.web.api.schemas import Schema, reference, table
+
+OPERATIONS: tuple[Operation, ...] = (*campaigns.OPERATIONS, *judging.OPERATIONS, *exports.OPERATIONS)
+ABOUT = """\
+Collect relevance judgments by program: create a campaign, let an assessor arrive, then again and again get its page and
+send an action, until the view is an EndView without `another`, or a NoneLeftView; at last export what counts.
+
+Every request carries a key: `Authorization: Bearer qrowd_...`. A key opens all campaigns, or one; what it does not open
+is answered like what does not exist. Pages of other sites cannot use this. What is wrong is said as a Problem: `code`
+is for programs, `message` is one line for people, `field` names what it is about, `reference` where the log has more.
+Names that are not known, in bodies and addresses, are refused."""
+TELLS = {
+    400: "The request makes no sense",
+    401: "No key, or one that is not good",
+    403: "The key opens too little for this, or the request comes from a page of another site",
+    404: "Not there, or not for this key",
+    409: "`code` says which: the page has gone (stale), the form's key was used for another action (changed), a name "
+    "is taken, or the campaign's protocol collects something else",
+    413: "Too long",
+    415: "Not the media type that is expected",
+    422: "It cannot be taken as it is; nothing happened",
+    503: "It could not be done now; the same may be sent again",
+}
+PARAMETERS: dict[str, Schema] = {
+    "campaign": {"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$"},
+    "assessor": {"type": "string", "pattern": "^[0-9a-f]{1,16}$"},
+}
+RETRY: Schema = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The whole of it; one value, not to be changed."""
+    paths: dict[str, dict[str, Any]] = {}
+    for one in OPERATIONS:
+        paths.setdefault(PREFIX + one.path, {})[one.method.lower()] = _described(one)
+    problem = table({name: {"type": "string"} for name in ("code", "message", "field", "reference")}, "What is wrong")
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "qrowd", "version": "1", "description": ABOUT, "license": {"name": "Apache-2.0"}},
+        "servers": [{"url": "/"}],
+        "security": [{"key": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "description": "qrowd_ and 43 characters"}},
+            "schemas": {"Problem": problem, **campaigns.schemas(), **judging.schemas()},
+            "responses": {str(status): _problem(status) for status in TELLS},
+        },
+    }
+
+
+def document_text() -> str:
+    """The document as the file that comes with the project."""
+    return json.dumps(document(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _described(one: Operation) -> dict[str, Any]:
+    names = re.findall(r"\{(\w+)\}", one.path)
+    in_path = [{"name": n, "in": "path", "required": True, "schema": PARAMETERS[n]} for n in names]
+    in_query = [
+        {"name": name, "in": "query", "required": False, "description": schema["description"],
+         "schema": {key: value for key, value in schema.items() if key != "description"}}
+        for name, schema in one.query.items()
+    ]  # fmt: skip
+    statuses = {400, 401, 403, 503, *([404] if names else []), *one.problems}
+    answers = {str(status): _answer(answer) for status, answer in one.answers.items()}
+    problems = {str(status): {"$ref": f"#/components/responses/{status}"} for status in sorted(statuses)}
+    said: dict[str, Any] = {"operationId": one.name, "summary": one.summary}
+    if one.description:
+        said["description"] = one.description
+    if in_path or in_query:
+        said["parameters"] = in_path + in_query
+    if one.body is not None:
+        content: dict[str, Any] = {"schema": one.body}
+        if one.examples:
+            content["examples"] = {name: {"value": value} for name, value in one.examples.items()}
+        said["requestBody"] = {"required": True, "content": {one.kind: content}}
+    return said | {"responses": answers | problems}
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    return {
+        "description": answer.description,
+        "content": {kind: {"schema": schema} for kind, schema in answer.content.items()},
+    }
+
+
+def _problem(status: int) -> dict[str, Any]:
+    content: dict[str, Any] = {"application/json": {"schema": reference("Problem")}}
+    if status in {400, 413}:  # told before anything else is looked at
+        content["text/plain"] = {"schema": {"type": "string"}}
+    headers: Schema = {}
+    if status == 401:
+        headers = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+    elif status == 503:
+        headers = RETRY
+    return {"description": TELLS[status], "content": content, **({"headers": headers} if headers else {})}
+
+
+@cache
+def page() -> str:
+    """The operations on one page, for people."""
+    rows = "\n".join(
+        f"<tr><td><code>{one.method}</code></td><td><code>{escape(PREFIX + one.path)}</code></td>"
+        f"<td>{escape(one.summary)}</td></tr>"
+        for one in OPERATIONS
+    )
+    about = "".join(f"<p>{escape(part)}</p>" for part in ABOUT.split("\n\n"))
+    return f"""<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>qrowd for programs</title>
+<link rel="stylesheet" href="/static/qrowd.css"><link rel="icon" href="/static/icon.svg"></head>
+<body><main><h1>qrowd for programs</h1>
+{about}
+<p>All of it, for machines: <a href="/api/openapi.json">/api/openapi.json</a> (OpenAPI 3.1).</p>
+<table><caption>Operations</caption>
+<thead><tr><th scope="col">Method</th><th scope="col">Address</th><th scope="col">What it does</th></tr></thead>
+<tbody>
+{rows}
+</tbody></table></main></body></html>
+"""

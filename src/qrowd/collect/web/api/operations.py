@@ -1,0 +1,103 @@
+"""What an operation is: where it is, what it takes and answers, and who does it. Routes and the document follow."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from qrowd.collect.campaigns.desk import NobodyError
+from qrowd.collect.campaigns.plan import PlanError
+from qrowd.collect.web.api.bodies import JSON
+from qrowd.collect.web.api.keys import Caller, caller_of
+from qrowd.collect.web.api.schemas import Schema
+from qrowd.collect.web.forms import query_of
+from qrowd.collect.web.problems import Problem
+from qrowd.errors import InputError
+
+PREFIX = "/api/v1"
+YES_OR_NO = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What comes back when all went well: what it is, and its schema by media type."""
+
+    description: str
+    content: Mapping[str, Schema] = field(default_factory=dict)
+    examples: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing that programs can do.
+
+    name : its own, for clients that are generated. path : below PREFIX. do : does it.
+    query : schemas of parameters, all optional. body : the schema of what is sent, None for nothing; kind : its media
+    type. answers : by status. problems : further statuses, besides 400, 401, 403, 404 (where the path names something)
+    and 503.
+    """
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    do: Callable[[Caller, dict[str, Any]], Awaitable[Response]]
+    answers: Mapping[int, Answer]
+    description: str = ""
+    query: Mapping[str, Schema] = field(default_factory=dict)
+    body: Schema | None = None
+    kind: str = JSON
+    examples: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[int, ...] = ()
+
+    async def answer(self, request: Request) -> Response:
+        """Do it for a caller with a key; what is wrong is said in one line."""
+        caller = await caller_of(request)
+        try:
+            return await self.do(caller, read_query(request, self.query))
+        except NobodyError:  # gone meanwhile
+            raise Problem(404, "missing", "There is no such campaign or assessor.") from None
+        except PlanError as error:
+            raise Problem(422, "invalid", str(error), field=".".join(map(str, error.about))[:200]) from None
+        except InputError as error:
+            raise Problem(422, "invalid", str(error)) from None
+
+
+def routes_of(operations: Iterable[Operation]) -> list[Route]:
+    """One route per path, so that a method it does not take is told all those it does."""
+    by_path: dict[str, dict[str, Operation]] = {}
+    for one in operations:
+        by_path.setdefault(one.path, {})[one.method] = one
+    return [_route(path, methods) for path, methods in by_path.items()]
+
+
+def _route(path: str, methods: Mapping[str, Operation]) -> Route:
+    async def endpoint(request: Request) -> Response:
+        return await methods["GET" if request.method == "HEAD" else request.method].answer(request)
+
+    return Route(PREFIX + path, endpoint, methods=list(methods))
+
+
+def read_query(request: Request, known: Mapping[str, Schema]) -> dict[str, Any]:
+    """The parameters of the address; those left out have their defaults."""
+    given = query_of(request)
+    for name in given:
+        if name not in known:
+            some = f"choose from {', '.join(known)}" if known else "there are none here"
+            raise Problem(422, "invalid", f"{name[:40]}: there is no such parameter; {some}", field=name[:40])
+    values: dict[str, Any] = {}
+    for name, schema in known.items():
+        text = given.get(name)
+        if text is None:
+            values[name] = schema["default"]
+            continue
+        choices: Mapping[str, Any] = YES_OR_NO if schema["type"] == "boolean" else {one: one for one in schema["enum"]}
+        if text not in choices:
+            raise Problem(422, "invalid", f"{name}: expected one of {', '.join(choices)}", field=name)
+        values[name] = choices[text]
+    return values

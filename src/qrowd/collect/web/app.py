@@ -1,0 +1,120 @@
+"""The web application: routes put together, guarded, with one way of telling what went wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from importlib import resources
+from mimetypes import guess_type
+from typing import Any
+from urllib.parse import quote
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Scope
+
+from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.store.base import Store
+from qrowd.collect.web import assessor, drawing
+from qrowd.collect.web.crowd import mturk, panel, prolific
+from qrowd.collect.web.problems import Problem, as_json, missing, problem_of, unforeseen, wants_data
+from qrowd.collect.web.security import Guard, ServerSettings
+from qrowd.collect.web.sessions import Server
+from qrowd.errors import QrowdError
+
+YEAR = 365 * 86400  # seconds
+
+
+def make_app(
+    desk: Desk,
+    store: Store,
+    *,
+    settings: ServerSettings,
+    pages: Any = drawing,
+    routes: Iterable[BaseRoute] = (),
+    large: Mapping[str, int] | None = None,
+    clock: Callable[[], float] = time.time,
+) -> Starlette:
+    """The application over a desk and the store it works on.
+
+    pages : what draws. routes : of further modules (owners, programs).
+    large : for paths that begin so, how many bytes a body may have; 64 KB elsewhere. clock : seconds since 1970.
+    """
+    server = Server(desk, store, pages, settings, clock)
+
+    def failed(scope: Scope, reference: str) -> Response:
+        return told(server, Request(scope), unforeseen(reference))
+
+    async def on_problem(request: Request, error: Exception) -> Response:
+        return told(server, request, problem_of(error) if isinstance(error, QrowdError) else unforeseen(""))
+
+    async def on_http(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        problem = missing() if status == 404 else Problem(status, "method", "This address does not take that.")
+        response = told(server, request, problem)
+        if isinstance(error, HTTPException) and error.headers:
+            response.headers.update(error.headers)
+        return response
+
+    app = Starlette(
+        routes=[
+            *assessor.ROUTES,
+            *prolific.ROUTES,
+            *panel.ROUTES,
+            *mturk.ROUTES,
+            *routes,
+            Route("/static/{name:path}", Static().serve),
+        ],
+        middleware=[Middleware(Guard, settings=settings, failed=failed, large=large)],
+        exception_handlers={QrowdError: on_problem, HTTPException: on_http},
+    )
+    app.router.redirect_slashes = False  # an address with a slash too many is not there
+    app.state.server = server
+    return app
+
+
+def told(server: Server, request: Request, problem: Problem) -> Response:
+    """A problem as a page, or as JSON for scripts and programs."""
+    if wants_data(request):
+        return as_json(problem)
+    parts = request.scope["path"].split("/")
+    back = f"/c/{quote(parts[2])}" if len(parts) > 2 and parts[1] == "c" and problem.status != 404 else ""
+    page = server.drawing.draw_error(
+        problem.status,
+        message=problem.message,
+        reference=problem.reference,
+        back=back,
+        retry_after=problem.retry_after,
+    )
+    return HTMLResponse(page, problem.status, problem.headers)
+
+
+class Static:
+    """The files that come with the program, read once and served by their exact names: there is no path to walk."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, tuple[bytes, str, str]] = {}
+        folder = resources.files("qrowd.collect.web").joinpath("static")
+        for file in folder.iterdir() if folder.is_dir() else ():
+            if file.is_file():
+                content = file.read_bytes()
+                kind = guess_type(file.name)[0] or "application/octet-stream"
+                self.files[file.name] = (content, kind, sha256(content).hexdigest()[:10])
+
+    async def serve(self, request: Request) -> Response:
+        """A file; for ever where the address names its content, else to be asked for again."""
+        found = self.files.get(request.path_params["name"])
+        if found is None:
+            raise missing()
+        content, kind, version = found
+        named = request.scope["query_string"] == f"v={version}".encode()
+        caching = f"public, max-age={YEAR}, immutable" if named else "no-cache"
+        headers = {"cache-control": caching, "etag": f'"{version}"'}
+        if request.headers.get("if-none-match") == f'"{version}"':
+            return Response(status_code=304, headers=headers)
+        return Response(content, media_type=kind, headers=headers)

@@ -1,0 +1,299 @@
+"""Pages for assessors: a `Page` becomes HTML, whole or as the `<main>` that the script puts in place of the last one.
+
+Everything that somebody typed is escaped by the templates; the only HTML let through is a document's, cleaned first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from qrowd.collect.campaigns.pages import DocumentText, Page
+from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.views import DocumentView, Grade, PairView
+from qrowd.collect.web import words
+from qrowd.collect.web.highlight import Marked, mark, stemmer_of
+from qrowd.collect.web.sanitise import clean
+
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+WRAPPED = re.compile(r"(?<=[^\n]{60})[ \t]*\n(?![ \t]*(?:[-*•–]|\d+[.)])[ \t])")
+SPACES = re.compile(r"\n[ \t\r]*\n\s*")
+N_DOCUMENTS = 2048  # drawn documents kept
+HIDDEN = Markup(
+    '<input type="hidden" name="csrf" value="{}"><input type="hidden" name="shown" value="{}">'
+    '<input type="hidden" name="key" value="{}">'
+)
+
+
+# ---- the tools
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The templates, each compiled once; escaping is always on, and a name that is missing is an error."""
+    made = Environment(
+        loader=PackageLoader("qrowd.collect.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        cache_size=-1,
+    )
+    made.globals["asset"] = asset
+    made.filters["paragraphs"] = paragraphs
+    return made
+
+
+@lru_cache(maxsize=64)
+def asset(name: str) -> str:
+    """The address of a file that comes with the program; another content has another address, so it may be kept."""
+    content = resources.files("qrowd.collect.web").joinpath("static", name).read_bytes()
+    return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:10]}"
+
+
+@lru_cache(maxsize=1024)
+def paragraphs(text: str) -> Markup:
+    """Plain text as paragraphs: an empty line parts them, a single break stays one.
+
+    After 60 characters a break only says where an editor's line ended, unless an item of a list follows.
+    """
+    parts = (WRAPPED.sub(" ", part.strip()) for part in SPACES.split(text.replace("\r\n", "\n")))
+    drawn = (str(escape(part)).replace("\n", "<br>") for part in parts if part)
+    return Markup("".join(f'<p dir="auto">{part}</p>' for part in drawn))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A document ready for a page. lang : its language tag, "" where it is none. counts : of the topic's words."""
+
+    title: str
+    lang: str
+    html: Markup
+    counts: tuple[tuple[str, int], ...]
+
+
+@lru_cache(maxsize=N_DOCUMENTS)
+def draw_document(topic: str, document: DocumentText) -> Drawn:
+    """A document's text with the words of the topic's title marked; HTML is cleaned, anything else is only text."""
+    lang = document.language if LANGUAGE.fullmatch(document.language) else ""
+    if document.html:
+        harmless = clean(document.text)
+    else:
+        parts = (part.strip("\n\r") for part in SPACES.split(document.text.replace("\r\n", "\n")))
+        harmless = "".join(f'<p dir="auto">{_text(part)}</p>' for part in parts if part.strip())
+    marked: Marked = mark(harmless, topic, stemmer_of(lang))
+    return Drawn(document.title, lang, Markup(marked.html), marked.counts)
+
+
+def _text(part: str) -> str:
+    return part.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
+
+
+# ---- the pages
+
+
+def draw_page(
+    page: Page,
+    *,
+    csrf: str,
+    base: str,
+    notice: str = "",
+    problem: Refusal | None = None,
+    typed: Mapping[str, str] | None = None,
+) -> str:
+    """The whole page.
+
+    csrf : the session's token against forged forms. base : the address of the campaign's page; forms go to base/act.
+    notice : something to say above. problem : why the last form was refused. typed : what it held, to be kept.
+    """
+    main = draw_main(page, csrf=csrf, base=base, notice=notice, problem=problem, typed=typed)
+    return environment().get_template("page.html").render(main=Markup(main), page=page, title=_title(page), base=base)
+
+
+def draw_main(
+    page: Page,
+    *,
+    csrf: str,
+    base: str,
+    notice: str = "",
+    problem: Refusal | None = None,
+    typed: Mapping[str, str] | None = None,
+) -> str:
+    """The page's `<main>` alone, for the script; arguments as for `draw_page`."""
+    view = page.view
+    name = type(view).__name__.removesuffix("View").lower()
+    said: dict[str, str] = {**_said(page), **(typed or {})}
+    values: dict[str, Any] = {
+        "page": page,
+        "view": view,
+        "name": name,
+        "title": _title(page),
+        "announcement": words.announcement(view),
+        "act": f"{base}/act",
+        "base": base,
+        "hidden": _hidden(csrf, page.shown, page.key),
+        "disabled": Markup(" disabled") if page.preview else Markup(""),
+        "notice": notice,
+        "problem": problem,
+        "typed": said,
+        "words": words,
+    }
+    if isinstance(view, DocumentView):
+        values["document"] = draw_document(_topic(page), page.documents[view.document])
+        values["grades"] = _keyed(view.grades)
+        values["others"] = _others(view)
+    elif isinstance(view, PairView):
+        values["left"] = draw_document(_topic(page), page.documents[view.left])
+        values["right"] = draw_document(_topic(page), page.documents[view.right])
+    else:
+        values["exit"] = _exit(page.link)
+        values["until"] = _until(getattr(view, "until", None))
+    return environment().get_template(f"{name}.html").render(values)
+
+
+def draw_welcome(
+    title: str,
+    consent: str = "",
+    *,
+    csrf: str,
+    action: str,
+    name: str = "",
+    fields: Mapping[str, str] | None = None,
+    problem: str = "",
+) -> str:
+    """The first page behind an invitation: what it is about and one button, so that nothing begins by a mere visit.
+
+    consent : the campaign's words. action : where the button's form goes. name : of whom was invited, if known.
+    fields : more hidden fields of the form. problem : why the invitation cannot be used; then there is no button.
+    """
+    return (
+        environment()
+        .get_template("welcome.html")
+        .render(
+            title=title,
+            consent=consent,
+            csrf=csrf,
+            action=action,
+            person=name,
+            fields=dict(fields or {}),
+            problem=problem,
+        )
+    )
+
+
+def draw_landing() -> str:
+    """The page at the server's own address: for whoever comes without a link."""
+    return environment().get_template("landing.html").render(title="Judging")
+
+
+def draw_error(
+    status: int, *, message: str = "", reference: str = "", back: str = "", retry_after: int | None = None
+) -> str:
+    """A page for what went wrong: what happened, what is safe, what to do.
+
+    message : more exact words, where there are any. reference : to find it in the log. back : address of the task.
+    retry_after : seconds to wait.
+    """
+    heading, text = words.ERRORS.get(status, words.ERRORS[500 if status >= 500 else 400])
+    return (
+        environment()
+        .get_template("error.html")
+        .render(
+            status=status,
+            title=heading,
+            text=text,
+            message=message,
+            reference=reference,
+            back=back,
+            retry_after=retry_after,
+        )
+    )
+
+
+# ---- what the templates ask for
+
+
+def _title(page: Page) -> str:
+    return f"{words.heading(page.view)} · {page.title}"
+
+
+def _topic(page: Page) -> str:
+    return page.topic.title if page.topic is not None else ""
+
+
+def _hidden(csrf: str, shown: str, key: str) -> Markup:
+    return HIDDEN.format(csrf, shown, key)
+
+
+def _said(page: Page) -> dict[str, str]:
+    """What the boxes hold at first: the draft where there is one, else the answer given before, else nothing."""
+    given = page.view.given if isinstance(page.view, DocumentView) else None
+    source = page.draft if page.draft is not None else given
+    return {
+        "text": source.text if source is not None else "",
+        "reason": source.reason if source is not None else "",
+        "option": "",
+        "confidence": "",
+        "understanding": "",
+        "comment": "",
+    }
+
+
+@lru_cache(maxsize=256)
+def _keyed(grades: tuple[Grade, ...]) -> tuple[tuple[Grade, str], ...]:
+    """Each grade with its key: n and y for two, the value where all are digits, else its place."""
+    if [grade.value for grade in grades] == [0, 1]:
+        return tuple(zip(grades, "ny", strict=True))
+    digits = all(0 <= grade.value <= 9 for grade in grades)
+    places = (str(place) if place <= 9 else "" for place in range(1, len(grades) + 1))
+    return tuple((grade, str(grade.value) if digits else place) for grade, place in zip(grades, places, strict=True))
+
+
+def _others(view: DocumentView) -> list[tuple[int, bool]]:
+    """The other documents that were here before: position, and whether it has an answer or waits for one."""
+    seen = zip(view.done, view.postponed, strict=True)
+    return [(place, done) for place, (done, later) in enumerate(seen) if (done or later) and place != view.position]
+
+
+@dataclass(frozen=True)
+class Exit:
+    """The way back to a platform: a link, or a form where `fields` are to be posted."""
+
+    label: str
+    address: str
+    fields: tuple[tuple[str, str], ...] | None
+
+
+def _exit(link: str | None) -> Exit | None:
+    """The way out; none for an address that is not of the web. MTurk wants its fields by POST."""
+    if link is None:
+        return None
+    parts = urlsplit(link)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return None
+    label = words.platform(link)
+    if parts.path.endswith("/mturk/externalSubmit"):
+        if parts.scheme != "https" or parts.netloc not in words.MTURK_HOSTS:
+            return None
+        address = urlunsplit((parts.scheme, parts.netloc, quote(parts.path), "", ""))
+        return Exit(label, address, tuple(parse_qsl(parts.query, keep_blank_values=True)))
+    return Exit(label, link, None)
+
+
+def _until(seconds: float | None) -> tuple[str, str] | None:
+    """A time for machines and, in UTC, for people; the script says it in the reader's own."""
+    if seconds is None:
+        return None
+    time = datetime.fromtimestamp(seconds, UTC)
+    return time.isoformat(timespec="seconds"), f"{time:%H:%M} UTC"

@@ -1,0 +1,139 @@
+"""Coming in and going out: accounts with passwords, and the link that the server prints when it starts.
+
+GET  /owner/login            the form         POST /owner/login            makes a session
+GET  /owner/enter/{token}    one button       POST /owner/enter/{token}    makes a session, once
+POST /owner/logout           ends it
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from sqlalchemy import Connection, delete
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from qrowd.collect.store.accounts import TooManyAttemptsError, check_login_async
+from qrowd.collect.store.schema import setting
+from qrowd.collect.store.sessions import hashed, new_token
+from qrowd.collect.store.settings import get_setting, put_setting
+from qrowd.collect.web.drawing import environment
+from qrowd.collect.web.forms import read_form, token_of
+from qrowd.collect.web.owner.visits import NO_ACCOUNT, OWNER, Fields, Visit, form, owner_of
+from qrowd.collect.web.problems import Problem, forged, problem_of
+from qrowd.collect.web.security import client_address
+from qrowd.collect.web.sessions import server_of
+
+GOOD_FOR = 24 * 3600.0  # seconds that a printed link may be used
+LINK = "owner_link:"
+LONGEST_NAME = 200
+
+
+# ---- the printed link
+
+
+def owner_link(connection: Connection, base_url: str, at: float) -> str:
+    """A link that lets one browser in as the owner, once, within a day; only its hash is kept."""
+    token = new_token()
+    put_setting(connection, LINK + hashed(token), str(at + GOOD_FOR))
+    return f"{base_url.rstrip('/')}/owner/enter/{token}"
+
+
+def is_good(connection: Connection, token: str, at: float) -> bool:
+    """Whether such a link may still be used."""
+    until = get_setting(connection, LINK + hashed(token))
+    return until is not None and at < float(until)
+
+
+def use_link(connection: Connection, token: str, at: float) -> bool:
+    """Use it up; whether it was good."""
+    good = is_good(connection, token, at)
+    return connection.execute(delete(setting).where(setting.c.name == LINK + hashed(token))).rowcount == 1 and good
+
+
+async def show_link(request: Request) -> Response:
+    """The page behind the link: a button, because programs that look at links must not use it up."""
+    server, token = server_of(request), request.path_params["token"]
+    if not _may_be(token) or not await server.store.read_async(lambda c: is_good(c, token, server.clock())):
+        raise _used()
+    return _draw("enter", csrf=server.ticket("owner", {"t": _digest(token)}), token=token)
+
+
+async def enter(request: Request) -> Response:
+    """The button was pressed: a session, and the link is worth nothing any more."""
+    server, token = server_of(request), request.path_params["token"]
+    server.check_origin(request)
+    if server.stamped("owner", token_of(await read_form(request), "csrf"))["t"] != _digest(token):
+        raise forged()
+    at = server.clock()
+    if not _may_be(token) or not await server.store.write_async(lambda c: use_link(c, token, at)):
+        raise _used()
+    response = RedirectResponse("/owner", 303)
+    await server.begin(request, response, OWNER, NO_ACCOUNT)
+    return response
+
+
+def _used() -> Problem:
+    return Problem(404, "link", "This link is not valid any more. Log in, or start the server again for another one.")
+
+
+def _may_be(token: str) -> bool:
+    return token.isascii() and len(token) <= 200
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
+
+
+# ---- accounts
+
+
+async def show_login(request: Request) -> Response:
+    """The form; the campaigns for who is in already."""
+    if await owner_of(request) is not None:
+        return RedirectResponse("/owner", 303)
+    return _draw("login", csrf=server_of(request).ticket("login", {}), name="", problem="")
+
+
+async def login(request: Request) -> Response:
+    """Name and password; after ten failures in 15 minutes nobody gets in by that name or from that address."""
+    server = server_of(request)
+    server.check_origin(request)
+    fields = await read_form(request)
+    server.stamped("login", token_of(fields, "csrf"))
+    name, password = fields.get("name", "").strip()[:LONGEST_NAME], fields.get("password", "")
+    address = client_address(request.scope, server.settings)
+    problem, account = Problem(422, "login", "Name and password do not belong together."), None
+    try:
+        account = await check_login_async(server.store, name, password, address, server.clock())
+    except TooManyAttemptsError as error:
+        problem = problem_of(error)
+    if account is None:
+        page = _draw("login", csrf=server.ticket("login", {}), name=name, problem=problem.message)
+        page.status_code = problem.status
+        page.headers.update(problem.headers)
+        return page
+    response = RedirectResponse("/owner", 303)
+    await server.begin(request, response, OWNER, account)
+    return response
+
+
+async def logout(visit: Visit, fields: Fields) -> Response:
+    """The session is over."""
+    response = RedirectResponse("/owner/login", 303)
+    await visit.server.end(visit.request, response, OWNER)
+    return response
+
+
+def _draw(template: str, **values: str) -> Response:
+    return HTMLResponse(environment().get_template(f"owner/{template}.html").render(values))
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/owner/login", show_login, methods=["GET"]),
+    Route("/owner/login", login, methods=["POST"]),
+    Route("/owner/enter/{token}", show_link, methods=["GET"]),
+    Route("/owner/enter/{token}", enter, methods=["POST"]),
+    form("/owner/logout", logout),
+]

@@ -1,0 +1,214 @@
+"""Who owns, and what every page and every form of an owner goes through.
+
+A page is a handler of a `Visit`; a form is one of a visit and its fields. `page`, `form` and `upload` make routes of
+them: so no page is shown without a session, and no form is taken without one, its token and our own origin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from qrowd.collect.campaigns.office import Office
+from qrowd.collect.store.accounts import account_name
+from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.store.sessions import Kind
+from qrowd.collect.web.drawing import environment
+from qrowd.collect.web.forms import MAX_TOKEN, read_form, token_of
+from qrowd.collect.web.owner import figures
+from qrowd.collect.web.problems import Problem, forged, nobody, wants_data
+from qrowd.collect.web.security import same
+from qrowd.collect.web.sessions import Server, server_of
+
+T = TypeVar("T")
+OWNER: Kind = "owner"
+NO_ACCOUNT = 0  # whoever came by the link that the server printed
+MAX_FILES = 1000
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Somebody who may run campaigns. csrf : of the session."""
+
+    account: int
+    name: str
+    csrf: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """An owner asks for something."""
+
+    request: Request
+    server: Server
+    owner: Owner
+    row: CampaignRow | None = None
+
+    @property
+    def campaign(self) -> CampaignRow:
+        """The campaign of the address."""
+        if self.row is None:
+            raise LookupError("this address names no campaign")
+        return self.row
+
+    @property
+    def base(self) -> str:
+        """The address of the campaign's pages."""
+        return figures.base_of(self.campaign.name)
+
+    @property
+    def office(self) -> Office:
+        """Where the campaign can be changed."""
+        return Office(self.server.store, clock=self.server.clock)
+
+    @property
+    def memory(self) -> Memory:
+        """What was worked out lately."""
+        state = self.request.app.state
+        if not hasattr(state, "owner_memory"):
+            state.owner_memory = Memory(self.server.clock)
+        memory: Memory = state.owner_memory
+        return memory
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """What the store holds, read in another thread."""
+        return await self.server.store.read_async(work, long=True)
+
+    def draw(self, name: str, *, status: int = 200, **values: Any) -> Response:
+        """A page from its template; `problem`, `tab` and `notice` are "" where not given."""
+        return HTMLResponse(self.drawn(name, **values), status)
+
+    def drawn(self, name: str, **values: Any) -> str:
+        """The same, as text."""
+        usual = {"problem": "", "notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
+        more = {"owner": self.owner, "csrf": self.owner.csrf, "f": figures, "now": self.server.clock()}
+        return environment().get_template(f"owner/{name}.html").render(usual | more | values)
+
+
+Fields = dict[str, str]
+Page = Callable[[Visit], Awaitable[Response]]
+Sent = Callable[[Visit, Fields], Awaitable[Response]]
+Uploaded = Callable[[Visit, Fields, list[UploadFile]], Awaitable[Response]]
+
+
+def page(path: str, handler: Page) -> Route:
+    """A route to something that is looked at. Whoever is not known is led to the login."""
+
+    async def answer(request: Request) -> Response:
+        owner = await owner_of(request)
+        if owner is None:
+            if wants_data(request):
+                raise nobody()
+            return RedirectResponse("/owner/login", 303)
+        return await handler(await _visit(request, owner))
+
+    return Route(path, answer, methods=["GET"], name=handler.__name__)
+
+
+def form(path: str, handler: Sent) -> Route:
+    """A route that a form is sent to."""
+
+    async def answer(request: Request) -> Response:
+        owner = await _sender(request)
+        fields = await read_form(request)
+        _check_token(token_of(fields, "csrf"), owner)
+        return await handler(await _visit(request, owner), fields)
+
+    return Route(path, answer, methods=["POST"], name=handler.__name__)
+
+
+def upload(path: str, handler: Uploaded) -> Route:
+    """A route that a form with files is sent to."""
+
+    async def answer(request: Request) -> Response:
+        owner = await _sender(request)
+        if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+            raise Problem(415, "media_type", "Expected a form with files, as multipart/form-data.")
+        async with request.form(max_files=MAX_FILES, max_fields=20, max_part_size=1 << 20) as sent:
+            fields = {key: value for key, value in sent.multi_items() if isinstance(value, str)}
+            files = [value for _, value in sent.multi_items() if isinstance(value, UploadFile) and value.filename]
+            _check_token(fields.get("csrf", "")[:MAX_TOKEN], owner)
+            return await handler(await _visit(request, owner), fields, files)
+
+    return Route(path, answer, methods=["POST"], name=handler.__name__)
+
+
+async def owner_of(request: Request) -> Owner | None:
+    """The owner whose session the request's cookie names, if any."""
+    server = server_of(request)
+    session = await server.session(request, OWNER)
+    if session is None:
+        return None
+    if session.subject_id == NO_ACCOUNT:
+        return Owner(NO_ACCOUNT, "Owner, by link", session.csrf)
+    name = await server.store.read_async(lambda connection: account_name(connection, session.subject_id))
+    return None if name is None else Owner(session.subject_id, name, session.csrf)
+
+
+async def _sender(request: Request) -> Owner:
+    server_of(request).check_origin(request)
+    owner = await owner_of(request)
+    if owner is None:
+        raise nobody()
+    return owner
+
+
+def _check_token(given: str, owner: Owner) -> None:
+    if not same(given, owner.csrf):
+        raise forged()
+
+
+async def _visit(request: Request, owner: Owner) -> Visit:
+    server = server_of(request)
+    visit, name = Visit(request, server, owner), request.path_params.get("campaign")
+    return visit if name is None else replace(visit, row=await server.campaign(name))
+
+
+class Memory:
+    """What took long to work out is kept for some seconds, and worked out once however many ask for it.
+
+    clock : seconds from anywhere.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self._kept: dict[tuple[str, str], tuple[float, Any]] = {}
+        self._running: dict[tuple[str, str], asyncio.Task[Any]] = {}
+
+    async def get(self, key: tuple[str, str], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
+        """What `work` found less than `seconds` ago, or ten times as long ago as it takes; else what it finds now.
+
+        key : what it is, and of which campaign.
+        """
+        found = self._kept.get(key)
+        if found is not None and self.clock() < found[0]:
+            kept: T = found[1]
+            return kept
+        task = self._running.get(key)
+        if task is None:
+            task = asyncio.ensure_future(self._work(key, seconds, work))
+            self._running[key] = task
+            task.add_done_callback(lambda done: self._running.pop(key, None))
+        result: T = await asyncio.shield(task)
+        return result
+
+    async def _work(self, key: tuple[str, str], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
+        began = time.monotonic()
+        result = await work()
+        kept_for = max(seconds, 10 * (time.monotonic() - began))
+        self._kept[key] = self.clock() + kept_for, result
+        return result
+
+    def forget(self, campaign: str) -> None:
+        """Something has changed there."""
+        for key in [key for key in self._kept if key[1] == campaign]:
+            del self._kept[key]

@@ -1,0 +1,114 @@
+"""What can stand between a request and its answer, and how it is told.
+
+A page asks for a page, and gets one with the problem in words; the script asks for a fragment, a program for JSON, and
+both get {"code", "message", "field", "reference"}.
+
+    400  the request makes no sense: no browser that shows our pages sends it
+    403  nobody we know, or a form that is not ours     404  not there, or not for you
+    409  the page is not the current one any more       413  too long
+    422  the answer cannot be taken as it is            429  too many in a minute
+    500  unforeseen, logged under its reference         503  could not be saved; try again
+"""
+
+from __future__ import annotations
+
+import logging
+from secrets import token_hex
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from qrowd.collect.campaigns.desk import NobodyError
+from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.store.accounts import TooManyAttemptsError
+from qrowd.collect.store.errors import StoreError, StoreFullError, StoreUnknownError
+from qrowd.errors import QrowdError
+
+log = logging.getLogger("qrowd.collect.web")
+
+STALE = frozenset({"stale", "changed"})  # codes of refusals that mean: the page is not the current one
+RETRY_FULL, RETRY_BUSY = 30, 2  # seconds
+
+
+class Problem(QrowdError):
+    """A request that gets no for an answer.
+
+    status : of the response. code : one word for programs. field : the input it is about, "" for the whole.
+    reference : under which the log has more, "" where it has not. retry_after : seconds, None where there is no use.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        field: str = "",
+        reference: str = "",
+        retry_after: int | None = None,
+    ) -> None:
+        self.status, self.code, self.message, self.field = status, code, message, field
+        self.reference, self.retry_after = reference, retry_after
+        super().__init__(message)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Retry-After, where it says something."""
+        return {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
+
+
+def nobody() -> Problem:
+    """The request comes without a session."""
+    return Problem(403, "session", "We do not know you on this device any more. Open the link you were given again.")
+
+
+def forged() -> Problem:
+    """The form carries no token, or not the session's."""
+    return Problem(403, "csrf", "This page is too old, or was not made for you. Reload it and send your answer again.")
+
+
+def missing() -> Problem:
+    """Not there; or there, and not for who asks."""
+    return Problem(404, "missing", "There is no such page.")
+
+
+def malformed(message: str, field: str = "") -> Problem:
+    """A request that no page of ours sends."""
+    return Problem(400, "malformed", message, field=field)
+
+
+def problem_of(error: QrowdError) -> Problem:
+    """What an error on purpose means for who asked; what is not meant for them is logged and gets a reference."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, Refusal):
+        return Problem(409 if error.code in STALE else 422, error.code, error.message, field=error.field)
+    if isinstance(error, TooManyAttemptsError):
+        return Problem(429, "attempts", f"There were {error}.", retry_after=int(error.retry_after) + 1)
+    if isinstance(error, NobodyError):
+        return missing()
+    reference = token_hex(4).upper()
+    log.error("%s: %s, reference %s", type(error).__name__, error, reference, exc_info=error)
+    if isinstance(error, StoreError):
+        wait = RETRY_FULL if isinstance(error, StoreFullError) else RETRY_BUSY
+        message = "We could not save this answer. It is still here: please try again."
+        if isinstance(error, StoreUnknownError):
+            message = "This answer may not have been saved. It is still here: please send it again; it counts once."
+        return Problem(503, "not_saved", message, reference=reference, retry_after=wait)
+    return unforeseen(reference)
+
+
+def unforeseen(reference: str) -> Problem:
+    """Something broke; the log knows what."""
+    return Problem(500, "failed", "Something went wrong on our side. Please try again.", reference=reference)
+
+
+def wants_data(request: Request) -> bool:
+    """Whether a script or a program asks, not a page."""
+    return request.headers.get("x-qrowd") == "fragment" or request.scope["path"].startswith("/api/")
+
+
+def as_json(problem: Problem) -> JSONResponse:
+    """The problem for scripts and programs."""
+    content = {name: getattr(problem, name) for name in ("code", "message", "field", "reference")}
+    return JSONResponse(content, problem.status, headers=problem.headers)

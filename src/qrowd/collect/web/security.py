@@ -1,0 +1,304 @@
+"""What keeps the server's doors: its settings, signed tokens, the check of origins, and the guard before every request.
+
+The guard is plain ASGI. It refuses hosts that are not ours and bodies that are too long, adds the headers that every
+response carries, and turns whatever went wrong unforeseen into an answer with a reference that is also in the log.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import os
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from ipaddress import ip_address, ip_network
+from secrets import token_hex
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from qrowd.collect.web.problems import Problem
+from qrowd.errors import ArgumentError
+
+log = logging.getLogger("qrowd.collect.web")
+
+BODY_LIMIT = 64 * 1024  # bytes
+HEADER_LIMIT = 32 * 1024  # with the address; what is still coming in is for uvicorn, or a proxy before it, to end
+_GIVEAWAYS = (b"secret", b"changeme", b"change-me", b"password", b"example", b"insecure", b"default", b"qrowd")
+_DISTINCT = 10  # bytes that differ: 32 random ones have about 30, 64 random hexadecimal digits about 16
+
+
+# ---- settings
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """What a server is told when it starts.
+
+    base_url : its own address as browsers know it, `https://judge.example.org`; without a path.
+    secret : at least 32 random bytes; everything signed is signed with keys made from it.
+    trusted_hosts : other hosts, with port where it is not the usual one, under which it may be asked.
+    trusted_proxies : addresses or networks whose X-Forwarded-For is believed.
+    judgments_per_minute, drafts_per_minute : what one assessor may send.
+    environ : where the secrets of platforms are, under the names that campaigns give.
+    session_seconds : for which a session is believed without asking the store again.
+    key_hosts : from which a campaign may have the keys of signed links fetched; nothing else that a campaign names is.
+    loopback : whether a platform may be asked on this machine without https; for tests.
+    """
+
+    base_url: str
+    secret: bytes = field(repr=False)
+    trusted_hosts: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
+    judgments_per_minute: int = 60
+    drafts_per_minute: int = 120
+    session_seconds: float = 30.0
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    key_hosts: tuple[str, ...] = ("api.prolific.com",)
+    loopback: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what would leave a door open."""
+        url = urlsplit(self.base_url)
+        if url.scheme not in {"http", "https"} or not url.hostname or url.path.strip("/") or url.query or url.fragment:
+            raise ArgumentError(f"base_url {self.base_url!r}: expected http:// or https:// and a host, without a path")
+        weak = len(self.secret) < 32 or len(set(self.secret)) < _DISTINCT
+        if weak or any(word in self.secret.lower() for word in _GIVEAWAYS):
+            raise ArgumentError(
+                "secret: expected at least 32 random bytes that nobody else knows; secrets.token_bytes(32) makes some"
+            )
+        for network in self.trusted_proxies:
+            try:
+                ip_network(network)
+            except ValueError:
+                raise ArgumentError(
+                    f"trusted_proxies {network!r}: expected an address or network such as '10.0.0.0/8'"
+                ) from None
+
+    @property
+    def https(self) -> bool:
+        """Whether browsers reach the server by https, if need be through a proxy."""
+        return urlsplit(self.base_url).scheme == "https"
+
+    @property
+    def host(self) -> str:
+        """The host of the base URL, without a port."""
+        return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Every value of the Host header that is served, in lower case."""
+        usual = ":443" if self.https else ":80"
+        named = [urlsplit(self.base_url).netloc.lower(), *(host.lower() for host in self.trusted_hosts)]
+        bare = [host.removesuffix(usual) for host in named]
+        return frozenset([*named, *bare, *(host + usual for host in bare if not re.search(r":\d+$", host))])
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """Every value of the Origin header that is our own."""
+        scheme = "https" if self.https else "http"
+        return frozenset(f"{scheme}://{host}" for host in self.hosts)
+
+
+def client_address(scope: Scope, settings: ServerSettings) -> str:
+    """Who asks, as an address: the peer, or what a trusted proxy says: the last one that is no trusted proxy."""
+    peer = (scope.get("client") or ("", 0))[0]
+    networks = [ip_network(network) for network in settings.trusted_proxies]
+
+    def trusted(address: str) -> bool:
+        try:
+            return any(ip_address(address) in network for network in networks)
+        except ValueError:
+            return False
+
+    if not networks or not trusted(peer):
+        return str(peer)
+    said = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for").decode("latin-1")
+    for address in reversed([part.strip() for part in said.split(",") if part.strip()]):
+        if not trusted(address):
+            try:
+                return str(ip_address(address))
+            except ValueError:
+                return str(peer)
+    return str(peer)
+
+
+# ---- signed tokens
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Makes and opens signed tokens: HMAC-SHA256, one key per purpose, each with the time it expires.
+
+    A token says things in the open; it proves only that this server said them, for this purpose, not long ago.
+    """
+
+    secret: bytes = field(repr=False)
+
+    def sign(self, purpose: str, content: Mapping[str, Any], expires: float) -> str:
+        """A token that holds JSON values until `expires`, in seconds since 1970."""
+        payload = json.dumps([int(expires), dict(content)], separators=(",", ":")).encode()
+        return f"{_encode(payload)}.{_encode(self._mac(purpose, payload))}"
+
+    def open(self, purpose: str, token: str, now: float) -> dict[str, Any] | None:
+        """What the token holds; None where it was made for something else, changed, or has expired."""
+        payload, _, mac = token.partition(".")
+        if len(token) > 4096 or not _TOKEN.fullmatch(payload) or not _TOKEN.fullmatch(mac):
+            return None
+        content = _decode(payload)
+        if not hmac.compare_digest(_encode(self._mac(purpose, content)), mac):
+            return None
+        expires, said = json.loads(content)
+        return dict(said) if now < expires else None
+
+    def _mac(self, purpose: str, payload: bytes) -> bytes:
+        key = hmac.digest(self.secret, purpose.encode(), sha256)
+        return hmac.digest(key, payload, sha256)
+
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _encode(content: bytes) -> str:
+    return urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def _decode(text: str) -> bytes:
+    """Base64 without padding; b"" where it is none, which no signature fits."""
+    try:
+        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
+
+
+def same(given: str, expected: str) -> bool:
+    """Whether two texts are equal, in a time that tells nothing of where they differ; nothing equals no text."""
+    return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())
+
+
+# ---- headers
+
+
+def content_policy(*, form_action: Iterable[str] = (), frame_ancestors: Iterable[str] = ()) -> str:
+    """The Content-Security-Policy, with further places a form may go to and pages that may frame this one."""
+    action, framed = " ".join(["'self'", *form_action]), " ".join(frame_ancestors) or "'none'"
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        f"form-action {action}; base-uri 'none'; frame-ancestors {framed}"
+    )
+
+
+def security_headers(settings: ServerSettings) -> dict[str, str]:
+    """What every response carries that says nothing else.
+
+    The referrer policy is not "no-referrer": browsers would then send `Origin: null` with our own forms.
+    """
+    headers = {
+        "content-security-policy": content_policy(),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+        "cache-control": "no-store",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+    }
+    return headers | ({"strict-transport-security": "max-age=31536000"} if settings.https else {})
+
+
+def check_origin(headers: Mapping[str, str], origins: frozenset[str]) -> None:
+    """Refuse a POST that a page of somebody else sent, or of which nobody can tell.
+
+    Every browser of today sends Origin with a POST, though "null" where it keeps referrers to itself; Sec-Fetch-Site
+    says the same and cannot be set by a page.
+    """
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    ours = site == "same-origin" if origin in (None, "null") else origin.lower() in origins
+    if not ours or site not in {None, "same-origin", "none"}:
+        raise Problem(403, "origin", "This form came from another site. Open the page again and send it from there.")
+
+
+# ---- the guard
+
+
+class Guard:
+    """Stands before every request; see the module."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: ServerSettings,
+        failed: Callable[[Scope, str], Response],
+        large: Mapping[str, int] | None = None,
+    ) -> None:
+        """`failed(scope, reference)` draws the answer to an error nobody foresaw; `large` : bytes by path prefix."""
+        self.app, self.failed, self.large = app, failed, dict(large or {})
+        self.hosts = {host.encode() for host in settings.hosts}
+        self.defaults = [(name.encode(), value.encode()) for name, value in security_headers(settings).items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = list(message.get("headers", ()))
+                present = {name for name, _ in headers}
+                message["headers"] = headers + [pair for pair in self.defaults if pair[0] not in present]
+            await send(message)
+
+        try:
+            refused, limit = self._refused(scope)
+            if refused is not None:
+                await refused(scope, receive, sending)
+                return
+            await self.app(scope, _counted(receive, limit), sending)
+        except Exception:
+            reference = token_hex(4).upper()
+            log.exception("%s %s failed, reference %s", scope["method"], scope["path"], reference)
+            if started:
+                raise
+            await self.failed(scope, reference)(scope, receive, sending)
+
+    def _refused(self, scope: Scope) -> tuple[Response | None, int]:
+        limit = next((n for prefix, n in self.large.items() if scope["path"].startswith(prefix)), BODY_LIMIT)
+        hosts, length, size = [], b"0", len(scope["query_string"]) + len(scope["path"])
+        for name, value in scope["headers"]:
+            size += len(name) + len(value)
+            if name == b"host":
+                hosts.append(value.lower())
+            elif name == b"content-length":
+                length = value
+        if size > HEADER_LIMIT:
+            return PlainTextResponse("The headers are too long.", 431), limit
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
+            return PlainTextResponse("This host is not served here.", 400), limit
+        if not length.isdigit():
+            return PlainTextResponse("The length of the body is no number.", 400), limit
+        if len(length) > 18 or int(length) > limit:
+            return PlainTextResponse(f"The body is longer than {limit} bytes.", 413), limit
+        return None, limit
+
+
+def _counted(receive: Receive, limit: int) -> Receive:
+    """The same, until more than `limit` bytes have come, whatever Content-Length said."""
+    total = 0
+
+    async def receiving() -> Message:
+        nonlocal total
+        message = await receive()
+        total += len(message.get("body", b""))
+        if total > limit:
+            raise Problem(413, "too_large", f"The body is longer than {limit} bytes.")
+        return message
+
+    return receiving

@@ -1,0 +1,223 @@
+"""Who is asking, and what the routes ask in turn.
+
+A browser holds a random id in a cookie; the store holds its hash, whose it is, and the token that its forms carry.
+Whom that makes (an assessor of one campaign) never changes, so it is remembered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
+
+from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.store.assessors import find_assessor, find_identity
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.errors import StoreError
+from qrowd.collect.store.materials import CampaignRow, find_campaign
+from qrowd.collect.store.sessions import Kind, Session, close_session, find_session, note_use, renew
+from qrowd.collect.web.limits import Limiter
+from qrowd.collect.web.problems import forged, missing, nobody
+from qrowd.collect.web.security import ServerSettings, Signer, check_origin, same
+
+K = TypeVar("K")
+V = TypeVar("V")
+ASSESSOR: Kind = "assessor"
+FORM_SECONDS = 6 * 3600.0  # an anonymous form may be sent this long after it was shown
+REMEMBERED = 50_000  # assessors, and sessions
+
+
+# ---- who asks
+
+
+@dataclass(frozen=True)
+class Who:
+    """An assessor, known. external : the id on the platform they come from. csrf : of the session."""
+
+    assessor: int
+    campaign: str
+    provider: str
+    external: str
+    csrf: str = field(repr=False)
+
+
+@dataclass
+class Server:
+    """All that routes share; at `request.app.state.server`."""
+
+    desk: Desk
+    store: Store
+    drawing: Any  # the module qrowd.collect.web.drawing, or what stands in for it
+    settings: ServerSettings
+    clock: Callable[[], float] = time.time
+    keys: dict[str, Any] = field(default_factory=dict)  # qrowd.collect.web.crowd.prolific.Keys, by address
+    signer: Signer = field(init=False)
+    origins: frozenset[str] = field(init=False)
+    judging: Limiter = field(init=False)
+    drafting: Limiter = field(init=False)
+    _known: OrderedDict[int, tuple[str, str, str]] = field(default_factory=OrderedDict)
+    _sessions: OrderedDict[str, tuple[Session, float]] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        """Make what follows from the settings."""
+        self.signer, self.origins = Signer(self.settings.secret), self.settings.origins
+        self.judging = Limiter(self.settings.judgments_per_minute, clock=self.clock)
+        self.drafting = Limiter(self.settings.drafts_per_minute, clock=self.clock)
+
+    async def who(self, request: Request) -> Who:
+        """The assessor whose session the request's cookie names; a Problem (403) without one."""
+        who = await self.who_or_nobody(request)
+        if who is None:
+            raise nobody()
+        return who
+
+    async def who_or_nobody(self, request: Request) -> Who | None:
+        """The assessor whose session the request's cookie names, if any."""
+        session = await self.session(request, ASSESSOR)
+        return None if session is None else await self.known(session.subject_id, session.csrf)
+
+    async def known(self, assessor: int, csrf: str) -> Who | None:
+        """The assessor of that number."""
+        found = self._known.get(assessor)
+        if found is None:
+
+            def work(connection: Connection) -> tuple[str, str, str] | None:
+                row = find_assessor(connection, assessor)
+                campaign = None if row is None else find_campaign(connection, row[0].campaign_id)
+                if row is None or campaign is None:
+                    return None
+                return campaign.name, row[0].provider, row[0].external_id
+
+            found = await self.store.read_async(work)
+            if found is None:
+                return None
+            _keep(self._known, assessor, found)
+        return Who(assessor, *found, csrf)
+
+    async def campaign(self, name: str) -> CampaignRow:
+        """The campaign of that name; a Problem (404) without one."""
+        found = None
+        if len(name) <= 200 and "\x00" not in name:
+            found = await self.store.read_async(lambda connection: find_campaign(connection, name))
+        if found is None:
+            raise missing()
+        return found
+
+    async def identity(self, campaign: CampaignRow, provider: str, external: str) -> int | None:
+        """The number of who came before under that id, if anybody."""
+        row = await self.store.read_async(lambda c: find_identity(c, campaign.id, provider, external))
+        return None if row is None else row.id
+
+    # ---- forms of people without a session
+
+    def ticket(self, purpose: str, content: Mapping[str, Any], seconds: float = FORM_SECONDS) -> str:
+        """A signed token for a form, good for that long."""
+        return self.signer.sign(purpose, content, self.clock() + seconds)
+
+    def stamped(self, purpose: str, token: str) -> dict[str, Any]:
+        """What such a token holds; a Problem (403) where it is not ours, not for this, or too old."""
+        content = self.signer.open(purpose, token, self.clock())
+        if content is None:
+            raise forged()
+        return content
+
+    def check_origin(self, request: Request) -> None:
+        """Refuse a POST from elsewhere."""
+        check_origin(request.headers, self.origins)
+
+    # ---- sessions
+
+    async def session(self, request: Request, kind: Kind) -> Session | None:
+        """The session of that kind that the request's cookie names, if any.
+
+        The store's word is believed for `session_seconds`, but one that this process ended is over at once.
+        """
+        cookie, at = cookie_of(request, self.settings, kind), self.clock()
+        if not cookie:
+            return None
+        held = self._sessions.get(cookie)
+        if held is not None and 0 <= at - held[1] < self.settings.session_seconds:
+            return held[0] if held[0].kind == kind else None
+        found = await self.store.read_async(lambda connection: find_session(connection, cookie, at))
+        if found is None:
+            self._sessions.pop(cookie, None)
+            return None
+        if found.worth_noting(at):
+            with suppress(StoreError):  # a full disk is no reason to show nothing
+                await self.store.write_async(lambda connection: note_use(connection, cookie, at))
+        _keep(self._sessions, cookie, (found, at))
+        return found if found.kind == kind else None
+
+    async def begin(self, request: Request, response: Response, kind: Kind, subject: int) -> str:
+        """A new session in the response's cookie; the one that the request came with ends. The token of its forms."""
+        old, at = cookie_of(request, self.settings, kind) or None, self.clock()
+        cookie, csrf = await self.store.write_async(lambda connection: renew(connection, old, kind, subject, at))
+        self._sessions.pop(old or "", None)
+        set_cookie(response, self.settings, cookie, kind)
+        return csrf
+
+    async def end(self, request: Request, response: Response, kind: Kind = ASSESSOR) -> None:
+        """The session that the request came with is over, here and in the browser."""
+        cookie = cookie_of(request, self.settings, kind)
+        if cookie:
+            await self.store.write_async(lambda connection: close_session(connection, cookie))
+            self._sessions.pop(cookie, None)
+        name = cookie_name(self.settings, kind)
+        response.delete_cookie(name, path="/", secure=self.settings.https, httponly=True, samesite="lax")
+
+    def forget(self, kind: Kind, subject: int) -> None:
+        """Ask the store again about somebody, such as after others who used their name were logged out."""
+        for cookie, (session, _) in list(self._sessions.items()):
+            if (session.kind, session.subject_id) == (kind, subject):
+                del self._sessions[cookie]
+
+    def forget_sessions(self) -> None:
+        """Ask the store again about everybody, such as after somebody was logged out everywhere."""
+        self._sessions.clear()
+
+
+def _keep(memory: OrderedDict[K, V], key: K, value: V) -> None:
+    """Remember, and forget what was remembered longest ago where that is too much."""
+    memory[key] = value
+    if len(memory) > REMEMBERED:
+        memory.popitem(last=False)
+
+
+def server_of(request: HTTPConnection) -> Server:
+    """What the routes share."""
+    server: Server = request.app.state.server
+    return server
+
+
+def check_token(given: str, who: Who) -> None:
+    """Refuse a form that does not carry the session's token."""
+    if not same(given, who.csrf):
+        raise forged()
+
+
+# ---- cookies
+
+
+def cookie_name(settings: ServerSettings, kind: Kind = ASSESSOR) -> str:
+    """One cookie for judging and one for owning, so that the same person can do both; bound to the host by https."""
+    name = "qrowd" if kind == ASSESSOR else f"qrowd-{kind}"
+    return f"__Host-{name}" if settings.https else name
+
+
+def cookie_of(request: Request, settings: ServerSettings, kind: Kind = ASSESSOR) -> str:
+    """What the browser sent, "" for nothing that could be ours."""
+    cookie = request.cookies.get(cookie_name(settings, kind), "")
+    return cookie if cookie.isascii() and len(cookie) <= 200 else ""
+
+
+def set_cookie(response: Response, settings: ServerSettings, cookie: str, kind: Kind = ASSESSOR) -> None:
+    """For this host only, out of reach of scripts, not sent along from other sites."""
+    name = cookie_name(settings, kind)
+    response.set_cookie(name, cookie, path="/", secure=settings.https, httponly=True, samesite="lax")

@@ -1,0 +1,167 @@
+"""Assessors: who is severe, who agrees with whom, who judged what the systems return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.agreement.assessors import AssessorProfiles
+from qrowd.agreement.pairwise import PairwiseAgreement
+from qrowd.errors import ArgumentError
+from qrowd.model.alignment import align
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.model.scores import Floats
+from qrowd.reports.plots.marks import above, cells, name_points
+from qrowd.reports.plots.ranking import short
+from qrowd.reports.plots.style import GREY, PALETTE, axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CROWD = 60  # more assessors than that have no room for names and intervals
+
+
+def plot_assessors(found: AssessorProfiles, *, ax: Axes | None = None) -> Axes:
+    """Severity against agreement with the others, a dot for each assessor, with 95 % intervals; who stands out.
+
+    Right: severe, left: lenient, up: in agreement. `assessor_profiles` says what stands out means, and why each does.
+    Of more than 60 assessors only those who stand out are named, and there are no intervals.
+    """
+    ax = axes_or_new(ax)
+    out = np.array([bool(reasons) for reasons in found.reasons])
+    crowd = len(found.assessors) > CROWD
+    errors = 1.96 * np.nan_to_num(found.severity_error), 1.96 * np.nan_to_num(found.agreement_error)
+    for which, marker, colour, label in ((~out, "o", PALETTE[0], "assessor"), (out, "D", PALETTE[1], "stands out")):
+        if which.any():
+            ax.errorbar(
+                found.severity[which],
+                found.agreement[which],
+                xerr=None if crowd else errors[0][which],
+                yerr=None if crowd else errors[1][which],
+                fmt=marker,
+                color=colour,
+                elinewidth=0.8,
+                markersize=3 if crowd else 5,
+                alpha=0.5 if crowd and marker == "o" else 1.0,
+                label=label,
+            )
+    ax.axvline(0, color=GREY, linewidth=0.8, zorder=1)
+    unit = "logarithms" if found.scale.kind == "magnitude" else "share of the scale"
+    ax.set_xlabel(f"\N{LEFTWARDS ARROW} lenient    severity ({unit})    severe \N{RIGHTWARDS ARROW}")
+    ax.set_ylabel("agreement with the others, beyond chance")
+    above(ax)
+    ax.margins(0.12, 0.1)
+    names = [name if mark or not crowd else "" for name, mark in zip(found.assessors, out, strict=True)]
+    name_points(ax, found.severity, found.agreement, names, most=40, errors=None if crowd else errors)
+    return ax
+
+
+def plot_kappa(found: PairwiseAgreement, *, ax: Axes | None = None) -> Axes:
+    """Cohen's kappa of every two assessors; those who agree most with the others first.
+
+    Cohen (1960), A Coefficient of Agreement for Nominal Scales. Educ. Psychol. Meas. 20(1).
+    """
+    ax = axes_or_new(ax)
+    order = kappa_order(found)
+    kappa = found.kappa[np.ix_(order, order)]
+    names = [found.assessors[a] for a in order]
+    low = min(0.0, float(np.nanmin(kappa, initial=0.0)))
+    label = "Cohen's kappa" if found.weights is None else f"Cohen's kappa, {found.weights} weights"
+    cells(ax, kappa, names, names, limits=(low, 1), shown=lambda i, j: short(kappa[i, j]), label=label)
+    return ax
+
+
+def kappa_order(found: PairwiseAgreement) -> NDArray[np.int64]:
+    """(assessors,) by mean kappa with the others, the highest first."""
+    known = ~np.isnan(found.kappa)
+    mean = np.where(known, found.kappa, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    return np.argsort(-mean, kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedShare:
+    """How much of what systems return each assessor judged.
+
+    share : (systems, assessors) of the documents at the first `depth` ranks, over the topics anyone judged; nan for a
+        system without any list there. anyone : (systems,) judged by somebody.
+    """
+
+    systems: tuple[str, ...]
+    assessors: tuple[str, ...]
+    depth: int
+    share: Floats
+    anyone: Floats
+
+    def only(self, assessors: tuple[str, ...]) -> JudgedShare:
+        """Some of the assessors."""
+        columns = [self.assessors.index(name) for name in assessors]
+        return replace(self, assessors=assessors, share=self.share[:, columns])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per system and assessor."""
+        n, m = self.share.shape
+        return make_frame(
+            {
+                "system": np.repeat(np.array(self.systems, object), m),
+                "assessor": np.tile(np.array(self.assessors, object), n),
+                "share": self.share.ravel(),
+                "anyone": np.repeat(self.anyone, m),
+            },
+            backend,
+        )
+
+
+def judged_share(runs: Runs, judgments: Judgments, depth: int = 10) -> JudgedShare:
+    """The share of each system's first documents that each assessor judged; systems with the least first.
+
+    Raises
+    ------
+    NoOverlapError
+        Runs and judgments share no topic.
+    """
+    if depth < 1:
+        raise ArgumentError(f"depth={depth}: 1 or more was expected")
+    panel = judgments.panel()
+    ranked = align(runs, panel.pool)
+    judged, anyone, returned = (
+        np.zeros((len(runs.systems), len(panel.assessors))), np.zeros(len(runs.systems)), np.zeros(len(runs.systems)),
+    )  # fmt: skip
+    for number, topic in enumerate(ranked.topics):
+        known = ~np.isnan(panel.topic(number))
+        rows = topic.rows[:, :depth]
+        inside = rows >= 0
+        found = known[np.where(inside, rows, 0)] & inside[:, :, None]
+        judged += found.sum(axis=1)
+        anyone += found.any(axis=2).sum(axis=1)
+        returned += np.minimum(topic.lengths, depth)
+    with np.errstate(invalid="ignore"):
+        share, whole = judged / returned[:, None], anyone / returned
+    order = np.argsort(whole + 1e-6 * share.mean(axis=1), kind="stable")
+    return JudgedShare(tuple(runs.systems[s] for s in order), panel.assessors, depth, share[order], whole[order])
+
+
+def plot_coverage(found: JudgedShare, *, top: int | None = None, ax: Axes | None = None) -> Axes:
+    """Per cent of each system's first documents that each assessor judged; the systems with the least on top.
+
+    top : so many systems; None: all. The first column holds what anybody judged.
+    """
+    ax = axes_or_new(ax)
+    systems = found.systems[:top]
+    values = 100 * np.column_stack([found.anyone, found.share])[: len(systems)]
+    cells(
+        ax,
+        values,
+        systems,
+        ["anyone", *found.assessors],
+        limits=(0, 130),
+        shown=lambda i, j: f"{values[i, j]:.0f}",
+        label=f"% of the first {found.depth} documents judged",
+        colours="YlGnBu",
+    )
+    ax.axvline(1, color="white", linewidth=3)
+    return ax

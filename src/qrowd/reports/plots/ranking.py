@@ -1,0 +1,200 @@
+"""How the order of systems hangs on who judges, and on how their judgments are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.correlation import row_correlations, shared_means
+from qrowd.comparison.generalizability import VarianceComponents
+from qrowd.comparison.labelled import labelled
+from qrowd.comparison.standings import ranks, standings
+from qrowd.model.frames import make_frame
+from qrowd.model.scores import Floats
+from qrowd.reports.plots.marks import SMALL, above, cells, name_rows
+from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from qrowd.comparison.labelled import OneMeasure
+
+HATCHES = ("", "//", "||", "\\\\", "xx", "++", "--")
+STEP = 1.25  # inches from one method to the next
+
+
+@dataclass(frozen=True, eq=False)
+class RankChanges:
+    """Ranks of some systems by several ways to put a panel together.
+
+    mean, rank : (methods, systems); rank among these systems, 1 the best, equal means sharing the better one, 0 where
+        there is no score. rank_of_all : (methods, systems) among all systems.
+    """
+
+    methods: tuple[str, ...]
+    systems: tuple[str, ...]
+    mean: Floats
+    rank: NDArray[np.int64]
+    rank_of_all: NDArray[np.int64]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per system and method."""
+        n, m = len(self.methods), len(self.systems)
+        return make_frame(
+            {
+                "system": np.tile(np.array(self.systems, object), n),
+                "method": np.repeat(np.array(self.methods, object), m),
+                "mean": self.mean.ravel(),
+                "rank": self.rank.ravel(),
+                "rank_of_all": self.rank_of_all.ravel(),
+            },
+            backend,
+        )
+
+
+def rank_changes(scores: OneMeasure, *, top: int = 15) -> RankChanges:
+    """Ranks of the systems that are best by the first method.
+
+    scores : (assessor, topic, system) of one measure, with methods for assessors, as `qrowd.score_by` gives them.
+    """
+    values, (methods, _, systems) = labelled(scores, "assessor", "topic", "system")
+    place = standings(values)
+    first = place.by_assessor[0] if not np.isnan(place.by_assessor[0]).all() else place.mean
+    chosen = np.argsort(-first, kind="stable")[:top]
+    mean = place.by_assessor[:, chosen]
+    return RankChanges(
+        methods, tuple(systems[s] for s in chosen), mean, ranks(mean), ranks(place.by_assessor)[:, chosen]
+    )
+
+
+def plot_bump(found: RankChanges, *, ax: Axes | None = None) -> Axes:
+    """How the ranking changes from one way to put the panel together to the next; the systems that move most stand out.
+
+    Systems of equal mean are drawn side by side in the order of the method before.
+    """
+    ax = axes_or_new(ax)
+    height = np.empty(found.rank.shape)
+    before = np.arange(len(found.systems), dtype=np.float64)
+    for m, rank in enumerate(found.rank):
+        order = np.lexsort((before, np.where(rank == 0, len(rank) + 1, rank)))
+        height[m, order] = np.arange(1, len(rank) + 1)
+        height[m, rank == 0] = np.nan
+        before = np.where(np.isnan(height[m]), before, height[m])
+    moved = np.nanmax(height, axis=0) - np.nanmin(height, axis=0)
+    chosen = [s for s in np.argsort(-moved, kind="stable")[: len(PALETTE) - 1].tolist() if moved[s] >= 2]
+    x = np.arange(len(found.methods))
+    for s, name in enumerate(found.systems):
+        k = chosen.index(s) if s in chosen else None
+        colour = "#B8B8B8" if k is None else PALETTE[k]
+        ax.plot(x, height[:, s], "-", color=colour, linewidth=1.2 if k is None else 2.2, zorder=2 if k is None else 3,
+                marker="o" if k is None else MARKERS[k], markersize=3.2 if k is None else 5)  # fmt: skip
+        for end, side, shift in ((0, "right", -0.1), (-1, "left", 0.1)):
+            if not np.isnan(height[end, s]):
+                ax.text(x[end] + shift, height[end, s], name, ha=side, va="center", fontsize=SMALL,
+                        color="#444444" if k is None else colour, weight="normal" if k is None else "bold")  # fmt: skip
+    ax.set_xticks(x, [name.replace("(", "\n(") for name in found.methods], fontsize=SMALL + 0.5)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.set_yticks([])
+    beside = _beside(found) / STEP
+    ax.set_xlim(-beside, len(x) - 1 + beside)
+    ax.set_ylim(len(found.systems) + 0.5, 0.5)
+    ax.grid(False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return ax
+
+
+def bump_size(found: RankChanges) -> tuple[float, float]:
+    """Inches of the picture."""
+    return STEP * (len(found.methods) - 1) + 2 * _beside(found), 0.7 + 0.19 * len(found.systems)
+
+
+def _beside(found: RankChanges) -> float:
+    """Inches that names take on either side."""
+    return 0.25 + 0.062 * max(10, *map(len, found.systems))
+
+
+@dataclass(frozen=True, eq=False)
+class RankingAgreement:
+    """How alike any two assessors rank the systems; assessors who agree most with the others first.
+
+    tau : (assessors, assessors) Kendall's tau-b of the means over the topics both have; nan on the diagonal, and where
+        there is nothing to compare. n_topics : (assessors, assessors).
+    """
+
+    assessors: tuple[str, ...]
+    tau: Floats
+    n_topics: NDArray[np.int64]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per pair of assessors."""
+        i, j = np.triu_indices(len(self.assessors), 1)
+        names = np.array(self.assessors, object)
+        columns = {"first": names[i], "second": names[j], "tau_b": self.tau[i, j], "n_topics": self.n_topics[i, j]}
+        return make_frame(columns, backend)
+
+
+def ranking_agreement(scores: OneMeasure) -> RankingAgreement:
+    """Kendall's tau-b between every two assessors' rankings; (assessor, topic, system) scores of one measure."""
+    values, (assessors, _, _) = labelled(scores, "assessor", "topic", "system")
+    n = len(assessors)
+    tau, topics = np.full((n, n), np.nan), np.zeros((n, n), np.int64)
+    for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        x, y, shared, systems = shared_means(values[i], values[j])
+        topics[i, j] = topics[j, i] = shared
+        if systems > 1:
+            tau[i, j] = tau[j, i] = row_correlations(x[None], y[None])[0]
+    known = ~np.isnan(tau)
+    mean = np.where(known, tau, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    order = np.argsort(-mean, kind="stable")
+    return RankingAgreement(tuple(assessors[a] for a in order), tau[np.ix_(order, order)], topics[np.ix_(order, order)])
+
+
+def plot_correlation(found: RankingAgreement, *, ax: Axes | None = None) -> Axes:
+    """How alike assessors rank the systems: Kendall's tau-b of any two."""
+    ax = axes_or_new(ax)
+    low = min(0.0, float(np.nanmin(found.tau, initial=0.0)))
+    names = found.assessors
+    cells(
+        ax, found.tau, names, names, limits=(low, 1), shown=lambda i, j: short(found.tau[i, j]), label="Kendall's tau-b"
+    )
+    return ax
+
+
+def short(value: float) -> str:
+    """Two decimals without the leading 0."""
+    text = f"{value:.2f}".replace("-0.00", "0.00")
+    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text[:-3]
+
+
+def plot_components(found: Mapping[str, VarianceComponents], *, ax: Axes | None = None) -> Axes:
+    """Where the variance of scores comes from: a bar for each measure, in per cent.
+
+    found : {measure: components}, all of one design. Brennan (2001), Generalizability Theory.
+    """
+    ax = axes_or_new(ax)
+    names: Sequence[str] = list(found)
+    y = name_rows(ax, names)
+    sources = max(found.values(), key=lambda one: len(one.sources)).sources
+    start = np.zeros(len(names))
+    for k, source in enumerate(sources):
+        share = np.array([
+            one.share[one.sources.index(source)] if source in one.sources else 0.0 for one in found.values()
+        ])  # fmt: skip
+        share = 100 * np.nan_to_num(share)
+        ax.barh(y, share, left=start, height=0.7, color=PALETTE[k] if k < 6 else GREY, alpha=0.85, edgecolor="white",
+                hatch=HATCHES[k], label=source.replace("*", " \N{MULTIPLICATION SIGN} "), linewidth=0.5)  # fmt: skip
+        for row, (width, left) in enumerate(zip(share, start, strict=True)):
+            if width >= 5:
+                ax.text(left + width / 2, row, f"{width:.0f}", ha="center", va="center", fontsize=SMALL, color="black",
+                        bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0})  # fmt: skip
+        start = start + share
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("% of the variance of scores")
+    above(ax, columns=4)
+    return ax

@@ -1,0 +1,219 @@
+"""Systems: how well each does, which differences are sure, which ranks are possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.bounded import UNBOUNDED, Bounds, cut
+from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.differences import AllDifferences
+from qrowd.comparison.interval_widths import Method, half_widths, recommended
+from qrowd.comparison.rank_intervals import RankIntervals
+from qrowd.comparison.resampling import panel_of
+from qrowd.comparison.standings import ranks, settled
+from qrowd.errors import ArgumentError
+from qrowd.model.frames import make_frame
+from qrowd.model.scores import Floats
+from qrowd.reports.plots.marks import above, cells, name_points, name_rows, note
+from qrowd.reports.plots.style import PALETTE, axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from qrowd.comparison.labelled import OneMeasure
+
+
+@dataclass(frozen=True, eq=False)
+class SystemIntervals:
+    """Means of systems, best first, with two intervals each; arrays are (systems,) unless said otherwise.
+
+    low_topics, high_topics : other topics, the same assessors. low, high : other topics and other assessors; nan where
+        assessors cannot be told from topics.
+    by_assessor : (assessors, systems) means over topics, nan where there is no score.
+    """
+
+    systems: tuple[str, ...]
+    assessors: tuple[str, ...]
+    mean: Floats
+    low_topics: Floats
+    high_topics: Floats
+    low: Floats
+    high: Floats
+    by_assessor: Floats
+    method: Method
+    confidence: float
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per system, best first."""
+        columns: dict[str, NDArray[Any]] = {"system": np.array(self.systems, object)}
+        names = ("mean", "low_topics", "high_topics", "low", "high")
+        return make_frame(columns | {name: getattr(self, name) for name in names}, backend)
+
+
+def system_intervals(scores: OneMeasure, *, confidence: float = 0.95, bounds: Bounds = UNBOUNDED) -> SystemIntervals:
+    """Means over topics of the means over assessors, with intervals to compare systems by.
+
+    scores : (assessor, topic, system) of one measure. What a topic or an assessor does to all systems alike is left out
+    of the intervals: they are those of a system's lead over the mean of all systems, by t over topics, and by
+    `qrowd.comparison.half_widths` as recommended for so many assessors.
+
+    bounds : of the measure; intervals are cut there.
+
+    Raises
+    ------
+    NoOverlapError
+        The systems share fewer than two topics.
+    """
+    if not 0 < confidence < 1:
+        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+    from scipy.special import stdtrit
+
+    panel = panel_of(scores)
+    mean = panel.by_topic(panel.values).mean(axis=0)
+    lead = np.where(panel.known[:, :, None], panel.values - panel.values.mean(axis=2, keepdims=True), 0.0)
+    by_topic = panel.by_topic(lead)
+    n = len(by_topic)
+    topics = stdtrit(n - 1, (1 + confidence) / 2) * by_topic.std(axis=0, ddof=1) / np.sqrt(n)
+    method: Method = "topics"
+    both = np.full(mean.size, np.nan)
+    if panel.components_known:
+        method = recommended(len(panel.assessors))
+        both = half_widths(panel.squares(lead), method, confidence)
+    with np.errstate(invalid="ignore"):
+        by_assessor = panel.values.sum(axis=0) / panel.known.sum(axis=0)[:, None]
+    order = np.argsort(-mean, kind="stable")
+    mean, topics, both = mean[order], topics[order], both[order]
+    return SystemIntervals(
+        tuple(panel.systems[s] for s in order),
+        panel.assessors,
+        mean,
+        *cut(mean - topics, mean + topics, bounds),
+        *cut(mean - both, mean + both, bounds),
+        by_assessor[:, order],
+        method,
+        confidence,
+    )
+
+
+def plot_systems(
+    found: SystemIntervals, *, top: int | None = None, measure: str = "score", ax: Axes | None = None
+) -> Axes:
+    """Systems from the best down: dot the mean, thick bar other topics, thin bar other topics and other assessors.
+
+    The intervals are made to compare systems by; see `system_intervals`. top : so many of the best; None: all.
+    """
+    ax = axes_or_new(ax)
+    n = len(found.systems) if top is None else min(top, len(found.systems))
+    y = name_rows(ax, found.systems[:n])
+    level = f"{100 * found.confidence:g} %"
+    if not np.isnan(found.low[:n]).all():
+        ax.hlines(y, found.low[:n], found.high[:n], color=PALETTE[1], linewidth=1.0,
+                  label=f"{level}: topics and assessors")  # fmt: skip
+    ax.hlines(y, found.low_topics[:n], found.high_topics[:n], color=PALETTE[0], linewidth=3.2, alpha=0.45,
+              label=f"{level}: topics alone")  # fmt: skip
+    ax.plot(found.mean[:n], y, "o", color=PALETTE[0], markersize=3.8, label="mean")
+    ax.set_xlabel(f"mean {measure}")
+    above(ax)
+    return ax
+
+
+def plot_differences(
+    found: AllDifferences,
+    *,
+    show: Literal["probability", "difference"] = "probability",
+    alpha: float = 0.05,
+    ax: Axes | None = None,
+) -> Axes:
+    """Every two systems: how probable it is that the row's is better than the column's, over topics and assessors.
+
+    show : "probability" in per cent, or "difference" of means times 1000. Systems stand from the best down; the colour
+    is the probability. Bold: told apart at `alpha`, Holm's correction over all pairs.
+    """
+    ax = axes_or_new(ax)
+    if show not in ("probability", "difference"):
+        raise ArgumentError(f"show={show!r}: choose probability or difference")
+    n = len(found.systems)
+    lead, better, p = (np.full((n, n), np.nan) for _ in range(3))
+    lead[found.first, found.second], lead[found.second, found.first] = found.difference, -found.difference
+    better[found.first, found.second], better[found.second, found.first] = found.p_better, 1 - found.p_better
+    adjusted = found.adjusted("holm")
+    p[found.first, found.second], p[found.second, found.first] = adjusted, adjusted
+    order = np.argsort(-np.nansum(lead, axis=1), kind="stable")
+    lead, better, p = (matrix[np.ix_(order, order)] for matrix in (lead, better, p))
+    names = [found.systems[s] for s in order]
+
+    def shown(i: int, j: int) -> str:
+        if i == j:
+            return ""
+        return _per_cent(better[i, j]) if show == "probability" else f"{1000 * lead[i, j]:+.0f}"
+
+    what = "P(row is better), %" if show == "probability" else "row minus column, times 1000"
+    label = f"{what}; bold: p < {alpha:g} (Holm)"
+    cells(ax, better, names, names, limits=(0, 1), shown=shown, label=label, colours="RdBu", bold=p < alpha)
+    return ax
+
+
+def _per_cent(share: float) -> str:
+    """Whole per cent; never 0 or 100, which nobody knows."""
+    return ">99" if share > 0.995 else "<1" if share < 0.005 else f"{100 * share:.0f}"
+
+
+def plot_ranks(
+    found: RankIntervals,
+    *,
+    by_assessor: NDArray[np.int64] | None = None,
+    top: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """The ranks that systems may hold, all at once (bars), the rank by the mean (dot), and each assessor's (ticks).
+
+    by_assessor : (assessors, systems) ranks, 0 for none, as `Standings.rank_by_assessor`. top : so many of the best.
+
+    Mogstad, Romano, Shaikh, Wilhelm (2024), Review of Economic Studies 91(1).
+    """
+    ax = axes_or_new(ax)
+    order = np.argsort(-found.mean, kind="stable")[:top]
+    y = name_rows(ax, [found.systems[s] for s in order])
+    label = f"{100 * found.confidence:g} %, all systems at once"
+    ax.barh(y, found.high[order] - found.low[order] + 0.9, left=found.low[order] - 0.45, height=0.62,
+            color="#CFE3F1", label=label)  # fmt: skip
+    if by_assessor is not None:
+        chosen = by_assessor[:, order]
+        column = np.broadcast_to(y, chosen.shape)[chosen > 0]
+        ax.plot(chosen[chosen > 0], column, "|", color=PALETTE[1], markersize=5, markeredgewidth=0.9,
+                label="by one assessor")  # fmt: skip
+    ax.plot(found.rank[order], y, "o", color=PALETTE[0], markersize=3.8, label="by the panel")
+    ax.set_xlabel("rank (1 is best)")
+    ax.set_xlim(0.2, len(found.systems) + 0.8)
+    above(ax)
+    return ax
+
+
+def plot_scores(
+    first: Floats, second: Floats, systems: Sequence[str], *, names: tuple[str, str], ax: Axes | None = None
+) -> Axes:
+    """One measure against another, a dot for each system; named are those whose ranks differ most.
+
+    first, second : (systems,) means. names : of the measures. Kendall's tau-b stands in the corner.
+    """
+    ax = axes_or_new(ax)
+    apart = np.abs(ranks(settled(first)) - ranks(settled(second)))
+    chosen = np.argsort(-apart, kind="stable")[: max(6, len(systems) // 6)]
+    marked = np.array([name if i in chosen and apart[i] else "" for i, name in enumerate(systems)], object)
+    far = np.flatnonzero(marked != "")
+    ax.set_xlabel(f"mean {names[0]}")
+    ax.set_ylabel(f"mean {names[1]}")
+    near = np.flatnonzero(marked == "")
+    ax.plot(first[near], second[near], "o", color=PALETTE[0], alpha=0.75, markersize=4.2)
+    ax.plot(first[far], second[far], "D", color=PALETTE[1], markersize=4.2)
+    ax.margins(x=0.12)
+    name_points(ax, np.asarray(first), np.asarray(second), marked.tolist())
+    known = ~np.isnan(first) & ~np.isnan(second)
+    if known.sum() > 1:
+        note(ax, f"tau-b {kendall_tau_b(first[known], second[known]):.3f}; diamonds: ranks differ most")
+    return ax

@@ -1,0 +1,265 @@
+"""Measures under label uncertainty: what systems score, and where they stand, if labels had been drawn otherwise.
+
+Labels are drawn n times, from an aggregate's posterior or from what the assessors said, and every draw is scored whole.
+The topics stay as they are: what differs from draw to draw is due to the labels alone. This is the spread over draws,
+not an interval of the true score: labels do not know that a document at the top of good runs is likelier to be relevant
+than its labels say, so that the draws score good runs too low. Draws of `relevance_given_ranks` know it; theirs is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.aggregation import Aggregate
+from qrowd.comparison.standings import ranks, settled
+from qrowd.errors import ArgumentError
+from qrowd.evaluation import DEFAULT_MEASURES, Conventions
+from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+from qrowd.model.labels import closest
+from qrowd.model.runs import Runs
+from qrowd.uncertainty.label_samples import Draw, sampled_scores
+from qrowd.uncertainty.relevance_given_ranks import RelevanceGivenRanks
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+CONVENTIONS = Conventions()
+AT_ONCE = 1 << 22  # comparisons of two systems held at once
+
+
+@dataclass(frozen=True, eq=False)
+class LabelUncertainty:
+    """What n draws of the labels make of every system; by every measure.
+
+    labels : what was drawn from, in words. n_topics : topics that any draw has a score in.
+    samples : (measures, n, systems) mean score over topics, draw by draw; nan where a draw has no score.
+    mean, sd, low, high : (measures, systems) of the draws: their mean, standard deviation (divisor n - 1; nan for one
+        draw) and the quantiles that leave (1 - share) / 2 of the draws on either side: the
+        spread over draws; of RelevanceGivenRanks, an interval of the score by true relevance unless `labels` says
+        that assessors err alike.
+    rank_shares : (measures, systems, ranks) share of the draws in which the system has that rank; 1 is best and comes
+        first. Systems with equal means, rounding aside, share the better rank.
+    rank_low, rank_high : (measures, systems) the ranks between which that share of the draws lies; 0 without a score.
+    above : (measures, A, B) share of the draws in which A's mean is higher than B's; what it and its converse leave
+        are ties. Not the probability that A is better, unless the draws are of RelevanceGivenRanks.
+    share, n, seed, conventions : as asked for; `seed` as `rng` gives the same again.
+    """
+
+    measures: tuple[str, ...]
+    systems: tuple[str, ...]
+    labels: str
+    n_topics: int
+    samples: Floats
+    mean: Floats
+    sd: Floats
+    low: Floats
+    high: Floats
+    rank_shares: Floats
+    rank_low: Ints
+    rank_high: Ints
+    above: Floats
+    share: float
+    n: int
+    seed: Seed
+    conventions: dict[str, Any]
+
+    @property
+    def first(self) -> Floats:
+        """(measures, systems) share of the draws in which the system is first, alone or tied."""
+        return np.asarray(self.rank_shares[..., 0])
+
+    def share_above(self, better: str, other: str, measure: str | None = None) -> float:
+        """Share of the draws in which `better` scores higher than `other`.
+
+        measure : by its name; not needed where there is only one.
+
+        Raises
+        ------
+        ArgumentError
+            A system or measure that is not there, or several measures and none named.
+        """
+        if measure is None and len(self.measures) > 1:
+            raise ArgumentError(f"measure=None: there are several; choose one of {', '.join(self.measures)}")
+        at = []
+        for name, names, noun in (
+            (self.measures[0] if measure is None else measure, self.measures, "measure"),
+            (better, self.systems, "system"),
+            (other, self.systems, "system"),
+        ):
+            if name not in names:
+                raise ArgumentError(f"no {noun} is called {name!r}; {closest(name, names, noun)}")
+            at.append(names.index(name))
+        return float(self.above[tuple(at)])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per measure and system: mean, sd, low, high, first, rank_low and rank_high."""
+        shape = (len(self.measures), len(self.systems))
+        columns: dict[str, NDArray[Any]] = {
+            "measure": np.repeat(np.array(self.measures, object), shape[1]),
+            "system": np.tile(np.array(self.systems, object), shape[0]),
+        }
+        names = ("mean", "sd", "low", "high", "first", "rank_low", "rank_high")
+        return make_frame(columns | {name: getattr(self, name).ravel() for name in names}, backend)
+
+
+def under_label_uncertainty(
+    runs: Runs,
+    labels: Judgments | Aggregate | RelevanceGivenRanks,
+    measures: object | Sequence[object] = DEFAULT_MEASURES,
+    *,
+    n: int = 1000,
+    draw: Draw = "document",
+    share: float = 0.95,
+    conventions: Conventions = CONVENTIONS,
+    rng: Rng = None,
+    block: int = 512,
+    threads: int | None = None,
+) -> LabelUncertainty:
+    """What systems score, and how they rank, over n draws of the labels.
+
+    Parameters
+    ----------
+    labels : judgments; an aggregate, whose posterior is drawn from, each document for itself; or what
+        `relevance_given_ranks` gives for the same runs, whose draws are taken, all of them, whatever n.
+    draw : from judgments, "document": every document takes one of its judgments, all equally likely; "topic": every
+        topic takes one of its assessors, of those whose `min_coverage` gives them a score there, with all they said.
+        The first is for crowds and treats documents as independent; the second keeps an assessor's severity together
+        and leaves everyone on their own scale.
+    share : of the draws that lie between low and high, and between the two ranks.
+    conventions : of the scores. A draw's mean goes over the topics it has a score in.
+    block : draws scored at once; memory is about 8 bytes x block x measures x topics x systems.
+
+    Raises
+    ------
+    ArgumentError
+        An aggregate without a posterior (mean, median), n below 1, or no draw with a score.
+    NoOverlapError
+        Runs and labels share no topic.
+    ScaleError
+        draw="document" from assessors on scales that cannot be one.
+    """
+    if not 0 < share < 1:
+        raise ArgumentError(f"share={share!r}: a share between 0 and 1 was expected")
+    if isinstance(labels, RelevanceGivenRanks):
+        seed, n = labels.seed, labels.n
+    else:
+        seed = seed_of(rng)
+    drawn = labels.panel() if isinstance(labels, RelevanceGivenRanks) else labels
+    found: list[Floats] = []
+    known: list[NDArray[np.bool_]] = []
+    names: tuple[str, ...] = ()
+    for scores in sampled_scores(runs, drawn, measures, n, draw, conventions, seed, block=block, threads=threads):
+        found.append(topic_means(scores.values))
+        known.append(np.asarray(~np.isnan(scores.values).all(axis=(0, 1, 3))))
+        names = scores.measures
+    samples = np.concatenate(found, axis=1)
+    for m, name in enumerate(names):
+        if np.isnan(samples[m]).all():
+            raise ArgumentError(f"{name}: no draw has a score; lower min_coverage, or draw='document'")
+    columns = [_statistics(table, share) for table in samples]
+    mean, sd, low, high = (np.array([column[i] for column in columns]) for i in range(4))
+    standing = [_ranks(table) for table in samples]
+    rank_spreads = [_rank_spread(table, share) for table in standing]
+    source = f"{labels.method}, posterior" if isinstance(labels, Aggregate) else f"judgments, one per {draw}"
+    if isinstance(labels, RelevanceGivenRanks):
+        source = "relevance given labels and ranks"
+        if not labels.independent:
+            source += f", no interval of the true score: assessors err alike (p {labels.p_independent:.3f})"
+    elif draw == "topic":
+        source = "judgments, one assessor per topic"
+    return LabelUncertainty(
+        names,
+        runs.systems,
+        source,
+        int(np.any(known, axis=0).sum()),
+        samples,
+        mean,
+        sd,
+        low,
+        high,
+        np.array([_shares(table) for table in standing]),
+        np.array([spread[0] for spread in rank_spreads]),
+        np.array([spread[1] for spread in rank_spreads]),
+        np.array([_above(table) for table in standing]),
+        share,
+        int(n),
+        seed,
+        asdict(conventions),
+    )
+
+
+def topic_means(values: Floats) -> Floats:
+    """(..., systems) mean over the topics with a score of (..., topics, systems); nan without any.
+
+    Topics are added one after the other, so that a draw's mean does not depend on the block it stood in.
+    """
+    total, count = np.zeros((*values.shape[:-2], values.shape[-1])), np.zeros((*values.shape[:-2], values.shape[-1]))
+    for t in range(values.shape[-2]):
+        one = values[..., t, :]
+        known = ~np.isnan(one)
+        total += np.where(known, one, 0.0)
+        count += known
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def _statistics(samples: Floats, share: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean, s.d., low and high of each column; measured from its first number, so that equal ones have s.d. 0."""
+    if np.isnan(samples).any():
+        found = []
+        for column in samples.T:
+            known = column[~np.isnan(column)]
+            found.append([part[0] for part in _statistics(known[:, None], share)] if known.size else [np.nan] * 4)
+        mean, sd, low, high = np.array(found).T
+        return mean, sd, low, high
+    moved = samples - samples[0]
+    sd = moved.std(axis=0, ddof=1) if len(samples) > 1 else np.full(samples.shape[1], np.nan)
+    tail = (1 - share) / 2
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
+    return samples[0] + moved.mean(axis=0), sd, low, high
+
+
+def _ranks(samples: Floats) -> Ints:
+    """(n, systems) ranks draw by draw; 0 without a score."""
+    rows = np.array([settled(row) for row in samples])
+    step = max(1, AT_ONCE // max(1, rows.shape[1] ** 2))
+    return np.concatenate([ranks(rows[begin : begin + step]) for begin in range(0, len(rows), step)])
+
+
+def _shares(standing: Ints) -> Floats:
+    """(systems, ranks) share of the draws, of those in which the system has a score; nan without any."""
+    n_systems = standing.shape[1]
+    counts = np.array([np.bincount(column, minlength=n_systems + 1)[1:] for column in standing.T], np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def _rank_spread(standing: Ints, share: float) -> tuple[Ints, Ints]:
+    """(systems,) ranks; at most (1 - share) / 2 of the draws lie below the first, and as many above the second."""
+    low, high = np.zeros(standing.shape[1], np.int64), np.zeros(standing.shape[1], np.int64)
+    tail = (1 - share) / 2
+    for s, column in enumerate(standing.T):
+        known = np.sort(column[column > 0])
+        if known.size:
+            outside = int(np.floor(tail * known.size + 1e-9))
+            low[s], high[s] = known[outside], known[-1 - outside]
+    return low, high
+
+
+def _above(standing: Ints) -> Floats:
+    """(systems, systems) share of the draws in which the row's system has the better rank; nan where never both."""
+    n, n_systems = standing.shape
+    better, both = np.zeros((n_systems, n_systems)), np.zeros((n_systems, n_systems))
+    step = max(1, AT_ONCE // max(1, n_systems**2))
+    for begin in range(0, n, step):
+        rows = standing[begin : begin + step]
+        known = rows > 0
+        pair = known[:, :, None] & known[:, None, :]
+        better += ((rows[:, :, None] < rows[:, None, :]) & pair).sum(axis=0)
+        both += pair.sum(axis=0)
+    return np.asarray(np.where(both > 0, better / np.maximum(both, 1), np.nan))

@@ -1,0 +1,176 @@
+"""One judgment per document: how much would the ranking of systems differ, had a single assessor judged each?
+
+Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
+ACM TOIS 35(3), section 7.3 and Figure 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.correlation import row_correlations
+from qrowd.comparison.standings import settled
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.evaluation import DEFAULT_MEASURES, Conventions, score
+from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.frames import make_frame
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.model.scores import Floats, known_mean
+from qrowd.uncertainty.label_samples import Draw, sampled_scores
+from qrowd.uncertainty.label_uncertainty import CONVENTIONS, topic_means
+
+KINDS = ("tau_b", "ap")
+
+
+@dataclass(frozen=True, eq=False)
+class OneJudgmentEach:
+    """How alike the system rankings by n draws of one judgment per document are to a reference ranking.
+
+    tau_b, ap : (measures, n) of the systems' means, over the topics that the draw and the reference both have a score
+        in. For AP correlation the draw's list is walked and the reference decides. nan where one of them ties all.
+    all_tau_b, all_ap : (measures,) the same of the panel's mean scores instead of a draw's; nan where the panel is the
+        reference.
+    reference : "panel", or the name of the one assessor.
+    n_topics : (measures,) topics in which the reference has a score. n_systems : systems compared, those with a score
+        in all of them.
+    n, seed, draw, conventions : as asked for; `seed` as `rng` gives the same again.
+    """
+
+    measures: tuple[str, ...]
+    tau_b: Floats
+    ap: Floats
+    all_tau_b: Floats
+    all_ap: Floats
+    reference: str
+    n_topics: NDArray[np.int64]
+    n_systems: NDArray[np.int64]
+    n: int
+    seed: Seed
+    draw: Draw
+    conventions: dict[str, Any]
+
+    def quantiles(self, shares: Sequence[float] = (0.025, 0.25, 0.5, 0.75, 0.975), kind: str = "tau_b") -> Floats:
+        """(measures, shares) quantiles of a correlation ("tau_b" or "ap") over the draws that have one.
+
+        Raises
+        ------
+        ArgumentError
+            Another kind; a share outside 0 to 1.
+        """
+        if kind not in KINDS:
+            raise ArgumentError(f"kind={kind!r}: choose tau_b or ap")
+        asked = np.asarray(shares, np.float64)
+        if not ((asked >= 0) & (asked <= 1)).all():
+            raise ArgumentError(f"shares={shares!r}: from 0 to 1 each")
+        found = np.full((len(self.measures), asked.size), np.nan)
+        for m, row in enumerate(getattr(self, kind)):
+            if (known := row[~np.isnan(row)]).size:
+                found[m] = np.quantile(known, asked)
+        return found
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per measure and draw: measure, draw (from 1), tau_b, ap."""
+        columns: dict[str, NDArray[Any]] = {
+            "measure": np.repeat(np.array(self.measures, object), self.n),
+            "draw": np.tile(np.arange(1, self.n + 1), len(self.measures)),
+        }
+        return make_frame(columns | {kind: getattr(self, kind).ravel() for kind in KINDS}, backend)
+
+
+def one_judgment_each(
+    runs: Runs,
+    judgments: Judgments,
+    measures: object | Sequence[object] = DEFAULT_MEASURES,
+    *,
+    reference: Judgments | None = None,
+    n: int = 1000,
+    draw: Draw = "document",
+    conventions: Conventions = CONVENTIONS,
+    rng: Rng = None,
+    block: int = 512,
+    threads: int | None = None,
+) -> OneJudgmentEach:
+    """Draw one judgment per document, rank the systems, compare with the reference's ranking; n times.
+
+    Parameters
+    ----------
+    reference : judgments of one assessor: a gold, or what all say together (`median(judgments).judgments`, the one for
+        crowds of whom nobody judged a whole topic). None: the panel, every assessor's scores averaged topic by topic.
+    draw, conventions, block : as in `under_label_uncertainty`; draw="document" is the paper's.
+
+    Raises
+    ------
+    ArgumentError
+        A reference of several assessors, a panel in which nobody has a score, fewer than two systems, n below 1.
+    NoOverlapError
+        No topic shared by runs, judgments and reference.
+    """
+    if reference is not None and len(reference.assessors) != 1:
+        raise ArgumentError(
+            f"reference: {len(reference.assessors)} assessors, and one was expected; merge them "
+            "(median(judgments).judgments) or choose one with select"
+        )
+    shared = set(judgments.topics) & set(judgments.topics if reference is None else reference.topics)
+    if not shared & set(runs.topics):
+        raise NoOverlapError("runs, judgments and reference share no topic; check that all are of the same collection")
+    seed = seed_of(rng)
+    judgments = judgments.select(topics=shared.__contains__)
+    crowd, wanted = score(runs, judgments, measures, conventions, threads=threads), None
+    everyone = known_mean(crowd.values, axis=1)  # (measures, topics, systems)
+    if reference is not None:
+        gold = score(runs, reference.select(topics=shared.__contains__), measures, conventions, threads=threads)
+        wanted = gold.values[:, 0][:, [gold.topics.index(topic) for topic in crowd.topics]]
+    decides = everyone if wanted is None else wanted
+    topics = np.asarray(~np.isnan(decides).all(axis=2))
+    systems = np.array([(~np.isnan(table[known])).all(axis=0) for table, known in zip(decides, topics, strict=True)])
+    for name, known, kept in zip(crowd.measures, topics, systems, strict=True):
+        if not known.any():
+            raise ArgumentError(
+                f"{name}: the reference has no score in any topic; give reference=median(judgments).judgments where "
+                "nobody judged enough of a topic, or lower min_coverage"
+            )
+        if kept.sum() < 2:
+            raise ArgumentError(f"{name}: {kept.sum()} system(s) with a score in every topic; two are needed to rank")
+    found = []
+    for scores in sampled_scores(runs, judgments, measures, n, draw, conventions, seed, block=block, threads=threads):
+        order = [scores.topics.index(topic) for topic in crowd.topics]
+        found.append(
+            [
+                _correlations(values[:, order][..., kept], table[:, kept])
+                for values, table, kept in zip(scores.values, decides, systems, strict=True)
+            ]
+        )
+    tau_b, ap = np.concatenate([np.array(part) for part in found], axis=2).transpose(1, 0, 2)
+    all_of_them = np.full((2, len(crowd.measures)), np.nan)
+    if wanted is not None:
+        for m, kept in enumerate(systems):
+            all_of_them[:, m] = _correlations(everyone[m][None][..., kept], wanted[m][:, kept])[:, 0]
+    return OneJudgmentEach(
+        crowd.measures,
+        tau_b,
+        ap,
+        all_of_them[0],
+        all_of_them[1],
+        "panel" if reference is None else reference.assessors[0],
+        topics.sum(axis=1),
+        systems.sum(axis=1),
+        int(n),
+        seed,
+        draw,
+        asdict(conventions),
+    )
+
+
+def _correlations(values: Floats, reference: Floats) -> Floats:
+    """(2, samples) tau-b and AP correlation of (samples, topics, systems) with (topics, systems)."""
+    both = np.asarray((~np.isnan(values)).all(axis=2) & (~np.isnan(reference)).all(axis=1))
+    mine = topic_means(np.where(both[..., None], values, np.nan))
+    theirs = topic_means(np.where(both[..., None], reference, np.nan))
+    rows, against = (np.array([settled(row) for row in side]) for side in (mine, theirs))
+    return np.array([row_correlations(rows, against, kind) for kind in ("tau_b", "ap")])

@@ -1,0 +1,496 @@
+"""The desk: nothing is lost, nothing happens twice, nobody gets what is not theirs. On SQLite and on PostgreSQL."""
+
+import asyncio
+from random import Random
+
+import pytest
+from sqlalchemy import func, select
+
+from judging import Clock, count, created, seeded, small_plan, tables, until, work
+from qrowd.collect.campaigns.archive import read_archive, write_archive
+from qrowd.collect.campaigns.collected import collected, judgments
+from qrowd.collect.campaigns.desk import NobodyError
+from qrowd.collect.campaigns.office import Office
+from qrowd.collect.campaigns.rebuild import rebuild
+from qrowd.collect.protocols.events import Consent, GoOn, Judge, MarkBad, Prefer, Refusal
+from qrowd.collect.protocols.views import (
+    DocumentView,
+    EndView,
+    ExcludedView,
+    LostView,
+    NoneLeftView,
+    PairView,
+    PausedView,
+    RatingView,
+)
+from qrowd.collect.store import events
+from qrowd.collect.store.errors import StoreFullError
+from qrowd.collect.store.schema import assignment, bad_mark, event, judgment, pair_lease, preference, slot
+from qrowd.errors import ArgumentError, RowError
+
+PLANS = {
+    "magnitude": {"protocol": "magnitude", "k": 4, "redundancy": 2, "min_seconds": 0, "question": True},
+    "grades": {"protocol": "grades", "k": 2, "redundancy": 3, "question": True},
+    "preference": {"protocol": "preference", "redundancy": 3, "question": True},
+    "together": {"protocol": "preference", "redundancy": 3, "sharing": "shared", "documents": 6, "stop": False},
+    "in pairs": {"protocol": "preference", "redundancy": 4, "sharing": "shared", "pair_redundancy": 2, "stop": False},
+}
+JOURNEY = {"consent": True, "practice": True}
+
+
+def people(desk, n, campaign="pilot"):
+    async def come():
+        return [await desk.arrive(campaign, "link", f"person-{i}") for i in range(n)]
+
+    return asyncio.run(come())
+
+
+# ---- the log is the truth
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_the_tables_are_what_the_log_adds_up_to(store, kind):
+    created(store, small_plan(**PLANS[kind], journey=JOURNEY))
+    desk = seeded(store, clock=Clock(step=7.0))
+    crowd = people(desk, 8)
+
+    async def all_at_once():
+        await asyncio.gather(*(work(desk, one, Random(i), 60) for i, one in enumerate(crowd)))
+        await Office(store, clock=desk.clock).exclude("pilot", "person-1", "too fast")
+        await Office(store, clock=desk.clock).exclude("pilot", "person-2", "too fast")
+        await Office(store, clock=desk.clock).reinstate("pilot", "person-2")
+        await Office(store, clock=desk.clock).reset("pilot", "person-3")
+        await asyncio.gather(*(work(desk, one, Random(9), 40) for one in crowd[3:]))
+
+    asyncio.run(all_at_once())
+    found = store.read(tables)
+    assert found["assignment"]
+    assert found["preference" if "preference" in PLANS[kind]["protocol"] else "judgment"]
+    n = store.write(lambda connection: rebuild(connection, "pilot"))
+    assert n == store.read(lambda connection: count(connection, select(func.count()).select_from(event)))
+    assert store.read(tables) == found
+
+
+@pytest.mark.parametrize("kind", ["magnitude", "together"])
+def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_path, kind):
+    created(store, small_plan(**PLANS[kind]))
+    desk = seeded(store, clock=Clock(step=7.0))
+    for i, one in enumerate(people(desk, 4)):
+        asyncio.run(work(desk, one, Random(i), 50))
+    lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
+    other = opened(tmp_path / "other.db")
+    created(other, small_plan("grades", name="before"))  # so that numbers differ
+    assert other.write(lambda connection: read_archive(connection, lines)) == "pilot"
+    assert other.read(lambda connection: list(write_archive(connection, "pilot"))) == lines
+    there = other.read(lambda connection: collected(connection, "pilot")).to_frame()
+    assert there.equals(store.read(lambda connection: collected(connection, "pilot")).to_frame())
+    with pytest.raises(ArgumentError, match="taken"):
+        other.write(lambda connection: read_archive(connection, lines))
+
+
+def test_an_archive_of_something_else_is_refused_with_its_line(store):
+    with pytest.raises(RowError, match="row 1: this is not a campaign's archive"):
+        store.write(lambda connection: read_archive(connection, [b'{"format": "other"}']))
+    created(store, small_plan("grades"))
+    lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
+    renamed = lines[0].replace(b'"pilot"', b'"again"')
+    with pytest.raises(RowError, match="row 2: an event that does not fit"):
+        store.write(lambda connection: read_archive(connection, [renamed, b'{"kind": "judged"}']))
+    with pytest.raises(RowError, match="row 2: expected a JSON object"):
+        store.write(lambda connection: read_archive(connection, [renamed, b"nonsense"]))
+
+
+# ---- what is kept of whom
+
+
+def test_of_who_declines_the_log_keeps_the_arrival_and_the_refusal_and_nothing_else(store):
+    created(store, small_plan("grades", journey={"consent": True}))
+    desk = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(desk, 1)
+    receipt = asyncio.run(desk.act(ann, Consent(False)))
+    assert receipt.page.view == EndView("declined")
+    log = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.assessor_id == ann]
+    assert [one.kind for one in log] == ["arrived", "declined"]
+    assert set(log[0].data) == {"name", "provider", "external_id", "identified", "seed", "about"}
+    assert (log[0].data["name"], dict(log[1].data)) == ("person-0", {})
+
+
+@pytest.mark.parametrize(
+    ("provider", "named"), [("link", True), ("api", True), ("prolific", False), ("panel", False), ("mturk", False)]
+)
+def test_a_page_says_whether_its_assessor_was_invited_by_name(store, provider, named):
+    created(store, small_plan("grades", journey={"consent": True}))
+    desk = seeded(store, clock=Clock(step=1.0))
+
+    async def come():
+        return await desk.page(await desk.arrive("pilot", provider, "zoe"))
+
+    page = asyncio.run(come())
+    assert (page.name, page.named) == ("zoe", named)
+    assert not asyncio.run(desk.preview("pilot")).named
+
+
+# ---- once and only once
+
+
+def test_a_form_that_is_sent_again_does_nothing_twice_and_is_acknowledged_again(store):
+    created(store, small_plan("grades", redundancy=1, k=4))
+    desk = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(desk, 1)
+
+    async def twice():
+        await desk.act(ann, GoOn())
+        page = await desk.page(ann)
+        answer = Judge(0, "2", "why")
+        first = await desk.act(ann, answer, shown=page.shown, key=page.key)
+        same = await asyncio.gather(*(desk.act(ann, answer, shown=page.shown, key=page.key) for _ in range(5)))
+        assert {(one.event_id, one.time, one.replayed) for one in same} == {(first.event_id, first.time, True)}
+        with pytest.raises(Refusal, match="another answer") as refused:
+            await desk.act(ann, Judge(0, "3", "why"), shown=page.shown, key=page.key)
+        assert refused.value.code == "changed"
+
+    asyncio.run(twice())
+    assert store.read(lambda connection: count(connection, select(func.count()).select_from(judgment))) == 1
+    kinds = store.read(lambda connection: [one.kind for one in events.of_campaign(connection, 1)])
+    assert kinds.count("judged") == 1
+
+
+def test_two_equal_forms_at_the_same_time_are_one_answer(store):
+    created(store, small_plan("grades", redundancy=1, k=4))
+    desk = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(desk, 1)
+
+    async def at_once():
+        await desk.act(ann, GoOn())
+        page = await desk.page(ann)
+        return await asyncio.gather(*(desk.act(ann, Judge(0, "1"), shown=page.shown, key=page.key) for _ in range(8)))
+
+    receipts = asyncio.run(at_once())
+    assert len({receipt.event_id for receipt in receipts}) == 1
+    assert [receipt.replayed for receipt in receipts].count(False) == 1
+
+
+def test_a_refused_action_leaves_no_trace_and_its_form_may_be_mended(store):
+    created(store, small_plan("magnitude", k=4, redundancy=1, min_seconds=0))
+    desk = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(desk, 1)
+
+    async def mend():
+        await desk.act(ann, GoOn())
+        page = await desk.page(ann)
+        before = store.read(tables)
+        for text in ("0", "-1", "many", "1e999"):
+            with pytest.raises(Refusal):
+                await desk.act(ann, Judge(0, text, "why"), shown=page.shown, key=page.key)
+        assert store.read(tables) == before
+        receipt = await desk.act(ann, Judge(0, "0,5", "why"), shown=page.shown, key=page.key)
+        assert receipt.page.view.position == 1
+
+    asyncio.run(mend())
+
+
+def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
+    created(store, small_plan("preference", redundancy=2, sharing="shared", stop=False))
+    desk = seeded(store, clock=Clock(step=1.0))
+    ann, bob = people(desk, 2)
+
+    async def fail_once():
+        for one in (ann, bob):
+            await until(desk, one, PairView, Random(0))
+        page = await desk.page(ann)
+        real, before = store.write_async, store.read(tables)
+
+        async def full(work):
+            def undone(connection):
+                work(connection)
+                raise StoreFullError("the disk is full")
+
+            return await real(undone)
+
+        monkeypatch.setattr(store, "write_async", full)
+        with pytest.raises(StoreFullError):
+            await desk.act(ann, Prefer(page.view.pair, "left"), shown=page.shown, key=page.key)
+        monkeypatch.setattr(store, "write_async", real)
+        assert store.read(tables) == before
+        receipt = await desk.act(ann, Prefer(page.view.pair, "left"), shown=page.shown, key=page.key)
+        assert not receipt.replayed
+        await asyncio.gather(work(desk, ann, Random(1), 60), work(desk, bob, Random(2), 60))
+
+    asyncio.run(fail_once())
+    found = store.read(tables)
+    store.write(lambda connection: rebuild(connection, "pilot"))
+    assert store.read(tables) == found
+
+
+# ---- who gets what
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(store, kind):
+    created(store, small_plan(**PLANS[kind] | {"question": False}, campaign={"lease_minutes": 1}))
+    desk = seeded(store, clock=Clock(step=3.0))  # somebody always dawdles beyond the lease
+    crowd = people(desk, 12)
+
+    async def race():
+        await asyncio.gather(*(work(desk, one, Random(i), 50) for i, one in enumerate(crowd)))
+
+    asyncio.run(race())
+
+    def most(connection, *columns, where):
+        statement = select(func.count()).select_from(assignment).where(where).group_by(*columns)
+        return max(connection.scalars(statement), default=0)
+
+    holding = assignment.c.status.in_(("open", "completed"))
+    with store.reading() as connection:
+        assert most(connection, assignment.c.unit_id, assignment.c.slot, where=holding) == 1
+        assert most(connection, assignment.c.assessor_id, assignment.c.topic_id, where=holding | ~holding) == 1
+        assert most(connection, assignment.c.assessor_id, where=assignment.c.status == "open") <= 1
+        held = {(row.unit_id, row.slot): row.id for row in connection.execute(select(assignment).where(holding))}
+        slots = {(row.unit_id, row.number): row.assignment_id for row in connection.execute(select(slot))}
+        assert held == {place: holder for place, holder in slots.items() if holder is not None}
+
+
+def test_who_stays_away_too_long_loses_the_unit_and_what_comes_late_is_kept_but_not_counted(store):
+    created(store, small_plan("grades", topics=2, redundancy=1, k=4, campaign={"lease_minutes": 10}))
+    clock = Clock()
+    desk = seeded(store, clock=clock)
+    ann, bob, eve = people(desk, 3)
+
+    async def play():
+        page = await until(desk, ann, DocumentView, Random(1))
+        await desk.act(ann, Judge(0, "3"), shown=page.shown, key=page.key)
+        page = await desk.page(ann)
+        await until(desk, bob, DocumentView, Random(2))
+        waiting = await desk.page(eve)
+        assert waiting.view == NoneLeftView(clock.now + 600, False)
+        clock.now += 599
+        assert isinstance((await desk.page(eve)).view, NoneLeftView)
+        bobs = await desk.page(bob)
+        await desk.act(bob, Judge(0, "1"), shown=bobs.shown, key=bobs.key)
+        clock.now += 2
+        got = await desk.act(eve, GoOn())
+        assert isinstance(got.page.view, DocumentView)  # the unit that ann left alone
+        late = await desk.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
+        assert late.late
+        assert late.page.view == LostView(10)
+        again = await desk.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
+        assert (again.late, again.replayed, again.event_id) == (True, True, late.event_id)
+        gone = await desk.act(ann, GoOn(), shown=page.shown)
+        assert isinstance(gone.page.view, NoneLeftView)
+        await work(desk, eve, Random(3))
+        await work(desk, bob, Random(4))
+        return gone
+
+    asyncio.run(play())
+    counted = store.read(lambda connection: judgments(connection, "pilot"))
+    assert set(counted.assessors) == {"person-1", "person-2"}
+    assert len(counted) == 8
+    everything = store.read(lambda connection: judgments(connection, "pilot", everything=True))
+    assert "person-0" in everything.assessors
+    kinds = store.read(lambda connection: [(one.kind, one.late) for one in events.of_campaign(connection, 1)])
+    assert ("late_action", True) in kinds
+    assert ("lease_expired", False) in kinds
+
+
+def test_an_idle_assessor_whose_unit_nobody_wanted_goes_on_where_they_were(store):
+    created(store, small_plan("grades", redundancy=1, k=4))
+    clock = Clock()
+    desk = seeded(store, clock=clock)
+    (ann,) = people(desk, 1)
+
+    async def play():
+        page = await until(desk, ann, DocumentView, Random(1))
+        clock.now += 86_400
+        receipt = await desk.act(ann, Judge(0, "3"), shown=page.shown, key=page.key)
+        assert (receipt.late, receipt.page.view.position) == (False, 1)
+
+    asyncio.run(play())
+
+
+def test_a_bad_document_leaves_every_page_at_once(store):
+    created(store, small_plan("preference", topics=1, documents=8, redundancy=5, sharing="shared", stop=False))
+    desk = seeded(store, clock=Clock(step=1.0))
+    crowd = people(desk, 4)
+
+    async def play():
+        pages = [await until(desk, one, PairView, Random(i)) for i, one in enumerate(crowd)]
+        view = pages[0].view
+        removed = view.left
+        await desk.act(crowd[0], MarkBad(view.pair, "left"), shown=pages[0].shown, key=pages[0].key)
+        told = 0
+        for one, before in zip(crowd[1:], pages[1:], strict=True):
+            now = (await desk.page(one)).view
+            assert removed not in (now.left, now.right)
+            if removed in (before.view.left, before.view.right):
+                told += now.removed
+                with pytest.raises(Refusal):
+                    await desk.act(one, Prefer(before.view.pair, "left"), shown=before.shown, key=before.key)
+        return removed, told
+
+    removed, _ = asyncio.run(play())
+    for one in crowd:
+        asyncio.run(work(desk, one, Random(5)))
+    with store.reading() as connection:
+        (marked_at,) = connection.scalars(select(bad_mark.c.time).where(bad_mark.c.document_id == removed))
+        after = select(func.count()).select_from(preference)
+        touching = (preference.c.left_id == removed) | (preference.c.right_id == removed)
+        assert count(connection, after.where(touching, preference.c.time > marked_at)) == 0
+        assert count(connection, select(func.count()).select_from(pair_lease)) == 0
+
+
+# ---- the owner's hand
+
+
+def test_an_excluded_assessor_counts_no_more_and_their_units_go_to_others(store):
+    created(store, small_plan("grades", topics=1, redundancy=1, k=4))
+    desk, office = seeded(store, clock=Clock(step=1.0)), Office(store)
+    ann, bob = people(desk, 2)
+    asyncio.run(work(desk, ann, Random(1)))
+    assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 4
+
+    async def play():
+        with pytest.raises(ArgumentError, match="reason"):
+            await office.exclude("pilot", "person-0", " ")
+        await office.exclude("pilot", "person-0", "did not read")
+        assert (await desk.page(ann)).view == ExcludedView()
+        with pytest.raises(Refusal, match="no further part"):
+            await desk.act(ann, GoOn())
+        assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 0
+        assert await office.reinstate("pilot", "person-0") == 0
+        assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 4
+        await office.exclude("pilot", "person-0", "did not read, again")
+        await work(desk, bob, Random(2))
+        assert await office.reinstate("pilot", "person-0") == 1  # bob has done it meanwhile
+
+    asyncio.run(play())
+    assert store.read(lambda connection: judgments(connection, "pilot")).assessors == ("person-1",)
+
+
+def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(store):
+    created(store, small_plan("grades", topics=2, redundancy=1, k=4))
+    desk, office = seeded(store, clock=Clock(step=1.0)), Office(store)
+    ann, bob = people(desk, 2)
+
+    async def play():
+        page = await until(desk, ann, DocumentView, Random(1))
+        assert await office.steer("pilot", "pause") == "paused"
+        receipt = await desk.act(ann, Judge(0, "1"), shown=page.shown, key=page.key)
+        assert (receipt.late, receipt.page.view) == (False, PausedView())
+        await desk.act(bob, GoOn())
+        assert (await desk.page(bob)).view == PausedView()
+        await office.steer("pilot", "resume")
+        assert (await desk.page(ann)).view.position == 1
+        await office.steer("pilot", "stop")
+        page = await desk.page(ann)
+        assert page.view == PausedView(stopped=True)
+        receipt = await desk.act(ann, Judge(1, "1"), shown=page.shown, key="late")
+        assert receipt.late
+        with pytest.raises(ArgumentError, match="choose one of pause, resume, stop"):
+            await office.steer("pilot", "halt")
+        with pytest.raises(NobodyError, match="there is no campaign 'other'; there are pilot"):
+            await office.steer("other", "stop")
+
+    asyncio.run(play())
+    assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 1
+
+
+def test_a_unit_that_fails_its_checks_is_kept_apart_and_goes_to_somebody_else(store):
+    created(store, small_plan("magnitude", topics=1, k=4, redundancy=1, min_seconds=0, revisions=0))
+    desk = seeded(store, clock=Clock(step=1.0))
+    ann, bob = people(desk, 2)
+
+    async def judge(one, high, low):
+        page = await until(desk, one, DocumentView, Random(1))
+        while isinstance(page.view, DocumentView):
+            label = page.documents[page.view.document].text
+            text = high if "d0." in label else low if "d1." in label else "5"
+            page = (await desk.act(one, Judge(page.view.position, text, "x"), shown=page.shown, key=page.key)).page
+        return page
+
+    page = asyncio.run(judge(ann, "1", "9"))
+    assert page.view == EndView("failed")
+    assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 0
+    assert len(store.read(lambda connection: judgments(connection, "pilot", everything=True))) == 4
+    page = asyncio.run(judge(bob, "9", "1"))
+    assert isinstance(page.view, RatingView)
+    assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 0  # not before the unit is complete
+    asyncio.run(work(desk, bob, Random(1)))
+    found = store.read(lambda connection: judgments(connection, "pilot"))
+    assert (len(found), found.assessors, str(found.scales[0])) == (4, ("person-1",), "magnitude")
+
+
+# ---- coming in, looking, and what is typed
+
+
+def test_whoever_comes_again_is_the_same_and_names_are_never_shared(store):
+    created(store, small_plan("grades"))
+    desk = seeded(store, Clock())
+
+    async def come():
+        first = await desk.arrive("pilot", "prolific", "5f", identified="url")
+        assert await desk.arrive("pilot", "prolific", "5f", identified="signed") == first
+        assert (await desk.page(first)).name == "5f"
+        other = await desk.arrive("pilot", "panel", "5f")
+        assert (await desk.page(other)).name == "5f-2"
+        with pytest.raises(NobodyError, match="no campaign 'nowhere'"):
+            await desk.arrive("nowhere", "link", "ann")
+        with pytest.raises(NobodyError, match="no assessor 12"):
+            await desk.page(12)
+
+    asyncio.run(come())
+    log = store.read(
+        lambda connection: [(one.kind, one.data.get("identified")) for one in events.of_campaign(connection, 1)]
+    )
+    assert ("identified", "signed") in log
+
+
+def test_looking_changes_nothing(store):
+    created(store, small_plan("preference", redundancy=2, sharing="shared"))
+    desk = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(desk, 1)
+
+    async def look():
+        await until(desk, ann, PairView, Random(1))
+        before = store.read(tables)
+        pages = [await desk.page(ann) for _ in range(3)]
+        preview = await desk.preview("pilot")
+        assert (preview.preview, preview.name, preview.shown) == (True, "", "")
+        assert store.read(tables) == before
+        assert len({page.key for page in pages}) == 3
+        assert len({page.shown for page in pages}) == 1
+
+    asyncio.run(look())
+
+
+def test_what_was_typed_is_kept_for_its_own_page_only(store):
+    created(store, small_plan("magnitude", k=4, redundancy=1, min_seconds=0))
+    desk = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(desk, 1)
+
+    async def typing():
+        page = await until(desk, ann, DocumentView, Random(1))
+        await desk.save_draft(ann, page.shown, 0, "4", "It sa")
+        await desk.save_draft(ann, page.shown, 0, "40", "It says")
+        await desk.save_draft(ann, "somewhere else", 0, "1", "")
+        kept = (await desk.page(ann)).draft
+        assert (kept.text, kept.reason) == ("40", "It says")
+        receipt = await desk.act(ann, Judge(0, "40", "It says so."), shown=page.shown, key=page.key)
+        assert receipt.page.draft is None
+        assert (await desk.page(ann)).draft is None
+
+    asyncio.run(typing())
+    assert store.read(lambda connection: count(connection, select(func.count()).select_from(judgment))) == 1
+
+
+def test_a_page_of_another_set_is_refused(store):
+    created(store, small_plan("grades", redundancy=1, k=4))
+    desk = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(desk, 1)
+
+    async def stale():
+        page = await until(desk, ann, DocumentView, Random(1))
+        with pytest.raises(Refusal, match="another set") as refused:
+            await desk.act(ann, Judge(0, "1"), shown="123", key=page.key)
+        assert refused.value.code == "stale"
+
+    asyncio.run(stale())

@@ -1,0 +1,259 @@
+"""A plan that could not work is refused before anything is written, in one line that says what and what next."""
+
+import pickle
+import re
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrowd.collect.campaigns.crowd import PROLIFIC_KEYS, crowd_of
+from qrowd.collect.campaigns.plan import PlanError
+from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
+from qrowd.collect.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings
+from qrowd.errors import ArgumentError
+
+DOCUMENTS = [f"d{i}" for i in range(6)]
+QUESTION = {"text": "What is it about?", "options": ["tea", "coffee", "milk", "water"], "correct": 2}
+
+
+def table(**changes):
+    """A sound magnitude campaign of one topic, with some keys changed."""
+    topic = {"label": "t1", "title": "tea", "pool": DOCUMENTS, "checks": ["d0", "d5"], "question": QUESTION}
+    sound = {
+        "campaign": {"name": "pilot-1", "title": "A pilot", "seed": 7},
+        "magnitude": {"k": 5, "redundancy": 2},
+        "topics": [topic],
+        "documents": [{"label": label, "text": f"about {label}"} for label in DOCUMENTS],
+    }
+    return deepcopy(sound) | changes
+
+
+def with_topic(**changes):
+    whole = table()
+    whole["topics"][0] |= changes
+    return whole
+
+
+def with_head(**changes):
+    whole = table()
+    whole["campaign"] |= changes
+    return whole
+
+
+def with_document(**changes):
+    whole = table()
+    whole["documents"][3] |= changes
+    return whole
+
+
+def with_question(**changes):
+    return with_topic(question=QUESTION | changes)
+
+
+def graded(**settings):
+    whole = with_topic(checks=None)
+    del whole["magnitude"]
+    return whole | {"grades": settings}
+
+
+REFUSED = [
+    (with_head(name="Pilot"), "campaign.name: 'Pilot' cannot stand in an address"),
+    (with_head(name=None), "campaign.name: '' cannot stand in an address"),
+    (with_head(name="a" * 65), "campaign.name: "),
+    (with_head(name=7), "campaign: name: expected a text, found 7"),
+    (with_head(title=" "), "campaign.title: is empty"),
+    (with_head(title="a\x00"), "campaign: title: holds '\\x00', which no database can keep"),
+    (with_head(consent="\ud800"), "campaign: consent: holds '\\ud800'"),
+    (with_head(seed=-1), "campaign.seed: -1 cannot be used"),
+    (with_head(seed=2**63), "campaign.seed: "),
+    (with_head(seed=True), "campaign.seed: True cannot be used"),
+    (with_head(seed="x"), "campaign.seed: 'x' cannot be used"),
+    (with_head(lease_minutes=0), "campaign.lease_minutes: 0 cannot be used"),
+    (with_head(lease_minutes=float("nan")), "campaign.lease_minutes: nan cannot be used"),
+    (with_head(checks="no"), "campaign: checks: 'no' cannot be used; write true or false"),
+    (with_head(protocol="likert"), "campaign.protocol: 'likert' is none; choose one of magnitude"),
+    (with_head(protocol="grades"), "magnitude: is the table of another protocol than grades; remove it"),
+    (with_head(colour="red"), "campaign.colour: there is no key 'colour'; choose from name"),
+    (table(campaign=[]), "campaign: expected a table of keys and values, found []"),
+    (table(likert={}), "likert: there is no key 'likert'; choose from campaign"),
+    (table(magnitude={"k": 2}), "magnitude: k: 2 cannot be used"),
+    (table(magnitude={"kk": 2}), "magnitude: kk: there is no such setting"),
+    (table(journey={"consent": 1}), "journey: consent: 1 cannot be used"),
+    (table(prolific={}), "prolific.codes: 'completed' is missing"),
+    (table(topics=[]), "topics: there are none; add at least one topic"),
+    (table(topics={}), "topics: expected a list, found {}"),
+    (table(topics=[3]), "topics[0]: expected a table of keys and values, found 3"),
+    (with_topic(label=""), "topics[0]: label '' cannot be used"),
+    (with_topic(label="a b"), "topics[0]: label 'a b' cannot be used; give 1 to 200 characters without blanks"),
+    (with_topic(label="#1"), "topics[0]: label '#1' cannot be used"),
+    (with_topic(label=3), "topics[0]: label: expected a text, found 3; write it in quotes"),
+    (with_topic(title=""), "topics[0]: topic 't1' has no title; say what is looked for"),
+    (with_topic(rank=3), "topics[0].rank: there is no key 'rank'"),
+    (table(topics=[*table()["topics"], *table()["topics"]]), "topics[1]: label 't1' is there already"),
+    (with_topic(pool=["d0", "d5", "d7", "d1", "d2"]), "pool of topic 't1': document 'd7' has no text; add it"),
+    (with_topic(pool=[*DOCUMENTS, "d1"]), "pool of topic 't1': document 'd1' is there twice; remove one"),
+    (with_topic(pool=["d0", "d5", "d1"]), "pool of topic 't1': 3 documents, but a unit needs 5"),
+    (with_topic(pool="d0"), "topics[0].pool: expected a list, found 'd0'"),
+    (with_topic(pool=[1]), "topics[0].pool: expected a list of texts, found 1 in it; write it in quotes"),
+    (with_topic(checks=None), "checks of topic 't1': are missing; name one document of H and one of N, or"),
+    (with_topic(checks=["d0"]), "checks of topic 't1': expected two documents, H and N, found 1"),
+    (with_topic(checks=["d0", "d9"]), "checks of topic 't1': document 'd9' is not in the pool"),
+    (with_topic(checks=["d0", "d0"]), "checks of topic 't1': 'd0' cannot be both the better and the worse one"),
+    (with_head(checks=False), "checks of topic 't1': are given, but checks = false; remove them"),
+    (graded() | table(topics=table()["topics"], magnitude={}), "campaign.protocol: is missing; choose one of"),
+    ({**graded(), "topics": table()["topics"]}, "checks of topic 't1': are given, but grades judging has none"),
+    (with_question(text=" "), "question of topic 't1': has no text"),
+    (with_question(options=["one"]), "question of topic 't1': has 1 options; give 4 (2 to 8 are possible)"),
+    (with_question(options=list("abcdefghi")), "question of topic 't1': has 9 options"),
+    (with_question(options=["a", "b", "a", "c"]), "question of topic 't1': has an option that is empty or there twice"),
+    (with_question(options=["a", "b", "", "c"]), "question of topic 't1': has an option that is empty"),
+    (with_question(correct=4), "question of topic 't1': correct: there is no option 4; they count from 0 to 3"),
+    (with_question(correct=-1), "question of topic 't1': correct: there is no option -1"),
+    (with_question(correct="a"), "question of topic 't1': correct: 'a' cannot be used"),
+    (with_question(hint="a"), "question of topic 't1': there is no key 'hint'"),
+    (with_topic(question=3), "question of topic 't1': expected a table"),
+    (with_topic(context=["a", ""]), "context of topic 't1': holds an empty snippet"),
+    (with_topic(context=[3]), "context of topic 't1': expected a list of texts"),
+    (with_topic(systems={"bm25": ["d9"]}), "systems of topic 't1': 'bm25' found 'd9', which is not in the pool"),
+    (with_topic(systems={"bm25": ["d1", "d1"]}), "systems of topic 't1': system 'bm25' or a document of it is there"),
+    (table(documents=[]), "documents: there are none; add at least one document"),
+    (with_document(text=" \n"), "documents[3]: document 'd3' has no text; add it, or leave the document out"),
+    (with_document(text="a\x00b"), "documents[3]: text: holds '\\x00'"),
+    (with_document(text="x" * 1_000_001), "documents[3]: text: 1000001 characters are more than 1000000"),
+    (with_document(label="d2"), "documents[3]: label 'd2' is there already; every document needs its own"),
+    (with_document(language="English!"), "documents[3]: language 'English!' is no tag; write one such as en"),
+    (with_document(html="yes"), "documents[3]: html: 'yes' cannot be used; write true or false"),
+    (graded(labels=["a", "b"]), "grades: labels: 2 texts for 4 grades"),
+    (graded(scale="0-200"), "grades: scale: "),
+]
+
+
+@pytest.mark.parametrize(("whole", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_work_is_refused_in_one_line(whole, message):
+    with pytest.raises(PlanError) as refused:
+        plan_from_table(whole)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+
+
+def test_what_is_not_said_has_its_default():
+    plan = plan_from_table(with_head(title=None))
+    assert (plan.title, plan.lease_minutes, plan.consent, plan.checks) == ("pilot-1", 60, "", True)
+    assert (plan.protocol, plan.settings, plan.journey) == ("magnitude", MagnitudeSettings(5, 2), JourneySettings())
+    assert repr(plan) == "Plan(pilot-1, magnitude: 1 topic, 6 documents)"
+    whole = table()
+    del whole["topics"][0]["pool"]
+    assert plan_from_table(whole).topics[0].pool == tuple(DOCUMENTS)
+
+
+def test_without_a_seed_every_plan_has_a_fresh_one():
+    assert len({plan_from_table(with_head(seed=None)).seed for _ in range(5)}) == 5
+
+
+def test_checks_can_be_done_without():
+    whole = with_topic(checks=None)
+    whole["campaign"]["checks"] = False
+    assert plan_from_table(whole).topics[0].checks is None
+
+
+def test_a_pool_stands_in_the_order_of_the_documents():
+    assert plan_from_table(with_topic(pool=DOCUMENTS[::-1])).topics[0].pool == tuple(DOCUMENTS)
+
+
+def test_documents_in_nobodys_pool_are_left_out_and_faults_still_counted_among_all():
+    whole = with_document(text="")
+    whole["documents"].insert(0, {"label": "spare", "text": ""})
+    with pytest.raises(PlanError, match=re.escape("documents[4]: document 'd3' has no text")):
+        plan_from_table(whole)
+    whole["documents"][4]["text"] = "x"
+    assert [document.label for document in plan_from_table(whole).documents] == DOCUMENTS
+
+
+def test_settings_of_another_protocol_are_refused():
+    with pytest.raises(PlanError, match="'magnitude' does not go with GradesSettings"):
+        replace(plan_from_table(table()), settings=GradesSettings())
+
+
+@given(st.text(max_size=70))
+def test_a_name_is_taken_exactly_if_it_can_stand_in_an_address(name):
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    sound = 1 <= len(name) <= 64 and name[0] in letters and all(letter in letters + "-_" for letter in name)
+    if sound:
+        assert plan_from_table(with_head(name=name)).name == name
+    else:
+        with pytest.raises(PlanError, match="cannot stand in an address"):
+            plan_from_table(with_head(name=name))
+
+
+@given(st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=8), st.text(max_size=20))
+def test_any_label_without_blanks_comes_back_from_the_table(label, text):
+    label = label.replace("#", "_")
+    whole = with_document(label=f"x{label}", text=f"t{text}".replace("\x00", ""))
+    whole["topics"][0]["pool"][3] = f"x{label}"
+    plan = plan_from_table(whole)
+    assert plan.documents[3].label == f"x{label}"
+    assert plan_from_table(table_from_plan(plan)) == plan
+
+
+# ---- platforms
+
+
+CROWD = {
+    "prolific": {"codes": {"completed": "C1", "failed": "F1"}, "verified": True, "audience": "judge.example.org"},
+    "panel": {"links": {"completed": "https://panel.example/done?ok=1"}},
+    "mturk": {"sandbox": False, "frame_height": 800},
+}
+
+
+def test_platforms_are_whole_and_stay_as_they_are():
+    crowd = crowd_of(CROWD)
+    assert crowd["prolific"]["jwks_url"] == PROLIFIC_KEYS
+    assert crowd["panel"]["parameter"] == "id"
+    assert crowd_of(crowd) == crowd
+    plan = plan_from_table(table(**CROWD))
+    assert plan.crowd == crowd
+    assert plan_from_table(table_from_plan(plan)) == plan
+
+
+def test_defaults_are_nobodys_to_change():
+    crowd_of({"panel": CROWD["panel"]})["panel"]["codes"]["completed"] = "X"
+    assert crowd_of({"panel": CROWD["panel"]})["panel"]["codes"] == {}
+
+
+def changed(platform, **changes):
+    return {platform: CROWD[platform] | changes}
+
+
+@pytest.mark.parametrize(
+    ("crowd", "message"),
+    [
+        ({"toloka": {}}, "toloka: there is no such platform"),
+        ({"mturk": 3}, "mturk: expected a table"),
+        (changed("mturk", colour=1), "mturk.colour: there is no such key"),
+        (changed("mturk", sandbox="no"), "mturk.sandbox: 'no' cannot be used"),
+        (changed("mturk", frame_height=-1), "mturk.frame_height: -1 cannot be used"),
+        (changed("mturk", frame_height=True), "mturk.frame_height: True cannot be used"),
+        (changed("prolific", codes={}), "prolific.codes: 'completed' is missing"),
+        (changed("prolific", codes=[]), "prolific.codes: [] cannot be used"),
+        (changed("prolific", codes={"completed": "a b"}), "prolific.codes.completed: 'a b' cannot be used"),
+        (changed("prolific", codes={"completed": "a", "won": "b"}), "prolific.codes.won: there is no such outcome"),
+        (changed("prolific", audience=""), "prolific.audience: is missing"),
+        (changed("prolific", jwks_url="http://x.org/"), "prolific.jwks_url: 'http://x.org/' cannot be used"),
+        (changed("prolific", webhook_env="s3cret"), "prolific.webhook_env: 's3cret' cannot be used"),
+        (changed("panel", links={}), "panel.codes: 'completed' is missing"),
+        (changed("panel", links={"completed": "javascript:alert(1)"}), "panel.links.completed: 'javascript"),
+        (changed("panel", links={"completed": "https://"}), "panel.links.completed: 'https://' cannot"),
+        (changed("panel", links={"completed": "https://a@b.org/"}), "panel.links.completed: "),
+        (changed("panel", links={"completed": "https://b.org\\@c"}), "panel.links.completed: "),
+        (changed("panel", links={"completed": "https://[b/"}), "panel.links.completed: "),
+        (changed("panel", links={"completed": "https://b.org/\n"}), "panel.links.completed: "),
+        (changed("panel", parameter="a&b"), "panel.parameter: 'a&b' cannot be used"),
+    ],
+)
+def test_platforms_that_cannot_work_are_refused(crowd, message):
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        crowd_of(crowd)

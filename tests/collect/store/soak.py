@@ -1,0 +1,207 @@
+"""Many answers at once, as the server would write them: for tests that kill whoever writes, and for measuring.
+
+python soak.py write URL THREADS PREFIX      writes until it is killed; prints each key once it is acknowledged
+python soak.py speed URL CALLERS SECONDS     callers on one event loop; prints works per second and latencies
+python soak.py fill URL JUDGMENTS            a campaign with so many judgments
+python soak.py export URL                    rows per second and memory of each format
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from qrowd.collect.store import events, schema
+from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.errors import StoreError
+
+AT = 1_700_000_000.0
+K = 8  # documents of a unit
+
+_ASSIGNMENT = select(schema.assignment).where(schema.assignment.c.id == bindparam("of")).with_for_update()
+_ADVANCE = (
+    update(schema.assignment)
+    .where(schema.assignment.c.id == bindparam("of"))
+    .values(
+        version=bindparam("number"), state=bindparam("now"), lease_until=bindparam("until"), updated=bindparam("at")
+    )
+)
+_JUDGE = (
+    update(schema.judgment)
+    .where(schema.judgment.c.assignment_id == bindparam("of"), schema.judgment.c.position == bindparam("at_position"))
+    .values(value=bindparam("number"), raw=bindparam("typed"), revisions=bindparam("number"), time=bindparam("at"))
+)
+
+
+def assessor_row(number: int, *, campaign: int = 1, **other: object) -> dict[str, object]:
+    row = {
+        "id": number, "campaign_id": campaign, "name": f"a{number}", "provider": "link", "external_id": f"x{number}",
+        "identified": "link", "status": "working", "excluded": None, "seed": number, "state": {}, "created": AT,
+        "updated": AT,
+    }  # fmt: skip
+    return row | other
+
+
+def assignment_row(number: int, assessor: int, unit: int, slot: int, **other: object) -> dict[str, object]:
+    row = {
+        "id": number, "campaign_id": 1, "topic_id": 1, "unit_id": unit, "slot": slot, "assessor_id": assessor,
+        "status": "completed", "counts": True, "seed": number, "lease_until": AT, "version": 0, "state": {},
+        "created": AT, "updated": AT,
+    }  # fmt: skip
+    return row | other
+
+
+def judgment_row(assignment: int, position: int, document: int, **other: object) -> dict[str, object]:
+    row = {
+        "assignment_id": assignment, "position": position, "campaign_id": 1, "document_id": document,
+        "value": 10.0 * (position + 1), "raw": str(10 * (position + 1)), "reason": f"it says {document}",
+        "seconds": 20.5, "active": 18.25, "visits": 1, "revisions": 0, "time": AT + position,
+    }  # fmt: skip
+    return row | other
+
+
+def campaign(connection: Connection, *, topics: int = 1, units: int = 1, documents: int = K) -> None:
+    """A campaign with empty units: topics numbered from 1, each with `units` units of the same documents."""
+    one = {"id": 1, "name": "c", "title": "C", "protocol": "magnitude", "settings": {}, "status": "running"}
+    connection.execute(insert(schema.campaign), one | {"seed": 1, "created": AT})
+    text = {"campaign_id": 1, "title": "", "description": "", "narrative": ""}
+    rows = [text | {"id": t + 1, "label": f"{t + 1:03}"} for t in range(topics)]
+    connection.execute(insert(schema.topic), rows)
+    page = {"campaign_id": 1, "title": "", "text": "words " * 50, "html": False, "language": "en"}
+    connection.execute(insert(schema.document), [page | {"id": d + 1, "label": f"d{d + 1}"} for d in range(documents)])
+    shape = [
+        {"id": t * units + u + 1, "campaign_id": 1, "topic_id": t + 1, "number": u, "documents": list(range(1, K + 1))}
+        for t in range(topics)
+        for u in range(units)
+    ]
+    connection.execute(insert(schema.unit), shape)
+
+
+def judged(connection: Connection, judgments: int, *, topics: int = 50) -> None:
+    """A campaign with so many judgments, 8 to a unit."""
+    n = max(1, judgments // K)
+    units = -(-n // topics)
+    campaign(connection, topics=topics, units=units, documents=K * 1000)
+    for start in range(0, n, 5000):
+        numbers = range(start + 1, min(start + 5000, n) + 1)
+        connection.execute(insert(schema.assessor), [assessor_row(i) for i in numbers])
+        rows = [assignment_row(i, i, i, 0, topic_id=(i - 1) // units + 1) for i in numbers]
+        connection.execute(insert(schema.assignment), rows)
+        said = [judgment_row(i, p, (i * K + p) % (K * 1000) + 1) for i in numbers for p in range(K)]
+        connection.execute(insert(schema.judgment), said)
+
+
+def prepare(connection: Connection, assessors: int) -> None:
+    """A campaign in which each of so many assessors (numbered from 1) has begun a unit."""
+    campaign(connection, units=assessors)
+    connection.execute(insert(schema.assessor), [assessor_row(i + 1) for i in range(assessors)])
+    rows = [assignment_row(i + 1, i + 1, i + 1, 0, status="open") for i in range(assessors)]
+    connection.execute(insert(schema.assignment), rows)
+    said = [judgment_row(i + 1, p, p + 1) for i in range(assessors) for p in range(K)]
+    connection.execute(insert(schema.judgment), said)
+
+
+def answer(assessor: int, key: str, number: int) -> Callable[[Connection], int]:
+    """One answer as five statements: look for the key, take the assignment, log, save the state, save the judgment."""
+
+    def work(connection: Connection) -> int:
+        if (before := events.by_key(connection, key)) is not None:
+            return before.id
+        row = connection.execute(_ASSIGNMENT, {"of": assessor}).one()
+        said = events.NewEvent(
+            AT + number, 1, assessor, row.id, row.unit_id, "assessor", "judged", {"position": number % K, "text": "40"},
+            idem_key=key, digest="d",
+        )  # fmt: skip
+        [event_id] = events.append(connection, [said])
+        state = {"position": number % K, "values": [40.0] * K, "visits": list(range(K))}
+        values = {"of": row.id, "number": row.version + 1, "now": state, "until": AT + number + 1800, "at": AT}
+        connection.execute(_ADVANCE, values)
+        place = {"of": row.id, "at_position": number % K, "number": number, "typed": "40", "at": AT + number}
+        connection.execute(_JUDGE, place)
+        return event_id
+
+    return work
+
+
+def write(url: str, threads: int, prefix: str) -> None:
+    store = open_store(url)
+
+    def run(assessor: int) -> None:
+        for number in itertools.count():
+            key = f"{prefix}-{assessor}-{number}"
+            while True:
+                with contextlib.suppress(StoreError):
+                    store.write(answer(assessor, key, number))
+                    break
+                time.sleep(0.01)
+            os.write(1, f"{key}\n".encode())  # one system call, so nothing is left in a buffer
+
+    for i in range(threads):
+        threading.Thread(target=run, args=(i + 1,), daemon=True).start()
+    threading.Event().wait()
+
+
+async def speed(url: str, callers: int, seconds: float) -> tuple[float, list[float]]:
+    """Works per second, and how long each took in milliseconds."""
+    with open_store(url) as store:
+        store.write(lambda connection: prepare(connection, callers))
+        end, took = time.perf_counter() + seconds, []
+
+        async def run(assessor: int) -> None:
+            for number in itertools.count():
+                start = time.perf_counter()
+                if start > end:
+                    return
+                await store.write_async(answer(assessor, f"{assessor}-{number}", number))
+                took.append((time.perf_counter() - start) * 1000)
+
+        await asyncio.gather(*(run(i + 1) for i in range(callers)))
+        return len(took) / seconds, sorted(took)
+
+
+def memory() -> float:
+    """Most memory this process ever had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def export_speed(url: str) -> Iterator[tuple[str, int, float, float]]:
+    """Format, rows, seconds, megabytes more than before; the most careful order first, as memory never falls."""
+    from qrowd.collect.store import export, writers
+
+    for name, format_ in (("json_lines", writers.json_lines), ("csv", writers.csv), ("parquet", writers.parquet)):
+        with open_store(url, read_only=True) as store:
+            before, start, rows = memory(), time.perf_counter(), itertools.count()
+
+            def counted(connection: Connection, rows: Iterator[int] = rows) -> Iterator[tuple[object, ...]]:
+                for row in export.judgments(connection, 1):
+                    next(rows)
+                    yield row
+
+            for _ in format_(export.JUDGMENTS, store.stream(counted)):
+                pass
+            yield name, next(rows), time.perf_counter() - start, memory() - before
+
+
+if __name__ == "__main__":
+    what, url, *rest = sys.argv[1:]
+    if what == "write":
+        write(url, int(rest[0]), rest[1])
+    elif what == "speed":
+        rate, took = asyncio.run(speed(url, int(rest[0]), float(rest[1])))
+        p50, p99 = took[len(took) // 2], took[len(took) * 99 // 100]
+        print(f"{rate:.0f} works/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms, most {took[-1]:.1f} ms")
+    elif what == "fill":
+        with open_store(url) as store:
+            store.write(lambda connection: judged(connection, int(rest[0])))
+    elif what == "export":
+        for name, rows, seconds, extra in export_speed(url):
+            print(f"{name}: {rows} rows, {rows / seconds:.0f} rows/s, {extra:.1f} MB more")

@@ -1,0 +1,303 @@
+"""A desk without a database of its own, drawings that only repeat what they are given, and a browser."""
+
+import asyncio
+import html
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from sqlalchemy import insert
+
+from qrowd.collect.campaigns.pages import Page, Receipt
+from qrowd.collect.campaigns.visits import Visit
+from qrowd.collect.protocols.events import Action, Refusal
+from qrowd.collect.protocols.views import ConsentView, DocumentView, View
+from qrowd.collect.store.accounts import invite
+from qrowd.collect.store.engine import open_store
+from qrowd.collect.store.schema import assessor as assessor_table
+from qrowd.collect.store.schema import campaign as campaign_table
+from qrowd.collect.web.app import make_app
+from qrowd.collect.web.security import ServerSettings
+
+SECRET = bytes(range(7, 250, 5))
+BASE = "https://judge.test"
+NOW = 1_800_000_000.0
+CROWD = {
+    "prolific": {
+        "codes": {"completed": "CDONE", "failed": "CFAIL", "screened_out": "COUT"},
+        "webhook_env": "PROLIFIC_HOOK",
+    },
+    "panel": {"links": {"completed": "https://panel.test/done?who={id}&code={code}"}, "codes": {"completed": "P1"}},
+    "mturk": {"sandbox": False},
+}
+DOCUMENT = DocumentView(0, 2, 1, None, (False, False), (False, False), (), "optional")
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now: float = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class FakeDesk:
+    """Takes every action and remembers it; raises `error` where one is set."""
+
+    def __init__(self, store: Any, clock: Clock) -> None:
+        self.store, self.clock = store, clock
+        self.acts: list[tuple[int, Action, str, str]] = []
+        self.drafts: list[tuple[Any, ...]] = []
+        self.arrived: list[tuple[Any, ...]] = []
+        self.taken: dict[int, dict[str, str | None]] = {}  # visits of each, all of which have earned something
+        self.views: dict[int, View] = {}
+        self.replies: dict[tuple[int, str], Receipt] = {}
+        self.error: Exception | None = None
+        self.pages = 0
+
+    def _page(self, campaign: str, view: View, preview: bool = False) -> Page:
+        self.pages += 1
+        return Page(campaign, "A title", "magnitude", "ann", view, None, {}, "s1", f"k{self.pages}", preview=preview)
+
+    async def page(self, assessor_id: int) -> Page:
+        return self._page("one", self.views.get(assessor_id, DOCUMENT))
+
+    async def preview(self, campaign: str) -> Page:
+        return self._page(campaign, ConsentView(), preview=True)
+
+    async def act(self, assessor_id: int, action: Action, *, shown: str = "", key: str = "") -> Receipt:
+        if self.error is not None:
+            raise self.error
+        if (assessor_id, key) in self.replies:
+            earlier = self.replies[assessor_id, key]
+            return Receipt(earlier.event_id, earlier.time, replayed=True)
+        self.acts.append((assessor_id, action, shown, key))
+        receipt = self.replies[assessor_id, key] = Receipt(len(self.acts), self.clock())
+        return receipt
+
+    async def save_draft(self, assessor_id: int, shown: str, position: int, text: str, reason: str) -> None:
+        if self.error is not None:
+            raise self.error
+        self.drafts.append((assessor_id, shown, position, text, reason))
+
+    async def arrive(
+        self,
+        campaign: str,
+        provider: str,
+        external_id: str,
+        *,
+        name: str | None = None,
+        identified: str = "link",
+        about: dict[str, Any] | None = None,
+        visit: str = "",
+    ) -> int:
+        self.arrived.append((campaign, provider, external_id, identified, about))
+        number = await self.store.write_async(
+            lambda c: add_assessor(c, campaign, provider, external_id, name or external_id, identified)
+        )
+        self.taken[number] = {**self.taken.get(number, {}), visit: "completed"}
+        return int(number)
+
+    async def visits(self, assessor_id: int) -> tuple[Visit, ...]:
+        return tuple(Visit(name, outcome) for name, outcome in self.taken.get(assessor_id, {}).items())
+
+
+def add_assessor(
+    connection: Any, campaign: str, provider: str, external: str, name: str, identified: str = "link"
+) -> int:
+    of = connection.execute(campaign_table.select().where(campaign_table.c.name == campaign)).one().id
+    a = assessor_table.c
+    known = connection.execute(
+        assessor_table.select().where(a.campaign_id == of, a.provider == provider, a.external_id == external)
+    ).first()
+    if known is not None:
+        return int(known.id)
+    number = len(connection.execute(assessor_table.select()).all()) + 1
+    row = {
+        "id": number, "campaign_id": of, "name": f"{name}-{provider}", "provider": provider, "external_id": external,
+        "identified": identified, "status": "working", "seed": 1, "state": {}, "created": NOW, "updated": NOW,
+    }  # fmt: skip
+    connection.execute(insert(assessor_table).values(row))
+    return number
+
+
+class FakeDrawing:
+    """Pages that repeat what they were given, escaped."""
+
+    def draw_page(self, page: Page, **given: Any) -> str:
+        return f"<html>{self.draw_main(page, **given)}</html>"
+
+    def draw_main(
+        self,
+        page: Page,
+        *,
+        csrf: str,
+        base: str,
+        notice: str = "",
+        problem: Refusal | None = None,
+        typed: Mapping[str, str] | None = None,
+    ) -> str:
+        said = "" if problem is None else f"{problem.code}|{problem.field}|{problem.message}"
+        values = {
+            "csrf": csrf, "base": base, "notice": notice, "problem": said, "shown": page.shown, "key": page.key,
+            "link": page.link or "", "code": page.code or "", "view": type(page.view).__name__,
+            **{f"typed-{name}": value for name, value in (typed or {}).items()},
+        }  # fmt: skip
+        fields = "".join(f'<input name="{html.escape(k)}" value="{html.escape(v)}">' for k, v in values.items())
+        return f"<main>{fields}</main>"
+
+    def draw_welcome(self, title: str, consent: str = "", *, csrf: str, action: str, **more: Any) -> str:
+        return f'<html>welcome<input name="csrf" value="{csrf}"><input name="action" value="{action}"></html>'
+
+    def draw_error(self, status: int, *, message: str = "", reference: str = "", **more: Any) -> str:
+        return f'<html>error {status} {html.escape(message)}<input name="reference" value="{reference}"></html>'
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def header(self, name: str) -> str | None:
+        found = [value for key, value in self.headers if key == name]
+        return ", ".join(found) if found else None
+
+    def field(self, name: str) -> str:
+        """The value of the page's input of that name."""
+        found = re.search(rf'name="{re.escape(name)}" value="([^"]*)"', self.text)
+        assert found, f"no field {name} in {self.text[:300]}"
+        return html.unescape(found[1])
+
+
+@dataclass
+class Browser:
+    """Sends requests straight to the application; keeps cookies; says where its forms come from."""
+
+    app: Any
+    base: str = BASE
+    cookies: dict[str, str] = field(default_factory=dict)
+    address: str = "192.0.2.1"
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> Answer:
+        return self.send(method, path, b"", dict(headers or {}))
+
+    def post(
+        self, path: str, form: Mapping[str, str] | bytes, headers: Mapping[str, str] | None = None, origin: str = BASE
+    ) -> Answer:
+        body = form if isinstance(form, bytes) else urlencode(form).encode()
+        own = {"content-type": "application/x-www-form-urlencoded", "content-length": str(len(body))}
+        return self.send("POST", path, body, {**own, **({"origin": origin} if origin else {}), **(headers or {})})
+
+    def send(self, method: str, path: str, body: bytes, headers: Mapping[str, str], *, keep: bool = True) -> Answer:
+        parts = urlsplit(path)
+        sent = {"host": urlsplit(self.base).netloc, **headers}
+        if self.cookies:
+            sent["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        scope = scope_of(method, parts.path, parts.query, sent, self.address)
+        answer = asyncio.run(ask(self.app, scope, body))
+        for key, value in answer.headers if keep else ():
+            if key == "set-cookie":
+                name, _, rest = value.partition("=")
+                content = rest.partition(";")[0].strip('"')
+                if content and "Max-Age=0" not in rest:
+                    self.cookies[name] = content
+                else:
+                    self.cookies.pop(name, None)
+        return answer
+
+
+def scope_of(method: str, path: str, query: str, headers: Mapping[str, str], address: str = "192.0.2.1") -> Any:
+    from urllib.parse import unquote
+
+    return {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
+        "path": unquote(path), "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
+        "headers": [(k.encode(), v.encode("latin-1")) for k, v in headers.items()],
+        "client": (address, 1), "server": ("127.0.0.1", 80), "state": {},
+    }  # fmt: skip
+
+
+async def ask(app: Any, scope: Any, body: bytes) -> Answer:
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    start = next(message for message in sent if message["type"] == "http.response.start")
+    content = b"".join(message.get("body", b"") for message in sent if message["type"] == "http.response.body")
+    return Answer(start["status"], [(k.decode(), v.decode("latin-1")) for k, v in start["headers"]], content)
+
+
+@dataclass
+class World:
+    """A server with campaigns "one" and "two", and assessors Ann (one), Bob (one) and Cleo (two) by invitation."""
+
+    store: Any
+    clock: Clock
+    desk: FakeDesk
+    app: Any
+    links: dict[str, str]
+
+    def browser(self, name: str = "") -> Browser:
+        """Of nobody; or of somebody who has come in by their link."""
+        browser = Browser(self.app)
+        if name:
+            path = f"/join/{self.links[name]}"
+            assert browser.post(path, {"csrf": browser.get(path).field("csrf")}).status == 303
+        return browser
+
+    def token(self, browser: Browser, campaign: str = "one") -> str:
+        return browser.get(f"/c/{campaign}").field("csrf")
+
+
+@cache
+def template() -> tuple[bytes, dict[str, str]]:
+    """A store with two campaigns and three invitations, as bytes; made once, because that takes longer than a test."""
+    with TemporaryDirectory() as folder:
+        with open_store(Path(folder) / "judgments.db") as store:
+            links = store.write(fill)
+        return (Path(folder) / "judgments.db").read_bytes(), links
+
+
+def fill(connection: Any) -> dict[str, str]:
+    numbers = {}
+    for name in ("one", "two"):
+        row = {
+            "name": name, "title": f"Title {name}", "protocol": "magnitude", "status": "running", "seed": 1,
+            "settings": {"crowd": CROWD if name == "one" else {}}, "created": NOW,
+        }  # fmt: skip
+        numbers[name] = connection.execute(insert(campaign_table).values(row)).inserted_primary_key[0]
+    where = {"ann": "one", "bob": "one", "cleo": "two"}
+    return {who: invite(connection, numbers[campaign], who, NOW) for who, campaign in where.items()}
+
+
+@contextmanager
+def world(folder: Path, *, drawing: Any = None, **changes: Any) -> Iterator[World]:
+    """A server over a store of its own in that folder; `changes` : settings."""
+    clock = Clock()
+    content, links = template()
+    (folder / "judgments.db").write_bytes(content)
+    with open_store(folder / "judgments.db") as store:
+        desk = FakeDesk(store, clock)
+        environ = {"PROLIFIC_HOOK": "hook key", "PANEL_KEY": "panel key"}
+        settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": environ, **changes})
+        app = make_app(desk, store, settings=settings, pages=drawing or FakeDrawing(), clock=clock)
+        yield World(store, clock, desk, app, links)

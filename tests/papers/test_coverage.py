@@ -1,0 +1,101 @@
+"""How often intervals hold the truth."""
+
+import numpy as np
+import pytest
+
+from qrowd.comparison.differences import difference
+from qrowd.comparison.interval_widths import recommended
+from qrowd.errors import ArgumentError
+from qrowd.reports.document import render
+from qrowd_papers import coverage as study
+from qrowd_papers.coverage import METHODS, PANELS, coverage, coverage_page
+from qrowd_papers.rank_coverage import FamilyWise, Power, RanksHeld
+from qrowd_papers.rank_coverage_page import RankStudy
+
+ALIKE = FamilyWise(
+    design=np.repeat(np.array(["normal", "skewed", "two kinds of systems"], object), 2),
+    n_systems=np.full(6, 5),
+    n_assessors=np.array([2, 3] * 3),
+    n_topics=np.full(6, 25),
+    share=np.array([0.2, 0.06] * 3),
+    error=np.full(6, 0.01),
+    n_simulations=np.full(6, 2000),
+    n_replicates=400,
+)
+RANKS = RankStudy(
+    alike=ALIKE,
+    kinds=ALIKE,
+    families={3: 0.11, 18: 0.046},
+    n_families=1000,
+    held=(RanksHeld(5, 3, 25, 0.97, 0.01, 1.0, 2.5),),
+    powers=(Power("topics", 5, 53, 0.05, 0.2, 12.0, 24.0, 32.0),),
+    n=500,
+)
+JUDGE_HEAVY = {"judge-heavy": PANELS["judge-heavy"]}
+
+
+def test_intervals_of_the_study_are_those_of_difference():
+    random = np.random.default_rng(1)
+    table = random.normal(size=(12, 4, 1))
+    scores = np.stack([table[:, :, 0].T, np.zeros((4, 12))], axis=2)
+    for method in METHODS:
+        low, high = study._interval(table, method, 0.9, 40_000, np.random.default_rng(2))
+        found = difference(scores, 0, 1, method=method, confidence=0.9, n=40_000, rng=3)
+        tolerance = 0.02 if method == "pigeonhole" else 1e-9
+        assert (low[0], high[0]) == pytest.approx((found.low, found.high), abs=tolerance)
+
+
+def test_what_is_recommended_covers_and_topics_alone_do_not():
+    found = coverage(
+        JUDGE_HEAVY, (50,), (3, 8), methods=("topics", "satterthwaite", "banerjee"), n_simulations=4000, rng=7
+    )
+    for assessors in (3, 8):
+        held, width = found.of("judge-heavy", 50, assessors, recommended(assessors))
+        assert 0.925 <= held <= 0.975
+        assert width > 1
+        assert found.of("judge-heavy", 50, assessors, "topics")[0] < 0.85
+    assert found.of("judge-heavy", 50, 3, "banerjee")[0] > found.of("judge-heavy", 50, 3, "satterthwaite")[0]
+
+
+def test_the_pigeonhole_bootstrap_covers_too_little_with_three_assessors():
+    found = coverage(JUDGE_HEAVY, (50,), (3,), methods=("pigeonhole",), n_simulations=1000, n_replicates=300, rng=1)
+    assert found.coverage[0] < 0.92
+    assert found.error[0] == pytest.approx((found.coverage[0] * (1 - found.coverage[0]) / 1000) ** 0.5)
+
+
+def test_one_seed_one_table():
+    one, two, other = (
+        coverage(JUDGE_HEAVY, (10,), (2, 3), n_simulations=300, n_replicates=50, rng=rng) for rng in (4, 4, 5)
+    )
+    assert np.array_equal(one.coverage, two.coverage)
+    assert np.array_equal(one.width, two.width)
+    assert not np.array_equal(one.width, other.width)
+    alone = coverage(JUDGE_HEAVY, (10,), (3,), n_simulations=300, n_replicates=50, rng=4)
+    assert alone.width.tolist() == one.width[4:].tolist()
+    assert one.to_frame()["n_assessors"].tolist() == [2] * 4 + [3] * 4
+
+
+def test_the_page_says_what_is_recommended_and_how_it_fares(monkeypatch):
+    monkeypatch.setattr(study, "N_TOPICS", (10,))
+    monkeypatch.setattr(study, "rank_study", lambda **_: RANKS)
+    told = []
+    page = coverage_page(quick=True, rng=1, progress=lambda *what: told.append(what))
+    assert told[-1][1] == told[-1][2]
+    assert page.sentence.startswith("The recommended intervals hold the truth")
+    assert [row[:2] for row in page.tables[0].rows] == [[str(a), recommended(a)] for a in (2, 3, 5, 8, 18)]
+    assert len(page.tables) == 1 + 6 + len(PANELS)
+    assert "one is wrongly left out of the set of the best in at most 6.0 % of simulations" in page.sentence
+    assert "up to 20.0 %" in page.sentence
+    assert "true ranks lie in their intervals in 97.0 % or more" in page.sentence
+    assert [row for table in page.tables[1:4] for row in table.rows] == [["5", "25", "0.200", "0.060"]] * 3
+    assert b"judge-heavy" in render(page, "page.md")
+    assert len(page.frame()) == len(PANELS) * len(study.N_TOPICS) * 5 * len(METHODS)
+
+
+def test_what_is_not_of_the_study_is_refused():
+    with pytest.raises(ArgumentError, match="method 'z'"):
+        coverage(methods=("z",))
+    with pytest.raises(ArgumentError, match="2 of each"):
+        coverage(n_assessors=(1,))
+    with pytest.raises(ArgumentError, match="no row"):
+        coverage(JUDGE_HEAVY, (5,), (2,), methods=("topics",), n_simulations=10, rng=1).of("z", 5, 2, "topics")

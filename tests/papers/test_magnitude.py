@@ -1,0 +1,326 @@
+"""Relevance magnitudes, recomputed: the campaign, rankings under different gains, the figures and the page."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure as Canvas
+
+from qrowd.aggregation import median
+from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.errors import InputError, NoOverlapError
+from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
+from qrowd.reports.plots.style import styled
+from qrowd.simulation import simulate_demo
+from qrowd_papers.magnitude import (
+    DEPTH,
+    MAPPINGS,
+    MEASURES,
+    TOPICS,
+    TwoRankings,
+    complete_lists,
+    crowd_and_gold,
+    magnitude_gains,
+    mapping_rankings,
+    real_panels,
+    real_rankings,
+    sampled_taus,
+    simulate_campaign,
+    stopping,
+    topic_scores,
+    two_rankings,
+)
+from qrowd_papers.magnitude_figures import SIMULATED, figures_of, find, magnitude_figures
+from qrowd_papers.magnitude_page import CLOSED, MATCH, TABLE_III, TABLE_IV, magnitude_page, page_of
+
+approx = pytest.approx
+
+
+@pytest.fixture(scope="module")
+def found():
+    return find(quick=True, rng=1)
+
+
+@pytest.fixture(scope="module")
+def campaign(found):
+    return found.campaign
+
+
+@pytest.fixture(scope="module")
+def page(found):
+    return page_of(found)
+
+
+# ---- the campaign
+
+
+def test_the_campaign_has_the_paper_s_numbers(campaign):
+    assert len(campaign.written) == 56_472
+    assert len(campaign.truth.grade) == sum(documents for documents, _ in TOPICS.values()) == 4269
+    assert len(set(campaign.written.unit.tolist())) == sum(units for _, units in TOPICS.values()) == 7059
+    assert (len(campaign.binary), len(campaign.levels), len(campaign.runs.systems)) == (3881, 805, 129)
+
+
+def test_both_officials_know_the_check_documents_and_put_h_above_n(campaign):
+    for official in (campaign.binary, campaign.levels):
+        grades = {
+            (official.topics[t], official.documents[d]): value
+            for t, d, value in zip(official.topic, official.document, official.value, strict=True)
+        }
+        for topic, (high, low) in campaign.checks.items():
+            assert grades[topic, high] > grades[topic, low] == 0
+
+
+def test_the_same_number_gives_the_same_campaign_and_another_another(campaign):
+    again, other = simulate_campaign(rng=1), simulate_campaign(rng=2)
+    assert (again.written.value == campaign.written.value).all()
+    assert (again.levels.value == campaign.levels.value).all()
+    assert (other.written.value != campaign.written.value).any()
+
+
+def test_a_system_is_put_together_from_lists_that_were_judged_in_full():
+    names = [f"d{i}" for i in range(12)]
+    full = {name: 100.0 - i for i, name in enumerate(names[:DEPTH])}
+    turned = dict(zip(reversed(names[:DEPTH]), full.values(), strict=True))
+    unknown = {**dict(list(full.items())[:-1]), "d11": 1.0}
+    runs = Runs.from_dict(
+        {
+            "a": {"q1": full, "q2": full},
+            "b": {"q1": turned, "q2": unknown},  # q2 has one complete list only
+            "c": {"q1": unknown},
+        }
+    )
+    judged = Judgments.from_rows([(q, name, "gold", 1) for q in ("q1", "q2") for name in names[:11]])
+    merged = complete_lists(runs, judged, 40, rng=1)
+    assert merged.topics == ("q1",)
+    assert len(merged.systems) == 40
+    firsts = {merged.documents[merged.document[i]] for i in range(len(merged.document)) if merged.score[i] == DEPTH}
+    assert firsts == {"d0", "d9"}
+    with pytest.raises(NoOverlapError, match="no topic has two lists"):
+        complete_lists(runs, judged.select(documents=["d0"]), rng=1)
+
+
+# ---- gains and rankings
+
+
+def slow_scores(ranking, gain, top):
+    """nDCG@10 and ERR@10 of section 7.1, for one list and one topic's {document: gain}."""
+
+    def dcg(gains):
+        return sum(g if i == 1 else g / math.log2(i) for i, g in enumerate(gains[:10], start=1))
+
+    gains = [gain.get(name, 0.0) for name in ranking]
+    best = dcg(sorted(gain.values(), reverse=True))
+    err, going_on = 0.0, 1.0
+    for i, g in enumerate(gains[:10], start=1):
+        stop = (2**g - 1) / 2**top
+        err += going_on * stop / i
+        going_on *= 1 - stop
+    return (dcg(gains) / best if best else 0.0), err
+
+
+@pytest.mark.parametrize("maximum", [None, 60.0])
+def test_scores_are_those_of_the_equations(campaign, maximum):
+    merged = median(campaign.judgments).judgments
+    found = topic_scores(campaign.runs, merged, maximum)
+    gains = {topic: {} for topic in merged.topics}
+    for t, d, value in zip(merged.topic, merged.document, merged.value, strict=True):
+        gains[merged.topics[t]][merged.documents[d]] = float(value)
+    runs = campaign.runs
+    for t, s in ((0, 0), (5, 60), (17, 128)):
+        rows = np.flatnonzero((runs.topic == t) & (runs.system == s))
+        ranking = [runs.documents[d] for d in runs.document[rows[np.argsort(-runs.score[rows])]]]
+        gain = gains[runs.topics[t]]
+        ndcg, err = slow_scores(ranking, gain, maximum or max(gain.values()))
+        assert found["nDCG@10"][t, s] == approx(ndcg)
+        assert found["ERR@10"][t, s] == approx(err)
+
+
+@given(st.lists(st.floats(0.01, 2000), min_size=1, max_size=8))
+def test_a_user_stops_with_a_probability_and_the_sooner_the_higher_the_gain(gains):
+    said = Judgments.from_rows([("q", f"d{i}", "ann", g) for i, g in enumerate(gains)], scales={"ann": "magnitude"})
+    value = stopping(said).value
+    assert ((value >= 0) & (value < 1 + 1e-12)).all()
+    assert (np.diff(value[np.argsort(gains)]) >= 0).all()
+    assert value.max() == approx(1 - 2.0 ** -max(gains))
+
+
+def test_the_overlap_is_a_part_of_the_top_set_by_official_grades():
+    x = np.zeros(4)
+    both = TwoRankings(tuple("abcd"), x, x, np.array([1, 1, 1, 0], bool), np.array([1, 0, 0, 1], bool))
+    assert both.overlap == 0.5
+    assert len(both.to_frame()) == 4
+
+
+def test_the_printed_overlaps_are_parts_of_11_and_5_and_41_and_22_systems():
+    """Table IV, whatever the units: so the top set by official grades is what they are parts of."""
+    sizes = {("TREC", "nDCG@10"): 11, ("TREC", "ERR@10"): 5, ("Sormunen", "nDCG@10"): 41, ("Sormunen", "ERR@10"): 22}
+    for key, (_, tops) in TABLE_IV.items():
+        for top in tops:
+            systems = top / 100 * sizes[key]
+            assert top == approx(100 * round(systems) / sizes[key], abs=0.006)
+
+
+def test_a_ranking_is_itself_and_its_reverse_is_the_opposite(campaign):
+    scores = topic_scores(campaign.runs, campaign.binary, 1)["nDCG@10"]
+    same = two_rankings(campaign.runs.systems, scores, scores)
+    assert (same.tau, same.overlap) == (1, 1)
+    assert two_rankings(campaign.runs.systems, -scores, scores).tau == -1
+
+
+def test_three_agreeing_units_give_every_document_its_gain(campaign):
+    gains = magnitude_gains(campaign, campaign.binary)
+    assert len(gains) == 4269
+    assert len(gains.assessors) == 1
+
+
+def test_a_factor_changes_no_ndcg_and_huge_gains_let_err_see_the_best_grade_alone(campaign):
+    """In Table III too 100 C and 10^(1+C) have the same tau by ERR: only the highest grade still stops anyone."""
+    found = mapping_rankings(campaign.merged_runs, campaign.levels)
+    assert tuple(found) == tuple(MAPPINGS) == tuple(TABLE_III)
+    assert found["C"]["nDCG@10"].tau == found["C"]["ERR@10"].tau == 1
+    assert found["100 C"]["nDCG@10"].tau == 1
+    assert found["100 C"]["ERR@10"].tau == approx(found["10^(1+C)"]["ERR@10"].tau, abs=1e-9)
+    assert found["100 C"]["ERR@10"].tau < 0.95
+    assert TABLE_III["100 C"][1] == TABLE_III["10^(1+C)"][1]
+    assert found["10^(1+C)"]["nDCG@10"].tau < found["2^(1+C)"]["nDCG@10"].tau < found["1 + C"]["nDCG@10"].tau
+
+
+def test_one_judgment_a_document_can_only_be_drawn_in_one_way():
+    runs, _, truth = simulate_demo()
+    official, random = truth.judgments(), np.random.default_rng(1)
+    rows = [
+        (official.topics[t], official.documents[d], "ann", value)
+        for t, d, value in zip(official.topic, official.document, random.uniform(0.5, 9, len(official)), strict=True)
+    ]
+    said = Judgments.from_rows(rows, scales={"ann": "magnitude"})
+    taus = sampled_taus(runs, said, official, 130, rng=1)
+    plain, ours = topic_scores(runs, official, 3), topic_scores(runs, said)
+    for name in MEASURES:
+        assert taus[name].shape == (130,)
+        expected = kendall_tau_b(ours[name].mean(axis=0).round(12), plain[name].mean(axis=0).round(12))
+        assert taus[name] == approx(np.full(130, expected))
+
+
+def test_other_people_s_magnitudes_rank_the_systems_otherwise(found):
+    taus, tau = found.taus["Sormunen\nnDCG@10"]
+    assert taus.size == 100
+    assert taus.std() > 0.02
+    assert tau == found.rankings["Sormunen", "all"]["nDCG@10"].tau
+
+
+# ---- figures and page
+
+
+def test_the_figures_are_fifteen_and_say_that_they_are_simulated(found):
+    figures = figures_of(found)
+    assert [figure.name for figure in figures] == [f"magnitude-{i}" for i in range(1, 16)]
+    assert all(figure.caption.endswith(SIMULATED) for figure in figures)
+
+
+@pytest.mark.parametrize("number", range(1, 16))
+def test_a_figure_draws_and_has_its_data(found, number):
+    figure = figures_of(found)[number - 1]
+    with styled():
+        canvas = Canvas(figsize=figure.size)
+        figure.draw(canvas.subplots(*figure.panels))
+    assert any(ax.get_title("right") == "simulated" for ax in canvas.axes)
+    assert all(ax.has_data() for ax in canvas.axes)
+    assert len(figure.frame()) > 0
+
+
+def test_frames_hold_what_the_figures_show(found, campaign):
+    frames = {figure.name: figure.frame() for figure in figures_of(found)}
+    levels = frames["magnitude-3"]
+    assert (levels["grades"] == "Sormunen").sum() == 4269
+    assert levels[levels["grades"] == "Sormunen"]["level"].notna().sum() == 805
+    assert levels[levels["grades"] == "TREC"]["level"].notna().sum() == 3881
+    assert frames["magnitude-5"]["check"].sum() == 36
+    assert len(frames["magnitude-9"]) == 4269
+    assert len(frames["magnitude-8"]) == 12 * 18
+    assert frames["magnitude-13"]["n_units"].sum() == 7059
+    assert frames["magnitude-10"].groupby("measure").size().to_dict() == {"nDCG@10": 129, "ERR@10": 129}
+    said = campaign.judgments
+    first = (said.topic == said.topic[0]) & (said.document == said.document[0])
+    deviations = frames["magnitude-9"]["deviation"].to_numpy()
+    assert np.isclose(deviations, said.value[first].std(ddof=1)).any()
+
+
+def test_the_figures_come_from_one_call_too():
+    told = []
+    figures = magnitude_figures(quick=True, rng=1, progress=lambda *step: told.append(step))
+    assert len(figures) == 15
+    assert told == [("campaign", 0, 1), ("campaign", 1, 1)]
+
+
+def test_what_needs_no_data_matches_and_the_rest_says_why_not(page):
+    by_title = {table.title: table for table in page.tables}
+    units = by_title["Table I: units for ten judgments of each document"]
+    assert [row[-1] for row in units.rows] == [MATCH] * 19
+    assert units.rows[-1][1:4] == ["4269", "7059", "7059"]
+    workers = by_title["Table II: workers needed for a mean within E of the true one"]
+    assert [row[3] for row in workers.rows] == [MATCH] * 10
+    assert workers.rows[3][1] == workers.rows[3][2] == "2, 7, 15, 27, 42, 60"
+    for table in page.tables[3:]:
+        for row in table.rows:
+            assert row[-1] in (MATCH, CLOSED)
+
+
+def test_the_page_is_one_call(page):
+    told = []
+    other = magnitude_page(quick=True, rng=2, progress=lambda *step: told.append(step))
+    assert [table.title for table in other.tables] == [table.title for table in page.tables]
+    assert told[-1] == ("real panels", 5, 5)
+    assert other.sentence != page.sentence
+
+
+def test_the_page_shows_every_table_and_every_figure_with_printed_numbers(page):
+    titles = " ".join(table.title for table in page.tables)
+    for name in ("Table I:", "Table II:", "Table III:", "Table IV:", "Figure 12"):
+        assert name in titles
+    said = {row[0] for table in page.tables for row in table.rows if table.title.startswith("what the text")}
+    assert {f"Figure {i}" for i in (1, 3, 4, 5, 6, 7, 8, 9, 13, 14, 15)} <= said
+    assert page.sentence.startswith("Relevance magnitudes, recomputed.")
+    assert any("simulated" in note for note in page.notes)
+    assert {"table", "row", "column", "value"} == set(page.frame().columns)
+    assert all(len(row) == len(table.header) for table in page.tables for row in table.rows)
+
+
+def test_the_campaign_shows_what_the_paper_reports(found):
+    """In kind, if not in number: the data is another."""
+    for kind in ("TREC", "Sormunen"):
+        assert np.nanmax(found.tests[kind].p) < 0.002  # Figure 3
+    scores = {pair: np.nanmean(values) for pair, values in found.schemes.items()}
+    assert max(scores, key=scores.get)[0] == "geometric\nmean"  # Figure 8
+    assert found.gains.linear_error < found.gains.exponential_error  # Figure 14
+    for measure in MEASURES:  # Figures 10 and 11: further apart on merged systems
+        assert found.rankings["TREC", "all"][measure].tau > found.rankings["Sormunen", "all"][measure].tau
+    for kind in ("TREC", "Sormunen"):  # and by ERR than by nDCG
+        assert found.rankings[kind, "all"]["nDCG@10"].tau > found.rankings[kind, "all"]["ERR@10"].tau
+
+
+def test_a_folder_without_panels_is_refused(tmp_path):
+    with pytest.raises(InputError, match="there is no folder dl21 or dl19 in it"):
+        magnitude_page(str(tmp_path), quick=True)
+    assert crowd_and_gold(None) is crowd_and_gold(str(tmp_path)) is None
+
+
+def test_the_judges_of_2021_rank_real_systems_much_as_nist_does(dl21):
+    panel = next(real_panels(str(dl21.parent)))
+    assert panel.name == "dl21"
+    found = real_rankings(panel)
+    assert found["nDCG@10"].tau == approx(0.927, abs=0.001)
+    assert found["ERR@10"].tau == approx(0.836, abs=0.001)
+    drawn = sampled_taus(panel.runs, panel.judges, panel.nist, 20, maximum=3, rng=1)
+    assert drawn["nDCG@10"].max() < found["nDCG@10"].tau  # one judge a document says less than their median
+    assert mapping_rankings(panel.runs, panel.nist)["100 C"]["nDCG@10"].tau == 1
+
+
+def test_the_crowd_of_2010_is_real(rf10):
+    crowd, gold = crowd_and_gold(str(rf10.parent))
+    assert len(crowd) == 98_453
+    assert len(gold) == 3_277
+    assert (gold.value >= 0).all()

@@ -1,0 +1,80 @@
+"""Coverage of prediction-powered intervals: on simulated judges, and on dl21 with NIST as truth."""
+
+import numpy as np
+import pytest
+
+from qrowd.errors import ArgumentError
+from qrowd.evaluation import evaluate
+from qrowd.files import read_judgments, read_runs
+from qrowd.simulation import simulate_demo
+from qrowd.uncertainty import prediction_powered_means
+from qrowd_papers.prediction_powered import METHODS, ppi_coverage
+
+RUNS, JUDGMENTS, POOL = simulate_demo()
+TRUTH, JUDGES = POOL.judgments(), JUDGMENTS.select(assessors=["ann", "crowd-3"])
+
+
+def test_a_row_is_a_judge_a_number_of_topics_and_a_method():
+    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[5, 8], repeats=3, rng=1)
+    frame = found.to_frame()
+    assert list(zip(frame["judge"], frame["n_human"], frame["method"], strict=True)) == [
+        (judge, n, method) for n in (5, 8) for judge in ("ann", "crowd-3") for method in METHODS
+    ]
+    assert (found.measure, found.n_topics, found.n_systems, found.seed) == ("AP", len(TRUTH.topics), 12, 1)
+    again = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[5, 8], repeats=3, rng=1)
+    assert again.to_frame().equals(frame)
+
+
+def test_a_split_is_what_the_function_for_scores_says_of_it(monkeypatch):
+    """One repeat, with topics in their own order."""
+    monkeypatch.setattr("qrowd_papers.prediction_powered._topics", lambda random, n, draw: np.arange(n))
+    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[6], repeats=1, draw="split", rng=1).to_frame()
+    truth = evaluate(RUNS, TRUTH, "AP").squeeze()
+    model = evaluate(RUNS, JUDGES, "AP").sel(assessor="ann").squeeze("measure")
+    means = truth.mean("topic").values
+    for row, options in zip(found.itertuples(), METHODS.values(), strict=False):
+        fit = prediction_powered_means(truth[:6], model, target="these topics", **options)
+        assert row.coverage == pytest.approx(((fit.low <= means) & (means <= fit.high)).mean())
+        assert row.width == pytest.approx((fit.high - fit.low).mean())
+        assert row.lam == pytest.approx(fit.lam.mean())
+        assert row.gained == pytest.approx(np.median(fit.gained), abs=1e-9)
+
+
+def test_differences_are_from_the_best_system():
+    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[6], repeats=20, quantity="differences", rng=1)
+    assert found.n_systems == 11
+    assert (found.coverage > 0.7).all()
+
+
+@pytest.mark.parametrize(("draw", "quantity"), [("with replacement", "means"), ("split", "differences")])
+def test_on_dl21_intervals_hold_what_nist_says_and_are_narrower_with_a_good_judge(dl21, draw, quantity):
+    runs, nist = read_runs(str(dl21 / "runs" / "*.gz")), read_judgments(str(dl21 / "qrels.nist.txt"))
+    judges = read_judgments(str(dl21 / "judges" / "*.qrels.gz")).select(assessors=["umbrela-gpt4o", "binary-llama32"])
+    found = ppi_coverage(runs, nist, judges, draw=draw, quantity=quantity, rng=1)
+    frame = found.to_frame().set_index(["judge", "n_human", "method"]).sort_index()
+    assert (found.n_topics, found.repeats) == (53, 200)
+    for n in (10, 25):
+        for judge in ("umbrela-gpt4o", "binary-llama32"):
+            coverage = frame.loc[(judge, n)].coverage
+            assert (coverage[["humans", "ppi", "ppi++"]] > 0.925).all()
+            assert (coverage < 0.965).all()
+            assert coverage["ppi++, published"] < coverage["ppi++, folds=1"] < coverage["ppi++"]
+        good = frame.loc[("umbrela-gpt4o", n)]
+        assert good.width["ppi++"] < 0.9 * good.width["humans"]
+
+
+@pytest.mark.parametrize(("judges", "options", "message"), [
+    (JUDGES, {"draw": "all"}, "draw='all': choose from with replacement, split"),
+    (JUDGES, {"quantity": "ranks"}, "quantity='ranks'"),
+    (JUDGES, {"repeats": 0}, "repeats=0"),
+    (JUDGES, {"n_human": [1]}, "n_human=1: from 2 to"),
+    (TRUTH, {}, "is the truth"),
+])  # fmt: skip
+def test_a_study_that_makes_no_sense_is_refused(judges, options, message):
+    with pytest.raises(ArgumentError, match=message):
+        ppi_coverage(RUNS, TRUTH, judges, "AP", **options)
+
+
+def test_the_truth_is_one_assessors():
+    with pytest.raises(ArgumentError, match="truth: judgments of 2 assessors"):
+        ppi_coverage(RUNS, JUDGES, TRUTH, "AP")

@@ -1,0 +1,98 @@
+"""Here or There, recomputed: the orders of its Figure 2, and what real preferences are like."""
+
+import numpy as np
+import pytest
+
+from qrowd import read_judgments, read_preferences, read_runs
+from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.errors import ArgumentError, InputError, NoOverlapError
+from qrowd.evaluation import evaluate
+from qrowd.model.preferences import Preferences
+from qrowd.model.runs import Runs
+from qrowd.preferences.scheduling import real_topics
+from qrowd.simulation import simulate_demo, simulate_preferences
+from qrowd_papers.preferences import preferences_page, rank_systems, strengths_beside_grades
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return preferences_page(quick=True, rng=2)
+
+
+def test_utility_with_stopping_needs_fewer_judgments_than_random_order_and_than_sorting(quick):
+    frame = quick.frame()
+    for name in frame["topics_of"].unique():
+        mine = frame[frame["topics_of"] == name]
+        needed = {
+            condition: np.average(rows["per_document"], weights=rows["topics"])
+            for condition, rows in mine.groupby("condition")
+        }
+        assert needed["utility, Bad, stop"] < needed["random, Bad, stop"]
+        assert needed["utility, Bad, stop"] < needed["sorting, Bad"] < needed["all pairs"]
+
+
+def test_a_proven_stop_makes_no_error_where_answers_follow_one_order(quick):
+    frame = quick.frame()
+    proven = frame["condition"].isin(["utility, Bad, stop", "random, Bad, stop", "kept, Bad, stop", "all pairs"])
+    assert (frame.loc[proven, "error"] == 0).all()
+
+
+def test_the_page_names_the_paper_s_claim_and_its_own_figures(quick):
+    assert quick.sentence.startswith("Here or There, recomputed.")
+    assert quick.sentence.endswith("The paper reports about n.")
+    assert quick.tables[0].rows[0][0] == "all pairs"
+    with pytest.raises(InputError, match="there is no such folder"):
+        preferences_page("nowhere", quick=True, rng=1)
+
+
+def test_every_table_of_the_paper_stands_on_the_page_with_a_verdict_in_each_row(quick):
+    for name in ("Table 1", "Table 2(a)", "Table 2(b)", "Table 3", "Table 4", "Table 5", "Figure 2", "what the text"):
+        table = next(table for table in quick.tables if table.title.startswith(name))
+        column = table.header.index("verdict")
+        assert all(row[column].startswith(("match", "differs: because", "not reachable")) for row in table.rows)
+
+
+def test_rankings_are_compared_over_the_topics_that_the_assessor_covers():
+    runs, _, truth = simulate_demo()
+    said = simulate_preferences(truth, 2, rng=1).select(topics=list(truth.pool.topics[:6]))
+    gold = truth.judgments()
+    found = rank_systems(runs, said, gold, ["ppref"])
+    scores = evaluate(runs, said, ["ppref"]).isel(measure=0, assessor=1)
+    grades = evaluate(runs, gold, ["nDCG@10"]).isel(measure=0, assessor=0).sel(topic=scores.topic)
+    expected = kendall_tau_b(scores.mean("topic").values, grades.mean("topic").values)
+    assert found["ppref"][said.assessors[1]] == pytest.approx(expected)
+
+
+def test_strengths_follow_the_grades_that_preferences_were_made_from():
+    _, _, truth = simulate_demo()
+    tau, n = strengths_beside_grades(simulate_preferences(truth, 3, rng=1), truth.judgments())
+    assert n == 25
+    assert tau > 0.6
+
+
+def test_a_real_topic_holds_the_first_documents_that_were_compared():
+    runs = Runs.from_dict(
+        {"x": {"q": {"a": 3, "b": 2, "c": 1, "z": 0.5}}, "y": {"q": {"c": 9, "u": 8, "a": 7}}, "w": {"q": {"z": 1}}}
+    )
+    said = Preferences.from_rows([("q", "a", "b", "ann"), ("q", "c", "a", "ann"), ("q", "z", "a", "ann")])
+    topic = next(real_topics(said, runs, systems=["x", "y"], depth=3))
+    assert topic.answers.n_documents == 3  # a, b, c: u was not compared, z stands below the first three
+    assert topic.systems.names == ("x", "y")
+    ranks = topic.systems.ranks.tolist()
+    assert sorted(ranks[0]) == [1, 2, 3]
+    assert sorted(ranks[1]) == [1, 2, 3]  # c, a; b is unranked, at n + 1
+    assert topic.answers.coverage == pytest.approx(2 / 3)
+    with pytest.raises(NoOverlapError, match="no topic has 5 documents"):
+        next(real_topics(said, runs, least=5, depth=3))
+    with pytest.raises(ArgumentError, match="'v' is not among the runs"):
+        next(real_topics(said, runs, systems=["x", "v"]))
+
+
+def test_preferences_rank_the_systems_of_2021_much_as_nist_s_grades_do(dl21):
+    runs = read_runs([str(dl21 / "runs")])
+    said = read_preferences([str(dl21 / "preferences")])
+    gold = read_judgments([str(dl21 / "qrels.nist.txt")])
+    taus = rank_systems(runs, said, gold, ["ppref@10", "wpref@10", "compatibility"])
+    for measure in taus.values():
+        assert all(0.7 < tau < 0.9 for tau in measure.values())
+    assert taus["compatibility"]["gpt4o"] == pytest.approx(0.83, abs=0.01)

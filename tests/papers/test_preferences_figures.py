@@ -1,0 +1,126 @@
+"""Here or There: what its printed tables imply, and what stands behind the pictures."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from qrowd.evaluation import evaluate
+from qrowd.preferences import from_grades, transitivity
+from qrowd_papers import preferences_printed as printed
+from qrowd_papers.preferences_figures import SHOWN, preferences_figures
+
+
+@pytest.fixture(scope="module")
+def study():
+    return printed.simulated_study(rng=1)
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return {figure.name: figure for figure in preferences_figures(quick=True, rng=3)}
+
+
+def test_every_figure_has_a_name_a_caption_and_data(figures):
+    assert list(figures) == [f"preferences-{name}" for name in ("2", "tables", "ties", "times", "measures")]
+    for figure in figures.values():
+        assert figure.caption.endswith(".")
+        assert len(figure.frame())
+
+
+def test_all_pairs_are_n_times_n_less_1_over_2_and_sorting_Bad_marks_and_utility_save_some(figures):
+    whole = figures["preferences-2"].frame()
+    frame = whole.set_index(["condition", "documents"])["judgments"].unstack(0)
+    n = frame.index.to_numpy()
+    assert frame["all pairs"].tolist() == (n * (n - 1) / 2).tolist()
+    assert (frame["sorting"] < frame["all pairs"]).all()
+    totals = (whole["judgments"] * whole["topics"]).groupby(whole["condition"]).sum()
+    assert totals["sorting, Bad"] < totals["sorting"]
+    assert totals["utility, Bad, stop"] < totals["sorting"]
+    assert set(frame.columns) == {condition.name for condition in SHOWN}
+
+
+def test_each_printed_cell_follows_from_the_opposite_one(study):
+    tables = {table.title.split(":")[0]: table for table in printed.agreement_tables(study)}
+    for name, (states, _, _) in printed.TABLES.items():
+        rows = tables[f"Table {name}"].rows
+        assert len(rows) == len(states) ** 2
+        assert {row[4] for row in rows} == {"match"}
+
+
+def test_a_cell_that_contradicts_the_opposite_one_does_not_match():
+    rows, totals = [[0.5, 0.5], [0.3, 0.7]], [100, 100]
+    assert printed._same(rows, totals, 0, 0) == "match"
+    assert printed._same(rows, totals, 0, 1) == "differs: because counts are 50.0 and 30.0"
+
+
+def test_what_the_text_says_of_its_tables_is_so(study):
+    *_, said = printed.agreement_tables(study)
+    rows = {row[0]: row[1:] for row in said.rows}
+    # Carterette et al. (2008), section 3.2: chi-square = 143; labels 20, 28, 25, 25, 2 %; definite ones in between.
+    assert rows["chi-square of Tables 2(a) and 2(b)"][:3] == ["143", "144.2", "match"]
+    assert rows["% of pages with each label"][1:3] == ["20.2, 28.1, 25.0, 24.6, 2.2", "match"]
+    between = "inferred agree less than pooled definite, these less than two ways"
+    assert rows[between][1:3] == ["0.641, 0.712, 0.745", "match"]
+    twice = rows["the same, every two assessors once"]
+    assert twice[1] == "72.1"
+    assert twice[2].startswith("differs: because")
+
+
+def test_absolute_judgments_take_about_twice_as_long():
+    rows = printed.times_table().rows
+    assert rows[-1][:5] == ["Overall", "2.87", "3.15", "6.33", "2.21"]
+    assert rows[-1][5].endswith("about twice as long: match")
+
+
+def test_the_simulated_study_has_the_paper_s_design(study):
+    assert len(study.runs.topics) == 51
+    assert len(study.runs.systems) == 3
+    assert len(study.graded.assessors) == len(study.preferred.assessors) == len(study.definite.assessors) == 2
+    pages = len(set(zip(study.graded.topic.tolist(), study.graded.document.tolist(), strict=True))) / 51
+    assert 10.5 < pages < 14  # 11.9 in section 3.1
+    # everything an engine retrieved was graded, and nothing else
+    assert named(study.graded) == named(study.runs)
+    assert transitivity(study.preferred).rate > 0.98
+
+
+def named(table):
+    """All pairs of a topic and a document."""
+    return {(table.topics[t], table.documents[d]) for t, d in zip(table.topic, table.document, strict=True)}
+
+
+def test_measures_are_those_of_evaluate_on_the_grades_and_on_what_they_imply(study):
+    found = printed.measure_scores(study.runs, study.graded)
+    graded = evaluate(study.runs, study.graded, ["nDCG(dcg='exp-log2')@5"]).isel(measure=0)
+    told = evaluate(study.runs, from_grades(study.graded), ["wpref@5"]).isel(measure=0)
+    for a, t, s in ((0, 0, 0), (1, 7, 2), (1, 50, 1)):
+        topic, system = study.runs.topics[t], study.runs.systems[s]
+        where = {"assessor": study.graded.assessors[a], "topic": topic, "system": system}
+        place = a, graded.topic.values.tolist().index(topic), graded.system.values.tolist().index(system)
+        assert found["NDCG"][place] == pytest.approx(float(graded.sel(where)))
+        assert found["wpref"][place] == pytest.approx(float(told.sel(where)), nan_ok=True)
+
+
+def test_agreement_counts_pairs_of_systems_that_neither_measure_holds_equal():
+    random = np.random.default_rng(2)
+    first, second = random.integers(0, 4, (2, 2, 6, 4)).astype(float)
+    second[0, 1, 2] = np.nan
+    alike, told = 0, 0
+    for a in range(2):
+        for t in range(6):
+            for i, j in combinations(range(4), 2):
+                one, other = first[a, t, i] - first[a, t, j], second[a, t, i] - second[a, t, j]
+                if one * other != 0 and not np.isnan(one * other):
+                    told += 1
+                    alike += one * other > 0
+    pearson, agreement = printed.beside(first, second)
+    assert agreement == pytest.approx(alike / told)
+    known = ~np.isnan(second)
+    assert pearson == pytest.approx(np.corrcoef(first[known], second[known])[0, 1])
+    assert printed.beside(first, first) == (pytest.approx(1), 1)
+
+
+def test_ties_of_grades_agree_from_never_to_always(figures):
+    frame = figures["preferences-ties"].frame()
+    assert (frame["rate"].iloc[0], frame["rate"].iloc[-1]) == (0, 1)
+    assert frame["grades"].is_monotonic_increasing

@@ -1,0 +1,111 @@
+"""How often rank intervals and the set of the best systems err."""
+
+import numpy as np
+import pytest
+
+from qrowd.comparison import systems_anova
+from qrowd.comparison.rank_intervals import rank_intervals
+from qrowd.errors import ArgumentError
+from qrowd_papers import rank_coverage as study
+from qrowd_papers import rank_coverage_page as page
+from qrowd_papers.rank_coverage import (
+    Collection,
+    error_in_families,
+    family_wise_error,
+    normal,
+    power,
+    ranks_held,
+    skewed,
+    two_kinds,
+)
+
+
+def test_of_equal_systems_one_is_left_out_in_five_percent_and_the_same_seed_says_so_again():
+    found = family_wise_error(("skewed",), (5,), (3, 8), (25,), n_simulations=500, rng=1)
+    assert found.n_systems.tolist() == [5, 5]
+    assert ((found.share >= 0.025) & (found.share <= 0.07)).all()  # standard error .010
+    assert found.error == pytest.approx(np.sqrt(found.share * (1 - found.share) / 500))
+    alone = family_wise_error(("skewed",), (5,), (8,), (25,), n_simulations=500, rng=1)
+    assert alone.of("skewed", 5, 8, 25) == found.of("skewed", 5, 8, 25)
+    assert found.to_frame()["n_assessors"].tolist() == [3, 8]
+    with pytest.raises(ArgumentError, match="no row of 'normal'"):
+        found.of("normal", 5, 8, 25)
+
+
+def test_giving_up_early_changes_no_answer():
+    """What the study decides by blocks is what p of all replicates would say, drawn from the same stream."""
+    answers = []
+    one_better = np.array([0.15, 0, 0, 0])
+    for seed in range(60):
+        pairs = study._pairs(normal(np.random.default_rng(seed), 10, 3, 4) + one_better)
+        early = study._differs(pairs, np.random.default_rng(seed), 400)
+        random = np.random.default_rng(seed)
+        reached = sum((pairs.replicates(random, 40) >= pairs.t.max()).sum() for _ in range(10))
+        assert early == ((1 + reached) / 401 < 0.05)
+        answers.append(early)
+    assert 10 < sum(answers) < 50
+
+
+@pytest.mark.parametrize("draw", [normal, skewed, two_kinds])
+def test_equal_systems_have_equal_means(draw):
+    values = draw(np.random.default_rng(1), 400, 60, 6)
+    assert values.shape == (400, 60, 6)
+    mean = values.mean(axis=(0, 1))
+    spread = np.std(values.mean(axis=0), axis=0, ddof=1) / np.sqrt(60) + np.std(values.mean(axis=1), axis=0) / 20
+    assert (np.abs(mean - mean.mean()) < 4 * spread).all()
+
+
+def test_a_set_of_the_study_is_that_of_rank_intervals_and_tukey_s_that_of_systems_anova():
+    collection = Collection.in_families(np.random.default_rng(2), 8)
+    values = collection.draw(np.random.default_rng(3), 30, 4)
+    pairs = study._pairs(values)
+    found = rank_intervals(values.transpose(1, 0, 2), n=2000, rng=1)
+    assert study._better(pairs, found.critical).tolist() == found.better.tolist()
+    mean, error = study._tukey(values)
+    tukey = systems_anova(values.mean(axis=1)).tukey
+    assert mean == pytest.approx(tukey.mean[np.argsort([int(name) for name in tukey.levels])])
+    assert error == pytest.approx(np.sqrt(tukey.error_ms / 30))
+
+
+def test_a_collection_like_another_has_its_components():
+    random = np.random.default_rng(5)
+    first = Collection.in_families(random, 12)
+    like = Collection.like(first.draw(random, 400, 300).transpose(1, 0, 2))
+    for name in ("topic", "rest", "assessor"):
+        contrasts = [root - root.mean(axis=0) for root in (getattr(first, name), getattr(like, name))]
+        true, estimated = (float((root**2).sum()) for root in contrasts)
+        assert estimated == pytest.approx(true, rel=0.15), name
+    assert like.mean - like.mean.mean() == pytest.approx(first.mean - first.mean.mean(), abs=0.03)
+
+
+def test_true_ranks_are_held_and_the_set_is_smaller_than_tukey_s_at_equal_level():
+    one = ranks_held(6, 5, 40, n_simulations=60, n_replicates=200, rng=1)
+    assert one.ranks >= 0.93
+    assert one.best >= 0.93
+    assert 1 <= one.set_size < 6
+    collection = Collection.in_families(np.random.default_rng(1), 15)
+    found = power(collection, 5, 40, "topics", n_simulations=100, n_replicates=200, rng=1)
+    assert found.error <= 0.11  # standard error .02
+    assert found.set_size <= found.tukey_at_level + 0.5
+
+
+def test_the_study_has_every_part_and_its_tables_every_row(monkeypatch):
+    def few(what):
+        return lambda *given, **options: what(*given, **options | {"n_simulations": 2, "n_replicates": 40})
+
+    for name in ("family_wise_error", "error_in_families", "ranks_held", "power"):
+        monkeypatch.setattr(page, name, few(getattr(study, name)))
+    monkeypatch.setattr(page, "N_SYSTEMS", (5, 6, 8))
+    told = []
+    found = page.rank_study(rng=1, progress=lambda *what: told.append(what))
+    assert told[-1][1] == told[-1][2]
+    assert [len(table.rows) for table in page.rank_tables(found)] == [9, 9, 3, 6, 18, 4]
+    assert page.rank_tables(found)[2].header == ["systems", "topics", "2", "3", "5", "8", "18"]
+    assert page.rank_study(quick=True, rng=1).n < found.n
+    assert len(page.rank_notes(found)) == 5
+
+
+def test_where_tastes_lie_along_one_axis_three_assessors_err_more_often_than_stated_and_eighteen_do_not():
+    few, many = (error_in_families(a, n_simulations=100, n_replicates=200, rng=1) for a in (3, 18))
+    assert 0.05 < few < 0.2
+    assert many < 0.1

@@ -1,0 +1,115 @@
+"""Pictures of rankings: by which method, by whom, and what scores vary with."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrowd.comparison import variance_components
+from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.comparison.labelled import Named
+from qrowd.reports.plots.ranking import (
+    plot_bump,
+    plot_components,
+    plot_correlation,
+    rank_changes,
+    ranking_agreement,
+    short,
+)
+
+
+def methods(values):
+    names = {"assessor": ["m0", "m1", "m2"][: len(values)], "topic": ["t0"], "system": ["p", "q", "r", "s"]}
+    return Named(np.array(values, float)[:, None, :], {name: tuple(labels) for name, labels in names.items()})
+
+
+def scores(n_assessors=5, n_topics=8, n_systems=6, seed=1):
+    random = np.random.default_rng(seed)
+    return random.random((n_assessors, n_topics, n_systems)) + np.linspace(0, 0.6, n_systems)
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_the_systems_shown_are_the_best_by_the_first_method_ranked_among_themselves():
+    found = rank_changes(methods([[4, 3, 2, 1], [2, 1, 3, 4]]), top=3)
+    assert found.systems == ("p", "q", "r")
+    assert found.rank.tolist() == [[1, 2, 3], [2, 3, 1]]
+    assert found.rank_of_all.tolist() == [[1, 2, 3], [3, 4, 2]]
+
+
+def test_lines_lead_from_rank_to_rank_and_the_system_that_moves_most_stands_out():
+    ax = plot_bump(rank_changes(methods([[4, 3, 2, 1], [3, 4, 2, 1], [1, 4, 3, 2]])))
+    heights = {line.get_ydata()[0]: line.get_ydata().tolist() for line in ax.lines}
+    assert heights[1] == [1, 2, 4]
+    assert heights[2] == [2, 1, 1]
+    assert texts(ax).count("p") == 2
+    bold = {text.get_text() for text in ax.texts if text.get_weight() == "bold"}
+    assert bold == {"p"}
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["m0", "m1", "m2"]
+
+
+def test_systems_of_equal_mean_keep_the_order_of_the_method_before():
+    ax = plot_bump(rank_changes(methods([[4, 3, 2, 1], [1, 1, 1, 1]])))
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[1, 1], [2, 2], [3, 3], [4, 4]]
+
+
+def test_a_method_without_scores_leaves_a_gap():
+    ax = plot_bump(rank_changes(methods([[4, 3, 2, 1], [np.nan] * 4, [4, 3, 2, 1]])))
+    assert all(np.isnan(line.get_ydata()[1]) for line in ax.lines)
+
+
+@given(st.permutations(range(4)))
+def test_nobody_s_place_among_the_systems_matters(order):
+    values = np.array([[4, 3, 2, 1], [1, 4, 3, 2]])
+    plain, shuffled = rank_changes(methods(values)), rank_changes(methods(values[:, list(order)]))
+    assert shuffled.rank.tolist() == plain.rank.tolist()
+
+
+def test_rankings_are_compared_over_the_topics_both_assessors_have():
+    values = scores()
+    values[0, :3] = np.nan
+    found = ranking_agreement(Named(values, {"assessor": "abcde", "topic": "12345678", "system": "uvwxyz"}))
+    at = [found.assessors.index(name) for name in "abcde"]
+    for i in range(5):
+        for j in range(i):
+            topics = [t for t in range(8) if not np.isnan(values[[i, j], t, 0]).any()]
+            expected = kendall_tau_b(*(values[who][topics].mean(axis=0) for who in (i, j)))
+            assert found.tau[at[i], at[j]] == found.tau[at[j], at[i]] == pytest.approx(expected)
+            assert found.n_topics[at[i], at[j]] == len(topics)
+    assert np.isnan(np.diag(found.tau)).all()
+
+
+def test_who_agrees_most_with_the_others_comes_first():
+    values = scores()
+    values[3] = -values[0]
+    found = ranking_agreement(values)
+    assert found.assessors[-1] == "3"
+    mean = np.nanmean(found.tau, axis=1)
+    assert (np.diff(mean) <= 1e-12).all()
+
+
+def test_every_two_assessors_have_a_cell_with_their_correlation():
+    found = ranking_agreement(scores())
+    ax = plot_correlation(found)
+    assert len(ax.texts) == 20
+    assert short(found.tau[0, 1]) == texts(ax)[0]
+    assert len(found.to_frame()) == 10
+
+
+def test_two_decimals_go_without_a_leading_zero():
+    assert [short(v) for v in (0.456, -0.2, 1.0, -1.0, 0.997, 0.0, -0.001)] == [
+        ".46", "-.20", "1", "-1", "1", ".00", ".00",
+    ]  # fmt: skip
+
+
+def test_the_bars_of_a_measure_are_its_shares_of_variance():
+    found = {"AP": variance_components(scores()), "RR": variance_components(scores(seed=2))}
+    ax = plot_components(found)
+    widths = np.array([bar.get_width() for bar in ax.patches]).reshape(7, 2)
+    assert widths.sum(axis=0) == pytest.approx(100)
+    assert widths[:, 0] == pytest.approx(100 * found["AP"].share)
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == [source.replace("*", " × ") for source in found["AP"].sources]
+    assert len({bar.get_hatch() for bar in ax.patches}) == 7  # told apart without colour

@@ -1,0 +1,182 @@
+"""Pictures of systems: what stands behind them, and what is drawn."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrowd.comparison import all_differences, rank_intervals, standings
+from qrowd.comparison.labelled import Named
+from qrowd.errors import ArgumentError
+from qrowd.reports.plots.systems import (
+    plot_differences,
+    plot_ranks,
+    plot_scores,
+    plot_systems,
+    system_intervals,
+)
+
+
+def named(values):
+    assessors, topics, systems = values.shape
+    names = {"assessor": [f"a{i}" for i in range(assessors)], "topic": [f"t{i}" for i in range(topics)]}
+    return Named(values, {**names, "system": tuple(f"s{i}" for i in range(systems))})
+
+
+def simulated(n_assessors=6, n_topics=12, n_systems=5, seed=1):
+    random = np.random.default_rng(seed)
+    topic, assessor = random.normal(0, 0.2, (1, n_topics, 1)), random.normal(0, 0.3, (n_assessors, 1, 1))
+    system = np.linspace(0.5, 0.3, n_systems)
+    return topic + assessor + system + random.normal(0, 0.05, (n_assessors, n_topics, n_systems))
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def row_names(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def test_systems_stand_from_the_best_down_with_the_mean_over_assessors_then_topics():
+    values = simulated()
+    found = system_intervals(named(values[:, :, ::-1]))
+    assert found.systems == ("s4", "s3", "s2", "s1", "s0")
+    slow = [sum(values[a, t, 0] for a in range(6) for t in range(12)) / 72]
+    assert found.mean[0] == pytest.approx(slow[0])
+    assert (np.diff(found.mean) <= 0).all()
+    assert found.by_assessor[2, 0] == pytest.approx(values[2, :, 0].mean())
+
+
+def test_the_interval_over_topics_is_that_of_a_paired_t_of_the_lead_over_all_systems():
+    from scipy.stats import ttest_1samp
+
+    values = simulated()
+    found = system_intervals(named(values), confidence=0.9)
+    for s, name in enumerate(found.systems):
+        system = int(name[1:])
+        lead = [values[:, t, system].mean() - values[:, t].mean() for t in range(12)]
+        low, high = ttest_1samp(lead, 0).confidence_interval(0.9)
+        assert found.high_topics[s] - found.low_topics[s] == pytest.approx(high - low)
+        assert (found.high_topics[s] + found.low_topics[s]) / 2 == pytest.approx(found.mean[s])
+
+
+def test_the_interval_over_topics_and_assessors_is_that_of_the_difference_to_the_mean_of_all():
+    from qrowd.comparison import difference
+
+    values = simulated()
+    found = system_intervals(named(values))
+    best = values[:, :, int(found.systems[0][1:])]
+    pair = difference(np.stack([best, values.mean(axis=2)], axis=2), 0, 1)
+    assert found.method == pair.method == "satterthwaite"
+    assert found.high[0] - found.low[0] == pytest.approx(pair.high - pair.low)
+
+
+@given(st.floats(-5, 5), st.integers(0, 5))
+def test_what_an_assessor_does_to_all_systems_alike_changes_no_interval(shift, who):
+    values = simulated()
+    moved = values.copy()
+    moved[who] += shift
+    first, second = (system_intervals(named(x)) for x in (values, moved))
+    assert second.high - second.low == pytest.approx(first.high - first.low)
+    assert second.high_topics - second.low_topics == pytest.approx(first.high_topics - first.low_topics)
+
+
+def test_intervals_end_where_the_measure_does():
+    values = np.random.default_rng(1).beta(0.3, 0.1, (3, 6, 4))
+    whole, cut = system_intervals(named(values)), system_intervals(named(values), bounds=(0, 1))
+    assert (whole.high > 1).any()
+    assert (whole.high_topics > 1).any()
+    for end in ("low", "high", "low_topics", "high_topics"):
+        assert np.array_equal(getattr(cut, end), np.clip(getattr(whole, end), 0, 1))
+
+
+def test_with_assessors_of_its_own_for_each_topic_there_is_the_interval_over_topics_alone():
+    values = np.full((4, 4, 3), np.nan)
+    random = np.random.default_rng(1)
+    for topic in range(4):
+        values[topic, topic] = random.random(3)
+    found = system_intervals(named(values))
+    assert found.method == "topics"
+    assert np.isnan(found.low).all()
+    assert not np.isnan(found.low_topics).any()
+    assert len(plot_systems(found).collections) == 1
+
+
+def test_a_system_is_a_row_with_a_dot_at_its_mean():
+    found = system_intervals(named(simulated()))
+    ax = plot_systems(found, top=3, measure="AP")
+    assert row_names(ax) == list(found.systems[:3])
+    (dots,) = ax.lines
+    assert dots.get_xdata().tolist() == found.mean[:3].tolist()
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first row on top
+    assert ax.get_xlabel() == "mean AP"
+    assert list(found.to_frame()["system"]) == list(found.systems)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95])
+def test_a_confidence_is_between_0_and_1(confidence):
+    with pytest.raises(ArgumentError, match=f"confidence={confidence}"):
+        system_intervals(named(simulated()), confidence=confidence)
+
+
+def test_the_cell_of_two_systems_says_how_sure_the_row_is_ahead():
+    values = np.random.default_rng(2).normal(0, 1, (6, 15, 3)) + np.array([0.0, 0.3, 0.1])
+    found = all_differences(named(values))
+    ax = plot_differences(found)
+    assert row_names(ax) == ["s1", "s2", "s0"]
+    better = found.p_better[found.row("s1", "s2")]
+    assert f"{100 * better:.0f}" in texts(ax)
+    assert f"{100 - 100 * better:.0f}" in texts(ax)
+    assert len(texts(ax)) == 6  # none on the diagonal
+    lead = found.difference[found.row("s1", "s2")]
+    assert f"{1000 * lead:+.0f}" in texts(plot_differences(found, show="difference"))
+
+
+def test_nobody_is_told_to_be_quite_sure():
+    values = simulated(n_systems=2) + np.array([1.0, 0.0])
+    assert sorted(texts(plot_differences(all_differences(named(values))))) == ["<1", ">99"]
+
+
+def test_pairs_told_apart_after_holm_are_bold():
+    values = np.random.default_rng(3).normal(0, 0.1, (6, 15, 3)) + np.array([1.0, 0.0, 0.0])
+    found = all_differences(named(values))
+    bold = [text.get_weight() == "bold" for text in plot_differences(found).texts]
+    assert sum(bold) == 2 * (found.adjusted("holm") < 0.05).sum() == 4
+
+
+def test_differences_are_shown_as_probability_or_difference():
+    with pytest.raises(ArgumentError, match="show='p'"):
+        plot_differences(all_differences(named(simulated())), show="p")
+
+
+def test_a_bar_covers_the_ranks_a_system_may_hold_and_ticks_stand_at_each_assessor_s():
+    values = simulated()
+    found = rank_intervals(named(values), n=200, rng=1)
+    place = standings(values).rank_by_assessor
+    ax = plot_ranks(found, by_assessor=place)
+    order = np.argsort(-found.mean)
+    assert row_names(ax) == [found.systems[s] for s in order]
+    for bar, s in zip(ax.patches, order, strict=True):
+        assert bar.get_x() == pytest.approx(found.low[s] - 0.45)
+        assert bar.get_x() + bar.get_width() == pytest.approx(found.high[s] + 0.45)
+    ticks, dots = ax.lines
+    assert len(ticks.get_xdata()) == place.size
+    assert dots.get_xdata().tolist() == found.rank[order].tolist()
+
+
+def test_an_assessor_without_a_ranking_has_no_ticks():
+    values = simulated()
+    values[2] = 0.0
+    place = standings(values).rank_by_assessor
+    ax = plot_ranks(rank_intervals(named(values), n=200, rng=1), by_assessor=place)
+    assert len(ax.lines[0].get_xdata()) == place.size - 5
+
+
+def test_systems_whose_ranks_differ_between_measures_are_named():
+    first, second = np.array([0.9, 0.8, 0.7, 0.6, 0.1]), np.array([0.4, 0.5, 0.3, 0.2, 0.1])
+    ax = plot_scores(first, second, ["p", "q", "r", "s", "t"], names=("AP", "RR"))
+    assert {"p", "q"} <= set(texts(ax))
+    assert not {"r", "s", "t"} & set(texts(ax))
+    assert "tau-b 0.800; diamonds: ranks differ most" in texts(ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean AP", "mean RR")

@@ -1,0 +1,156 @@
+"""Approaches: each is what its room makes of the panel."""
+
+import numpy as np
+import pytest
+
+from qrowd import Judgments, Runs, aggregation, evaluate, evaluation
+from qrowd.aware import NAMES, random_gaps
+from qrowd.errors import ArgumentError, MeasureError
+from qrowd.evaluation import Conventions
+from qrowd.files import read_judgments, read_runs
+from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
+from qrowd.methods import DEFINITIONS, _side_by_side, approach, score_by
+from qrowd.predicted_relevance import predicted_relevance
+from qrowd.reports.summary import summarise
+from qrowd.simulation import simulate_demo, simulate_magnitudes
+
+RUNS, PANEL, TRUTH = simulate_demo()
+EXPERTS = PANEL.select(assessors=["ann", "bob", "lena", "sven"])
+MEASURES = ["nDCG@10", "P@5"]
+WHOLE_GRADES = (
+    *(f"binary-{model}" for model in ("gpt4", "gpt4o", "llama32")),
+    *(f"exam-graded-max-{model}" for model in ("gpt4", "gpt4o")),
+    *(f"umbrela-{model}" for model in ("gpt4", "gpt4o", "llama32")),
+)
+
+
+def by(text, **options):
+    return score_by([text], RUNS, EXPERTS, MEASURES, **options).values[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "merge"),
+    [
+        ("majority", lambda j: aggregation.majority_vote(j, rng=1)),
+        ("mv(ties=highest)", lambda j: aggregation.majority_vote(j, "highest")),
+        ("dawid-skene(per=all,smoothing=0.1)", lambda j: aggregation.dawid_skene(j, per="all", smoothing=0.1, rng=1)),
+        ("mace(restarts=2)", lambda j: aggregation.mace(j, restarts=2, rng=1)),
+        ("mace(prior='uniform')", lambda j: aggregation.mace(j, prior="uniform", rng=1)),
+        ("mean", aggregation.mean),
+        ("median", aggregation.median),
+    ],
+)
+def test_merging_first_is_evaluating_the_merged_labels(text, merge):
+    expected = evaluate(RUNS, merge(EXPERTS).judgments, MEASURES).isel(assessor=0)
+    assert by(text) == pytest.approx(expected.values, abs=0)
+
+
+def test_uniform_is_the_mean_over_assessors_with_something_relevant():
+    scores = evaluate(RUNS, EXPERTS, MEASURES, empty="nan")
+    assert by("uniform") == pytest.approx(scores.mean("assessor").values, nan_ok=True)
+
+
+def test_an_estimator_is_aware_with_its_accuracies():
+    gaps = random_gaps(RUNS, EXPERTS, MEASURES, n=10, rng=4)
+    for text, options in (
+        ("sgl_tau_msd(n=10)", ()),
+        ("sgl_tau_msd(n=10,polarity=printed,across=all)", ("printed", "all")),
+    ):
+        assert by(text, seed=4) == pytest.approx(gaps.average("sgl_tau_msd", *options).values[:, 0], nan_ok=True)
+
+
+def test_estimators_share_the_random_assessors_they_are_compared_with():
+    told = []
+    both = ["sgl_tau_msd(n=10)", "tpc_rmse_md(n=10)"]
+    found = score_by(both, RUNS, EXPERTS, MEASURES, seed=4, progress=lambda *step: told.append(step))
+    assert {name for name, _, total in told if total > 1} == {"sgl_tau_msd(n=10)"}  # compared once, for both
+    for a, text in enumerate(both):
+        assert found.values[:, a] == pytest.approx(by(text, seed=4), abs=0, nan_ok=True)
+
+
+def test_predicted_relevance_is_the_mean_of_expected_gains():
+    model = predicted_relevance(EXPERTS, 1, bootstrap=0)
+    gains = model.with_gains(EXPERTS, model.probability)
+    scores = evaluate(RUNS, gains, ["nDCG@10", "P(relevance='given')@5"])
+    assert by("prm(theta=1)") == pytest.approx(scores.mean("assessor").values)
+
+
+def test_agreement_aware_is_ndcg_of_mean_gains():
+    found = score_by(["agreement-aware"], RUNS, EXPERTS, ["nDCG@10"])
+    expected = agreement_aware_ndcg(RUNS, gain_distributions(EXPERTS), 10, normalise="divide")
+    assert found.values[0, 0] == pytest.approx(expected.mean)
+    assert found.measures == ("nDCG@10",)
+
+
+def test_the_geometric_mean_is_for_magnitudes():
+    magnitudes = simulate_magnitudes(TRUTH, 70, rng=1)
+    expected = evaluate(RUNS, aggregation.geometric_mean(magnitudes).judgments, ["nDCG@10"])
+    found = score_by(["geometric-mean"], RUNS, magnitudes, ["nDCG@10"])
+    assert found.values[0, 0] == pytest.approx(expected.values[0, 0], nan_ok=True)
+
+
+@pytest.mark.parametrize("name", [d.name for d in DEFINITIONS if d.name != "geometric-mean"])
+def test_every_approach_scores_every_system_on_every_topic(name):
+    text = {"predicted-relevance": "prm(theta=1)"}.get(name, f"{name}(n=2)" if name in NAMES else name)
+    found = score_by([text], RUNS, EXPERTS, ["nDCG@10"])
+    assert found.values.shape == (1, 1, 25, 12)
+    assert ((found.values >= 0) & (found.values <= 1 + 1e-12)).all()
+    assert approach(str(approach(text))) == approach(text)
+
+
+def test_topics_are_put_side_by_side_by_name_also_where_one_approach_has_fewer():
+    one = Judgments.from_rows([("q02", "d", "merged", 1)])
+    few = evaluation.score(Runs.from_dict({"s": {"q02": {"d": 1.0}}}), one, ["P@1"], Conventions())
+    all_ = evaluation.score(
+        Runs.from_dict({"s": {"q01": {"d": 1.0}, "q02": {"e": 1.0}}}),
+        Judgments.from_rows([("q01", "d", "x", 1), ("q02", "d", "x", 1)]),
+        ["P@1"],
+        Conventions(),
+    )
+    found = _side_by_side(("few", "all"), [few, all_], {})
+    assert found.topics == ("q02", "q01")
+    assert found.values[0, :, :, 0].tolist() == [[1, pytest.approx(np.nan, nan_ok=True)], [0, 1]]
+
+
+def test_scores_by_method_tell_what_they_are():
+    found = score_by(["majority", "prm(theta=1)"], RUNS, EXPERTS, MEASURES, Conventions(), seed=9)
+    assert found.assessors == ("majority", "predicted-relevance(theta=1)")
+    assert found.attributes["seed"] == 9
+    assert any("p(R|0)" in warning for warning in found.attributes["warnings"])
+    summary = summarise(found)
+    assert summary.noun == "method"
+    assert "methods" in summary.sentence
+    assert set(found.attributes["scales"]) == set(EXPERTS.assessors)
+
+
+def test_unit_grades_bring_unlike_scales_together_before_merging():
+    several = PANEL.select(assessors=["ann", "crowd-1"])
+    found = score_by(["mean"], RUNS, several, ["nDCG@10"], Conventions(grades="unit"))
+    expected = evaluate(RUNS, aggregation.mean(several.unit_grades()).judgments, ["nDCG@10"])
+    assert found.values[0, 0] == pytest.approx(expected.values[0, 0])
+
+
+def test_what_is_not_an_approach_is_refused():
+    with pytest.raises(MeasureError, match=r"method 'majorty' is unknown; did you mean 'majority'\?"):
+        by("majorty")
+    with pytest.raises(MeasureError, match="polarity must be one of 'dissimilarity', 'printed'"):
+        by("sgl_tau_msd(polarity=up)")
+    with pytest.raises(ArgumentError, match="approaches: none"):
+        score_by([], RUNS, EXPERTS, MEASURES)
+
+
+def test_dl21s_leader_by_majority_is_no_matter_of_the_coin(dl21):
+    """On their own scales (0/1, 0-3, 0-5) the eight judges of whole grades and NIST never tie on what is relevant; as
+    numbers on one scale they leave 1,505 of 10,828 documents to the coin."""
+    files = {name: dl21 / "judges" / f"{name}.qrels.gz" for name in WHOLE_GRADES}
+    judgments = read_judgments({"nist": dl21 / "qrels.nist.txt", **files})
+    assert len(set(map(str, judgments.scales))) == 3
+    runs = read_runs(dl21 / "runs")
+    leaders = set()
+    for seed in (1, 2, 3):
+        scores = score_by(["majority"], runs, judgments, ["nDCG@10"], seed=seed)
+        assert scores.attributes["combined"] == {"majority": "relevant"}
+        leaders.add(scores.systems[int(scores.values[0, 0].mean(axis=0).argmax())])
+    assert leaders == {"pash_f1"}
+    assert aggregation.majority_vote(judgments, rng=1).n_ties == 0
+    assert aggregation.majority_vote(judgments, rng=1, combine_scales="as-is").n_ties == 1_505
