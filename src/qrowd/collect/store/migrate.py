@@ -1,4 +1,4 @@
-"""Bringing the tables of a database up to date, step by step, with Alembic."""
+"""Making the tables of a new store, and bringing those of an older one up to date step by step, with Alembic."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from qrowd.collect.store.errors import StoreError
+from qrowd.collect.store.schema import metadata
 
 HEAD = "0001"  # the newest step in migrations/versions
 
@@ -37,7 +38,9 @@ def check_version(connection: Connection, name: str) -> None:
 
 
 def bring_up_to_date(connection: Connection, name: str) -> None:
-    """All steps this database has not gone through, in the transaction of `connection`: all or none.
+    """Make the tables of an empty database, or run the steps an older one lacks, in the transaction of `connection`.
+
+    A new store is made from the schema and stamped with the newest step, so no step repeats the schema.
 
     Raises
     ------
@@ -59,4 +62,8 @@ def bring_up_to_date(connection: Connection, name: str) -> None:
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    if found is None:
+        metadata.create_all(connection)
+        command.stamp(config, HEAD)
+    else:
+        command.upgrade(config, HEAD)
