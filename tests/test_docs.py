@@ -201,7 +201,7 @@ def test_the_figures_of_the_readme_are_what_qrowd_says_of_dl21(dl21):
     )
     readme = PAGES["README.md"]
     for part in qrowd.summarise(scores).measures:
-        place = part.standings
+        place = part.ranking
         leads = dict(zip(part.systems, place.leads().tolist(), strict=True))
         span = np.median(place.rank_by_assessor.max(axis=0) - place.rank_by_assessor.min(axis=0))
         low, high = (f"{value:.2f}".removeprefix("0") for value in (part.agreement.min(), part.agreement.max()))

@@ -1,4 +1,4 @@
-"""How often does the interval of `favours` hold 0 where a model favours nobody? Simulated, with the truth known.
+"""How often does the interval of `assessor_bias` hold 0 where a model favours nobody? Simulated, with the truth known.
 
 Ten systems, four of them a group of better ones; people, and models that are merely lenient or severe, see relevance
 with an error. Own tastes are drawn for every judge and system, those of the model as those of people, and added to the
@@ -25,7 +25,7 @@ from qrowd.simulation.assessors import Lenient
 from qrowd.simulation.judgments import simulate_judgments
 from qrowd.simulation.runs import simulate_runs
 from qrowd.simulation.truth import simulate_pool
-from qrowd.uncertainty.favour import favours
+from qrowd.uncertainty.assessor_bias import assessor_bias
 from qrowd.uncertainty.severity import expected_values
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def favour_coverage(
     rng: Rng = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> FavourCoverage:
-    """Coverage of 0 and power of `favours`, for each model and kind of taste.
+    """Coverage of 0 and power of `assessor_bias`, for each model and kind of taste.
 
     n_topics : {topics: simulations}. shuffles : of `expected_scores`. Numbers of people, models and tastes share
         their simulations.
@@ -146,7 +146,7 @@ def _once(
             own = scores.values[m][who][rows] + sd * tastes[m]
             labels = {"assessor": (*people, model), "topic": topics, "system": runs.systems}
             fair, kin = (
-                favours(
+                assessor_bias(
                     Named(own + extra * inside * (np.arange(count + 1) == count)[:, None, None], labels),
                     {"group": "group*"},
                     people,
@@ -179,7 +179,7 @@ def favour_page(
 def _page(found: FavourCoverage) -> Document:
     least, most = found.coverage.min(), found.coverage.max()
     sentence = (
-        f"The interval of `favours` holds 0 in {100 * least:.1f} to {100 * most:.1f} % of simulations where nobody is "
+        f"The interval of `assessor_bias` holds 0 in {100 * least:.1f} to {100 * most:.1f} % of simulations where nobody is "
         f"favoured; Student's interval over topics alone does so in {100 * found.topics_alone.min():.1f} to "
         f"{100 * found.topics_alone.max():.1f} %."
     )

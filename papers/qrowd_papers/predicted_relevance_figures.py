@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.comparison.standings import ranks
+from qrowd.comparison.system_ranking import ranks
 from qrowd.model.chance import Rng, seed_of
 from qrowd.predicted_relevance import (
     ByNumber,

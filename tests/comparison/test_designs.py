@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracles import generalizability as oracle
-from qrowd.comparison import best_design, d_study, growth, variance_components
+from qrowd.comparison import best_design, d_study, marginal_gain, variance_components
 from qrowd.comparison.generalizability import VarianceComponents
 from qrowd.errors import ArgumentError
 
@@ -131,7 +131,7 @@ def test_a_best_design_at_a_limit_says_so():
 
 
 def test_more_topics_and_more_assessors_are_held_against_each_other():
-    found = growth(components(s=1.0, st=1.0, sta=1.0))
+    found = marginal_gain(components(s=1.0, st=1.0, sta=1.0))
     assert (found.n_topics, found.n_assessors, found.topics, found.assessors) == (25, 3, 20, 1)
     assert found.now == pytest.approx(np.sqrt(2 * (1 / 25 + 1 / 75)))
     assert found.with_topics == pytest.approx(np.sqrt(2 * (1 / 45 + 1 / 135)))
@@ -140,22 +140,22 @@ def test_more_topics_and_more_assessors_are_held_against_each_other():
 
 
 def test_what_assessors_do_to_systems_does_not_wear_off_with_topics():
-    found = growth(components(s=1.0, st=0.1, sa=1.0))
+    found = marginal_gain(components(s=1.0, st=0.1, sa=1.0))
     assert (found.better, found.same_as_assessors) == ("assessors", None)
-    assert growth(components(s=1.0, sa=1.0)).same_as_assessors is None
+    assert marginal_gain(components(s=1.0, sa=1.0)).same_as_assessors is None
     # Other assessors in every topic: then it does.
-    assert growth(components(s=1.0, st=0.1, sa=1.0), design="nested").same_as_assessors == 6
+    assert marginal_gain(components(s=1.0, st=0.1, sa=1.0), design="nested").same_as_assessors == 6
 
 
 def test_where_assessors_change_nothing_a_further_one_is_worth_no_topic():
-    found = growth(components(s=1.0, st=1.0))
+    found = marginal_gain(components(s=1.0, st=1.0))
     assert (found.better, found.same_as_assessors) == ("topics", 0)
-    assert (growth(components(s=1.0)).better, growth(components(s=1.0)).same_as_assessors) == ("same", 0)
+    assert (marginal_gain(components(s=1.0)).better, marginal_gain(components(s=1.0)).same_as_assessors) == ("same", 0)
 
 
 @given(drawn(), st.integers(1, 60), st.integers(1, 6), st.integers(1, 3))
 def test_the_topics_that_match_further_assessors_are_the_fewest_that_do(given_, n_t, n_a, more):
-    found = growth(given_, n_t, n_a, assessors=more)
+    found = marginal_gain(given_, n_t, n_a, assessors=more)
     wanted = given_.standard_error_of_difference(n_t, n_a + more)
     n = found.same_as_assessors
     if n is None:
@@ -205,7 +205,7 @@ def test_other_arguments_that_make_no_sense_are_errors_too():
         with pytest.raises(ArgumentError, match=message):
             d_study(given_, topics, assessors)
     with pytest.raises(ArgumentError, match="topics=0, assessors=1"):
-        growth(given_, topics=0)
+        marginal_gain(given_, topics=0)
     with pytest.raises(ArgumentError, match="nothing varies"):
         best_design(components(), **GOOD)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import gain_distributions as oracle
 from oracles.measures import rank
-from qrowd.comparison.standings import standings
+from qrowd.comparison.system_ranking import rank_systems
 from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions, uncertain_dcg
 from qrowd.model.judgments import Judgments
@@ -149,7 +149,7 @@ def test_scores_are_those_of_one_assessor_called_panel():
     again = Scores.from_xarray(scores.to_xarray())
     assert (again.values == scores.values).all()
     assert again.attributes["conventions"]["normalise"] == "subtract"
-    assert standings(scores.of("AANDCG@10")).mean == pytest.approx(found.mean.mean(axis=0))
+    assert rank_systems(scores.of("AANDCG@10")).mean == pytest.approx(found.mean.mean(axis=0))
 
 
 def test_frames_by_system_topic_and_cell():

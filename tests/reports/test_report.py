@@ -11,8 +11,8 @@ from html import unescape
 import numpy as np
 import pytest
 
-from qrowd.agreement import ease_against_agreement, krippendorff_alpha
-from qrowd.comparison import difference, rank_intervals, standings
+from qrowd.agreement import ease_correlation, krippendorff_alpha
+from qrowd.comparison import difference, rank_intervals, rank_systems
 from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.evaluation import Conventions, score
@@ -108,7 +108,7 @@ def test_the_answer_is_the_interval_of_the_leader_and_the_next_for_all_pairs_tog
     assert report.answer.difference == pytest.approx(one.difference, abs=1e-12)
     # One pair alone has a narrower interval, which would not allow for having been chosen by the scores.
     assert report.answer.low < one.low < one.high < report.answer.high
-    means = standings(array).mean
+    means = rank_systems(array).mean
     assert np.argsort(-means)[:2].tolist() == [first, second]
     assert f"{one.difference:.3f} [{report.answer.low:.3f}, {report.answer.high:.3f}]" in report.answer.sentence
 
@@ -125,7 +125,7 @@ def test_an_interval_with_zero_in_it_is_no_win(report, ranks):
 
 def test_every_system_stands_where_standings_has_it_and_is_compared_with_the_leader(report, scores, ranks):
     array, names = scores.of("nDCG@10"), scores.systems
-    places, gap = standings(array), ranks.against(report.compared_with)
+    places, gap = rank_systems(array), ranks.against(report.compared_with)
     for row in report.systems:
         s = names.index(row.system)
         assert row.mean == pytest.approx(places.mean[s], abs=1e-12)
@@ -162,7 +162,7 @@ def test_pairs_are_all_of_the_leading_ten_adjusted_for_all_pairs(report, scores,
     row = report.pairs[7]
     one = difference(array, names.index(row.first), names.index(row.second))
     assert (row.difference, row.another_panel) == pytest.approx((one.difference, one.another_panel()))
-    assert row.ahead_for == standings(array).above(names.index(row.first), names.index(row.second))
+    assert row.ahead_for == rank_systems(array).above(names.index(row.first), names.index(row.second))
 
 
 def test_assessors_and_topics_come_from_agreement_on_one_scale(report, panel, scores):
@@ -172,7 +172,7 @@ def test_assessors_and_topics_come_from_agreement_on_one_scale(report, panel, sc
     assert "divided by its scale's maximum" in report.assessors.compared
     by_topic = krippendorff_alpha(unit, by="topic", bootstrap=0)
     assert [row.alpha for row in report.topics.rows] == by_topic.value.tolist()
-    ease = ease_against_agreement(scores.to_xarray(), by_topic, bins=())
+    ease = ease_correlation(scores.to_xarray(), by_topic, bins=())
     assert report.topics.correlation == pytest.approx(ease.correlations[0][0].r)
     assert [row.ease for row in report.topics.rows] == pytest.approx(ease.ease.tolist())
     spammer = next(row for row in report.assessors.rows if row.assessor == "crowd-3")
@@ -203,7 +203,7 @@ def test_where_judges_split_stands_with_who_said_what():
 def test_rankings_are_those_of_the_approaches_by_name():
     runs, judgments = small(ann="31 20", bob="01 10", cyd="30 01")
     merging = summary_of(runs, judgments).merging
-    own = standings(score_by(["majority"], runs, judgments, ["nDCG@10"]).of("nDCG@10"))
+    own = rank_systems(score_by(["majority"], runs, judgments, ["nDCG@10"]).of("nDCG@10"))
     found = merging.rankings[1]
     order = [runs.systems.index(name) for name in merging.systems]
     assert found.means == tuple(own.mean[order])
@@ -248,7 +248,7 @@ def test_a_reference_is_left_out_of_the_panel_and_everyone_is_held_against_it(pa
     assert [row.assessor for row in found.assessors.rows] == [name for name in judgments.assessors if name != "ann"]
     assert found.merging.rankings[-1].name == "ann"
     alone = score(runs, judgments.select(assessors="ann"), ["nDCG@10"], Conventions())
-    own = dict(zip(alone.systems, standings(alone.of("nDCG@10")).rank.tolist(), strict=True))
+    own = dict(zip(alone.systems, rank_systems(alone.of("nDCG@10")).rank.tolist(), strict=True))
     assert dict(zip(found.merging.systems, found.merging.rankings[-1].ranks, strict=True)) == own
     assert 0 < found.assessors.rows[0].tau_b < 1
 

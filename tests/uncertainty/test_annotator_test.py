@@ -13,7 +13,7 @@ from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.files import read_judgments
 from qrowd.model.judgments import Judgments
-from qrowd.uncertainty import alternative_annotator_test, people_tested
+from qrowd.uncertainty import alternative_annotator_test, leave_one_out_annotator_tests
 from qrowd.uncertainty.one_sided_t import documents_t, topics_t
 
 CLOSENESS = st.sampled_from(["accuracy", "rmse", "difference"])
@@ -245,18 +245,18 @@ def test_each_person_is_tested_as_if_they_were_the_model():
     people = judgments_of(
         {d: {w: v for w, v in said.items() if w != "llm"} for d, said in crowd(60, 8, "abcd").items()}
     )
-    line = people_tested(people, clusters="documents")
+    line = leave_one_out_annotator_tests(people, clusters="documents")
     for i, who in enumerate(line.people):
         alone = alternative_annotator_test(people, who, clusters="documents")
         assert (line.n_tested[i], line.winning_rate[i]) == (3, alone.winning_rate)
         assert line.advantage[i] == approx(alone.advantage)
     assert line.to_frame()["person"].tolist() == list("abcd")
-    assert people_tested(people, ["a", "b", "c"], clusters="documents").n_tested.tolist() == [2, 2, 2]
+    assert leave_one_out_annotator_tests(people, ["a", "b", "c"], clusters="documents").n_tested.tolist() == [2, 2, 2]
 
 
 def test_two_people_a_document_leave_nobody_for_the_reference_line():
     panel = {f"d{i}": dict.fromkeys(pair, 1.0) for i in range(90) for pair in [("ab", "bc", "ca")[i % 3]]}
-    line = people_tested(judgments_of(panel), clusters="documents")
+    line = leave_one_out_annotator_tests(judgments_of(panel), clusters="documents")
     assert line.n_tested.tolist() == [0, 0, 0]
     assert np.isnan(line.winning_rate).all()
 
@@ -269,7 +269,7 @@ def test_benjamini_yekutieli_is_that_of_scipy_and_statsmodels(p):
 
 
 def test_one_person_alone_has_no_reference_line():
-    line = people_tested(judgments_of(crowd(40, 1)), "a")
+    line = leave_one_out_annotator_tests(judgments_of(crowd(40, 1)), "a")
     assert (line.people, line.n_tested.tolist()) == (("a",), [0])
 
 
@@ -352,7 +352,7 @@ def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
 
 def test_on_dl19s_round_of_all_eight_seven_people_stand_in_for_most_of_the_others(dl19):
     everyone = read_judgments([dl19 / "humans" / "agreement-round.tsv"])
-    line = people_tested(everyone, clusters="documents")
+    line = leave_one_out_annotator_tests(everyone, clusters="documents")
     assert (line.n_tested == 7).all()
     assert (line.winning_rate * 7).round().tolist() == [6, 5, 6, 6, 5, 7, 5, 1]
     model = read_judgments([dl19 / "judges" / "umbrela-gpt4o.qrels.gz"])

@@ -10,7 +10,7 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_judgments, simulate_pool, simulate_runs
 from qrowd.simulation.assessors import Lenient
-from qrowd.uncertainty import expected_scores, favours
+from qrowd.uncertainty import assessor_bias, expected_scores
 from qrowd.uncertainty.severity import LEAST, _groups, _shuffled, _typical_others
 
 GROUP = {"good": "group*"}
@@ -91,8 +91,8 @@ def test_a_lenient_or_severe_judge_of_better_systems_favours_nobody_once_severit
         for model in models:
             humans = [f"person{i}" for i in range(5)]
             expected = expected_scores(runs, judgments, "P(rel=1)@10", model, humans, n=6, rng=seed)
-            found = favours(scores, GROUP, humans, model, expected=expected)
-            plain.append(favours(scores, GROUP, humans, model).value[0])
+            found = assessor_bias(scores, GROUP, humans, model, expected=expected)
+            plain.append(assessor_bias(scores, GROUP, humans, model).value[0])
             adjusted.append(found.value[0])
             held.append(found.low[0] <= 0 <= found.high[0])
     assert np.mean(plain) < -0.05
@@ -106,7 +106,7 @@ def test_a_model_drawn_to_what_a_group_retrieves_still_favours_it():
     runs = simulate_runs(truth, 10, quality=[0.9] * 10, appeal=drawn, names=NAMES, rng=6)
     scores = evaluate(runs, judgments, "nDCG@10")
     expected = expected_scores(runs, judgments, "nDCG@10", "model", rng=1)
-    found = favours(scores, GROUP, None, "model", expected=expected)
+    found = assessor_bias(scores, GROUP, None, "model", expected=expected)
     assert found.low[0] > 0.02
 
 

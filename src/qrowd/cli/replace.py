@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
     from qrowd.model.measure import Measure
     from qrowd.model.scores import Scores
-    from qrowd.uncertainty.favour import Favour
+    from qrowd.uncertainty.assessor_bias import AssessorBias
 
 SHUFFLING = 1  # seed of the shuffles behind --group; their noise is far below what people differ
 
@@ -115,12 +115,12 @@ def _favour(
     measure: Measure,
     groups: dict[str, list[str]],
     conventions: Conventions,
-) -> tuple[Favour, Scores]:
+) -> tuple[AssessorBias, Scores]:
     """Whom the model favours, and the scores it was taken from."""
     from qrowd import files
     from qrowd.comparison.labelled import Named
     from qrowd.evaluation import score
-    from qrowd.uncertainty.favour import favours
+    from qrowd.uncertainty.assessor_bias import assessor_bias
     from qrowd.uncertainty.severity import expected_scores
 
     retrieved = files.read_runs(runs)
@@ -128,7 +128,7 @@ def _favour(
     expected = expected_scores(retrieved, judgments, measure, model, conventions=conventions, rng=SHUFFLING)
     names = {"assessor": scores.assessors, "topic": scores.topics, "system": scores.systems}
     one = Named(scores.of(scores.measures[0]), names)
-    return favours(one, groups, None, model, expected=expected), scores
+    return assessor_bias(one, groups, None, model, expected=expected), scores
 
 
 def _groups(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:

@@ -1,6 +1,6 @@
 """Systems against systems, from scores alone.
 
-standings, against_baseline     where every system stands, and how far from a baseline
+rank_systems, against_baseline     where every system stands, and how far from a baseline
 kendall_tau_a, kendall_tau_b, ap_correlation, sampled_ap_correlation, pearson, rmse      two rankings of systems
 row_correlations, correlations, leave_one_out                   many pairs of rankings; all assessors of a measure
 sign_agreement          do two assessors see the same system ahead, topic by topic
@@ -8,7 +8,7 @@ top_set, top_set_overlap        the systems that topics do not tell from the bes
 head_to_head            two systems, by every assessor
 anova, omega_squared, main_effects, interaction_effects         what makes scores vary
 tukey_hsd, tukey_of_means, systems_anova                        which levels, and which systems, differ
-variance_components, d_study, best_design, growth               whether to trust a mean, and what to judge next
+variance_components, d_study, best_design, marginal_gain               whether to trust a mean, and what to judge next
 difference, all_differences     how sure a difference is, over topics and assessors
 equal_cost              more topics or one more assessor for the same money
 power_of_difference, detectable_difference, topics_needed       what a design finds, and what a difference takes
@@ -28,7 +28,7 @@ from qrowd.comparison.correlation import (
     row_correlations,
     sampled_ap_correlation,
 )
-from qrowd.comparison.designs import BestDesign, DesignStudy, Growth, best_design, d_study, growth
+from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, best_design, d_study, marginal_gain
 from qrowd.comparison.differences import AllDifferences, Difference, all_differences, difference
 from qrowd.comparison.effort import EqualCost, equal_cost, topics_for_an_assessor
 from qrowd.comparison.factors import (
@@ -47,7 +47,7 @@ from qrowd.comparison.randomised import RandomisedTukey, randomised_tukey
 from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
 from qrowd.comparison.rankings import Correlations, correlations
 from qrowd.comparison.signs import SignAgreement, sign_agreement
-from qrowd.comparison.standings import Standings, ranks, standings
+from qrowd.comparison.system_ranking import SystemRanking, rank_systems, ranks
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
 from qrowd.comparison.tukey import SystemsAnova, Tukey, systems_anova, tukey_hsd, tukey_of_means
 
@@ -61,15 +61,15 @@ __all__ = [
     "Difference",
     "DifferenceComponents",
     "EqualCost",
-    "Growth",
     "HeadToHead",
     "InteractionEffects",
     "MainEffects",
+    "MarginalGain",
     "RandomisedTukey",
     "RankIntervals",
     "SampledCorrelation",
     "SignAgreement",
-    "Standings",
+    "SystemRanking",
     "SystemsAnova",
     "TopSet",
     "TopSetOverlap",
@@ -86,7 +86,6 @@ __all__ = [
     "detectable_difference",
     "difference",
     "equal_cost",
-    "growth",
     "head_to_head",
     "holm",
     "interaction_effects",
@@ -94,17 +93,18 @@ __all__ = [
     "kendall_tau_b",
     "leave_one_out",
     "main_effects",
+    "marginal_gain",
     "omega_squared",
     "pearson",
     "power_of_difference",
     "randomised_tukey",
     "rank_intervals",
+    "rank_systems",
     "ranks",
     "rmse",
     "row_correlations",
     "sampled_ap_correlation",
     "sign_agreement",
-    "standings",
     "systems_anova",
     "top_set",
     "top_set_overlap",

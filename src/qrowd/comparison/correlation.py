@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from qrowd.comparison.standings import settled
+from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError
 from qrowd.kernels import correlation as kernels
 from qrowd.model.chance import Rng, Seed, seed_of

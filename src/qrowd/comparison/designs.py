@@ -24,7 +24,7 @@ DESIGNS = 1_000_000  # looked at by best_design
 
 
 @dataclass(frozen=True)
-class Growth:
+class MarginalGain:
     """More topics against more assessors; every error is the standard error of a difference of two systems.
 
     n_topics, n_assessors : where one stands. topics, assessors : how many more.
@@ -116,7 +116,7 @@ class BestDesign:
     at_limit: tuple[str, ...]
 
 
-def growth(
+def marginal_gain(
     components: VarianceComponents,
     n_topics: int | None = None,
     n_assessors: int | None = None,
@@ -124,7 +124,7 @@ def growth(
     topics: int = 20,
     assessors: int = 1,
     design: Design | None = None,
-) -> Growth:
+) -> MarginalGain:
     """What helps more from here: so many more topics, or so many more assessors for all of them?
 
     n_topics, n_assessors : where one stands; None: the data's own, its assessors rounded.
@@ -142,7 +142,7 @@ def growth(
     }
     error = {name: components.standard_error_of_difference(*place, design=design) for name, place in at.items()}
     same = _same_as(components, t, a, a + assessors, design)
-    return Growth(t, a, topics, assessors, error["now"], error["topics"], error["assessors"], same)
+    return MarginalGain(t, a, topics, assessors, error["now"], error["topics"], error["assessors"], same)
 
 
 def d_study(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from qrowd.comparison.labelled import number_of
 from qrowd.comparison.max_t import adjusted_p, critical_t, largest_of, pair_statistics
 from qrowd.comparison.resampling import Over, Panel, panel_of
-from qrowd.comparison.standings import ranks, settled
+from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.frames import make_frame

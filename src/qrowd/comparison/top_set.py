@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qrowd.comparison.baseline import Correction
 from qrowd.comparison.corrections import holm
 from qrowd.comparison.labelled import labelled
-from qrowd.comparison.standings import settled
+from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats, known_mean

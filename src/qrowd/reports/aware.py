@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.aware import AssessorWeights, DoubtfulWeight, Gaps, assessor_weights, doubtful_weights, reasons_to_doubt
+from qrowd.aware import AssessorWeights, DoubtfulWeight, Similarities, assessor_weights, doubtful_weights, reasons_to_doubt
 from qrowd.aware.averages import averaged
 from qrowd.aware.estimators import UNIFORM
-from qrowd.aware.gaps import Across, Polarity
+from qrowd.aware.similarity import Across, Polarity
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.comparison.standings import Standings, standings
+from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scores import Floats, Scores, known_mean
 from qrowd.reports.document import Document, Table, number, span
@@ -25,33 +25,33 @@ LEAST_DIFFERENCE = 0.01  # of mean tau-b, by weight and with equal weights, for 
 
 
 def aware_document(
-    gaps: Gaps, judgments: Judgments, name: str, polarity: Polarity, across: Across, *, repeats: Repeats = "first"
+    similarities: Similarities, judgments: Judgments, name: str, polarity: Polarity, across: Across, *, repeats: Repeats = "first"
 ) -> Document:
     """The systems by AWARE and by equal weights, the assessors' weights, and whose weight is doubtful.
 
-    judgments : what the gaps were computed from; read for signs that an assessor does not deserve the weight.
+    judgments : what the similarities were computed from; read for signs that an assessor does not deserve the weight.
     """
-    accuracy = gaps.accuracy(name, polarity, across)
-    weighted = averaged(gaps.scores, accuracy, name, {})
-    uniform = gaps.average(UNIFORM)
+    accuracy = similarities.accuracy(name, polarity, across)
+    weighted = averaged(similarities.scores, accuracy, name, {})
+    uniform = similarities.average(UNIFORM)
     both = [
-        (standings(weighted.of(m)), standings(uniform.of(m)), standings(gaps.scores.of(m)))
-        for m in gaps.scores.measures
+        (rank_systems(weighted.of(m)), rank_systems(uniform.of(m)), rank_systems(similarities.scores.of(m)))
+        for m in similarities.scores.measures
     ]
-    tables = [_systems(gaps.scores, m, *three) for m, three in zip(gaps.scores.measures, both, strict=True)]
-    weights = assessor_weights(gaps, name, polarity, across)
+    tables = [_systems(similarities.scores, m, *three) for m, three in zip(similarities.scores.measures, both, strict=True)]
+    weights = assessor_weights(similarities, name, polarity, across)
     tables.append(_assessors(weights))
-    doubtful = [] if gaps.toward == "gold" else weight_notes(weights, reasons_to_doubt(judgments, repeats=repeats))
+    doubtful = [] if similarities.toward == "gold" else weight_notes(weights, reasons_to_doubt(judgments, repeats=repeats))
     return Document(
-        _sentence(gaps.scores, both, name),
+        _sentence(similarities.scores, both, name),
         tuple(tables),
-        (*doubtful, *_notes(gaps, weights, both, polarity, across)),
+        (*doubtful, *_notes(similarities, weights, both, polarity, across)),
         frame=lambda: _frame(weighted, uniform, name),
-        content=lambda: _content(weighted, uniform, accuracy, gaps),
+        content=lambda: _content(weighted, uniform, accuracy, similarities),
     )
 
 
-def _sentence(scores: Scores, both: list[tuple[Standings, Standings, Standings]], name: str) -> str:
+def _sentence(scores: Scores, both: list[tuple[SystemRanking, SystemRanking, SystemRanking]], name: str) -> str:
     sentences = []
     for measure, (weighted, uniform, _) in zip(scores.measures, both, strict=True):
         first = scores.systems[int(np.flatnonzero(weighted.rank == 1)[0])]
@@ -71,7 +71,9 @@ def _moved(n: int, of: int) -> str:
     return f"{n} of {of} systems {'has' if n == 1 else 'have'} another"
 
 
-def _systems(scores: Scores, measure: str, weighted: Standings, uniform: Standings, all_: Standings) -> Table:
+def _systems(
+    scores: Scores, measure: str, weighted: SystemRanking, uniform: SystemRanking, all_: SystemRanking
+) -> Table:
     order = np.argsort(np.where(weighted.rank == 0, len(scores.systems) + 1, weighted.rank), kind="stable")
     lowest, highest = np.fmin.reduce(all_.by_assessor), np.fmax.reduce(all_.by_assessor)
     rows = [
@@ -127,13 +129,13 @@ def _doubt(one: DoubtfulWeight) -> str:
 
 
 def _notes(
-    gaps: Gaps,
+    similarities: Similarities,
     weights: AssessorWeights,
-    both: list[tuple[Standings, Standings, Standings]],
+    both: list[tuple[SystemRanking, SystemRanking, SystemRanking]],
     polarity: str,
     across: str,
 ) -> list[str]:
-    about = gaps.attributes
+    about = similarities.attributes
     found = []
     if weights.estimator != UNIFORM:
         by_weight, equal = weights.mean_agreement
@@ -143,12 +145,12 @@ def _notes(
                 f"{measure}: tau-b of the two rankings, by weights and by equal weights, is {tau:.2f}; "
                 f"{_case(by_weight[m], equal[m])}"
             )
-    if gaps.toward == "gold":
+    if similarities.toward == "gold":
         found.append(
             f"estimator: {weights.estimator}, by similarity to {about['gold']} on {len(about['topics'])} topics"
         )
     else:
-        levels = ", ".join(f"{level} {p:g}" for level, p in gaps.levels.items())
+        levels = ", ".join(f"{level} {p:g}" for level, p in similarities.levels.items())
         found.append(
             f"estimator: {weights.estimator}; polarity: {polarity}; random assessors: {about['n']:,} of each level "
             f"({levels}); seed: {about['seed']}"
@@ -158,12 +160,12 @@ def _notes(
         found.append("accuracies: one for all measures, from their mean similarity")
     flat = [
         assessor
-        for a, assessor in enumerate(gaps.scores.assessors)
-        if gaps.scores.known[:, a].any() and _constant(gaps.scores, a)
+        for a, assessor in enumerate(similarities.scores.assessors)
+        if similarities.scores.known[:, a].any() and _constant(similarities.scores, a)
     ]
     if flat:
         found.append(f"no ranking: by some measure, all systems have equal scores from {', '.join(flat)}")
-    return [*found, *notes(gaps.scores)]
+    return [*found, *notes(similarities.scores)]
 
 
 def _case(by_weight: float, equal: float) -> str:
@@ -193,14 +195,14 @@ def _frame(weighted: Scores, uniform: Scores, name: str) -> pandas.DataFrame:
     return frame.assign(uniform=long_frame(uniform)["score"])
 
 
-def _content(weighted: Scores, uniform: Scores, accuracy: Floats, gaps: Gaps) -> dict[str, Any]:
+def _content(weighted: Scores, uniform: Scores, accuracy: Floats, similarities: Similarities) -> dict[str, Any]:
     return {
         "measure": weighted.measures,
         "topic": weighted.topics,
         "system": weighted.systems,
-        "assessor": gaps.scores.assessors,
+        "assessor": similarities.scores.assessors,
         "aware": weighted.values[:, 0],
         "uniform": uniform.values[:, 0],
         "accuracy": accuracy,
-        "options": dict(gaps.attributes),
+        "options": dict(similarities.attributes),
     }

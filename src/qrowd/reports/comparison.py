@@ -19,7 +19,7 @@ from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, correlations
 from qrowd.comparison.signs import SignAgreement, sign_agreement
 from qrowd.comparison.signs import Ties as SignTies
-from qrowd.comparison.standings import standings
+from qrowd.comparison.system_ranking import rank_systems
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import bounds_of
@@ -235,8 +235,8 @@ def _of_measure(
     except NoOverlapError:
         who = "no assessor has a score" if reference is None else f"{reference} has no score"
         raise NoOverlapError(f"{name}: {who}, so no system is the best; min_coverage may leave all out") from None
-    places = standings(array)
-    tops = tuple(top_of(array[a]) if places.ranking[a] else None for a in range(len(assessors)))
+    places = rank_systems(array)
+    tops = tuple(top_of(array[a]) if places.has_ranking[a] else None for a in range(len(assessors)))
     judging = [a for a in range(len(assessors)) if a != gold]
     others = [a for a in range(len(assessors)) if a != gold] or list(range(len(assessors)))
     options = {"confidence": 1 - choices.alpha, "replicates": choices.replicates, "seed": choices.seed}
@@ -249,7 +249,7 @@ def _of_measure(
         tops,
         tuple(None if one is None else top_set_overlap(top, one) for one in tops),
         np.asarray((places.rank_by_assessor[judging] == 1).sum(axis=0)),
-        int(places.ranking[judging].sum()),
+        int(places.has_ranking[judging].sum()),
         None if pair is None else head_to_head(everyone(others), *pair, zeros=choices.zeros),
         () if pair is None else certainty.intervals(everyone(others), *pair, bounds=bounds, **options),  # type: ignore[arg-type]
         ranks_of(everyone(others if gold is None else [gold]), **options),  # type: ignore[arg-type]

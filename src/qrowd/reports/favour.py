@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from qrowd.reports.document import Table, probability
-from qrowd.uncertainty.favour import SEVERITY_ERROR, Favour
+from qrowd.uncertainty.assessor_bias import SEVERITY_ERROR, AssessorBias
 
 
-def favour_sentences(favour: Favour) -> list[str]:
+def favour_sentences(favour: AssessorBias) -> list[str]:
     """One for each group: favours, disfavours, neither clearly, or no verdict."""
     told = []
     for g, group in enumerate(favour.groups):
@@ -30,7 +30,7 @@ def favour_sentences(favour: Favour) -> list[str]:
     return told
 
 
-def favour_table(favour: Favour) -> Table:
+def favour_table(favour: AssessorBias) -> Table:
     """A row for the model and each person, group by group; an interval for the model alone."""
     rows = []
     for g, group in enumerate(favour.groups):
@@ -44,7 +44,7 @@ def favour_table(favour: Favour) -> Table:
     return Table(title, ["system", "assessor", "favour", "low", "high", "p", "topics"], rows)
 
 
-def favour_notes(favour: Favour) -> list[str]:
+def favour_notes(favour: AssessorBias) -> list[str]:
     """How the interval was made."""
     told = [
         f"favour: {100 * favour.confidence:g} % prediction interval for one more person, Student's t with "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from qrowd.comparison.designs import BestDesign, DesignStudy, Growth, Target, best_design, d_study, growth
+from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, Target, best_design, d_study, marginal_gain
 from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.effort import EqualCost
 from qrowd.comparison.generalizability import VarianceComponents, error_parts, variance_components
@@ -96,7 +96,7 @@ class Plan:
     components: VarianceComponents
     study: DesignStudy
     best: BestDesign | None
-    growth: Growth
+    marginal_gain: MarginalGain
     detectable: Floats
     pair: PairPlan | None
     power: float
@@ -170,7 +170,7 @@ def plan_judging(
         )
     two = _pair_plan(Named(plain.of(name), names), pair, size, power, costs, max_topics, max_assessors)
     plan = Plan(
-        "", name, components, study, best, growth(components, design=study_as),
+        "", name, components, study, best, marginal_gain(components, design=study_as),
         _detectable(components, study, power), two, power, costs, (), plain.attributes.get("conventions", {}),
     )  # fmt: skip
     return replace(plan, sentence=_sentence(plan), notes=(*_notes(plan), *notes(plain)))
@@ -199,7 +199,7 @@ def plan_document(plan: Plan) -> Document:
             "reliability": components.reliability(),
             "dependability": components.dependability(),
             "designs": frame().to_dict("records"),
-            "growth": asdict(plan.growth),
+            "marginal_gain": asdict(plan.marginal_gain),
             "power": plan.power,
             "pair": plan.pair and _pair_content(plan.pair),
             "costs": asdict(plan.costs),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.comparison.standings import standings
+from qrowd.comparison.system_ranking import rank_systems
 from qrowd.evaluation import Conventions, score, with_probabilities
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -52,7 +52,7 @@ def predicted_scores(
     means = []
     for gains in (None, model.relevant.astype(np.float64)):
         scores = score(runs, model.with_gains(judgments, gains), texts, conventions or Conventions())
-        means.append(np.array([standings(part).mean for part in scores.values]))
+        means.append(np.array([rank_systems(part).mean for part in scores.values]))
     predicted, binary = means
     tau = np.array([kendall_tau_b(p, b) for p, b in zip(predicted, binary, strict=True)])
     return PredictedScores(tuple(map(str, texts)), runs.systems, predicted, binary, tau, model)

@@ -17,13 +17,13 @@ from qrowd.uncertainty.annotator_test import (
     FEWEST_TOPICS,
     PASSES,
     AnnotatorTest,
-    PeopleTested,
+    LeaveOneOutAnnotatorTests,
     alternative_annotator_test,
+    leave_one_out_annotator_tests,
     model_and_people,
-    people_tested,
 )
+from qrowd.uncertainty.assessor_bias import AssessorBias
 from qrowd.uncertainty.ceiling import Ceiling
-from qrowd.uncertainty.favour import Favour
 
 if TYPE_CHECKING:
     from typing import Any
@@ -44,10 +44,10 @@ CLOSENESS = {
 
 def replacement_document(
     test: AnnotatorTest,
-    people: PeopleTested,
+    people: LeaveOneOutAnnotatorTests,
     kappas: PairwiseAgreement | None = None,
     ceiling: Ceiling | None = None,
-    favour: Favour | None = None,
+    favour: AssessorBias | None = None,
     scores: Scores | None = None,
 ) -> Document:
     """The answer for this model and these people; a row per person; the ceiling and the favour where they are given.
@@ -89,11 +89,11 @@ def replacement_document(
 
 def replacement_test(
     judgments: Judgments, model: str, **options: Any
-) -> tuple[AnnotatorTest, PeopleTested, PairwiseAgreement | None]:
+) -> tuple[AnnotatorTest, LeaveOneOutAnnotatorTests, PairwiseAgreement | None]:
     """The test, the people's own line, and kappa of every two; options as of `alternative_annotator_test`."""
     test = alternative_annotator_test(judgments, model, **options)
     given, _, names = model_and_people(judgments, model, options.pop("humans", None))
-    people = people_tested(given.select(assessors=list(names)), **options)
+    people = leave_one_out_annotator_tests(given.select(assessors=list(names)), **options)
     return test, people, _kappas(given, test)
 
 
@@ -111,7 +111,7 @@ def _kappas(judgments: Judgments, test: AnnotatorTest) -> PairwiseAgreement | No
 # ---------------------------------------------------------------------- the test
 
 
-def _sentence(test: AnnotatorTest, people: PeopleTested) -> str:
+def _sentence(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests) -> str:
     n, of = int(test.replaceable.sum()), len(test.people)
     sign = ">=" if test.passes else "<"
     whole = "may stand in for your people" if test.passes else "has not shown that it may stand in for your people"
@@ -127,7 +127,7 @@ def _sentence(test: AnnotatorTest, people: PeopleTested) -> str:
     return told + "."
 
 
-def _test_table(test: AnnotatorTest, people: PeopleTested, kappas: PairwiseAgreement | None) -> Table:
+def _test_table(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None) -> Table:
     header = ["assessor", "documents", "topics", "model >=", "person >=", "difference", "p", "replaceable"]
     header += ["kappa model", "kappa people"] if kappas is not None else []
     header += ["own winning rate", "own advantage"]
@@ -154,7 +154,7 @@ def _kappa_cells(kappas: PairwiseAgreement, who: str, model: str) -> list[str]:
     return [number(kappas.kappa[i, m], 3), number(others, 3)]
 
 
-def _test_notes(test: AnnotatorTest, people: PeopleTested, kappas: PairwiseAgreement | None) -> list[str]:
+def _test_notes(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None) -> list[str]:
     told = [
         f"test: alternative annotator test; eps {test.eps:g}; false discovery rate {test.q:g} (Benjamini-Yekutieli, p "
         f"is adjusted); the model passes from a winning rate of {PASSES:.2f}; no means not shown at this level",

@@ -8,9 +8,9 @@ from math import nan
 
 import numpy as np
 
-from qrowd.aware import DEFAULT, Gaps, random_gaps
+from qrowd.aware import DEFAULT, Similarities, similarity_to_random
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.comparison.standings import standings
+from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import QrowdError, ScaleError
 from qrowd.evaluation import Conventions
 from qrowd.model.chance import Seed
@@ -51,7 +51,7 @@ class Merging:
     notes: tuple[str, ...]
 
 
-def gaps_of(
+def similarities_of(
     runs: Runs,
     judgments: Judgments,
     measure: str,
@@ -59,10 +59,10 @@ def gaps_of(
     n: int,
     seed: Seed,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[Gaps | None, str]:
+) -> tuple[Similarities | None, str]:
     """Of every assessor to random ones, for AWARE; None with the reason where there are none."""
     try:
-        made = random_gaps(
+        made = similarity_to_random(
             runs, judgments, [measure], n=n, rng=seed, conventions=replace(conventions, empty="nan"), progress=progress
         )  # fmt: skip
     except QrowdError as error:
@@ -79,7 +79,7 @@ def merging_of(
     panel: Floats,
     order: list[int],
     systems: tuple[str, ...],
-    gaps: Gaps | None,
+    similarities: Similarities | None,
     aware: str,
     score_by: ScoreBy | None,
     reference: tuple[str, Floats] | None,
@@ -109,10 +109,10 @@ def merging_of(
                 continue
             found.append((name, text, means))
             notes += [str(warning) for warning in scores.attributes["warnings"]]
-    if gaps is None:
+    if similarities is None:
         skipped.append(("AWARE", aware))
     else:
-        weighted = standings(gaps.average(DEFAULT).of(gaps.scores.measures[0])).mean
+        weighted = rank_systems(similarities.average(DEFAULT).of(similarities.scores.measures[0])).mean
         found.insert(min(3, len(found)), ("AWARE", aware, weighted))
     if reference is not None:
         found.append((reference[0], "the reference alone", reference[1]))
@@ -145,13 +145,13 @@ def _mergeable(judgments: Judgments, conventions: Conventions) -> tuple[Judgment
 
 
 def _checked(scores: Scores, measure: str, systems: tuple[str, ...]) -> Floats:
-    means = standings(scores.of(scores.measures[0])).mean
+    means = rank_systems(scores.of(scores.measures[0])).mean
     if np.isnan(means).all() or np.nanmax(means) == np.nanmin(means):
         raise ScaleError(f"to its labels all {len(systems)} systems are equal by {measure}")
     return means
 
 
 def _rank(means: Floats) -> Floats:
-    from qrowd.comparison.standings import ranks
+    from qrowd.comparison.system_ranking import ranks
 
     return np.asarray(ranks(means))

@@ -14,7 +14,7 @@ from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.labelled import Named
 from qrowd.comparison.rank_intervals import Against
 from qrowd.comparison.resampling import panel_of
-from qrowd.comparison.standings import settled, standings
+from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import bounds_of
 from qrowd.model.scores import Floats, known_mean
@@ -135,7 +135,7 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
     pair, names = part.pair, part.top.systems
     assert pair is not None
     first, second = pair.first, pair.second
-    places = standings(array)
+    places = rank_systems(array)
     one, other = names.index(first), names.index(second)
     equals = tuple(names[s] for s in equals_of(array, one))
     best = part.ranks.may_be_best if part.ranks else ()
@@ -155,7 +155,7 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
         p=sure.p if sure else nan,
         another_panel=sure.another_panel() if sure else nan,
         ahead_for=places.above(one, other),
-        n_ranking=int(places.ranking.sum()),
+        n_ranking=int(places.has_ranking.sum()),
         n_systems=len(names),
         method=sure.method if sure else "",
         confidence=1 - choices.alpha,
@@ -164,10 +164,10 @@ def answer_of(part: MeasureComparison, array: Floats, choices: Choices) -> Answe
 
 def system_rows(part: MeasureComparison, array: Floats, compared_with: str, choices: Choices) -> tuple[SystemRow, ...]:
     """All systems, best first."""
-    names, places = part.top.systems, standings(array)
+    names, places = part.top.systems, rank_systems(array)
     low, high = cut(*_mean_intervals(array, choices), bounds_of(part.measure))
     gap = _against(part, compared_with)
-    ranked = places.rank_by_assessor[places.ranking]
+    ranked = places.rank_by_assessor[places.has_ranking]
     rows = []
     for s in system_order(part):
         held = ranked[:, s][ranked[:, s] > 0]
@@ -196,11 +196,11 @@ def system_rows(part: MeasureComparison, array: Floats, compared_with: str, choi
 
 def pair_rows(part: MeasureComparison, array: Floats, choices: Choices, also: str | None = None) -> tuple[PairRow, ...]:
     """Each pair of the leading systems and `also`, in the order of their means; of equal systems only the first."""
-    names, places, order = part.top.systems, standings(array), system_order(part)
+    names, places, order = part.top.systems, rank_systems(array), system_order(part)
     distinct = [s for s in order if not any(order.index(e) < order.index(s) for e in equals_of(array, s))]
     chosen = distinct[:LEADING] + [s for s in distinct[LEADING:] if names[s] == also]
     labelled = Named(array, {"assessor": part.correlations.assessors, "topic": _numbers(array), "system": names})
-    n = int(places.ranking.sum())
+    n = int(places.has_ranking.sum())
     rows = []
     for i, j in combinations(chosen, 2):
         try:

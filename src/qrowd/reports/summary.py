@@ -13,7 +13,7 @@ from qrowd.comparison.correlation import leave_one_out
 from qrowd.comparison.labelled import Named
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.resampling import Over
-from qrowd.comparison.standings import Standings, standings
+from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Seed
 from qrowd.model.labels import closest
@@ -38,7 +38,7 @@ class MeasureSummary:
 
     measure: str
     systems: tuple[str, ...]
-    standings: Standings
+    ranking: SystemRanking
     baseline: str | None
     against: AgainstBaseline | None
     ranks: RankIntervals | None
@@ -47,12 +47,12 @@ class MeasureSummary:
     @property
     def order(self) -> list[int]:
         """System numbers, best first; a system without any score comes last."""
-        rank = np.where(self.standings.rank == 0, len(self.systems) + 1, self.standings.rank)
+        rank = np.where(self.ranking.rank == 0, len(self.systems) + 1, self.ranking.rank)
         return [int(s) for s in np.argsort(rank, kind="stable")]
 
     def columns(self) -> dict[str, Any]:
         """The table of systems, best first, as columns."""
-        place = self.standings
+        place = self.ranking
         known = np.where(place.rank_by_assessor == 0, np.nan, place.rank_by_assessor)
         columns: dict[str, Any] = {
             "system": self.systems,
@@ -146,7 +146,7 @@ def summarise(
             named = Named(array, {"assessor": plain.assessors, "topic": plain.topics, "system": systems})
             ranks = ranks_of(named, replicates=replicates, seed=seed, over=over)
         summaries.append(
-            MeasureSummary(name, systems, standings(array), baseline, against, ranks, leave_one_out(array))
+            MeasureSummary(name, systems, rank_systems(array), baseline, against, ranks, leave_one_out(array))
         )
     tested = next((summary.ranks for summary in summaries if summary.ranks is not None), None)
     shown = f"{'' if baseline is None else 'p, '}systems that may be the best"
@@ -160,11 +160,11 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
     if not ranking:
         return "A residual says how uncertain scores are, not which system is better; ask for a measure besides."
     first = ranking[0]
-    if np.isnan(first.standings.mean).all():
+    if np.isnan(first.ranking.mean).all():
         return f"No {noun} has a score, so no system can be said to lead."
     if len(first.systems) == 1:
-        return f"{first.systems[0]} is the only system: mean {first.measure} {first.standings.mean[0]:.4f}."
-    n = int(first.standings.ranking.sum())
+        return f"{first.systems[0]} is the only system: mean {first.measure} {first.ranking.mean[0]:.4f}."
+    n = int(first.ranking.has_ranking.sum())
     if n == 0:
         return f"By {first.measure} all systems are equal for every {noun}."
     leader = first.order[0]
@@ -174,7 +174,7 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
     swap = _changing_places(first)
     if swap:
         parts.append(f"{swap} change places with the {noun}")
-    elif n > 1 and int(first.standings.leads()[leader]) == n:
+    elif n > 1 and int(first.ranking.leads()[leader]) == n:
         parts.append("no two of the first five change places")
     others = Counter(s.systems[s.order[0]] for s in ranking[1:] if s.order[0] != leader)
     for system in others:
@@ -185,8 +185,8 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
 
 def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
     """Who leads the panel, alone or together, and for how many of the n assessors with a ranking that is so."""
-    first = np.flatnonzero(summary.standings.rank == 1)
-    count = int((summary.standings.rank_by_assessor[:, first] == 1).all(axis=1).sum())
+    first = np.flatnonzero(summary.ranking.rank == 1)
+    count = int((summary.ranking.rank_by_assessor[:, first] == 1).all(axis=1).sum())
     who = _listed([summary.systems[s] for s in first])
     verb = "leads" if first.size == 1 else "share the lead"
     if n == 1:
@@ -200,7 +200,7 @@ def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
 def _changing_places(summary: MeasureSummary) -> str:
     """Of the first five systems, the pair whose order most assessors see differently; empty if all agree."""
     top = summary.order[:5]
-    place = summary.standings
+    place = summary.ranking
     contested = [
         (min(place.above(a, b), place.above(b, a)), -(i + j), a, b)
         for i, a in enumerate(top)

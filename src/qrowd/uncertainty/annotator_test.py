@@ -103,7 +103,7 @@ class AnnotatorTest:
 
 
 @dataclass(frozen=True, eq=False)
-class PeopleTested:
+class LeaveOneOutAnnotatorTests:
     """The human reference line: each person tested as if they were the model; arrays are (people,).
 
     n_tested : colleagues they could be held against; 0 where nobody shared enough documents that a third had judged.
@@ -217,7 +217,7 @@ def alternative_annotator_test(
     )
 
 
-def people_tested(
+def leave_one_out_annotator_tests(
     judgments: Judgments,
     humans: Selection | None = None,
     *,
@@ -227,7 +227,7 @@ def people_tested(
     clusters: Clusters = "topics",
     fewest: int = 30,
     repeats: Repeats = "first",
-) -> PeopleTested:
+) -> LeaveOneOutAnnotatorTests:
     """The human reference line: every person tested as if they were the model, against all others.
 
     It needs documents that three people judged: the one who plays the model, the one who is left out, and another. What
@@ -251,7 +251,7 @@ def people_tested(
         if n_tested[who]:
             rate[who] = (benjamini_yekutieli(tested.t_test(eps, clusters)[1]) <= q).mean()
             advantage[who] = tested.model_share.mean()
-    return PeopleTested(panel.assessors, n_tested, rate, advantage)
+    return LeaveOneOutAnnotatorTests(panel.assessors, n_tested, rate, advantage)
 
 
 def model_and_people(

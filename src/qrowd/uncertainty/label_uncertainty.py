@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation import Aggregate
-from qrowd.comparison.standings import ranks, settled
+from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, Conventions
 from qrowd.model.chance import Rng, Seed, seed_of

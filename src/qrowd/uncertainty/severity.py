@@ -47,7 +47,7 @@ def expected_scores(
     n: int | None = None,
     rng: Rng = None,
 ) -> Named:
-    """Scores of each judge's shuffled judgments, (assessor, topic, system): the `expected` of `favours`.
+    """Scores of each judge's shuffled judgments, (assessor, topic, system): the `expected` of `assessor_bias`.
 
     The documents are put in groups by the mean judgment of the other people, all but one of whom count for the model,
     so that person and model are treated alike; those nobody else judged are a group of their own. Few others say little

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.comparison import all_differences, rank_intervals, standings
+from qrowd.comparison import all_differences, rank_intervals, rank_systems
 from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError
 from qrowd.reports.plots.systems import (
@@ -153,7 +153,7 @@ def test_differences_are_shown_as_probability_or_difference():
 def test_a_bar_covers_the_ranks_a_system_may_hold_and_ticks_stand_at_each_assessor_s():
     values = simulated()
     found = rank_intervals(named(values), n=200, rng=1)
-    place = standings(values).rank_by_assessor
+    place = rank_systems(values).rank_by_assessor
     ax = plot_ranks(found, by_assessor=place)
     order = np.argsort(-found.mean)
     assert row_names(ax) == [found.systems[s] for s in order]
@@ -168,7 +168,7 @@ def test_a_bar_covers_the_ranks_a_system_may_hold_and_ticks_stand_at_each_assess
 def test_an_assessor_without_a_ranking_has_no_ticks():
     values = simulated()
     values[2] = 0.0
-    place = standings(values).rank_by_assessor
+    place = rank_systems(values).rank_by_assessor
     ax = plot_ranks(rank_intervals(named(values), n=200, rng=1), by_assessor=place)
     assert len(ax.lines[0].get_xdata()) == place.size - 5
 

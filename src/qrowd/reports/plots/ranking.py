@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qrowd.comparison.correlation import row_correlations, shared_means
 from qrowd.comparison.generalizability import VarianceComponents
 from qrowd.comparison.labelled import labelled
-from qrowd.comparison.standings import ranks, standings
+from qrowd.comparison.system_ranking import rank_systems, ranks
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
 from qrowd.reports.plots.marks import SMALL, above, cells, name_rows
@@ -62,7 +62,7 @@ def rank_changes(scores: OneMeasure, *, top: int = 15) -> RankChanges:
     scores : (assessor, topic, system) of one measure, with methods for assessors, as `qrowd.score_by` gives them.
     """
     values, (methods, _, systems) = labelled(scores, "assessor", "topic", "system")
-    place = standings(values)
+    place = rank_systems(values)
     first = place.by_assessor[0] if not np.isnan(place.by_assessor[0]).all() else place.mean
     chosen = np.argsort(-first, kind="stable")[:top]
     mean = place.by_assessor[:, chosen]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import bincount
 
 from qrowd.comparison.labelled import Named
-from qrowd.comparison.standings import standings
+from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import Conventions, bounds_of, score
 from qrowd.kernels.disagreement import Level
@@ -139,7 +139,7 @@ def one_measure(scores: Scores, number: int = 0) -> Named:
 def _best(scores: Scores, top: int) -> Named:
     """The scores of the best systems by the panel's mean."""
     named = one_measure(scores)
-    order = standings(named.values).mean.argsort(kind="stable")[::-1][:top]
+    order = rank_systems(named.values).mean.argsort(kind="stable")[::-1][:top]
     chosen = sorted(order.tolist())
     return Named(named.values[:, :, chosen], {**named.names, "system": tuple(scores.systems[s] for s in chosen)})
 
@@ -182,7 +182,7 @@ def _ranks(given: _Given) -> Figure:
 
     scores, options = given.scores(), given.options
     found = rank_intervals(one_measure(scores), confidence=options.confidence, n=options.n, rng=options.seed)
-    place = standings(scores.values[0])
+    place = rank_systems(scores.values[0])
     n = min(options.top or len(found.systems), len(found.systems))
     tied = len(found.may_be_best)
     return given.figure(
@@ -303,12 +303,12 @@ def _kappa(given: _Given) -> Figure:
 
 def _topics(given: _Given) -> Figure:
     from qrowd.agreement.alpha import krippendorff_alpha
-    from qrowd.agreement.by_topic import ease_against_agreement
+    from qrowd.agreement.by_topic import ease_correlation
 
     repeats = given.options.conventions.repeats
     alpha = krippendorff_alpha(given.graded, given.options.level, by="topic", repeats=repeats)
     scores = given.scores()
-    found = ease_against_agreement(scores.to_xarray(), alpha, bins=(8,))
+    found = ease_correlation(scores.to_xarray(), alpha, bins=(8,))
     one = found.correlations[0][-1]
     return given.figure(
         f"Ease (mean {given.measure} of all systems) against agreement (Krippendorff's alpha) of {one.n} topics: "
@@ -333,7 +333,7 @@ def _split(given: _Given) -> Figure:
 
 def _scores(given: _Given) -> Figure:
     scores = given.scores(given.measures[:2])
-    first, second = (standings(scores.of(name)).mean for name in scores.measures)
+    first, second = (rank_systems(scores.of(name)).mean for name in scores.measures)
 
     def frame() -> pandas.DataFrame:
         import pandas as pd

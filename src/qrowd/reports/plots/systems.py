@@ -15,7 +15,7 @@ from qrowd.comparison.differences import AllDifferences
 from qrowd.comparison.interval_widths import Method, half_widths, recommended
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.resampling import panel_of
-from qrowd.comparison.standings import ranks, settled
+from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
@@ -172,7 +172,7 @@ def plot_ranks(
 ) -> Axes:
     """The ranks that systems may hold, all at once (bars), the rank by the mean (dot), and each assessor's (ticks).
 
-    by_assessor : (assessors, systems) ranks, 0 for none, as `Standings.rank_by_assessor`. top : so many of the best.
+    by_assessor : (assessors, systems) ranks, 0 for none, as `SystemRanking.rank_by_assessor`. top : so many of the best.
 
     Mogstad, Romano, Shaikh, Wilhelm (2024), Review of Economic Studies 91(1).
     """

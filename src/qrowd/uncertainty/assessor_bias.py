@@ -30,7 +30,7 @@ SEVERITY_ERROR = 0.05  # standard error of what severity explains, as a share of
 
 
 @dataclass(frozen=True, eq=False)
-class Favour:
+class AssessorBias:
     """How far a judge favours groups of systems; arrays are (groups,) and (groups, people).
 
     value : mean over topics of (group - other systems) by the model, less the same by the people; above 0 favours the
@@ -87,7 +87,7 @@ class Favour:
         )
 
 
-def favours(
+def assessor_bias(
     scores: OneMeasure,
     groups: Mapping[str, Selection],
     humans: Selection | None,
@@ -95,7 +95,7 @@ def favours(
     *,
     expected: OneMeasure | None = None,
     confidence: float = 0.95,
-) -> Favour:
+) -> AssessorBias:
     """Whether a model favours groups of systems, compared with people.
 
     On topic t, D_t = [mean of the group - mean of the other systems] by the model's scores less the same by the mean of
@@ -154,7 +154,7 @@ def favours(
     def column(name: str, kind: type = float) -> NDArray[Any]:
         return np.array([getattr(one, name) for one in found], kind)
 
-    return Favour(
+    return AssessorBias(
         model,
         tuple(assessors[a] for a in people),
         tuple(members),

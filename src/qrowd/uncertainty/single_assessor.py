@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.correlation import row_correlations
-from qrowd.comparison.standings import settled
+from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import DEFAULT_MEASURES, Conventions, score
 from qrowd.model.chance import Rng, Seed, seed_of
@@ -29,7 +29,7 @@ KINDS = ("tau_b", "ap")
 
 
 @dataclass(frozen=True, eq=False)
-class OneJudgmentEach:
+class SingleAssessorSimulation:
     """How alike the system rankings by n draws of one judgment per document are to a reference ranking.
 
     tau_b, ap : (measures, n) of the systems' means, over the topics that the draw and the reference both have a score
@@ -83,7 +83,7 @@ class OneJudgmentEach:
         return make_frame(columns | {kind: getattr(self, kind).ravel() for kind in KINDS}, backend)
 
 
-def one_judgment_each(
+def simulate_single_assessor(
     runs: Runs,
     judgments: Judgments,
     measures: object | Sequence[object] = DEFAULT_MEASURES,
@@ -95,7 +95,7 @@ def one_judgment_each(
     rng: Rng = None,
     block: int = 512,
     threads: int | None = None,
-) -> OneJudgmentEach:
+) -> SingleAssessorSimulation:
     """Draw one judgment per document, rank the systems, compare with the reference's ranking; n times.
 
     Parameters
@@ -151,7 +151,7 @@ def one_judgment_each(
     if wanted is not None:
         for m, kept in enumerate(systems):
             all_of_them[:, m] = _correlations(everyone[m][None][..., kept], wanted[m][:, kept])[:, 0]
-    return OneJudgmentEach(
+    return SingleAssessorSimulation(
         crowd.measures,
         tau_b,
         ap,

@@ -11,7 +11,7 @@ from qrowd.model.scores import Floats, known_error, known_mean
 
 
 @dataclass(frozen=True, eq=False)
-class Standings:
+class SystemRanking:
     """Means and ranks of systems; every array is (systems,) unless said otherwise.
 
     mean : over topics of the panel's mean per topic.
@@ -31,7 +31,7 @@ class Standings:
     n_topics: NDArray[np.int64]
 
     @property
-    def ranking(self) -> NDArray[np.bool_]:
+    def has_ranking(self) -> NDArray[np.bool_]:
         """(assessors,) who has a ranking."""
         return np.asarray(self.rank_by_assessor.any(axis=1))
 
@@ -44,7 +44,7 @@ class Standings:
         return int((self.by_assessor[:, first] > self.by_assessor[:, second]).sum())
 
 
-def standings(scores: Floats) -> Standings:
+def rank_systems(scores: Floats) -> SystemRanking:
     """Standings from the (assessor, topic, system) scores of one measure."""
     by_topic = known_mean(scores, axis=0)
     mean = known_mean(by_topic, axis=0)
@@ -55,7 +55,7 @@ def standings(scores: Floats) -> Standings:
     rank_by_assessor = ranks(by_assessor)
     if mean.size > 1:
         rank_by_assessor[(rank_by_assessor <= 1).all(axis=1)] = 0
-    return Standings(mean, standard_error, by_assessor, ranks(mean), rank_by_assessor, n_topics)
+    return SystemRanking(mean, standard_error, by_assessor, ranks(mean), rank_by_assessor, n_topics)
 
 
 def ranks(means: Floats) -> NDArray[np.int64]:
