@@ -15,6 +15,7 @@ Every message is one line: the culprit first, then what was expected and the nex
 from __future__ import annotations
 
 from os import PathLike, fspath
+from typing import Any, get_args
 
 
 class QrowdError(Exception):
@@ -61,3 +62,16 @@ class ArgumentError(InputError):
 
 class NoOverlapError(QrowdError, ValueError):
     """Nothing in common to compute with: no shared topic, or no shared document."""
+
+
+def check_choice(name: str, value: object, choices: Any) -> None:
+    """Refuse a value that is none of the choices: a Literal, or the words themselves.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the option, the value and the choices.
+    """
+    words = get_args(choices) or tuple(choices)
+    if value not in words:
+        raise ArgumentError(f"{name}={value!r}: choose one of {', '.join(map(str, words))}")
