@@ -165,6 +165,21 @@ def closest(word: str, labels: Sequence[str], noun: str) -> str:
     )
 
 
+def number_of(name: str | int, labels: Sequence[str], noun: str) -> int:
+    """The place of a name among the labels.
+
+    Raises
+    ------
+    ArgumentError
+        A name that is not among them.
+    """
+    if isinstance(name, int | np.integer) and 0 <= name < len(labels):  # until comparison/ takes names only
+        return int(name)
+    if name in labels:
+        return labels.index(str(name))
+    raise ArgumentError(f"{noun} {name!r} is not among the {noun}s; {closest(str(name), labels, noun)}")
+
+
 def first_match(labels: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tuple[int, Rule]]:
     """(number, rule of the first pattern that fits) for every assessor that some pattern fits."""
     chosen: dict[int, Rule] = {}

@@ -1,60 +1,136 @@
-"""Scores: what every system scored, for every assessor, on every topic, by every measure.
+"""Scores: what each system scored, by each measure, for each assessor, on each topic.
 
-To users they are an xarray.DataArray; `Scores` is the same as plain arrays, for code on the way there and for the
-command line, which would spend more time on importing xarray than on scoring. A cell is nan where an assessor has no
-score. Means over a panel go over assessors within each topic first and over topics then, so that a topic many people
-judged weighs no more than one that few did.
+`Scores` is what `qrowd.evaluate` returns and what every function of scores takes; `to_xarray` gives the same with
+xarray's arithmetic. A cell is nan where an assessor has no score. Means over a panel are taken over assessors within
+each topic first and over topics then, so that a topic that many people judged weighs no more than one that few did.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.errors import ArgumentError
+from qrowd.model.labels import number_of
+
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
+    AnyScores: TypeAlias = "Scores | xarray.DataArray | Floats"  # arrays until comparison/ takes names only
+
 Floats = NDArray[np.float64]
+Names = tuple[str, ...]
 DIMENSIONS = ("measure", "assessor", "topic", "system")
+PANEL_MEAN = "panel mean"
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores with their labels and how they came about.
+    """Scores with their labels and how they were obtained.
 
     values : (measures, assessors, topics, systems).
-    relevant : (measures, assessors, topics) how many documents the measure could have rewarded.
-    coverage : (assessors, topics) share of the topic's pool the assessor judged.
+    relevant : (measures, assessors, topics) number of documents the measure could have rewarded.
+    coverage : (assessors, topics) share of the topic's pool that the assessor judged.
     attributes : the conventions in force and the facts behind them; `attrs` of the DataArray.
     """
 
-    measures: tuple[str, ...]
-    assessors: tuple[str, ...]
-    topics: tuple[str, ...]
-    systems: tuple[str, ...]
-    values: Floats
-    relevant: Floats
-    coverage: Floats
-    attributes: Mapping[str, Any]
+    measures: Names
+    assessors: Names
+    topics: Names
+    systems: Names
+    values: Floats = field(repr=False)
+    relevant: Floats = field(repr=False)
+    coverage: Floats = field(repr=False)
+    attributes: Mapping[str, Any] = field(repr=False)
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
         """(measures, assessors, topics) where the assessor has a score."""
         return np.asarray(~np.isnan(self.values).all(axis=3))
 
-    def of(self, measure: str) -> Floats:
-        """(assessors, topics, systems) scores of one measure."""
-        return np.asarray(self.values[self.measures.index(measure)])
+    def sel(
+        self,
+        *,
+        measure: str | Sequence[str] | None = None,
+        assessor: str | Sequence[str] | None = None,
+        topic: str | Sequence[str] | None = None,
+        system: str | Sequence[str] | None = None,
+    ) -> Scores:
+        """The scores of some measures, assessors, topics and systems, each a name or several, in the order given.
 
-    def only(self, measures: tuple[str, ...]) -> Scores:
-        """Some of the measures."""
-        rows = [self.measures.index(name) for name in measures]
-        return replace(self, measures=measures, values=self.values[rows], relevant=self.relevant[rows])
+        All four dimensions stay; `scores.sel(measure="AP").values[0]` is the array of one measure.
+
+        Raises
+        ------
+        ArgumentError
+            A name that the scores do not have.
+
+        >>> scores.sel(measure="AP", system=["bm25", "dense"])  # doctest: +SKIP
+        Scores(measures=('AP',), assessors=('ann', 'bob'), topics=('q1', 'q2'), systems=('bm25', 'dense'))
+        """
+        m, measures = _places(measure, self.measures, "measure")
+        a, assessors = _places(assessor, self.assessors, "assessor")
+        t, topics = _places(topic, self.topics, "topic")
+        s, systems = _places(system, self.systems, "system")
+        return replace(
+            self,
+            measures=measures,
+            assessors=assessors,
+            topics=topics,
+            systems=systems,
+            values=self.values[np.ix_(m, a, t, s)],
+            relevant=self.relevant[np.ix_(m, a, t)],
+            coverage=self.coverage[np.ix_(a, t)],
+        )
+
+    def panel_mean(self, weights: Mapping[str, float] | Sequence[float] | Floats | None = None) -> Scores:
+        """The mean over the assessors that have a score, topic by topic: scores of the one assessor "panel mean".
+
+        weights : {assessor: weight}, or one number per assessor, 0 or more; default: equal weights.
+
+        The number of relevant documents is the mean of the same assessors'; the coverage is the highest of any.
+
+        Raises
+        ------
+        ArgumentError
+            Weights that are negative, or not one for each assessor.
+        """
+        if weights is None:
+            values = known_mean(self.values, axis=1)
+            relevant = known_mean(np.where(self.known, self.relevant, np.nan), axis=1)
+        else:
+            weight = self._weights(weights)
+            values = _weighted_mean(self.values, weight[:, None, None])
+            relevant = _weighted_mean(np.where(self.known, self.relevant, np.nan), weight[:, None])
+        return replace(
+            self,
+            assessors=(PANEL_MEAN,),
+            values=values[:, None],
+            relevant=relevant[:, None],
+            coverage=self.coverage.max(axis=0, keepdims=True),
+        )
+
+    def _weights(self, weights: Mapping[str, float] | Sequence[float] | Floats) -> Floats:
+        if isinstance(weights, Mapping):
+            places = [number_of(name, self.assessors, "assessor") for name in weights]
+            if len(places) < len(self.assessors):
+                missing = next(name for name in self.assessors if name not in weights)
+                raise ArgumentError(f"weights: none for assessor {missing!r}; give one for each assessor")
+            weights = np.array(list(weights.values()), np.float64)[np.argsort(places)]
+        array = np.asarray(weights, np.float64)
+        if array.shape != (len(self.assessors),):
+            raise ArgumentError(
+                f"weights of shape {array.shape}: one for each of {len(self.assessors)} assessors expected"
+            )
+        if not (array >= 0).all():
+            raise ArgumentError("weights: numbers of 0 or more were expected")
+        return array
 
     def to_xarray(self) -> xarray.DataArray:
         """A DataArray (measure, assessor, topic, system) with coordinates `relevant` and `coverage`."""
@@ -67,18 +143,188 @@ class Scores:
         return xarray.DataArray(self.values, dims=DIMENSIONS, coords=coords, name="score", attrs=dict(self.attributes))
 
     @classmethod
-    def from_xarray(cls, scores: xarray.DataArray) -> Scores:
-        """Back from what `to_xarray` made, or from any array with these four dimensions."""
-        ordered = scores.transpose(*DIMENSIONS)
-        measures, assessors, topics, systems = (tuple(map(str, ordered[dim].values)) for dim in DIMENSIONS)
-        known = ~np.isnan(ordered.values)
-        relevant = ordered.coords["relevant"].values if "relevant" in ordered.coords else np.ones(known.shape[:3])
-        coverage = (
-            ordered.coords["coverage"].values
-            if "coverage" in ordered.coords
-            else known.any(axis=(0, 3)).astype(np.float64)
+    def from_xarray(cls, array: xarray.DataArray) -> Scores:
+        """Back from what `to_xarray` made, or from any array with dimensions topic and system.
+
+        A dimension of length 1 may be missing: its label is the array's scalar coordinate, or "score" (measure) or "1".
+
+        Raises
+        ------
+        ArgumentError
+            An array without topics or systems, or with other dimensions longer than 1.
+        """
+        others = [dim for dim in array.dims if dim not in DIMENSIONS]
+        lacking = [dim for dim in ("topic", "system") if dim not in array.dims and dim not in array.coords]
+        if lacking or any(array.sizes[dim] > 1 for dim in others):
+            dimensions = ", ".join(map(str, array.dims))
+            raise ArgumentError(
+                f"scores have the dimensions {dimensions}; {', '.join(DIMENSIONS)} were expected, the first two only "
+                "where there are several"
+            )
+        array = array.squeeze(others)
+        measures, assessors, topics, systems = (_labels(array, dim) for dim in DIMENSIONS)
+        values = np.asarray(_with(array, DIMENSIONS), np.float64)
+        relevant = _with(array.coords["relevant"], DIMENSIONS[:3]) if "relevant" in array.coords else None
+        coverage = _with(array.coords["coverage"], DIMENSIONS[1:3]) if "coverage" in array.coords else None
+        return cls._of(measures, assessors, topics, systems, values, relevant, coverage, array.attrs)
+
+    @classmethod
+    def from_array(
+        cls,
+        values: object,
+        *,
+        measure: str = "score",
+        assessors: Sequence[str] | None = None,
+        topics: Sequence[str] | None = None,
+        systems: Sequence[str] | None = None,
+    ) -> Scores:
+        """Scores of one measure from a plain array (topics, systems) or (assessors, topics, systems).
+
+        assessors, topics, systems : the labels; default: "1", "2", ...
+
+        Raises
+        ------
+        ArgumentError
+            Another number of dimensions, or labels that do not fit.
+
+        >>> Scores.from_array([[0.2, 0.4], [0.1, 0.5]], systems=["bm25", "dense"]).topics
+        ('1', '2')
+        """
+        array = np.asarray(values, np.float64)
+        if array.ndim not in (2, 3):
+            raise ArgumentError(
+                f"scores of shape {array.shape}: (topics, systems) or (assessors, topics, systems) expected"
+            )
+        array = array.reshape(-1, *array.shape[-2:])
+        a, t, s = array.shape
+        labels = _numbered("assessor", a, assessors), _numbered("topic", t, topics), _numbered("system", s, systems)
+        return cls._of((measure,), *labels, array[None])
+
+    @classmethod
+    def _of(
+        cls,
+        measures: Names,
+        assessors: Names,
+        topics: Names,
+        systems: Names,
+        values: Floats,
+        relevant: Floats | None = None,
+        coverage: Floats | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> Scores:
+        """Scores of which perhaps no more is known than their values: each topic then has a relevant document."""
+        known: NDArray[np.bool_] = ~np.isnan(values)
+        if relevant is None:
+            relevant = np.ones(known.shape[:3])
+        if coverage is None:
+            coverage = np.asarray(known.any(axis=(0, 3)), np.float64)
+        return cls(measures, assessors, topics, systems, values, relevant, coverage, attributes or {})
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row per (measure, assessor, topic, system), with its score."""
+        import pandas as pd
+
+        labels = (self.measures, self.assessors, self.topics, self.systems)
+        columns: dict[str, Any] = {
+            dim: pd.Categorical.from_codes(codes.ravel(), pd.Index(names))
+            for dim, names, codes in zip(DIMENSIONS, labels, np.indices(self.values.shape, dtype=np.int32), strict=True)
+        }
+        return pd.DataFrame({**columns, "score": np.ascontiguousarray(self.values).ravel()})
+
+
+def scores_of(scores: AnyScores) -> Scores:
+    """The scores that a caller gave, as `Scores`.
+
+    Raises
+    ------
+    ArgumentError
+        Anything but Scores or an xarray.DataArray.
+    """
+    if isinstance(scores, Scores):
+        return scores
+    if isinstance(scores, np.ndarray):  # until comparison/ takes names only
+        sizes = (1, *scores.shape)[-3:]
+        assessors, topics, systems = ([str(i) for i in range(size)] for size in sizes)
+        return Scores.from_array(scores, assessors=assessors, topics=topics, systems=systems)
+    if hasattr(scores, "dims"):
+        return Scores.from_xarray(scores)
+    raise ArgumentError(
+        f"scores: {type(scores).__name__} has no names; Scores.from_array(values, topics=..., systems=...) gives them"
+    )
+
+
+def one_measure(scores: AnyScores) -> tuple[Floats, tuple[Names, Names, Names]]:
+    """The (assessor, topic, system) scores of the only measure, and the labels of the three dimensions.
+
+    Raises
+    ------
+    ArgumentError
+        Scores of several measures.
+    """
+    plain = scores_of(scores)
+    if len(plain.measures) != 1:
+        raise ArgumentError(
+            f"scores of {len(plain.measures)} measures ({_some(plain.measures)}); one was expected: "
+            f'scores.sel(measure="{plain.measures[0]}")'
         )
-        return cls(measures, assessors, topics, systems, ordered.values, relevant, coverage, ordered.attrs)
+    return plain.values[0], (plain.assessors, plain.topics, plain.systems)
+
+
+def one_table(scores: AnyScores) -> tuple[Floats, tuple[Names, Names]]:
+    """The (topic, system) scores of the only measure and assessor, and the labels of the two dimensions.
+
+    Raises
+    ------
+    ArgumentError
+        Scores of several measures or assessors.
+    """
+    values, (assessors, topics, systems) = one_measure(scores)
+    if len(assessors) != 1:
+        raise ArgumentError(
+            f"scores of {len(assessors)} assessors ({_some(assessors)}); one was expected: "
+            f'scores.sel(assessor="{assessors[0]}") or scores.panel_mean()'
+        )
+    return values[0], (topics, systems)
+
+
+def _some(names: Names) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+
+
+def _places(names: str | Sequence[str] | None, labels: Names, noun: str) -> tuple[list[int], Names]:
+    if names is None:
+        return list(range(len(labels))), labels
+    selected = (names,) if isinstance(names, str) else tuple(names)
+    return [number_of(name, labels, noun) for name in selected], selected
+
+
+def _labels(array: xarray.DataArray, dim: str) -> Names:
+    if dim in array.coords:
+        return tuple(map(str, np.atleast_1d(array.coords[dim].values)))
+    if dim in array.dims:
+        return _numbered(dim, array.sizes[dim], None)
+    return ("score" if dim == "measure" else "1",)
+
+
+def _with(array: xarray.DataArray, dimensions: tuple[str, ...]) -> NDArray[Any]:
+    """The values with all of these dimensions, in this order."""
+    return np.asarray(array.expand_dims([dim for dim in dimensions if dim not in array.dims]).transpose(*dimensions))
+
+
+def _numbered(dim: str, size: int, names: Sequence[str] | None) -> Names:
+    """The labels of a dimension, which are numbers from 1 unless given."""
+    labels = tuple(map(str, range(1, size + 1) if names is None else names))
+    if len(labels) != size:
+        raise ArgumentError(f"{dim}s: {len(labels)} labels for {size} {dim}s")
+    return labels
+
+
+def _weighted_mean(values: Floats, weight: Floats) -> Floats:
+    """Mean over the assessors of (measures, assessors, ...) values that are not nan; nan where their weights are 0."""
+    known = ~np.isnan(values)
+    total = np.where(known, weight, 0.0).sum(axis=1)
+    sums = np.where(known, values * weight, 0.0).sum(axis=1)
+    return np.asarray(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0))
 
 
 def known_mean(values: Floats, axis: int) -> Floats:
