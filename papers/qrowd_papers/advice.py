@@ -20,7 +20,8 @@ from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,8 @@ import numpy as np
 
 from qrowd.gain_distributions import Scatter
 from qrowd.model.chance import Rng
-from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number, probability
 from qrowd_papers.agreement import (
     MISSING,
     AgreementStudy,

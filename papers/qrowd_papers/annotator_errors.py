@@ -18,7 +18,8 @@ from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 from qrowd.uncertainty.one_sided_t import documents_t, topics_t
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from qrowd.errors import InputError
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number, probability
 from qrowd_papers.aware import APPROACHES, BASELINES, PRINTED, AwareStudy, anova_tables, aware_study
 from qrowd_papers.aware_printed import beside, from_print
 from qrowd_papers.panels import crowdsourcing_tracks, relevant_from

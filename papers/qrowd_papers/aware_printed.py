@@ -14,7 +14,8 @@ import numpy as np
 
 from qrowd.comparison.factors import Anova, omega_squared
 from qrowd.comparison.tukey import Best, Tukey, tukey_hsd, tukey_of_means
-from qrowd.reports.document import Table, number
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import number
 from qrowd_papers.aware import AwareStudy, anova_tables
 
 MATCH = "match"

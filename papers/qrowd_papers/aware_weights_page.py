@@ -12,7 +12,8 @@ from qrowd.aware import DEFAULT
 from qrowd.aware.estimators import UNIFORM
 from qrowd.model.chance import Rng, seed_of
 from qrowd.reports.aware import LEAST_DIFFERENCE
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 from qrowd_papers.aware import PRINTED
 from qrowd_papers.aware_weights import DRAWS, ESTIMATORS, UNJUDGED, N, Trial, real_trials, simulated_trials
 

@@ -22,7 +22,8 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import predicted_relevance, relevant_results
 from qrowd.predicted_relevance.bands import Ranks
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 
 if TYPE_CHECKING:

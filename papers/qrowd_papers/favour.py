@@ -20,7 +20,8 @@ from qrowd.evaluation import Conventions, score
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats, known_error
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 from qrowd.simulation.assessors import Lenient
 from qrowd.simulation.judgments import simulate_judgments
 from qrowd.simulation.runs import simulate_runs

@@ -13,16 +13,17 @@ import numpy as np
 
 from qrowd.agreement import krippendorff_alpha
 from qrowd.magnitude import (
-    agreeing_units,
+    assessors_needed,
     judging_cost,
-    ratio_figures,
+    ratio_digits,
+    select_units_by_agreement,
     topic_units,
     unit_checks,
     units_needed,
-    workers_needed,
 )
 from qrowd.model.chance import Rng
-from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number, probability
 from qrowd_papers.magnitude import MAPPINGS, MEASURES, TOPICS, TwoRankings, mapping_rankings
 from qrowd_papers.magnitude_figures import Findings, find
 
@@ -202,8 +203,8 @@ def _planning(found: Findings) -> Iterator[Table]:
     sigmas = np.arange(1, 7)
     rows = []
     for error, printed in TABLE_II.items():
-        ours = workers_needed(sigmas, error, confidence=0.99).tolist()
-        stated = workers_needed(sigmas, error).tolist()
+        ours = assessors_needed(sigmas, error, confidence=0.99).tolist()
+        stated = assessors_needed(sigmas, error).tolist()
         rows.append([f"{error:g}", _listed(printed), _listed(ours), _verdict(list(printed) == ours), _listed(stated)])
     header = ["E", "printed, sigma 1 to 6", "ours with 99 %", "verdict", "ours with the 95 % of its title"]
     yield Table("Table II: workers needed for a mean within E of the true one", header, rows)
@@ -328,8 +329,8 @@ def _claims(found: Findings) -> Iterator[tuple[str, str, str, str, str]]:
         CLOSED,
     )
 
-    spread, few = found.spread, ~found.is_check
-    alike = np.corrcoef(np.log(spread.ratio[few]), np.log(spread.geometric_deviation[few]))[0, 1]
+    spread, few = found.geometric_sd, ~found.is_check
+    alike = np.corrcoef(np.log(spread.ratio[few]), np.log(spread.geometric_sd[few]))[0, 1]
     yield (
         "Figure 5",
         "Pearson of ratio and geometric deviation",
@@ -387,7 +388,8 @@ def _claims(found: Findings) -> Iterator[tuple[str, str, str, str, str]]:
         official = found.official(kind)
         judged = campaign.judgments.select(documents=list(official.documents))
         outside = sum(
-            agreeing_units(judged, official, 3, preferred=wish).n_outside for wish in (campaign.wide, ~campaign.wide)
+            select_units_by_agreement(judged, official, 3, preferred=wish).n_outside
+            for wish in (campaign.wide, ~campaign.wide)
         )
         yield (
             "Table IV",
@@ -409,7 +411,7 @@ def _claims(found: Findings) -> Iterator[tuple[str, str, str, str, str]]:
     ratios = found.ratios.ratios
     yield "Figure 15", "medians of the three ratios", medians, ", ".join(f"{one:.2f}" for one in ratios.median), CLOSED
     yield "Figure 15", "means of the three ratios", means, ", ".join(f"{one:.1f}" for one in ratios.mean), CLOSED
-    figures = ratio_figures(campaign.written)
+    figures = ratio_digits(campaign.written)
     yield (
         "9.2",
         "units with ratios of two figures at most; of one",

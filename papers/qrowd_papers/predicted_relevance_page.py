@@ -21,7 +21,8 @@ from qrowd.predicted_relevance import (
     by_quality,
     predicted_relevance,
 )
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 from qrowd_papers import predicted_relevance_printed as printed
 from qrowd_papers.predicted_relevance_cases import DEPTH, Case, Panel, load, runs_of
 

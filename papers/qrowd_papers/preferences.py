@@ -38,7 +38,8 @@ from qrowd.preferences.scheduling import (
     real_topics,
     simulate_topic,
 )
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 from qrowd_papers import preferences_printed as printed
 
 if TYPE_CHECKING:

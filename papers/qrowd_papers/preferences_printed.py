@@ -28,7 +28,8 @@ from qrowd.preferences import (
     preference_table,
     transitivity,
 )
-from qrowd.reports.document import Table, number
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import number
 from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_preferences, simulate_runs
 
 Floats = NDArray[np.float64]

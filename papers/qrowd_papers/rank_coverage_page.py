@@ -10,7 +10,8 @@ import numpy as np
 
 from qrowd.comparison.resampling import Over
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.reports.document import Table, number
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import number
 from qrowd_papers.rank_coverage import (
     N_ASSESSORS,
     N_SYSTEMS,

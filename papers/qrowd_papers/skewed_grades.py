@@ -19,7 +19,8 @@ from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 
 if TYPE_CHECKING:
     import pandas

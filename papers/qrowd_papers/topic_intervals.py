@@ -22,7 +22,8 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import predicted_relevance
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 
 if TYPE_CHECKING:
     import pandas

@@ -19,7 +19,8 @@ from qrowd.evaluation import Conventions, score
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 from qrowd.simulation.assessors import Behaviour, Confused, Lenient
 from qrowd.simulation.judgments import simulate_judgments
 from qrowd.simulation.runs import simulate_runs
@@ -99,11 +100,11 @@ def true_scores(
             judgments = simulate_judgments(truth, judges, rng=random)
             true = score(runs, truth.judgments(), MEASURES, Conventions()).values[:, 0].mean(axis=1)
             posterior = dawid_skene(judgments, per="all", rng=random)
-            given_ranks = relevance_given_ranks(runs, judgments, n=n, rng=random)
+            given_ranks = relevance_given_ranks(runs, judgments, n_resamples=n, rng=random)
             independent += given_ranks.independent
             sources: Sequence[Aggregate | RelevanceGivenRanks] = (posterior, given_ranks)
             for labels, drawn in zip(LABELS, sources, strict=True):
-                found = under_label_uncertainty(runs, drawn, MEASURES, n=n, rng=random)
+                found = under_label_uncertainty(runs, drawn, MEASURES, n_resamples=n, rng=random)
                 held = (found.low - 1e-9 <= true) & (true <= found.high + 1e-9)
                 outcomes[labels].append(np.stack([held.mean(axis=1), (found.mean - true).mean(axis=1)]))
                 pairs[labels].append(_pairs(found, true))

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from qrowd.reports.document import Document, Table, count
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import count
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.effort import SAME, SURE, EqualCost, equal_cost, topics_for_an_assessor
-from qrowd.reports.document import count
+from qrowd.reports.phrases import count
 
 ADVICE_NOTE = (
     f"helps: lowers the standard error of the difference; about as much: standard errors within {100 * SAME:g} %; at "

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qrowd.agreement.alpha import Alpha, AlphaBy
+from qrowd.agreement.alpha import Alpha, Alphas
 from qrowd.agreement.assessors import AssessorProfiles
 from qrowd.agreement.pairwise import PairwiseAgreement
-from qrowd.reports.document import Document, Table, count, number, probability
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import count, number, probability
 
 if TYPE_CHECKING:
     import pandas
@@ -19,7 +20,7 @@ PAIRS_SHOWN = 8
 DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly chance
 
 
-def agreement_document(overall: Alpha, by: AlphaBy | None, pairs: PairwiseAgreement | None) -> Document:
+def agreement_document(overall: Alpha, by: Alphas | None, pairs: PairwiseAgreement | None) -> Document:
     """Alpha in a sentence; a row per group; Cohen's kappa of every two assessors."""
     tables = []
     if by is not None:

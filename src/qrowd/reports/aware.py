@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.aware import AssessorWeights, DoubtfulWeight, Similarities, assessor_weights, doubtful_weights, reasons_to_doubt
+from qrowd.aware import (
+    AssessorWeights,
+    DoubtfulWeight,
+    Similarities,
+    assessor_weights,
+    doubtful_weights,
+    reasons_to_doubt,
+)
 from qrowd.aware.averages import averaged
 from qrowd.aware.estimators import UNIFORM
 from qrowd.aware.similarity import Across, Polarity
@@ -15,8 +22,9 @@ from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scores import Floats, Scores, known_mean
-from qrowd.reports.document import Document, Table, number, span
+from qrowd.reports.document import Document, Table
 from qrowd.reports.notes import notes
+from qrowd.reports.phrases import number, span
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +33,13 @@ LEAST_DIFFERENCE = 0.01  # of mean tau-b, by weight and with equal weights, for 
 
 
 def aware_document(
-    similarities: Similarities, judgments: Judgments, name: str, polarity: Polarity, across: Across, *, repeats: Repeats = "first"
+    similarities: Similarities,
+    judgments: Judgments,
+    name: str,
+    polarity: Polarity,
+    across: Across,
+    *,
+    repeats: Repeats = "first",
 ) -> Document:
     """The systems by AWARE and by equal weights, the assessors' weights, and whose weight is doubtful.
 
@@ -38,10 +52,14 @@ def aware_document(
         (rank_systems(weighted.of(m)), rank_systems(uniform.of(m)), rank_systems(similarities.scores.of(m)))
         for m in similarities.scores.measures
     ]
-    tables = [_systems(similarities.scores, m, *three) for m, three in zip(similarities.scores.measures, both, strict=True)]
+    tables = [
+        _systems(similarities.scores, m, *three) for m, three in zip(similarities.scores.measures, both, strict=True)
+    ]
     weights = assessor_weights(similarities, name, polarity, across)
     tables.append(_assessors(weights))
-    doubtful = [] if similarities.toward == "gold" else weight_notes(weights, reasons_to_doubt(judgments, repeats=repeats))
+    doubtful = (
+        [] if similarities.toward == "gold" else weight_notes(weights, reasons_to_doubt(judgments, repeats=repeats))
+    )
     return Document(
         _sentence(similarities.scores, both, name),
         tuple(tables),

@@ -13,7 +13,8 @@ from qrowd.comparison.labelled import Named
 from qrowd.errors import NoOverlapError
 from qrowd.model.chance import Seed
 from qrowd.reports.advice import ADVICE_NOTE, advice
-from qrowd.reports.document import Table, probability
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import probability
 
 
 def intervals(
@@ -27,7 +28,7 @@ def intervals(
     for method in ("recommended", "satterthwaite", "pigeonhole", "topics"):
         try:
             one = difference(
-                scores, first, second, method=method, confidence=confidence, n=replicates, rng=seed
+                scores, first, second, method=method, confidence=confidence, n_resamples=replicates, rng=seed
             )  # fmt: skip
         except NoOverlapError:
             return ()

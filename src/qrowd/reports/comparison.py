@@ -29,9 +29,10 @@ from qrowd.model.scores import Floats, Scores, known_mean
 from qrowd.reports import certainty
 from qrowd.reports.advice import advice
 from qrowd.reports.best_set import listed, may_be_best, ranks_note, ranks_of
-from qrowd.reports.document import Document, Table, number, probability, span
+from qrowd.reports.document import Document, Table
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.notes import notes
+from qrowd.reports.phrases import number, probability, span
 
 if TYPE_CHECKING:
     import pandas

@@ -136,32 +136,3 @@ RENDERERS: dict[str, Callable[[Document], bytes]] = {
     ".md": _markdown,
     ".tex": _latex,
 }
-
-
-# ---------------------------------------------------------------------- cells
-
-
-def number(value: float, digits: int = 4) -> str:
-    """A number of so many decimals; - for nan."""
-    return "-" if isnan(value) else f"{value:.{digits}f}"
-
-
-def count(n: float, one: str, several: str = "") -> str:
-    """How many of something: 1 system, 1,200 systems; `several` where it is not `one` with an s.
-
-    >>> count(1, "system"), count(1200, "system"), count(2, "person", "people")
-    ('1 system', '1,200 systems', '2 people')
-    """
-    return f"{n:,.0f} {one if n == 1 else several or one + 's'}"
-
-
-def probability(value: float) -> str:
-    """.023, or <.001; - for nan."""
-    return "-" if isnan(value) else "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
-
-
-def span(low: float, high: float, digits: int = 0) -> str:
-    """low-high, or the one number that both are; - for nan."""
-    if isnan(low):
-        return "-"
-    return f"{low:.{digits}f}" if low == high else f"{low:.{digits}f}-{high:.{digits}f}"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.model.scores import DIMENSIONS, Scores, known_mean
-from qrowd.reports.document import Document, Table, number, probability, span
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number, probability, span
 from qrowd.reports.summary import MeasureSummary, Summary
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from qrowd.reports.document import Table, probability
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import probability
 from qrowd.uncertainty.assessor_bias import SEVERITY_ERROR, AssessorBias
 
 

@@ -15,7 +15,7 @@ from qrowd.errors import FileError, InputError
 from qrowd.model.alignment import align
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.document import count
+from qrowd.reports.phrases import count
 
 MISTAKES_SHOWN = 10
 Whole = TypeVar("Whole", Judgments, Runs)

@@ -11,7 +11,7 @@ from qrowd.evaluation import measure
 from qrowd.model.inferred_scales import alike
 from qrowd.model.one_scale import Combined
 from qrowd.model.scores import Scores
-from qrowd.reports.document import count
+from qrowd.reports.phrases import count
 from qrowd.reports.scales import DONE, line_of_scales
 
 

@@ -19,8 +19,9 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Floats, Scores
 from qrowd.reports.advice import ADVICE_NOTE, advice_of, topics_or_assessor
-from qrowd.reports.document import Document, Table, count, number
+from qrowd.reports.document import Document, Table
 from qrowd.reports.notes import notes
+from qrowd.reports.phrases import count, number
 from qrowd.reports.report_systems import pair_to_ask_about
 
 if TYPE_CHECKING:

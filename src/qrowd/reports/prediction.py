@@ -17,7 +17,8 @@ from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import PredictedRelevance, RelevantResults
 from qrowd.predicted_relevance.bands import LEAST_JUDGMENTS
 from qrowd.predicted_relevance.model import NEGLIGIBLE, ByBand
-from qrowd.reports.document import Document, Table, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number
 
 if TYPE_CHECKING:
     import pandas

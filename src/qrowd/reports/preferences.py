@@ -22,7 +22,8 @@ from qrowd.preferences import (
     preference_table,
     transitivity,
 )
-from qrowd.reports.document import Document, Table, count, number, probability
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import count, number, probability
 
 if TYPE_CHECKING:
     import pandas

@@ -10,9 +10,10 @@ from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
 from qrowd.errors import NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Scores
-from qrowd.reports.document import Document, Table, number, probability
+from qrowd.reports.document import Document, Table
 from qrowd.reports.favour import favour_notes, favour_sentences, favour_table
 from qrowd.reports.notes import notes
+from qrowd.reports.phrases import number, probability
 from qrowd.uncertainty.annotator_test import (
     FEWEST_TOPICS,
     PASSES,

@@ -27,8 +27,9 @@ from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats, Scores, known_mean
 from qrowd.reports.comparison import Choices, compare_systems
-from qrowd.reports.document import Document, Table, number, probability, span
-from qrowd.reports.report_merging import RANDOM_ASSESSORS, Merging, ScoreBy, gaps_of, merging_of
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number, probability, span
+from qrowd.reports.report_merging import RANDOM_ASSESSORS, Merging, ScoreBy, merging_of, similarities_of
 from qrowd.reports.report_people import Assessors, Topics, assessors_of, topics_of
 from qrowd.reports.report_systems import (
     Answer,
@@ -147,7 +148,7 @@ def report_summary(
     answer = answer_of(part, array, choices)
     compared_with = baseline if baseline is not None else answer.first
     held = None if gold is None or reference is None else score(runs, gold, [wanted], conventions)
-    gaps, aware = gaps_of(runs, panel, wanted, conventions, random_assessors, choices.seed, progress)
+    similarities, aware = similarities_of(runs, panel, wanted, conventions, random_assessors, choices.seed, progress)
     return Report(
         title=title or "Which search system is better?",
         measure=wanted,
@@ -161,7 +162,7 @@ def report_summary(
             panel,
             scores,
             part,
-            gaps,
+            similarities,
             aware,
             conventions=conventions,
             reference_tau=None if held is None else _tau_with(scores, held, wanted),
@@ -177,7 +178,7 @@ def report_summary(
             panel=part.top.mean,
             order=system_order(part),
             systems=scores.systems,
-            gaps=gaps,
+            similarities=similarities,
             aware=aware,
             score_by=score_by,
             reference=None if held is None or reference is None else (reference, _means(held.of(wanted))),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from math import ceil, floor, isnan, log10
 
-from qrowd.reports.document import number, probability
+from qrowd.reports.phrases import number, probability
 from qrowd.reports.report_merging import Merging
 from qrowd.reports.report_people import AssessorRow, Topics
 from qrowd.reports.report_systems import PairRow, SystemRow

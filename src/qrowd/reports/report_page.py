@@ -18,7 +18,7 @@ from typing import Any
 from qrowd.errors import QrowdError
 from qrowd.reports import report_charts as charts
 from qrowd.reports import report_words as words
-from qrowd.reports.document import number, probability, span
+from qrowd.reports.phrases import number, probability, span
 from qrowd.reports.report import Report, interval, signed
 from qrowd.reports.report_people import Said, SplitRow
 

@@ -21,7 +21,7 @@ from qrowd.model.scores import Floats, known_mean
 from qrowd.reports.advice import advice as advice_on
 from qrowd.reports.best_set import may_be_best
 from qrowd.reports.comparison import Choices, MeasureComparison
-from qrowd.reports.document import count
+from qrowd.reports.phrases import count
 
 LEADING = 10  # systems whose every pair is looked at
 

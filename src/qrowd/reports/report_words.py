@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isnan
 
-from qrowd.reports.document import count, probability
 from qrowd.reports.notes import looked_at
+from qrowd.reports.phrases import count, probability
 from qrowd.reports.report import Report, interval, signed
 from qrowd.reports.report_merging import PANEL
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qrowd.preferences.scheduling import Curves
-from qrowd.reports.document import Document, Table, count, number
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import count, number
 
 if TYPE_CHECKING:
     import pandas

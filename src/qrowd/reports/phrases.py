@@ -1,0 +1,93 @@
+"""Numbers, names and intervals as text, written alike in every report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import isnan
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with so many decimals; - for nan."""
+    return "-" if isnan(value) else f"{value:.{digits}f}"
+
+
+def signed(value: float, digits: int = 4) -> str:
+    """A number with its sign; - for nan.
+
+    >>> signed(0.25), signed(-0.25, 2)
+    ('+0.2500', '-0.25')
+    """
+    return "-" if isnan(value) else f"{value:+.{digits}f}"
+
+
+def interval(low: float, high: float, digits: int = 3) -> str:
+    """[low, high]; - for nan.
+
+    >>> interval(-0.01, 0.2)
+    '[-0.010, 0.200]'
+    """
+    return "-" if isnan(low) else f"[{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def span(low: float, high: float, digits: int = 0) -> str:
+    """low-high, or the one number where both are equal; - for nan."""
+    if isnan(low):
+        return "-"
+    return f"{low:.{digits}f}" if low == high else f"{low:.{digits}f}-{high:.{digits}f}"
+
+
+def probability(value: float) -> str:
+    """.023, or <.001; - for nan."""
+    return "-" if isnan(value) else "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def percent(share: float, digits: int | None = None) -> str:
+    """A share in per cent, with so many decimals (default: three significant digits); - for nan.
+
+    >>> percent(1 / 18), percent(1 / 18, 1)
+    ('5.56 %', '5.6 %')
+    """
+    if isnan(share):
+        return "-"
+    return f"{100 * share:.3g} %" if digits is None else f"{100 * share:.{digits}f} %"
+
+
+def chance(value: float) -> str:
+    """A probability in whole per cent; an uncertain one is never written as 0 % or 100 %.
+
+    >>> chance(0.873), chance(0.9999), chance(1)
+    ('87 %', '>99 %', '100 %')
+    """
+    if 0.995 <= value < 1:
+        return ">99 %"
+    return "<1 %" if 0 < value < 0.005 else percent(value, 0)
+
+
+def count(n: float, one: str, several: str = "") -> str:
+    """How many of something: 1 system, 1,200 systems; `several` where it is not `one` with an s.
+
+    >>> count(1, "system"), count(1200, "system"), count(2, "judgment repeats", "judgments repeat")
+    ('1 system', '1,200 systems', '2 judgments repeat')
+    """
+    return f"{n:,.0f} {one if n == 1 else several or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Up to `most` names; of more, the first ones and how many more there are.
+
+    >>> listed(["ann", "bob", "cyd"]), listed(["ann", "bob", "cyd", "dan"], most=3)
+    ('ann, bob and cyd', 'ann, bob and 2 more')
+    """
+    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def sentence_case(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def with_minus_signs(text: str) -> str:
+    """The text with a minus sign in place of the hyphen before a negative number, for pages."""
+    return re.sub(r"(?<![\w.-])-(?=[\d.])", "\N{MINUS SIGN}", text)
