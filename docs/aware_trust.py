@@ -5,6 +5,7 @@ python docs/aware_trust.py    writes them into aware.md anew (half a minute)
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.aware import NAMES, Gaps, random_gaps
-from qrowd.aware.gaps import Polarity
+from qrowd.aware import NAMES, Similarities, similarity_to_random
+from qrowd.aware.similarity import Polarity
 from qrowd.evaluation import Conventions, score
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scores import known_mean
@@ -34,7 +35,7 @@ from qrowd.simulation import (
 
 Floats = NDArray[np.float64]
 PAGE = Path(__file__).parent / "aware.md"
-STUDY = Path(__file__).parent / "studies" / "aware_weights.md"
+STUDY = Path(__file__).parent / "papers" / "aware_weights" / "trials-rmse-ratio-geometric-mean.csv"
 POLARITIES: tuple[Polarity, ...] = get_args(Polarity)
 SYSTEMS = 30
 ACCURACIES = tuple(round(0.55 + 0.05 * i, 2) for i in range(9))
@@ -76,7 +77,7 @@ def _systems(truth: Truth, seed: int, unjudged: Floats, depth: int) -> Runs:
 class Draw:
     """One simulated collection: gaps of its panel, and what the systems truly score on average."""
 
-    gaps: Gaps
+    gaps: Similarities
     truth: Floats
 
     @classmethod
@@ -87,7 +88,7 @@ class Draw:
         systems = runs(truth, seed)
         judgments = simulate_judgments(truth, panel, rng=seed)
         true = score(systems, truth.judgments(binary=True), "AP", Conventions(empty="nan"))
-        return cls(random_gaps(systems, judgments, "AP", n=n, rng=seed), known_mean(true.values[0, 0], 0))
+        return cls(similarity_to_random(systems, judgments, "AP", n=n, rng=seed), known_mean(true.values[0, 0], 0))
 
     def weights(self, name: str, polarity: Polarity) -> Floats:
         """(assessors,) mean accuracy over topics."""
@@ -194,20 +195,12 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def weights_table() -> str:
-    """The summaries of `qrowd study aware-weights`, from its page."""
-    page = STUDY.read_text(encoding="utf-8")
-    lines = []
-    for kind in ("real", "simulated"):
-        found = re.search(rf"\*\*{kind}: estimators beside equal weights.*?\n\n(.*?)\n\n", page, re.DOTALL)
-        if found is None:
-            raise SystemExit(
-                f"{STUDY}: it has no table of {kind} panels; qrowd study aware-weights --data FOLDER makes it"
-            )
-        header, rule, *rows = found[1].splitlines()
-        if not lines:
-            lines = [f"| panels {header}", f"| --- {rule}"]
-        lines += [re.sub(r"^\| (\S+) \|", rf"| {kind} | `\1` |", row) for row in rows]
-    return "\n".join(lines)
+    """The estimators beside equal weights, as the study of AWARE's weights found."""
+    with STUDY.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    lines = [["panels", *header[1:]], ["---", "---", *["---:"] * (len(header) - 2)]]
+    lines += [[title.partition(":")[0], f"`{name}`", *cells] for title, name, *cells in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 TABLES = {"accuracy": accuracy_table, "trouble": trouble_table, "weights": weights_table}

@@ -1,5 +1,6 @@
 """The alternative annotator test at the boundary of its hypothesis."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from qrowd.reports.replacement import FEW_TOPICS, replacement_document, replacem
 from qrowd.uncertainty import alternative_annotator_test
 from qrowd_papers import annotator_errors as study
 from qrowd_papers.annotator_errors import EPS, annotator_errors, annotator_errors_page, simulate
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_with_topics_as_clusters_the_level_is_held_and_with_documents_it_is_not():
@@ -50,10 +53,9 @@ def test_what_is_simulated_is_what_the_test_makes_of_such_judgments():
 
 
 def test_the_note_on_few_topics_says_what_the_page_of_the_study_shows():
-    page = (Path(study.__file__).parents[2] / "docs" / "papers" / "annotator_test.md").read_text()
-    rows = [
-        line.strip("| \n").split(" | ") for line in page.splitlines() if line.startswith("| ") and line[2].isdigit()
-    ]
+    table = DOCS / "papers" / "annotator_test" / "people-replaced-at-p-05-none-of-whom-should-be.csv"
+    with table.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))[1:]
     worst = max(float(row[6]) for row in rows if int(row[0]) < FEW_TOPICS)
     said = [
         (f"t{t}", f"d{t}-{d}", who, float((t + d + i) % 3 > 0))

@@ -1,5 +1,6 @@
 """When weights help: trials, the page's tables, and what docs say of them."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from qrowd import evaluate
-from qrowd.aware import DEFAULT, aware, random_gaps
+from qrowd.aware import DEFAULT, aware, similarity_to_random
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 from qrowd_papers.aware_weights import DRAWS, ESTIMATORS, KINDS, MEASURES, UNJUDGED, N, Trial, simulated_trials, trials
@@ -17,10 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
 
-def rows_of(page, title):
-    """The cells of the first table whose title begins so."""
-    table = re.search(rf"\*\*{re.escape(title)}[^\n]*\*\*\n\n(.*?)(?:\n\n|\Z)", page, re.DOTALL)[1]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+def rows_of(name):
+    """The rows of a table of the page, without its header."""
+    with (DOCS / "papers" / "aware_weights" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))[1:]
 
 
 def test_a_trial_is_the_panel_weighted_and_averaged_by_the_public_functions_and_compared_with_the_gold():
@@ -30,13 +31,13 @@ def test_a_trial_is_the_panel_weighted_and_averaged_by_the_public_functions_and_
     gold = truth.judgments()
     found = trials(runs, judgments, gold, source="simulated", panel="p", n=20, rng=3)
     assert [trial.measure for trial in found] == list(MEASURES)
-    gaps = random_gaps(runs, judgments, list(MEASURES), n=20, rng=3)
+    similarities = similarity_to_random(runs, judgments, list(MEASURES), n=20, rng=3)
     scores = evaluate(runs, judgments, list(MEASURES), empty="nan")
     true = evaluate(runs, gold, list(MEASURES), empty="nan").isel(assessor=0).mean("topic")
     for trial in found:
         for name in ("uniform", DEFAULT, "sgl_rmse_msd:printed"):
             polarity = "printed" if name.endswith(":printed") else "dissimilarity"
-            accuracy = gaps.accuracies([name.removesuffix(":printed")], polarity).isel(estimator=0)
+            accuracy = similarities.accuracies([name.removesuffix(":printed")], polarity).isel(estimator=0)
             mean = aware(scores, accuracy).mean("topic").sel(measure=trial.measure).values
             wanted = true.sel(measure=trial.measure).values
             assert trial.rmse[name] == pytest.approx(np.sqrt(((mean - wanted) ** 2).mean()))
@@ -70,9 +71,9 @@ def test_weights_help_where_some_judge_by_lot_and_not_where_severity_cancels():
 def test_the_table_of_simulated_panels_on_the_page_is_what_is_computed():
     """One kind and collection again in full; each is drawn from a stream of its own."""
     kind = "two severe, two lenient"
-    page = (DOCS / "studies" / "aware_weights.md").read_text(encoding="utf-8")
     judged = "all judged"
-    printed = [row for row in rows_of(page, "simulated panels") if row[:2] == [kind, judged]]
+    rows = rows_of("simulated-panels-mean-rmse-and-tau-b-against-the-truth")
+    printed = [row for row in rows if row[:2] == [kind, judged]]
     again = by_kind(
         list(simulated_trials([kind], collections={judged: UNJUDGED[judged]}, draws=DRAWS, n=N, rng=1))
     ).rows
@@ -83,15 +84,12 @@ def test_the_table_of_simulated_panels_on_the_page_is_what_is_computed():
 
 
 def test_docs_repeat_the_summary_of_the_page():
-    page = (DOCS / "studies" / "aware_weights.md").read_text(encoding="utf-8")
     table = re.search(
         r"<!--table weights-->\n\n(.*?)\n\n<!--end", (DOCS / "aware.md").read_text(encoding="utf-8"), re.S
     )
     docs = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table[1].splitlines()[2:]]
-    wanted = []
-    for group in ("real", "simulated"):
-        for row in rows_of(page, f"{group}: estimators beside equal weights"):
-            wanted.append([group, *row])
+    rows = rows_of("trials-rmse-ratio-geometric-mean")
+    wanted = [[title.partition(":")[0], *cells] for title, *cells in rows]
     assert docs == wanted
     assert [row[1] for row in docs] == [*ESTIMATORS, *ESTIMATORS]
 

@@ -1,0 +1,56 @@
+"""The pages of docs/papers: short, and every number of their tables stands in the CSV files beside them."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from qrowd.reports.document import Table
+from qrowd_papers.tables import file_name, write_tables
+
+PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "papers").glob("*.md"))
+
+
+def tables_of(page):
+    """The rows of the page's tables, without headers and rules."""
+    for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        for line in block.splitlines()[2:]:
+            yield [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def rows_beside(path):
+    """The cells of every row of the CSV files of a page."""
+    for file in sorted(path.with_suffix("").glob("*.csv")):
+        with file.open(newline="", encoding="utf-8") as opened:
+            yield from csv.reader(opened)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_number_of_a_table_stands_in_the_files_beside_the_page(path):
+    cells = {cell for row in rows_beside(path) for cell in row}
+    for row in tables_of(path.read_text(encoding="utf-8")):
+        for cell in row[1:]:
+            if re.search(r"\d", cell):
+                assert cell.replace("\\|", "|") in cells, (path.name, row, cell)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_page_links_each_of_its_files_and_is_short(path):
+    page = path.read_text(encoding="utf-8")
+    files = {f"{path.stem}/{file.name}" for file in path.with_suffix("").glob("*.csv")}
+    assert files
+    assert set(re.findall(r"\]\(([^)]+\.csv)\)", page)) == files
+    assert len(page.split()) <= 800
+
+
+def test_tables_of_the_same_columns_share_a_file_that_says_which_is_which(tmp_path):
+    one, two = (Table(f"{panel}: AP; tuples of 3", ["method", "tau"], [["mv", tau]]) for panel, tau in
+                (("dl19", "0.7"), ("dl21", "0.8")))  # fmt: skip
+    other = Table("Figure 5(a): how many", ["n"], [["1, 2"]])
+    assert write_tables([one, other, two], tmp_path) == ["ap-tuples-of-3.csv", "figure-5-a-how-many.csv"]
+    assert (tmp_path / "ap-tuples-of-3.csv").read_text() == (
+        "table,method,tau\ndl19: AP; tuples of 3,mv,0.7\ndl21: AP; tuples of 3,mv,0.8\n"
+    )
+    assert (tmp_path / "figure-5-a-how-many.csv").read_text() == 'n\n"1, 2"\n'
+    assert file_name(["A: one two three", "A: one two four"]) == "a-one-two"
