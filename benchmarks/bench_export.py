@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-import pyarrow.parquet  # noqa: F401 - what a library takes when it is loaded is not what an export takes
+import pyarrow.parquet  # noqa: F401 - what a cache takes when it is loaded is not what an export takes
 from side_by_side import finish, promise
 from store.soak import judged, memory
 

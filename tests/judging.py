@@ -1,4 +1,4 @@
-"""Assessors who judge at random through a `Desk`, and what the tables hold afterwards."""
+"""Assessors who judge at random through a `JudgingService`, and what the tables hold afterwards."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
@@ -93,9 +93,9 @@ def small_plan(
     )
 
 
-def seeded(store: Store, clock: Callable[[], float], seed: int = 1) -> Desk:
-    """A desk whose numbers, and so whose lots, are the same in every run."""
-    return Desk(store, clock=clock, number=partial(Random(seed).getrandbits, 62))
+def seeded(store: Store, clock: Callable[[], float], seed: int = 1) -> JudgingService:
+    """A service whose numbers, and so whose lots, are the same in every run."""
+    return JudgingService(store, clock=clock, number=partial(Random(seed).getrandbits, 62))
 
 
 def created(store: Store, plan: Plan, at: float = 1_000_000_000.0) -> int:
@@ -133,30 +133,32 @@ def next_action(page: Page, rng: Random) -> Action | None:
     return None
 
 
-async def work(desk: Desk, assessor: int, rng: Random, steps: int = 1000) -> Page:
+async def work(service: JudgingService, assessor: int, rng: Random, steps: int = 1000) -> Page:
     """Go on until there is nothing to do; the last page."""
-    return await _going_on(desk, assessor, rng, steps, lambda page: False)
+    return await _going_on(service, assessor, rng, steps, lambda page: False)
 
 
-async def until(desk: Desk, assessor: int, wanted: type, rng: Random, steps: int = 1000) -> Page:
+async def until(service: JudgingService, assessor: int, wanted: type, rng: Random, steps: int = 1000) -> Page:
     """Go on until a page of this kind comes."""
-    page = await _going_on(desk, assessor, rng, steps, lambda page: isinstance(page.view, wanted))
+    page = await _going_on(service, assessor, rng, steps, lambda page: isinstance(page.view, wanted))
     assert isinstance(page.view, wanted), page.view
     return page
 
 
-async def _going_on(desk: Desk, assessor: int, rng: Random, steps: int, enough: Callable[[Page], bool]) -> Page:
-    page = await desk.page(assessor)
+async def _going_on(
+    service: JudgingService, assessor: int, rng: Random, steps: int, enough: Callable[[Page], bool]
+) -> Page:
+    page = await service.page(assessor)
     for _ in range(steps):
         action = next_action(page, rng)
         if enough(page) or action is None:
             break
         try:
-            receipt = await desk.act(assessor, action, shown=page.shown, key=page.key)
+            receipt = await service.act(assessor, action, shown=page.shown, key=page.key)
         except Refusal as refusal:
             if refusal.code not in ("stale", "ended", "excluded"):
                 raise
-            page = await desk.page(assessor)  # somebody else removed a document, or the owner took the unit away
+            page = await service.page(assessor)  # somebody else removed a document, or the owner took the unit away
             continue
         assert receipt.page is not None
         waited, page = isinstance(page.view, NoneLeftView), receipt.page

@@ -118,13 +118,13 @@ def test_who_hurries_over_one_document_fails():
     rows = crowd_of(("u1", "h", 6), ("u1", "n", 3), ("u2", "h", 6), ("u2", "n", 5), ("u3", "h", 3), ("u3", "n", 2))
     columns = rows.to_frame().to_dict("list") | {"seconds": [20, 30, 19.9, 60, float("nan"), 25]}
     judgments = Judgments.from_frame(columns, scales={"*": "magnitude"})
-    found = unit_checks(judgments, HN, least_seconds=20)
+    found = unit_checks(judgments, HN, min_seconds=20)
     assert found.unhurried.tolist() == [True, False, True]  # no time recorded, no fault
     assert found.to_frame()["passed"].tolist() == [True, False, True]
 
 
 def test_only_a_crowd_that_was_made_to_revise_passes_throughout(truth, crowd, checks):
-    assert unit_checks(crowd, checks, least_seconds=20).passed.all()
+    assert unit_checks(crowd, checks, min_seconds=20).passed.all()
     first = unit_checks(simulate_magnitudes(truth, 1481, checked=False, rng=3), checks)
     assert 0.02 < 1 - first.passed.mean() < 0.5
 
@@ -203,9 +203,9 @@ REFUSED = {
         "fails: unit u1 has -1; a count is 0 or more",
     ),
     "no seconds": (
-        lambda: unit_checks(ONE, HN, least_seconds=20),
+        lambda: unit_checks(ONE, HN, min_seconds=20),
         ArgumentError,
-        "least_seconds=20: the judgments have no column of seconds",
+        "min_seconds=20: the judgments have no column of seconds",
     ),
     "equal": (lambda: unit_checks(ONE, HN, equal="maybe"), ArgumentError, "equal='maybe': choose one of fails, passes"),
 }  # fmt: skip

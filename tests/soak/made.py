@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.library import Library
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.turn import Turn
+from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
 from qrowd.collect.store.sessions import open_session
@@ -89,13 +89,13 @@ def invite(connection: Connection, campaign: str, names: list[str]) -> list[Invi
 
     row = find_campaign(connection, campaign)
     assert row is not None
-    library, rng, at, people = Library(), random.SystemRandom(), time.time(), []
+    cache, rng, at, people = Cache(), random.SystemRandom(), time.time(), []
     for name in names:
         number = rng.getrandbits(62)
         data = {"name": name, "provider": "link", "external_id": name, "identified": "link"}
-        turn = Turn(connection, library, row.id, at, lambda: rng.getrandbits(62))
-        turn.welcome(number, Event("arrived", {**data, "seed": rng.getrandbits(62), "about": {}}))
-        turn.finish()
+        transaction = Transaction(connection, cache, row.id, at, lambda: rng.getrandbits(62))
+        transaction.welcome(number, Event("arrived", {**data, "seed": rng.getrandbits(62), "about": {}}))
+        transaction.finish()
         token, _ = open_session(connection, "assessor", number, at)
         people.append(Invited(number, campaign, f"qrowd={token}"))
     return people

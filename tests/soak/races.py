@@ -1,4 +1,4 @@
-"""Many workers at one desk, all at once, for places that are too few, while time flies and the owner interferes.
+"""Many workers at one service, all at once, for places that are too few, while time flies and the owner interferes.
 
 python -m soak.races sqlite|postgresql [WORKERS] [ACTIONS]
 """
@@ -14,8 +14,8 @@ from contextlib import ExitStack
 
 from sqlalchemy import text
 
-from qrowd.collect.campaigns.desk import Desk
-from qrowd.collect.campaigns.office import Office
+from qrowd.collect.campaigns.admin import CampaignAdmin
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.events import (
     Action,
     Consent,
@@ -95,19 +95,25 @@ def _action(view: View, rng: random.Random) -> Action | None:
 
 
 async def _work(
-    desk: Desk, campaign: str, name: str, actions: int, rng: random.Random, seen: Counter[str], done: asyncio.Queue[str]
+    service: JudgingService,
+    campaign: str,
+    name: str,
+    actions: int,
+    rng: random.Random,
+    seen: Counter[str],
+    done: asyncio.Queue[str],
 ) -> None:
-    who = await desk.arrive(campaign, "link", name)
+    who = await service.arrive(campaign, "link", name)
     left = actions
     while left > 0:
-        page = await desk.page(who)
+        page = await service.page(who)
         action = _action(page.view, rng)
         if action is None:
             return
         # The same form twice at once, as an impatient finger does; now and then under the same key.
         keys = {page.key, page.key if rng.random() < 0.5 else page.key + "again"} if rng.random() < 0.2 else {page.key}
         told = await asyncio.gather(
-            *(desk.act(who, action, shown=page.shown, key=key) for key in keys), return_exceptions=True
+            *(service.act(who, action, shown=page.shown, key=key) for key in keys), return_exceptions=True
         )
         for one in told:
             if isinstance(one, Refusal):
@@ -127,7 +133,7 @@ async def _work(
 
 
 async def _interfere(
-    office: Office, clock: Clock, rng: random.Random, done: asyncio.Queue[str], seen: Counter[str]
+    admin: CampaignAdmin, clock: Clock, rng: random.Random, done: asyncio.Queue[str], seen: Counter[str]
 ) -> None:
     """After every so many actions: time passes, so that leases end; assessors are excluded, reinstated and reset."""
     n, known = 0, set[tuple[str, str]]()
@@ -143,28 +149,30 @@ async def _interfere(
             clock.now += rng.choice((30.0, LEASE / 2, LEASE + 1))
         if n % 25 == 0:
             out.append(rng.choice(sorted(known)))
-            await office.exclude(*out[-1], "a bad day")
+            await admin.exclude(*out[-1], "a bad day")
             seen["excluded"] += 1
         if n % 60 == 0:
-            seen["lost by others meanwhile"] += await office.reinstate(*out.pop(rng.randrange(len(out))))
+            seen["lost by others meanwhile"] += await admin.reinstate(*out.pop(rng.randrange(len(out))))
             seen["reinstated"] += 1
         if n % 90 == 0:
-            await office.reset(*rng.choice(sorted(known)))
+            await admin.reset(*rng.choice(sorted(known)))
         if n % 150 == 0:
-            await office.steer(campaign, "pause")
-            await office.steer(campaign, "resume")
+            await admin.set_status(campaign, "paused")
+            await admin.set_status(campaign, "running")
 
 
 async def race(stores: list[Store], workers: int, actions: int) -> Counter[str]:
-    """Workers over several desks, each with its own memory; what was seen."""
+    """Workers over several services, each with its own memory; what was seen."""
     clock, rng, seen = Clock(), random.Random(3), Counter[str]()
-    desks = [Desk(store, clock=clock) for store in stores]
+    services = [JudgingService(store, clock=clock) for store in stores]
     done: asyncio.Queue[str] = asyncio.Queue()
-    office = Office(stores[0], clock=clock)
-    interfering = asyncio.gather(*(_interfere(office, clock, rng, done, seen) for _ in range(4)))
+    admin = CampaignAdmin(stores[0], clock=clock)
+    interfering = asyncio.gather(*(_interfere(admin, clock, rng, done, seen) for _ in range(4)))
     await asyncio.gather(
         *(
-            _work(desks[i % len(desks)], NAMES[i % 5], f"{NAMES[i % 5]}-{i}", actions, random.Random(i), seen, done)
+            _work(
+                services[i % len(services)], NAMES[i % 5], f"{NAMES[i % 5]}-{i}", actions, random.Random(i), seen, done
+            )
             for i in range(workers)
         )
     )
@@ -174,10 +182,10 @@ async def race(stores: list[Store], workers: int, actions: int) -> Counter[str]:
     return seen
 
 
-def run(url: str, *, workers: int, actions: int, desks: int = 1) -> tuple[Counter[str], list[str]]:
+def run(url: str, *, workers: int, actions: int, services: int = 1) -> tuple[Counter[str], list[str]]:
     """What was seen, and what is wrong afterwards."""
     with ExitStack() as stack:
-        stores = [stack.enter_context(open_store(url)) for _ in range(desks)]
+        stores = [stack.enter_context(open_store(url)) for _ in range(services)]
         stores[0].write(lambda connection: made.create(connection, plans()))
         seen = asyncio.run(race(stores, workers, actions))
         kinds = "select kind, count(*) from event group by kind"
@@ -188,11 +196,11 @@ def run(url: str, *, workers: int, actions: int, desks: int = 1) -> tuple[Counte
 
 def main(which: str, workers: int = 200, actions: int = 60) -> int:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        url, desks = f"sqlite:///{folder}/judgments.db", 1
+        url, services = f"sqlite:///{folder}/judgments.db", 1
         if which == "postgresql":
-            url, desks = stack.enter_context(postgres_server()).database(), 2
-        seen, wrong = run(url, workers=workers, actions=actions, desks=desks)
-    print(f"{which}: {workers} workers, {desks} desks: {dict(seen)}; wrong: {len(wrong)}")
+            url, services = stack.enter_context(postgres_server()).database(), 2
+        seen, wrong = run(url, workers=workers, actions=actions, services=services)
+    print(f"{which}: {workers} workers, {services} services: {dict(seen)}; wrong: {len(wrong)}")
     print("\n".join(wrong[:20]))
     return int(bool(wrong))
 

@@ -86,8 +86,8 @@ def export(
     from qrowd import files
 
     with server_extra():
+        from qrowd.collect.campaigns.admin import find
         from qrowd.collect.campaigns.exports import export_rows, kinds_of
-        from qrowd.collect.campaigns.office import find
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find(connection, name).protocol)[0]
         pieces = export_rows(connection, name, kind, form, everything=everything)
@@ -153,7 +153,7 @@ def invite(
     import time
 
     with server_extra():
-        from qrowd.collect.campaigns.office import find
+        from qrowd.collect.campaigns.admin import find
         from qrowd.collect.store.accounts import invite as make_link
     with open_campaigns(database, write=True) as store:
         tokens = store.write(
@@ -165,19 +165,19 @@ def invite(
         typer.echo(f"{assessor}\t{base_url.rstrip('/')}/join/{token}")
 
 
-@campaign.command()
-def steer(
+@campaign.command("set-status")
+def set_status(
     name: Name,
-    step: Annotated[str, typer.Argument(help="pause | resume | stop")],
+    status: Annotated[str, typer.Argument(help="running | paused | stopped")],
     database: Database = DATABASE,
 ) -> None:
-    """Pause, resume or stop a campaign."""
+    """Let a campaign run, pause or stop."""
     import asyncio
 
     with server_extra():
-        from qrowd.collect.campaigns.office import Office
+        from qrowd.collect.campaigns.admin import CampaignAdmin
     with open_campaigns(database, write=True) as store:
-        typer.echo(f"{name} is {asyncio.run(Office(store).steer(name, step))}")
+        typer.echo(f"{name} is {asyncio.run(CampaignAdmin(store).set_status(name, status))}")
 
 
 @campaign.command()

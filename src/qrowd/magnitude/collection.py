@@ -198,14 +198,14 @@ class UnitChecks:
     """Which units pass the checks; every array is (units,).
 
     ordered : H has the higher magnitude (check c).
-    unhurried : no document took less than `least_seconds` (check d); all True where that was not asked.
+    unhurried : no document took less than `min_seconds` (check d); all True where that was not asked.
     """
 
     units: Units
     ordered: NDArray[np.bool_]
     unhurried: NDArray[np.bool_]
     equal: Equal
-    least_seconds: float | None
+    min_seconds: float | None
 
     @property
     def passed(self) -> NDArray[np.bool_]:
@@ -228,7 +228,7 @@ def unit_checks(
     checks: Checks,
     *,
     equal: Equal = "fails",
-    least_seconds: float | None = None,
+    min_seconds: float | None = None,
     by: By = "unit",
 ) -> UnitChecks:
     """Which units give the check document H more than N and, if asked, enough time to every document (section 3.2.5).
@@ -236,12 +236,12 @@ def unit_checks(
     Parameters
     ----------
     equal : whether equal magnitudes of H and N fail (section 3.2.5) or pass (section 3.2.4).
-    least_seconds : the paper's is 20; a judgment without a recorded time passes.
+    min_seconds : the paper's is 20; a judgment without a recorded time passes.
 
     Raises
     ------
     ArgumentError
-        least_seconds without a column of seconds; check documents that are not named.
+        min_seconds without a column of seconds; check documents that are not named.
     InputError
         A unit without its check documents.
     """
@@ -251,11 +251,11 @@ def unit_checks(
     high, low = check_magnitudes(units, checks)
     ordered = high > low if equal == "fails" else high >= low
     unhurried = np.ones(len(units), bool)
-    if least_seconds is not None:
+    if min_seconds is not None:
         if judgments.seconds is None:
-            raise ArgumentError(f"least_seconds={least_seconds!r}: the judgments have no column of seconds")
-        unhurried = units.lowest(np.where(np.isnan(judgments.seconds), np.inf, judgments.seconds)) >= least_seconds
-    return UnitChecks(units, ordered, unhurried, equal, least_seconds)
+            raise ArgumentError(f"min_seconds={min_seconds!r}: the judgments have no column of seconds")
+        unhurried = units.lowest(np.where(np.isnan(judgments.seconds), np.inf, judgments.seconds)) >= min_seconds
+    return UnitChecks(units, ordered, unhurried, equal, min_seconds)
 
 
 def _often(units: Units, times: Counts, name: str) -> Rows:

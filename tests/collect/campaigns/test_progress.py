@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from collect.web.owner.estate import Clock, Desk, Estate, estate, judge, small_plan
-from qrowd.collect.campaigns.office import Office
+from collect.web.owner.estate import Clock, Estate, JudgingService, estate, judge, small_plan
+from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.progress import HOUR, progress
 from qrowd.collect.store import export
 from qrowd.collect.store.materials import find_campaign
@@ -106,7 +106,7 @@ def test_an_end_is_foretold_from_the_pace_and_only_where_there_is_one(filled: Es
 
 def test_a_campaign_that_is_paused_or_unknown_has_no_end(tmp_path: Path) -> None:
     with estate(tmp_path) as made:
-        asyncio.run(Office(made.store, clock=made.clock).steer("small", "pause"))
+        asyncio.run(CampaignAdmin(made.store, clock=made.clock).set_status("small", "paused"))
         p = made.store.read(lambda c: progress(c, "small", made.clock()))
         assert (p.status, p.ends) == ("paused", None)
         with pytest.raises(ArgumentError, match="there is no campaign 'smal'; there are small"):
@@ -126,8 +126,8 @@ def test_a_new_campaign_has_done_nothing_and_every_answer_moves_it(tmp_path: Pat
         assert all((t.least, t.most) == (0, 0) for t in p.topics)
 
         async def some() -> None:
-            desk = Desk(store, clock=clock)
-            await judge(desk, clock, await desk.arrive(plan.name, "link", "ann"), random.Random(2), 3)
+            service = JudgingService(store, clock=clock)
+            await judge(service, clock, await service.arrive(plan.name, "link", "ann"), random.Random(2), 3)
 
         asyncio.run(some())
         p = store.read(lambda c: progress(c, plan.name, clock()))

@@ -1,4 +1,4 @@
-"""Quality against counts made the slow way, and against the library asked directly."""
+"""Quality against counts made the slow way, and against the cache asked directly."""
 
 import asyncio
 from collections import Counter
@@ -13,7 +13,7 @@ from sqlalchemy import select
 from collect.web.owner.estate import Estate, estate
 from qrowd.agreement import assessor_profiles, krippendorff_alpha
 from qrowd.collect.campaigns import collected
-from qrowd.collect.campaigns.office import Office
+from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.quality import Quality, quality
 from qrowd.collect.store import events
 from qrowd.collect.store.materials import find_campaign
@@ -108,11 +108,11 @@ def test_agreement_on_preferences_weighs_every_shared_pair_alike(filled: Estate)
 
 def test_an_exclusion_takes_an_assessor_out_of_the_agreement_and_reinstating_brings_them_back(tmp_path: Path) -> None:
     with estate(tmp_path) as made:
-        office = Office(made.store, clock=made.clock)
+        admin = CampaignAdmin(made.store, clock=made.clock)
         before = made.store.read(lambda c: quality(c, "small", bootstrap=0))
-        asyncio.run(office.exclude("small", "ann", "tired"))
+        asyncio.run(admin.exclude("small", "ann", "tired"))
         without = made.store.read(lambda c: quality(c, "small", bootstrap=0))
-        asyncio.run(office.reinstate("small", "ann"))
+        asyncio.run(admin.reinstate("small", "ann"))
         again = made.store.read(lambda c: quality(c, "small", bootstrap=0))
         assert before.alpha is not None
         assert again.alpha is not None

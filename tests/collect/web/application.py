@@ -73,9 +73,9 @@ class Running:
         """What happened, in order; of these kinds, where some are named."""
         return sorted((e for e in self.rows(schema.event) if not kinds or e.kind in kinds), key=lambda e: int(e.id))
 
-    def steer(self, step: str) -> None:
-        """`pause`, `resume` or `stop` it."""
-        self.application.ask("steer", self.plan.name, step)
+    def set_status(self, status: str) -> None:
+        """Let it run, pause or stop."""
+        self.application.ask("set_status", self.plan.name, status)
 
     def exclude(self, name: str) -> None:
         self.application.ask("exclude", self.plan.name, name)
@@ -234,9 +234,9 @@ def application(folder: Path) -> Iterator[Application]:
 
 def deeds(store: Store) -> dict[str, Callable[..., Any]]:
     """What can be asked for, by name."""
+    from qrowd.collect.campaigns.admin import CampaignAdmin
     from qrowd.collect.campaigns.creation import create_campaign
-    from qrowd.collect.campaigns.desk import Desk
-    from qrowd.collect.campaigns.office import Office
+    from qrowd.collect.campaigns.judging import JudgingService
     from qrowd.collect.store.accounts import invite
 
     def campaign(table: dict[str, Any]) -> int:
@@ -253,16 +253,16 @@ def deeds(store: Store) -> dict[str, Callable[..., Any]]:
         store.write(lambda connection: connection.execute(gone).rowcount)
 
     async def come(campaign: str, name: str) -> None:
-        desk = Desk(store)
-        await desk.act(await desk.arrive(campaign, "link", name), GoOn())
+        service = JudgingService(store)
+        await service.act(await service.arrive(campaign, "link", name), GoOn())
 
     return {
         "campaign": campaign,
         "invite": link,
         "lapse": lapse,
         "bring": lambda campaign, name: asyncio.run(come(campaign, name)),
-        "steer": lambda campaign, step: asyncio.run(Office(store).steer(campaign, step)),
-        "exclude": lambda campaign, name: asyncio.run(Office(store).exclude(campaign, name, "for a test")),
+        "set_status": lambda campaign, status: asyncio.run(CampaignAdmin(store).set_status(campaign, status)),
+        "exclude": lambda campaign, name: asyncio.run(CampaignAdmin(store).exclude(campaign, name, "for a test")),
     }
 
 

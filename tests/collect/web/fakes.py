@@ -1,4 +1,4 @@
-"""A desk without a database of its own, drawings that only repeat what they are given, and a browser."""
+"""A service without a database of its own, drawings that only repeat what they are given, and a browser."""
 
 import asyncio
 import html
@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 from sqlalchemy import insert
 
 from qrowd.collect.campaigns.pages import Page, Receipt
-from qrowd.collect.campaigns.visits import Visit
+from qrowd.collect.campaigns.submissions import Submission
 from qrowd.collect.protocols.events import Action, Refusal
 from qrowd.collect.protocols.views import ConsentView, DocumentView, View
 from qrowd.collect.store.accounts import invite
@@ -97,17 +97,17 @@ class FakeDesk:
         name: str | None = None,
         identified: str = "link",
         about: dict[str, Any] | None = None,
-        visit: str = "",
+        submission: str = "",
     ) -> int:
         self.arrived.append((campaign, provider, external_id, identified, about))
         number = await self.store.write_async(
             lambda c: add_assessor(c, campaign, provider, external_id, name or external_id, identified)
         )
-        self.taken[number] = {**self.taken.get(number, {}), visit: "completed"}
+        self.taken[number] = {**self.taken.get(number, {}), submission: "completed"}
         return int(number)
 
-    async def visits(self, assessor_id: int) -> tuple[Visit, ...]:
-        return tuple(Visit(name, outcome) for name, outcome in self.taken.get(assessor_id, {}).items())
+    async def submissions(self, assessor_id: int) -> tuple[Submission, ...]:
+        return tuple(Submission(name, outcome) for name, outcome in self.taken.get(assessor_id, {}).items())
 
 
 def add_assessor(
@@ -252,7 +252,7 @@ class World:
 
     store: Any
     clock: Clock
-    desk: FakeDesk
+    service: FakeDesk
     app: Any
     links: dict[str, str]
 
@@ -296,8 +296,8 @@ def world(folder: Path, *, drawing: Any = None, **changes: Any) -> Iterator[Worl
     content, links = template()
     (folder / "judgments.db").write_bytes(content)
     with open_store(folder / "judgments.db") as store:
-        desk = FakeDesk(store, clock)
+        service = FakeDesk(store, clock)
         environ = {"PROLIFIC_HOOK": "hook key", "PANEL_KEY": "panel key"}
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": environ, **changes})
-        app = make_app(desk, store, settings=settings, pages=drawing or FakeDrawing(), clock=clock)
-        yield World(store, clock, desk, app, links)
+        app = make_app(service, store, settings=settings, pages=drawing or FakeDrawing(), clock=clock)
+        yield World(store, clock, service, app, links)

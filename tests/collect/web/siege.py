@@ -25,7 +25,7 @@ import uvicorn
 
 from collect.web.fakes import BASE, NOW, SECRET, Answer, Browser, Clock
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.events import Consent, Judge, Prefer
@@ -85,7 +85,7 @@ def template() -> tuple[bytes, dict[str, str]]:
             def number() -> int:
                 return chance.getrandbits(62)
 
-            asyncio.run(others(Desk(store, clock=Clock(), number=number)))
+            asyncio.run(others(JudgingService(store, clock=Clock(), number=number)))
         with closing(sqlite3.connect(path)) as plain:
             plain.execute("pragma wal_checkpoint(truncate)")
         return path.read_bytes(), links
@@ -124,19 +124,19 @@ def fill(connection: Any) -> dict[str, str]:
     return links
 
 
-async def others(desk: Desk) -> None:
+async def others(service: JudgingService) -> None:
     """Somebody else has judged already."""
     for name in PLACES:
-        who = await desk.arrive(name, "link", "ZZother", name="ZZother")
+        who = await service.arrive(name, "link", "ZZother", name="ZZother")
         for _ in range(12):
-            page = await desk.page(who)
+            page = await service.page(who)
             view = page.view
             if isinstance(view, ConsentView):
-                await desk.act(who, Consent(True), shown=page.shown)
+                await service.act(who, Consent(True), shown=page.shown)
             elif isinstance(view, DocumentView):
-                await desk.act(who, Judge(view.position, "1", "ZZreason"), shown=page.shown)
+                await service.act(who, Judge(view.position, "1", "ZZreason"), shown=page.shown)
             elif isinstance(view, PairView):
-                await desk.act(who, Prefer(view.pair, "left"), shown=page.shown)
+                await service.act(who, Prefer(view.pair, "left"), shown=page.shown)
 
 
 @dataclass
@@ -145,7 +145,7 @@ class Fort:
 
     store: Any
     clock: Clock
-    desk: Desk
+    service: JudgingService
     app: Any
     links: dict[str, str]
     base: str = BASE
@@ -286,13 +286,13 @@ def fort(folder: Path, **changes: Any) -> Iterator[Fort]:
     (folder / "judgments.db").write_bytes(content)
     clock = Clock(NOW + 1000)
     with open_store(folder / "judgments.db") as store:
-        desk = Desk(store, clock=clock)
+        service = JudgingService(store, clock=clock)
         environ = {"PROLIFIC_HOOK": "hook key"}
         given = {"base_url": BASE, "secret": SECRET, "environ": environ, "judgments_per_minute": 1000, **changes}
         settings = ServerSettings(**given)
         routes, large = [*owner.ROUTES, *api.ROUTES], {**owner.LARGE, **api.LARGE}
-        app = make_app(desk, store, settings=settings, routes=routes, large=large, clock=clock)
-        yield Fort(store, clock, desk, app, links, given["base_url"])
+        app = make_app(service, store, settings=settings, routes=routes, large=large, clock=clock)
+        yield Fort(store, clock, service, app, links, given["base_url"])
 
 
 def everything(answer: Answer) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from starlette.routing import Route
 
 from collect.web.fakes import SECRET, World, world
-from qrowd.collect.campaigns.desk import NobodyError
+from qrowd.collect.campaigns.judging import NotFoundError
 from qrowd.collect.protocols.events import GoOn, Judge, Refusal
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View
 from qrowd.collect.store.errors import StoreBusyError, StoreFullError, StoreUnknownError
@@ -32,7 +32,7 @@ def test_an_answer_reaches_the_desk_and_leads_to_the_page(served: World) -> None
     ann = served.browser("ann")
     answer = ann.post("/c/one/act", {**JUDGE, "csrf": served.token(ann), "active": "3.5"})
     assert (answer.status, answer.header("location")) == (303, "/c/one")
-    assert served.desk.acts == [(1, Judge(0, "40", "names both", 3.5), "s1", "k")]
+    assert served.service.acts == [(1, Judge(0, "40", "names both", 3.5), "s1", "k")]
 
 
 def test_the_script_gets_the_next_main_and_nothing_around_it(served: World) -> None:
@@ -47,7 +47,7 @@ def test_a_form_sent_twice_is_answered_as_the_first_time(served: World) -> None:
     form = {**JUDGE, "csrf": served.token(ann)}
     first, second = ann.post("/c/one/act", form), ann.post("/c/one/act", form)
     assert (first.status, first.header("location")) == (second.status, second.header("location"))
-    assert len(served.desk.acts) == 1
+    assert len(served.service.acts) == 1
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_refused_comes_back_with_the_reason_and_what_was_typed(
 ) -> None:
     ann = served.browser("ann")
     form = {**JUDGE, "text": "forty", "csrf": served.token(ann)}
-    served.desk.error = error
+    served.service.error = error
     page = ann.post("/c/one/act", form)
     assert (page.status, page.header("retry-after")) == (status, retry)
     assert (page.field("typed-text"), page.field("typed-reason")) == ("forty", "names both")
@@ -85,15 +85,15 @@ def test_what_is_refused_comes_back_with_the_reason_and_what_was_typed(
 def test_an_answer_that_was_not_saved_keeps_its_key_so_that_sending_it_again_does_nothing_twice(served: World) -> None:
     ann = served.browser("ann")
     form = {**JUDGE, "csrf": served.token(ann)}
-    served.desk.error = StoreUnknownError("lost")
+    served.service.error = StoreUnknownError("lost")
     assert ann.post("/c/one/act", form).field("key") == "k"
-    served.desk.error = Refusal("changed", "Already used.")
+    served.service.error = Refusal("changed", "Already used.")
     assert ann.post("/c/one/act", form).field("key") != "k"
 
 
 def test_words_for_another_document_are_not_put_into_this_ones_box(served: World) -> None:
     ann = served.browser("ann")
-    served.desk.error = Refusal("stale", "This is not the current page.")
+    served.service.error = Refusal("stale", "This is not the current page.")
     page = ann.post("/c/one/act", {**JUDGE, "position": "1", "csrf": served.token(ann)})
     assert page.status == 409
     assert "typed-text" not in page.text
@@ -105,7 +105,7 @@ def test_an_error_nobody_foresaw_is_logged_under_the_reference_that_is_shown(
     ann = served.browser("ann")
     token = served.token(ann)
     for error in (RuntimeError("boom"), QrowdError("boom")):
-        served.desk.error = error
+        served.service.error = error
         with caplog.at_level(logging.ERROR, "qrowd.collect.web"):
             answer = ann.post("/c/one/act", {**JUDGE, "csrf": token})
         assert (answer.status, answer.header("cache-control")) == (500, "no-store")
@@ -134,7 +134,7 @@ def test_a_draft_is_kept(served: World) -> None:
     ann = served.browser("ann")
     form = {"csrf": served.token(ann), "shown": "s1", "position": "1", "text": "4", "reason": "be\r\ncause"}
     assert ann.post("/c/one/draft", form).status == 204
-    assert served.desk.drafts == [(1, "s1", 1, "4", "be\ncause")]
+    assert served.service.drafts == [(1, "s1", 1, "4", "be\ncause")]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -152,7 +152,7 @@ def test_nobody_gets_into_a_campaign_that_is_not_theirs(
         answer = browser.post(path, {**JUDGE, "csrf": token})
         status = status if path != "/c/one" else 405
     assert answer.status == status
-    assert (served.desk.acts, served.desk.drafts) == ([], [])
+    assert (served.service.acts, served.service.drafts) == ([], [])
 
 
 def test_a_campaign_that_is_not_theirs_looks_like_one_that_is_not_there(served: World) -> None:
@@ -165,18 +165,18 @@ def test_an_assessor_acts_for_nobody_else(served: World) -> None:
     ann, bob = served.browser("ann"), served.browser("bob")
     ann.post("/c/one/act", {"do": "go_on", "csrf": served.token(ann)})
     bob.post("/c/one/act", {"do": "go_on", "csrf": served.token(bob), "assessor": "1", "assessor_id": "1"})
-    assert [(who, action) for who, action, _, _ in served.desk.acts] == [(1, GoOn()), (2, GoOn())]
+    assert [(who, action) for who, action, _, _ in served.service.acts] == [(1, GoOn()), (2, GoOn())]
 
 
 def test_an_invitation_needs_a_press_and_brings_the_same_assessor_back(served: World) -> None:
     browser = served.browser()
     path = f"/join/{served.links['ann']}"
     assert browser.get(path).status == 200
-    assert served.desk.arrived == []
+    assert served.service.arrived == []
     assert browser.get("/c/one").status == 403
     for _ in range(2):
         assert browser.post(path, {"csrf": browser.get(path).field("csrf")}).header("location") == "/c/one"
-    assert served.desk.arrived[0] == ("one", "link", "ann", "link", None)
+    assert served.service.arrived[0] == ("one", "link", "ann", "link", None)
     assert len(served.store.read(lambda c: c.execute(select(assessor_table)).all())) == 1
 
 
@@ -205,7 +205,7 @@ def test_after_logging_out_the_old_cookie_is_worth_nothing(served: World) -> Non
 )
 def test_whoever_came_by_an_invitation_takes_back_a_code_of_their_own(served: World, view: View, paid: bool) -> None:
     ann = served.browser("ann")
-    served.desk.views[1] = view
+    served.service.views[1] = view
     page = ann.get("/c/one")
     assert page.field("link") == ""
     assert page.field("code") == (payment_code(SECRET, "one", 1) if paid else "")
@@ -214,7 +214,7 @@ def test_whoever_came_by_an_invitation_takes_back_a_code_of_their_own(served: Wo
 def test_a_campaign_that_has_gone_meanwhile_is_not_found(served: World) -> None:
     ann = served.browser("ann")
     token = served.token(ann)
-    served.desk.error = NobodyError("there is no assessor 1")
+    served.service.error = NotFoundError("there is no assessor 1")
     assert ann.post("/c/one/act", {"do": "go_on", "csrf": token}).status == 404
 
 

@@ -599,15 +599,15 @@ def test_an_answer_after_the_lease_was_lost_is_kept_and_another_set_is_offered(a
 def test_a_paused_campaign_waits_and_a_stopped_one_says_goodbye(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
-    campaign.steer("pause")
+    campaign.set_status("paused")
     fill(tab)
     click(tab, "Save and continue")
     expect(tab.locator("h1")).to_have_text("The campaign is paused")
     assert judged(campaign) == ["40"]
-    campaign.steer("resume")
+    campaign.set_status("running")
     after(tab, tab.get_by_role("link", name="Check again").click)
     expect(tab.locator(".progress")).to_contain_text("Document 2 of 3")
-    campaign.steer("stop")
+    campaign.set_status("stopped")
     fill(tab)
     click(tab, "Save and continue")
     expect(tab.locator("h1")).to_have_text("The campaign has ended")

@@ -12,7 +12,7 @@ import pytest
 
 from collect.web.fakes import Browser
 from collect.web.siege import CODES, PLACES, PROVIDERS, Fort, N, Walker, everything, fort
-from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.events import Consent
 from qrowd.collect.protocols.protocol import Material, Question
 from qrowd.collect.protocols.registry import PROTOCOLS
@@ -263,12 +263,12 @@ def test_the_better_document_is_as_often_on_the_left(place: Fort) -> None:
 
 async def draw_sides(place: Fort) -> None:
     chance = Random(11)
-    desk = Desk(place.store, clock=place.clock, number=lambda: chance.getrandbits(62))
+    service = JudgingService(place.store, clock=place.clock, number=lambda: chance.getrandbits(62))
     left, firsts = 0, []
     for i in range(100):
-        who = await desk.arrive("pairs", "link", f"side{i}")
-        view = (await desk.page(who)).view
-        receipt = await desk.act(who, Consent(True))
+        who = await service.arrive("pairs", "link", f"side{i}")
+        view = (await service.page(who)).view
+        receipt = await service.act(who, Consent(True))
         assert receipt.page is not None
         view = receipt.page.view
         assert isinstance(view, PairView)

@@ -44,7 +44,7 @@ def good_token(served: World, browser: Browser, path: str) -> str:
     if kind == "join":
         return browser.get(path).field("csrf")
     if path.endswith(("act", "draft")):
-        worker = server.desk.arrive("one", "mturk", "W1")
+        worker = server.service.arrive("one", "mturk", "W1")
         import asyncio
 
         return str(server.ticket("mturk", {"w": asyncio.run(worker), "a": {"turkSubmitTo": "https://www.mturk.com"}}))
@@ -115,7 +115,7 @@ def test_every_form_from_elsewhere_is_refused(served: World, origin: str, header
     for path in posts(served):
         form = {**FORM, "csrf": good_token(served, ann, path)}
         assert ann.post(path, form, headers, origin=origin).status == 403, path
-    assert served.desk.acts == []
+    assert served.service.acts == []
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ def test_either_header_is_enough_to_know_our_own(served: World, origin: str, hea
 
 def test_no_get_changes_anything(served: World) -> None:
     ann = served.browser("ann")
-    before = len(served.desk.arrived)
+    before = len(served.service.arrived)
     for route in served.app.routes:
         ann.get(f"{filled(served, route.path)}?do=go_on&id=x&csrf={served.token(ann)}")
-    assert (served.desk.acts, served.desk.drafts, len(served.desk.arrived)) == ([], [], before)
+    assert (served.service.acts, served.service.drafts, len(served.service.arrived)) == ([], [], before)
 
 
 # ---- hosts, bodies, headers
@@ -168,7 +168,7 @@ def test_a_body_that_is_too_long_is_refused_whatever_it_says_of_its_length(serve
 
 def test_every_answer_carries_the_headers(served: World) -> None:
     ann = served.browser("ann")
-    served.desk.error = RuntimeError("boom")
+    served.service.error = RuntimeError("boom")
     broken = ann.post("/c/one/act", {"do": "go_on", "csrf": served.token(ann)})
     assert broken.status == 500
     answers = [ann.get("/c/one"), ann.get("/none"), ann.get("/health"), ann.get("/c/one", {"host": "x"}), broken]

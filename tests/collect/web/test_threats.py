@@ -1,4 +1,4 @@
-"""The threat table, row by row, against the real application: its store, desk, drawing, owner's pages and API."""
+"""The threat table, row by row, against the real application: its store, service, drawing, owner's pages and API."""
 
 import asyncio
 import csv
@@ -24,8 +24,8 @@ from starlette.routing import Route
 from collect.web.fakes import BASE, Answer, Browser
 from collect.web.payloads import PAYLOADS
 from collect.web.siege import CODES, Fort, Walker, everything, fort, listening
+from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.office import Office
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.rebuild import rebuild
 from qrowd.collect.protocols.events import Refusal
@@ -321,7 +321,7 @@ def test_everybody_gets_into_what_is_theirs_and_nothing_else(place: Fort, actor:
     if actor in ("assessor", "excluded"):
         walker = place.walker("sizes", who="ann").come()
         if actor == "excluded":
-            asyncio.run(Office(place.store, clock=place.clock).exclude("sizes", "ann", "a robot"))
+            asyncio.run(CampaignAdmin(place.store, clock=place.clock).exclude("sizes", "ann", "a robot"))
     elif actor == "other campaign":
         walker = place.walker("stars", who="ann").come()
     browser = walker.browser if walker else place.owner() if actor == "owner" else Browser(place.app)
@@ -360,7 +360,7 @@ def test_nobody_answers_in_anothers_unit(place: Fort) -> None:
 def test_an_excluded_assessor_is_told_so_and_can_do_nothing(place: Fort) -> None:
     walker = place.walker("stars", "panel", "eve").come().walk(until="document")
     fields = {name: walker.value(name) for name in ("csrf", "shown", "key", "position")}
-    asyncio.run(Office(place.store, clock=place.clock).exclude("stars", "eve", "a robot"))
+    asyncio.run(CampaignAdmin(place.store, clock=place.clock).exclude("stars", "eve", "a robot"))
     assert walker.browser.post("/c/stars/act", {**fields, "do": "judge", "text": "1"}).status == 422
     walker.get("/c/stars")
     assert walker.view == "excluded"
@@ -785,7 +785,7 @@ def test_a_unit_is_submitted_for_one_assignment_only_however_often_the_page_is_o
     worker.come()
     assert (submits(worker.page), worker.view) == (None, "noneleft")
     assert "Everything here has been given out" in worker.page.text
-    assert [one["visit"] for one in told(place, "returned")] == ["3B"]
+    assert [one["submission"] for one in told(place, "returned")] == ["3B"]
     worker.changes = {"assignmentId": "3A"}
     assert submits(worker.get(worker.door)) == "3A"  # the first is still good for what was done under it
     worker.changes = {"assignmentId": "3B"}
@@ -855,13 +855,13 @@ def test_a_page_on_mturk_opens_only_for_the_worker_and_the_assignment_that_came_
 
 
 def test_nobody_takes_the_task_without_end(place: Fort) -> None:
-    desk = place.desk
+    service = place.service
 
     async def often() -> None:
         for i in range(100):
-            await desk.arrive("stars", "mturk", "W1", identified="url", visit=f"3{i}")
+            await service.arrive("stars", "mturk", "W1", identified="url", submission=f"3{i}")
         with pytest.raises(Refusal, match="too often"):
-            await desk.arrive("stars", "mturk", "W1", identified="url", visit="3more")
+            await service.arrive("stars", "mturk", "W1", identified="url", submission="3more")
 
     asyncio.run(often())
     assert len(told(place, "returned")) == 99
@@ -884,12 +884,12 @@ def test_a_second_submission_on_prolific_needs_work_of_its_own(place: Fort) -> N
 def test_a_key_of_a_form_cannot_be_mistaken_for_a_visit(place: Fort) -> None:
     walker = place.walker("stars", "panel", "x").come()
     number = place.store.read(lambda c: max(c.scalars(select(event.c.assessor_id).where(event.c.kind == "arrived"))))
-    from qrowd.collect.campaigns.visits import key_of, takings
+    from qrowd.collect.campaigns.submissions import records_of, submission_key
 
-    form = {"do": "consent", "agreed": "1", "csrf": walker.value("csrf"), "key": key_of(number, 0)}
+    form = {"do": "consent", "agreed": "1", "csrf": walker.value("csrf"), "key": submission_key(number, 0)}
     assert walker.browser.post("/c/stars/act", form).status == 303
-    assert place.store.read(lambda c: takings(c, number)) == []
-    assert place.store.read(lambda c: events.by_key(c, key_of(number, 0))) is None
+    assert place.store.read(lambda c: records_of(c, number)) == []
+    assert place.store.read(lambda c: events.by_key(c, submission_key(number, 0))) is None
 
 
 # ======================================================================== secrets

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from collect.web.fakes import Answer, Browser
 from collect.web.payloads import PAYLOADS
 from collect.web.siege import listening, template
+from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.office import Office
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
@@ -111,7 +111,7 @@ def test_no_payload_does_anything_in_a_browser_on_any_page(tmp_path: Path, brows
                     break
         assert len(seen) >= len(PAYLOADS) - 8  # some answers to a question look alike; those topics are screened out
         reason = "\n".join(PAYLOADS)
-        ASIDE.submit(lambda: asyncio.run(Office(place.store).exclude("hostile", walker.who, reason))).result()
+        ASIDE.submit(lambda: asyncio.run(CampaignAdmin(place.store).exclude("hostile", walker.who, reason))).result()
         become(ASIDE.submit(place.owner).result())
         campaign = place.store.read(lambda c: find_campaign(c, "hostile"))
         assert campaign is not None

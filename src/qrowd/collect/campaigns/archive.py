@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.admin import find
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
-from qrowd.collect.campaigns.office import find
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.campaigns.rebuild import rebuild
 from qrowd.collect.store import assessors, events, materials

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, select
 
-from qrowd.collect.campaigns.office import find
+from qrowd.collect.campaigns.admin import find
 from qrowd.collect.store.schema import (
     COMPLETED,
     OPEN,

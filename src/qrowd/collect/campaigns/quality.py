@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
-from qrowd.agreement.alpha import Alpha, AlphaBy, krippendorff_alpha
+from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import assessor_profiles
 from qrowd.collect.campaigns import collected
-from qrowd.collect.campaigns.office import find
+from qrowd.collect.campaigns.admin import find
 from qrowd.collect.protocols import journey
 from qrowd.collect.store import assessors
 from qrowd.collect.store.assessors import AssessorRow
@@ -89,7 +89,7 @@ class Quality:
     protocol: str
     assessors: tuple[AssessorQuality, ...]
     alpha: Alpha | None
-    by_topic: AlphaBy | None
+    by_topic: Alphas | None
     pairs_alike: float | None
     fast_below: float | None
     why_not: str = ""

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
-from qrowd.collect.campaigns.library import Library
-from qrowd.collect.campaigns.standing import NOTHING, TABLES, Held, Person, differences
-from qrowd.collect.campaigns.turn import hold_pair, new_assignment, newcomer
+from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.projection import NOTHING, TABLES, AssessorState, AssignmentState, differences
+from qrowd.collect.campaigns.transaction import hold_pair, new_assignment, newcomer
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import answers, assessors, assignments, events, materials
 from qrowd.collect.store.assignments import Slot
@@ -30,10 +30,10 @@ def rebuild(connection: Connection, name: str) -> int:
     row = materials.find_campaign(connection, name)
     if row is None:
         raise ArgumentError(f"there is no campaign {name!r}; qrowd campaign status lists them")
-    library = Library()
-    settings = library.settings(connection, row.id)
-    people: dict[int, Person] = {}
-    held: dict[int, Held] = {}
+    cache = Cache()
+    settings = cache.settings(connection, row.id)
+    people: dict[int, AssessorState] = {}
+    assignment: dict[int, AssignmentState] = {}
     status, n = "running", 0
     for one in events.of_campaign(connection, row.id):
         n += 1
@@ -46,22 +46,22 @@ def rebuild(connection: Connection, name: str) -> int:
         if one.kind == "arrived":
             people[one.assessor_id] = newcomer(settings, row.id, one.assessor_id, event, one.time)
         elif one.assignment_id is not None and one.kind not in ("assigned", "unit_left"):
-            held[one.assignment_id] = held[one.assignment_id].after(settings, event, one.time)
+            assignment[one.assignment_id] = assignment[one.assignment_id].after(settings, event, one.time)
         else:
-            person = people[one.assessor_id].after(settings, event, one.time, one.assignment_id)
-            people[one.assessor_id] = person
+            assessor = people[one.assessor_id].after(settings, event, one.time, one.assignment_id)
+            people[one.assessor_id] = assessor
             if one.kind == "assigned" and one.assignment_id is not None and one.unit_id is not None:
                 place = Slot(one.unit_id, int(one.data["slot"]), int(one.data["topic"]))
                 seed = int(one.data["seed"])
-                held[one.assignment_id] = library.beginning(
-                    connection, new_assignment(settings, person.row, one.assignment_id, place, seed, one.time)
+                assignment[one.assignment_id] = cache.beginning(
+                    connection, new_assignment(settings, assessor.row, one.assignment_id, place, seed, one.time)
                 )
     _clear(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)
-    assessors.add_assessors(connection, *(person.row for person in people.values()))
-    assignments.add_assignments(connection, [work.row for work in held.values()])
+    assessors.add_assessors(connection, *(assessor.row for assessor in people.values()))
+    assignments.add_assignments(connection, [work.row for work in assignment.values()])
     written: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for work in held.values():
+    for work in assignment.values():
         for table, rows, _ in differences(work.row, NOTHING, work.answers()):
             written[table.name] += rows
         hold_pair(connection, settings, work)

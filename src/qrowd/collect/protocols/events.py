@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Le, MaxLen
 
 from qrowd.errors import QrowdError
 
 Side = Literal["left", "right"]
 Choice = Literal["left", "right", "duplicates"]
+MAX_TEXT, MAX_REASON = 200, 2000  # characters
+Place = Annotated[int, Ge(0), Le(10**9 - 1)]
+Rating = Annotated[int, Ge(1), Le(5)]
+Text = Annotated[str, MaxLen(MAX_TEXT)]
+Reason = Annotated[str, MaxLen(MAX_REASON)]
+Seconds = Annotated[float, Ge(0), Le(1e7)]
 
 
 @dataclass(frozen=True)
@@ -57,8 +65,8 @@ class Consent:
 class JudgeLine:
     """The number for a practice line; `line` counts from 0 in the order shown, `text` is as typed."""
 
-    line: int
-    text: str
+    line: Place
+    text: Text
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ class GoOn:
 class Reply:
     """To the question about the topic; `option` counts from 0 in the order shown."""
 
-    option: int
+    option: Place
 
 
 @dataclass(frozen=True)
@@ -81,59 +89,59 @@ class Judge:
     active : seconds during which the page was in front, as the browser says; None where it does not.
     """
 
-    position: int
-    text: str
-    reason: str = ""
-    active: float | None = None
+    position: Place
+    text: Text
+    reason: Reason = ""
+    active: Seconds | None = None
 
 
 @dataclass(frozen=True)
 class Postpone:
     """Judge this document later."""
 
-    position: int
+    position: Place
 
 
 @dataclass(frozen=True)
 class CannotTell:
     """No judgment of this document is possible, and why."""
 
-    position: int
-    reason: str = ""
-    active: float | None = None
+    position: Place
+    reason: Reason = ""
+    active: Seconds | None = None
 
 
 @dataclass(frozen=True)
 class GoTo:
     """Look at another document of the unit; one step back is `GoTo(position - 1)`."""
 
-    position: int
+    position: Place
 
 
 @dataclass(frozen=True)
 class Prefer:
     """Which document of a pair is better; `pair` is the number the page showed."""
 
-    pair: int
+    pair: Place
     choice: Choice
     definitely: bool = False
-    active: float | None = None
+    active: Seconds | None = None
 
 
 @dataclass(frozen=True)
 class MarkBad:
     """Remove one document of the pair from all further pairs."""
 
-    pair: int
+    pair: Place
     side: Side
-    active: float | None = None
+    active: Seconds | None = None
 
 
 @dataclass(frozen=True)
 class Undo:
     """Take the last judgment or Bad mark back; `pair` is the number of the pair now shown."""
 
-    pair: int
+    pair: Place
 
 
 @dataclass(frozen=True)
@@ -145,11 +153,26 @@ class LookUp:
 class Rate:
     """Afterwards: how sure, and how well the topic was understood, 1 to 5 each."""
 
-    confidence: int
-    understanding: int
-    comment: str = ""
+    confidence: Rating
+    understanding: Rating
+    comment: Reason = ""
 
 
 Action = (
     Consent | JudgeLine | GoOn | Reply | Judge | Postpone | CannotTell | GoTo | Prefer | MarkBad | Undo | LookUp | Rate
 )
+ACTIONS: dict[str, type] = {  # by the name that forms and programs use
+    "consent": Consent,
+    "line": JudgeLine,
+    "go_on": GoOn,
+    "reply": Reply,
+    "judge": Judge,
+    "postpone": Postpone,
+    "cannot_tell": CannotTell,
+    "go_to": GoTo,
+    "prefer": Prefer,
+    "bad": MarkBad,
+    "undo": Undo,
+    "look_up": LookUp,
+    "rate": Rate,
+}

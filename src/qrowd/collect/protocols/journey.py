@@ -38,7 +38,7 @@ from qrowd.model.chance import Chance
 
 Stage = Literal["consent", "lines", "feedback", "working", "declined", "practice_failed"]
 Ended = Literal["completed", "failed", "screened_out"]
-Standing = Literal[
+AssessorStatus = Literal[
     "arrived",
     "consented",
     "practised",
@@ -196,7 +196,7 @@ def has_worked(journey: Journey) -> bool:
     return journey.completed > 0
 
 
-def status(journey: Journey, unit: View | None = None) -> Standing:
+def status(journey: Journey, unit: View | None = None) -> AssessorStatus:
     """Where the assessor stands, in one word.
 
     unit : what the unit under way shows, if there is one.

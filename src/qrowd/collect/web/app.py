@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
 
-from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
 from qrowd.collect.web import assessor, drawing
 from qrowd.collect.web.crowd import mturk, panel, prolific
@@ -31,7 +31,7 @@ YEAR = 365 * 86400  # seconds
 
 
 def make_app(
-    desk: Desk,
+    service: JudgingService,
     store: Store,
     *,
     settings: ServerSettings,
@@ -40,12 +40,12 @@ def make_app(
     large: Mapping[str, int] | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Starlette:
-    """The application over a desk and the store it works on.
+    """The application over a service and the store it works on.
 
     pages : what draws. routes : of further modules (owners, programs).
     large : for paths that begin so, how many bytes a body may have; 64 KB elsewhere. clock : seconds since 1970.
     """
-    server = Server(desk, store, pages, settings, clock)
+    server = Server(service, store, pages, settings, clock)
 
     def failed(scope: Scope, reference: str) -> Response:
         return told(server, Request(scope), unforeseen(reference))

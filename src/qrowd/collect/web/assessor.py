@@ -83,7 +83,7 @@ async def shown(
 
     form : what was sent, whose words and key are kept where the page still asks for them.
     """
-    page = await dressed(server, who, page or await server.desk.page(who.assessor), way.about)
+    page = await dressed(server, who, page or await server.service.page(who.assessor), way.about)
     refusal, typed, status, headers = None, None, 200, dict(way.headers)
     if problem is not None:
         status, headers = problem.status, {**headers, **problem.headers}
@@ -126,12 +126,12 @@ async def act(request: Request) -> Response:
 
 
 async def taken(request: Request, server: Server, who: Who, way: Way, form: Form) -> Response:
-    """Hand the action to the desk; answer with what comes next, or with why not."""
+    """Hand the action to the service; answer with what comes next, or with why not."""
     try:
         within(server.judging.take(who.assessor))
         action = action_of(form)
         key, place = token_of(form, "key"), token_of(form, "shown")
-        receipt = await server.desk.act(who.assessor, action, shown=place, key=key)
+        receipt = await server.service.act(who.assessor, action, shown=place, key=key)
     except QrowdError as error:
         problem = problem_of(error)
         if wants_data(request) or problem.status not in KEPT:
@@ -149,7 +149,7 @@ async def draft(request: Request) -> Response:
 
 
 async def drafted(server: Server, who: Who, form: Form) -> Response:
-    """Hand what is typed to the desk."""
+    """Hand what is typed to the service."""
     within(server.drafting.take(who.assessor))
     position = form.get("position", "")
     if not (position.isascii() and position.isdigit() and len(position) < 10):
@@ -157,7 +157,7 @@ async def drafted(server: Server, who: Who, form: Form) -> Response:
     text, reason = form.get("text", ""), form.get("reason", "")
     if len(text) > MAX_TEXT or len(reason) > MAX_REASON:
         raise Problem(422, "long", "This is too long to be kept.", field="text" if len(text) > MAX_TEXT else "reason")
-    await server.desk.save_draft(who.assessor, token_of(form, "shown"), int(position), text, reason)
+    await server.service.save_draft(who.assessor, token_of(form, "shown"), int(position), text, reason)
     return Response(status_code=204)
 
 
@@ -190,7 +190,7 @@ async def join(request: Request) -> Response:
         raise forged()
     invitation = await invited(server, token)
     name = invitation.name
-    assessor = await server.desk.arrive(invitation.campaign, "link", name, name=name, identified="link")
+    assessor = await server.service.arrive(invitation.campaign, "link", name, name=name, identified="link")
     response = RedirectResponse(f"/c/{quote(invitation.campaign)}", 303)
     await server.begin(request, response, ASSESSOR, assessor)
     return response

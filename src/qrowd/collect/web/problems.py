@@ -18,7 +18,7 @@ from secrets import token_hex
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from qrowd.collect.campaigns.desk import NobodyError
+from qrowd.collect.campaigns.judging import NotFoundError
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.store.accounts import TooManyAttemptsError
 from qrowd.collect.store.errors import StoreError, StoreFullError, StoreUnknownError
@@ -85,7 +85,7 @@ def problem_of(error: QrowdError) -> Problem:
         return Problem(409 if error.code in STALE else 422, error.code, error.message, field=error.field)
     if isinstance(error, TooManyAttemptsError):
         return Problem(429, "attempts", f"There were {error}.", retry_after=int(error.retry_after) + 1)
-    if isinstance(error, NobodyError):
+    if isinstance(error, NotFoundError):
         return missing()
     reference = token_hex(4).upper()
     log.error("%s: %s, reference %s", type(error).__name__, error, reference, exc_info=error)

@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.sessions import purge
@@ -75,7 +75,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
         judgments_per_minute=serving.per_minute,
     )
     app = make_app(
-        Desk(store),
+        JudgingService(store),
         store,
         settings=settings,
         routes=[*owner.ROUTES, *api.ROUTES],

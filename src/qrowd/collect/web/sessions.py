@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.assessors import find_assessor, find_identity
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.errors import StoreError
@@ -52,7 +52,7 @@ class Who:
 class Server:
     """All that routes share; at `request.app.state.server`."""
 
-    desk: Desk
+    service: JudgingService
     store: Store
     drawing: Any  # the module qrowd.collect.web.drawing, or what stands in for it
     settings: ServerSettings

@@ -265,8 +265,8 @@ def test_a_key_that_is_revoked_is_worth_nothing_at_once(served: World) -> None:
 
 
 def test_programs_speak_for_nobody_who_came_by_another_door(served: World) -> None:
-    desk = served.app.state.server.desk
-    number = served.run(desk.arrive("stars", "link", "ann"))
+    service = served.app.state.server.service
+    number = served.run(service.arrive("stars", "link", "ann"))
     path = f"{PREFIX}/campaigns/stars/assessors"
     assert ask(served, "GET", f"{path}/{number:x}/page").status_code == 404
     assert ask(served, "POST", f"{path}/{number:x}/act", json={"do": "consent", "agreed": True}).status_code == 404

@@ -1,4 +1,4 @@
-"""A server over a real store and desk, with one small campaign per protocol and keys of three kinds."""
+"""A server over a real store and service, with one small campaign per protocol and keys of three kinds."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from collect.web.api.client import Client, Json
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.desk import Desk
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.store.accounts import find_api_key, make_api_key, revoke_api_key
 from qrowd.collect.store.engine import open_store
@@ -106,9 +106,9 @@ def world(folder: Path) -> Iterator[World]:
     (folder / "judgments.db").write_bytes(content)
     clock, numbers = Clock(), Random(5)
     with open_store(folder / "judgments.db") as store, asyncio.Runner() as runner:
-        desk = Desk(store, clock=clock, number=lambda: numbers.getrandbits(62))
+        service = JudgingService(store, clock=clock, number=lambda: numbers.getrandbits(62))
         settings = ServerSettings(base_url=BASE, secret=SECRET)
-        app = make_app(desk, store, settings=settings, routes=[*ROUTES], large=LARGE, clock=clock)
+        app = make_app(service, store, settings=settings, routes=[*ROUTES], large=LARGE, clock=clock)
         yield World(store, app, keys, runner)
 
 

@@ -43,7 +43,7 @@ def test_a_preview_is_frozen_and_writes_nothing(served: World) -> None:
     assert page.status == 200
     assert page.field("notice") == "This is a preview. Accept the HIT to begin."
     assert page.field("csrf") == ""
-    assert (assessors(served), served.desk.arrived) == (0, [])
+    assert (assessors(served), served.service.arrived) == (0, [])
 
 
 def test_a_whole_task_works_without_any_cookie(served: World) -> None:
@@ -54,7 +54,7 @@ def test_a_whole_task_works_without_any_cookie(served: World) -> None:
             "/mturk/one/act", {"do": "go_on", "csrf": page.field("csrf"), "key": page.field("key")}
         )
         assert page.status == 200
-    assert [action for _, action, _, _ in served.desk.acts] == [GoOn(), GoOn()]
+    assert [action for _, action, _, _ in served.service.acts] == [GoOn(), GoOn()]
     draft = {"csrf": page.field("csrf"), "position": "0", "text": "4"}
     assert Browser(served.app).post("/mturk/one/draft", draft).status == 204
     assert frame(served).field("view") == "DocumentView"  # a reload of the frame goes on, without another press
@@ -62,7 +62,7 @@ def test_a_whole_task_works_without_any_cookie(served: World) -> None:
 
 def test_the_form_at_the_end_is_shown_on_every_return_and_goes_to_mturk(served: World) -> None:
     accept(served)
-    served.desk.views[1] = EndView("completed")
+    served.service.views[1] = EndView("completed")
     for _ in range(3):
         end = frame(served)
         link = urlsplit(end.field("link"))
@@ -85,7 +85,7 @@ def test_the_real_drawing_makes_a_form_that_posts_to_mturk(tmp_path: Path) -> No
                 "a": {**APPENDED, "turkSubmitTo": "https://www.mturk.com"},
             },
         )
-        made.desk.views[1] = EndView("completed")
+        made.service.views[1] = EndView("completed")
         end = Browser(made.app).post("/mturk/one", {"csrf": token})
         assert '<form method="post" action="https://www.mturk.com/mturk/externalSubmit"' in end.text
         assert end.field("assignmentId") == "3ASSIGN"

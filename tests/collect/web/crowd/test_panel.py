@@ -29,8 +29,8 @@ def test_an_id_comes_in_and_goes_out_in_the_link(served: World) -> None:
     browser = served.browser()
     page = browser.get("/panel/one?id=a%26b%3D%2F1")
     assert browser.post("/panel/one", {"csrf": page.field("csrf")}).header("location") == "/c/one"
-    assert served.desk.arrived == [("one", "panel", "a&b=/1", "url", {})]
-    served.desk.views[1] = EndView("completed")
+    assert served.service.arrived == [("one", "panel", "a&b=/1", "url", {})]
+    served.service.views[1] = EndView("completed")
     end = browser.get("/c/one")
     assert end.field("link") == "https://panel.test/done?who=a%26b%3D%2F1&code=P1"
     assert end.field("code") == "P1"
@@ -41,7 +41,7 @@ def test_the_parameter_has_the_name_the_campaign_gives_it(served: World) -> None
     assert served.browser().get("/panel/one?id=x").status == 400
     browser = served.browser()
     browser.post("/panel/one", {"csrf": browser.get("/panel/one?worker=x").field("csrf")})
-    served.desk.views[1] = EndView("completed")
+    served.service.views[1] = EndView("completed")
     assert (browser.get("/c/one").field("link"), browser.get("/c/one").field("code")) == ("", "P1")
 
 
@@ -55,7 +55,7 @@ def test_a_signed_id_is_known_to_come_from_the_panel(served: World) -> None:
     good = sign_id("panel key", "one", "w1")
     browser = served.browser()
     browser.post("/panel/one", {"csrf": browser.get(f"/panel/one?id=w1&signature={good.upper()}").field("csrf")})
-    assert served.desk.arrived == [("one", "panel", "w1", "signed", {})]
+    assert served.service.arrived == [("one", "panel", "w1", "signed", {})]
     bad = ["", "x", "%C3%A9", good[:-1], sign_id("panel key", "one", "w2"), sign_id("panel key", "two", "w1")]
     for signature in [*bad, sign_id("", "one", "w1")]:
         assert served.browser().get(f"/panel/one?id=w1&signature={signature}").status == 403
@@ -71,4 +71,4 @@ def test_the_button_of_one_platform_opens_no_other(served: World) -> None:
     token = browser.get("/panel/one?id=x").field("csrf")
     for path in ("/p/one", "/mturk/one", "/panel/two", f"/join/{served.links['ann']}"):
         assert browser.post(path, {"csrf": token}).status == 403
-    assert served.desk.arrived == []
+    assert served.service.arrived == []

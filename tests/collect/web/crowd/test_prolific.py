@@ -52,9 +52,9 @@ def come(browser: Browser, query: str = QUERY) -> Answer:
 def test_a_visit_writes_nothing_and_a_press_begins(served: World) -> None:
     browser = served.browser()
     assert browser.get(f"/p/one?{QUERY}").status == 200
-    assert served.desk.arrived == []
+    assert served.service.arrived == []
     assert come(browser).header("location") == "/c/one"
-    assert served.desk.arrived == [
+    assert served.service.arrived == [
         ("one", "prolific", PID, "url", {"study": STUDY, "submission": SESSION}),
     ]
     assert browser.get(f"/p/one?{QUERY}").header("location") == "/c/one"
@@ -109,7 +109,7 @@ def test_the_code_is_given_at_the_end_and_says_how_it_ended(served: World, view:
     come(browser)
     before = browser.get("/c/one")
     assert all(secret not in before.text for secret in ("CDONE", "CFAIL", "COUT", "prolific"))
-    served.desk.views[1] = view
+    served.service.views[1] = view
     page = browser.get("/c/one")
     assert page.field("code") == code
     assert page.field("link") == (f"https://app.prolific.com/submissions/complete?cc={code}" if code else "")
@@ -158,13 +158,13 @@ JWKS_HTTPS = "https://prolific.test/jwks.json"
 @pytest.mark.parametrize("audience", ["judge.test", "https://judge.test/p/one", ["x.test", "https://judge.test"]])
 def test_a_signed_link_is_known_to_be_theirs(served: World, published: Published, audience: Any) -> None:
     come(served.browser(), f"{QUERY}&prolific_token={signed(aud=audience)}")
-    assert served.desk.arrived[0][3] == "signed"
+    assert served.service.arrived[0][3] == "signed"
 
 
 def test_a_key_on_a_curve_signs_as_well(served: World, published: Published) -> None:
     published.keys["k2"] = public(EC, "ES256", "k2")
     come(served.browser(), f"{QUERY}&prolific_token={signed(EC, 'ES256', 'k2')}")
-    assert served.desk.arrived[0][3] == "signed"
+    assert served.service.arrived[0][3] == "signed"
 
 
 def tampered() -> str:

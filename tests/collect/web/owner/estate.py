@@ -18,10 +18,10 @@ import uvicorn
 
 from collect.web.fakes import BASE, NOW, SECRET, Browser, Clock
 from judging import seeded
+from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
-from qrowd.collect.campaigns.desk import Desk
-from qrowd.collect.campaigns.office import Office
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.events import (
     Action,
@@ -111,31 +111,31 @@ def likely(view: View, rng: random.Random, clock: Clock) -> Action | None:
     return None
 
 
-async def judge(desk: Desk, clock: Clock, assessor: int, rng: random.Random, steps: int = 10_000) -> None:
+async def judge(service: JudgingService, clock: Clock, assessor: int, rng: random.Random, steps: int = 10_000) -> None:
     """An assessor works for so many steps, or until there is nothing left."""
     for _ in range(steps):
-        page = await desk.page(assessor)
+        page = await service.page(assessor)
         action = likely(page.view, rng, clock)
         if action is None:
             return
         try:
-            await desk.act(assessor, action, shown=page.shown, key=page.key)
+            await service.act(assessor, action, shown=page.shown, key=page.key)
         except Refusal:
             continue
 
 
 async def fill(store: Any, clock: Clock, *, demo: bool) -> None:
     """Campaigns with assessors who have judged; among them somebody excluded, somebody away, somebody half-way."""
-    desk, rng, office = seeded(store, clock), random.Random(1), Office(store, clock=clock)
+    service, rng, admin = seeded(store, clock), random.Random(1), CampaignAdmin(store, clock=clock)
     plans = [small_plan(), *(demo_plans(min_seconds=5.0) if demo else [])]
     for plan in plans:
         store.write(lambda c, plan=plan: create_campaign(c, plan, clock.now))
     for plan in plans:
-        people = [await desk.arrive(plan.name, "link", name) for name in ("ann", "bob", "cleo", "dora/x")]
-        people.append(await desk.arrive(plan.name, "prolific", HOSTILE, identified="url"))
+        people = [await service.arrive(plan.name, "link", name) for name in ("ann", "bob", "cleo", "dora/x")]
+        people.append(await service.arrive(plan.name, "prolific", HOSTILE, identified="url"))
         for i, one in enumerate(people):
-            await judge(desk, clock, one, rng, 12 if i == 3 else 300 if demo else 10_000)
-        await office.exclude(plan.name, "cleo", f"always the same {HOSTILE}")
+            await judge(service, clock, one, rng, 12 if i == 3 else 300 if demo else 10_000)
+        await admin.exclude(plan.name, "cleo", f"always the same {HOSTILE}")
         clock.now += 60
     store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD), clock.now))
 
@@ -161,7 +161,7 @@ class Estate:
 
     store: Any
     clock: Clock
-    desk: Desk
+    service: JudgingService
     app: Any
     address: str = ""
 
@@ -197,10 +197,10 @@ def estate(folder: Path, *, demo: bool = False, **changes: Any) -> Iterator[Esta
     (folder / "judgments.db").write_bytes(content)
     clock = Clock(now + 40)
     with open_store(folder / "judgments.db") as store:
-        desk = seeded(store, clock, seed=2)
+        service = seeded(store, clock, seed=2)
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": {}, **changes})
         yield Estate(
-            store, clock, desk, make_app(desk, store, settings=settings, routes=ROUTES, large=LARGE, clock=clock)
+            store, clock, service, make_app(service, store, settings=settings, routes=ROUTES, large=LARGE, clock=clock)
         )
 
 

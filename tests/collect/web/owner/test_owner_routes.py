@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from collect.web.fakes import BASE, SECRET, Browser
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
-from qrowd.collect.campaigns.office import Office
+from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.store.accounts import find_api_key, find_invitation
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.store.schema import metadata, slot
@@ -234,7 +234,7 @@ def test_pausing_resuming_and_stopping_show_at_once(made: Estate) -> None:
 def test_progress_is_counted_once_in_two_seconds(made: Estate) -> None:
     owner = made.owner()
     first = owner.get("/owner/c/small/live").text
-    asyncio.run(Office(made.store, clock=made.clock).exclude("small", "ann", "behind the owner's back"))
+    asyncio.run(CampaignAdmin(made.store, clock=made.clock).exclude("small", "ann", "behind the owner's back"))
     assert owner.get("/owner/c/small/live").text == first
     made.clock.now += 3600
     assert owner.get("/owner/c/small/live").text != first
@@ -414,10 +414,10 @@ def test_what_a_format_cannot_hold_is_told_before_a_file_begins(made: Estate) ->
 
 
 async def _name_with_blank(made: Estate) -> None:
-    await Office(made.store, clock=made.clock).exclude("small", "bob", "to free a slot")
+    await CampaignAdmin(made.store, clock=made.clock).exclude("small", "bob", "to free a slot")
     assert made.store.read(lambda c: c.scalar(select(func.count()).where(slot.c.assignment_id.is_(None)))) > 0
-    who = await made.desk.arrive("small", "link", "two words")
-    await judge(made.desk, made.clock, who, random.Random(3))
+    who = await made.service.arrive("small", "link", "two words")
+    await judge(made.service, made.clock, who, random.Random(3))
 
 
 def test_a_key_is_shown_once_and_worthless_after_it_is_revoked(made: Estate) -> None:

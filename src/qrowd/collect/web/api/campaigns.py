@@ -13,10 +13,10 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.responses import JSONResponse, Response
 
+from qrowd.collect.campaigns.admin import STEPS, CampaignAdmin
 from qrowd.collect.campaigns.archive import read_archive
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.crowd import KEYS as CROWD_KEYS
-from qrowd.collect.campaigns.office import STEPS, Office
 from qrowd.collect.campaigns.plan_tables import HEAD, plan_from_table
 from qrowd.collect.campaigns.progress import Progress, TopicProgress, progress
 from qrowd.collect.protocols.protocol import Question
@@ -144,8 +144,8 @@ def _lines(connection: Connection, file: IO[bytes]) -> Iterator[bytes]:
 async def steered(step: str, caller: Caller, query: dict[str, Any]) -> Response:
     """Pause, resume or stop."""
     await read_nothing(caller.request)
-    office = Office(caller.server.store, clock=caller.server.clock)
-    return JSONResponse({"status": await office.steer(caller.campaign.name, step)})
+    admin = CampaignAdmin(caller.server.store, clock=caller.server.clock)
+    return JSONResponse({"status": await admin.set_status(caller.campaign.name, STEPS[step])})
 
 
 # ---- as operations

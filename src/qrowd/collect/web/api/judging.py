@@ -51,7 +51,7 @@ async def arrived(caller: Caller, query: dict[str, Any]) -> Response:
     store, campaign = caller.server.store, caller.campaign
     known = await store.read_async(lambda connection: find_identity(connection, campaign.id, PROVIDER, name))
     if known is None:
-        number = await caller.server.desk.arrive(
+        number = await caller.server.service.arrive(
             campaign.name, PROVIDER, name, name=name, identified="key", about={"key": caller.key.name, **about}
         )
         found = await store.read_async(lambda connection: find_assessor(connection, number))
@@ -78,15 +78,15 @@ def _who(row: AssessorRow) -> dict[str, Any]:
 
 async def page(caller: Caller, query: dict[str, Any]) -> Response:
     """What the assessor sees now; looking changes nothing."""
-    return JSONResponse(page_table(await caller.server.desk.page(caller.assessor)))
+    return JSONResponse(page_table(await caller.server.service.page(caller.assessor)))
 
 
 async def acted(caller: Caller, query: dict[str, Any]) -> Response:
     """An action, safe on disk when this answers."""
     action, shown, key = action_of(await read_object(caller.request, ACT_LIMIT))
-    desk, number = caller.server.desk, caller.assessor
-    receipt = await desk.act(number, action, shown=shown, key=key)
-    following = receipt.page or await desk.page(number)
+    service, number = caller.server.service, caller.assessor
+    receipt = await service.act(number, action, shown=shown, key=key)
+    following = receipt.page or await service.page(number)
     return JSONResponse(receipt_table(receipt, following))
 
 

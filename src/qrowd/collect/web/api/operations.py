@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qrowd.collect.campaigns.desk import NobodyError
+from qrowd.collect.campaigns.judging import NotFoundError
 from qrowd.collect.campaigns.plan import PlanError
 from qrowd.collect.web.api.bodies import JSON
 from qrowd.collect.web.api.keys import Caller, caller_of
@@ -60,7 +60,7 @@ class Operation:
         caller = await caller_of(request)
         try:
             return await self.do(caller, read_query(request, self.query))
-        except NobodyError:  # gone meanwhile
+        except NotFoundError:  # gone meanwhile
             raise Problem(404, "missing", "There is no such campaign or assessor.") from None
         except PlanError as error:
             raise Problem(422, "invalid", str(error), field=".".join(map(str, error.about))[:200]) from None

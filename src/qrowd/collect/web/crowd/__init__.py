@@ -25,12 +25,12 @@ from qrowd.collect.web.sessions import ASSESSOR, Server, Who, server_of
 
 PROLIFIC_COMPLETE = "https://app.prolific.com/submissions/complete"
 PATHS = {"prolific": "p", "panel": "panel", "mturk": "mturk"}
-VISITS = {"prolific": "submission", "mturk": "assignmentId"}  # what is said of a visit that pays once
+SUBMISSIONS = {"prolific": "submission", "mturk": "assignmentId"}  # what is said of a submission that pays once
 
 
-def visit_of(provider: str, about: Mapping[str, str]) -> str:
+def submission_of(provider: str, about: Mapping[str, str]) -> str:
     """What a platform calls this taking of the task; "" where it has no such thing."""
-    return about.get(VISITS.get(provider, ""), "")
+    return about.get(SUBMISSIONS.get(provider, ""), "")
 
 
 # ---- coming in
@@ -62,8 +62,8 @@ async def welcome(
     server = server_of(request)
     who = await server.who_or_nobody(request)
     if who and identified != "signed" and (who.campaign, who.provider, who.external) == (row.name, provider, external):
-        visit = visit_of(provider, about or {})
-        if not visit or [one.name for one in await server.desk.visits(who.assessor)][-1:] == [visit]:
+        submission = submission_of(provider, about or {})
+        if not submission or [one.name for one in await server.service.submissions(who.assessor)][-1:] == [submission]:
             return RedirectResponse(f"/c/{quote(row.name)}", 303)
     said = {"c": row.name, "p": provider, "x": external, "i": identified, "a": dict(about or {})}
     action = f"/{PATHS[provider]}/{quote(row.name)}"
@@ -79,9 +79,9 @@ async def arriving(request: Request, provider: str) -> tuple[int, dict[str, Any]
     if (said["c"], said["p"]) != (request.path_params["campaign"], provider):
         raise forged()
     await platform_of(server, said["c"], provider)  # it may have been closed meanwhile
-    visit = visit_of(provider, said["a"])
-    assessor = await server.desk.arrive(
-        said["c"], provider, said["x"], identified=said["i"], about=said["a"], visit=visit
+    submission = submission_of(provider, said["a"])
+    assessor = await server.service.arrive(
+        said["c"], provider, said["x"], identified=said["i"], about=said["a"], submission=submission
     )
     if said["i"] == "signed":
         server.forget(ASSESSOR, assessor)
@@ -116,7 +116,7 @@ def completion(
 ) -> tuple[str | None, str | None]:
     """The link and the code for an outcome; None for what there is not.
 
-    about : what MTurk said of this visit; unused for others.
+    about : what MTurk said of this submission; unused for others.
 
     >>> completion("prolific", {"codes": {"completed": "C1"}}, "completed", "5f", {})
     ('https://app.prolific.com/submissions/complete?cc=C1', 'C1')
@@ -137,7 +137,7 @@ def completion(
 async def dressed(server: Server, who: Who, page: Page, about: Mapping[str, str]) -> Page:
     """The page with the way back to the platform, where there is one and it is time.
 
-    Nobody is paid twice for one unit: a visit under which nothing was done leads nowhere.
+    Nobody is paid twice for one unit: a submission under which nothing was done leads nowhere.
     """
     outcome = outcome_of(page.view)
     if outcome is None or page.link or page.code:
@@ -149,7 +149,7 @@ async def dressed(server: Server, who: Who, page: Page, about: Mapping[str, str]
     table = crowd_of(row.settings.get("crowd") or {}).get(who.provider)
     if table is None:
         return page
-    if who.provider in VISITS and not await earned(server, who, about):
+    if who.provider in SUBMISSIONS and not await earned(server, who, about):
         another = isinstance(page.view, EndView) and page.view.another
         return page if another else replace(page, view=NoneLeftView(None, False))
     link, code = completion(who.provider, table, outcome, who.external, about)
@@ -157,7 +157,7 @@ async def dressed(server: Server, who: Who, page: Page, about: Mapping[str, str]
 
 
 async def earned(server: Server, who: Who, about: Mapping[str, str]) -> bool:
-    """Whether anything came to an end under this visit; under the latest, where the page does not say which it is."""
-    taken, visit = await server.desk.visits(who.assessor), visit_of(who.provider, about)
+    """Whether any unit ended under this submission, or under the latest one where the page names none."""
+    taken, submission = await server.service.submissions(who.assessor), submission_of(who.provider, about)
     outcomes = {one.name: one.outcome for one in taken}
-    return bool(taken) and outcomes.get(visit or taken[-1].name) is not None
+    return bool(taken) and outcomes.get(submission or taken[-1].name) is not None

@@ -63,7 +63,7 @@ async def arrive(request: Request) -> Response:
     row, table = await platform_of(server, request.path_params["campaign"], "mturk")
     query = query_of(request)
     if query.get("assignmentId") == NOT_ACCEPTED:
-        page = await server.desk.preview(row.name)
+        page = await server.service.preview(row.name)
         content = server.drawing.draw_page(page, csrf="", base=f"/mturk/{quote(row.name)}", notice=PREVIEW)
         return HTMLResponse(content, headers=headers_of({}))
     about = {name: query.get(name, "") for name in NAMES}
@@ -72,7 +72,7 @@ async def arrive(request: Request) -> Response:
             raise malformed(f"{name}: expected what MTurk appends to the address", name)
     about["turkSubmitTo"] = submit_to(query.get("turkSubmitTo", ""), table["sandbox"])
     assessor = await server.identity(row, "mturk", about["workerId"])
-    taken = () if assessor is None else await server.desk.visits(assessor)
+    taken = () if assessor is None else await server.service.submissions(assessor)
     if assessor is not None and taken:
         if taken[-1].name == about["assignmentId"]:
             return await framed(request, server, assessor, about)
@@ -138,7 +138,7 @@ async def framed(
         raise missing()
     way, page = way_of(server, who, about), None
     if outcome is not None:
-        page = await server.desk.page(assessor)
+        page = await server.service.page(assessor)
         page = replace(page, view=EndView(outcome), topic=None, documents={}, draft=None, shown="")
     return with_cookie(await shown(request, server, who, way, page=page), server, way)
 

@@ -20,6 +20,7 @@ from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 
+from qrowd.collect.campaigns.admin import STEPS
 from qrowd.collect.campaigns.creation import create_campaign, read_settings
 from qrowd.collect.campaigns.demo import demo_plans
 from qrowd.collect.campaigns.folder import MAX_ZIP, TOML, plan_from_zip
@@ -66,7 +67,7 @@ async def live(visit: Visit) -> Response:
 async def steer(visit: Visit, fields: Fields) -> Response:
     """Pause, resume or stop."""
     try:
-        await visit.office.steer(visit.campaign.name, fields.get("do", ""))
+        await visit.admin.set_status(visit.campaign.name, STEPS.get(step := fields.get("do", ""), step))
     except StoreError:
         raise
     except ArgumentError as error:

@@ -133,20 +133,20 @@ async def _one(visit: Visit, row: AssessorRow, *, problem: str = "", notice: str
 
 async def change(visit: Visit, fields: Fields) -> Response:
     """Exclude, reinstate, reset, or note that somebody was paid."""
-    row, office, name = await _found(visit), visit.office, visit.campaign.name
+    row, admin, name = await _found(visit), visit.admin, visit.campaign.name
     notice, reason = "", fields.get("reason", "")[:LONGEST_REASON]
     try:
         match fields.get("do", ""):
             case "exclude":
-                await office.exclude(name, row.name, reason)
+                await admin.exclude(name, row.name, reason)
             case "reinstate":
-                lost = await office.reinstate(name, row.name)
+                lost = await admin.reinstate(name, row.name)
                 if lost:
                     notice = f"Taken back; {lost} of the units had been done by others meanwhile and stay lost."
             case "reset":
-                await office.reset(name, row.name)
+                await admin.reset(name, row.name)
             case "paid":
-                await office.note(name, row.name, "paid")
+                await admin.note(name, row.name, "paid")
             case other:
                 raise ArgumentError(f"do={other!r}: choose one of exclude, reinstate, reset, paid")
     except StoreError:

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from qrowd.collect.campaigns.office import Office
+from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.store.accounts import account_name
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.sessions import Kind
@@ -66,9 +66,9 @@ class Visit:
         return figures.base_of(self.campaign.name)
 
     @property
-    def office(self) -> Office:
+    def admin(self) -> CampaignAdmin:
         """Where the campaign can be changed."""
-        return Office(self.server.store, clock=self.server.clock)
+        return CampaignAdmin(self.server.store, clock=self.server.clock)
 
     @property
     def memory(self) -> Memory:

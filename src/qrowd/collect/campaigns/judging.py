@@ -1,4 +1,4 @@
-"""The desk: where assessors are given units, hand in answers, and are told what comes next.
+"""The service: where assessors are given units, hand in answers, and are told what comes next.
 
 One answer is one transaction: find who it is and what they hold, let the protocol decide, write the events, fold them
 into the tables, extend the lease or hand out the next unit, commit. Only then is anything acknowledged. A form that is
@@ -16,13 +16,21 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import CampaignSettings
 from qrowd.collect.campaigns.crowd import KEYS
-from qrowd.collect.campaigns.library import Library
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt
-from qrowd.collect.campaigns.standing import Held, Person
-from qrowd.collect.campaigns.turn import Turn
-from qrowd.collect.campaigns.visits import MOST, NOTHING, Visit, ends_of, key_of, takings, visits_of
+from qrowd.collect.campaigns.projection import AssessorState, AssignmentState
+from qrowd.collect.campaigns.submissions import (
+    MOST,
+    NOTHING,
+    Submission,
+    outcome_counts,
+    records_of,
+    submission_key,
+    submissions_of,
+)
+from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.events import Action, Event, Refusal
 from qrowd.collect.protocols.registry import PROTOCOLS
@@ -46,24 +54,24 @@ from qrowd.errors import ArgumentError
 Clock = Callable[[], float]
 
 
-class NobodyError(ArgumentError):
+class NotFoundError(ArgumentError):
     """No such campaign, or no such assessor in it."""
 
 
-class Desk:
+class JudgingService:
     """Everything an assessor can do, over one store.
 
     clock : seconds since 1970; the server's word on time. number : makes the random numbers of new assessors and
         assignments, 62 bits each.
 
-    Several desks, in several processes, may work over one PostgreSQL store.
+    Several services, in several processes, may work over one PostgreSQL store.
     """
 
     def __init__(
         self, store: Store, *, clock: Clock = time.time, number: Callable[[], int] = lambda: secrets.randbits(62)
     ) -> None:
         self.store, self.clock, self._number = store, clock, number
-        self.library = Library()
+        self.cache = Cache()
 
     # ------------------------------------------------------------------ coming in
 
@@ -76,35 +84,35 @@ class Desk:
         name: str | None = None,
         identified: str = "link",
         about: dict[str, Any] | None = None,
-        visit: str = "",
+        submission: str = "",
     ) -> int:
         """The number of whoever comes to a campaign by a provider under an id; somebody new if that never happened.
 
         name : as exported, `external_id` unless taken. identified : how far the id can be trusted: link, url, signed
-        or key. about : anything else the provider said, for the log. visit : what the provider calls this taking of
-        the task, "" where it has no such thing; another one than before is an event `returned`.
+        or key. about : anything else the provider said, for the log. submission : the provider's name for this
+        submission, "" where it has none; another one than before is an event `returned`.
 
         Raises
         ------
-        NobodyError
+        NotFoundError
             There is no such campaign.
         Refusal
             Whom the provider once vouched for now comes without that; or they took the task too often.
         """
         at, number = self.clock(), self._number()
-        took = {"visit": visit} if visit else {}
+        took = {"submission": submission} if submission else {}
 
         def work(connection: Connection) -> int:
             row = materials.find_campaign(connection, campaign)
             if row is None:
-                raise NobodyError(f"there is no campaign {campaign!r}")
+                raise NotFoundError(f"there is no campaign {campaign!r}")
             found = assessors.find_identity(connection, row.id, provider, external_id)
-            turn = Turn(connection, self.library, row.id, at, self._number)
+            transaction = Transaction(connection, self.cache, row.id, at, self._number)
             if found is not None:
                 locked = assessors.find_assessor(connection, found.id, lock=True)
-                person = Person.read(found if locked is None else locked[0])
-                self._return(turn, person, identified, {"about": about or {}, **took})
-                turn.finish()
+                assessor = AssessorState.read(found if locked is None else locked[0])
+                self._return(transaction, assessor, identified, {"about": about or {}, **took})
+                transaction.finish()
                 return found.id
             label, tries = name or external_id, 1
             while assessors.find_named(connection, row.id, label) is not None:
@@ -112,42 +120,48 @@ class Desk:
                 label = f"{name or external_id}-{tries}"
             data = {"name": label, "provider": provider, "external_id": external_id, "identified": identified}
             begun = {}
-            if visit:
-                turn.sign(key_of(number, 0), "")
+            if submission:
+                transaction.sign(submission_key(number, 0), "")
                 begun = {**took, "ended": NOTHING}
-            turn.welcome(number, Event("arrived", {**data, "seed": self._number(), "about": about or {}, **begun}))
-            turn.finish()
+            transaction.welcome(
+                number, Event("arrived", {**data, "seed": self._number(), "about": about or {}, **begun})
+            )
+            transaction.finish()
             return number
 
         return await self.store.write_async(work)
 
-    def _return(self, turn: Turn, person: Person, identified: str, said: dict[str, Any]) -> None:
+    def _return(self, transaction: Transaction, assessor: AssessorState, identified: str, said: dict[str, Any]) -> None:
         """Somebody comes again, perhaps to take the task once more."""
-        trusted, id = person.row.identified, person.row.id
+        trusted, id = assessor.row.identified, assessor.row.id
         if trusted == "signed" and identified == "url":
             raise Refusal("unsigned", "Open the task on the platform again: this link does not show that it is yours.")
-        if (visit := said.get("visit")) is not None:
-            taken = takings(turn.connection, id)
+        if (submission := said.get("submission")) is not None:
+            taken = records_of(transaction.connection, id)
             if len(taken) >= MOST:
                 raise Refusal("often", "You have taken this task too often; there is nothing left to do here.")
-            if not taken or taken[-1]["visit"] != visit:
-                turn.sign(key_of(id, len(taken)), "")
-                ended = ends_of(turn.connection, id, person.way)
-                person = turn.tell(person, Event("returned", {**said, "identified": identified, "ended": ended}))
+            if not taken or taken[-1]["submission"] != submission:
+                transaction.sign(submission_key(id, len(taken)), "")
+                ended = outcome_counts(transaction.connection, id, assessor.journey)
+                assessor = transaction.tell(
+                    assessor, Event("returned", {**said, "identified": identified, "ended": ended})
+                )
         if trusted == "url" and identified == "signed":
-            turn.tell(person, Event("identified", {"identified": identified}))
-            sessions.close_sessions(turn.connection, "assessor", id)  # anybody may have come in by that id before
+            transaction.tell(assessor, Event("identified", {"identified": identified}))
+            sessions.close_sessions(
+                transaction.connection, "assessor", id
+            )  # anybody may have come in by that id before
 
     # ------------------------------------------------------------------ looking
 
-    async def visits(self, assessor_id: int) -> tuple[Visit, ...]:
+    async def submissions(self, assessor_id: int) -> tuple[Submission, ...]:
         """What this assessor took the task as, on the platform they come from; the last is what counts now."""
 
-        def work(connection: Connection) -> tuple[Visit, ...]:
+        def work(connection: Connection) -> tuple[Submission, ...]:
             found = assessors.find_assessor(connection, assessor_id)
             if found is None:
-                raise NobodyError(f"there is no assessor {assessor_id}")
-            return visits_of(connection, assessor_id, Person.read(found[0]).way)
+                raise NotFoundError(f"there is no assessor {assessor_id}")
+            return submissions_of(connection, assessor_id, AssessorState.read(found[0]).journey)
 
         return await self.store.read_async(work)
 
@@ -156,14 +170,14 @@ class Desk:
 
         Raises
         ------
-        NobodyError
+        NotFoundError
             There is no such assessor.
         """
         at = self.clock()
 
         def work(connection: Connection) -> Page:
-            person, status, held = self._find(connection, assessor_id)
-            return self._page(connection, person, status, held, at, with_draft=True)
+            assessor, status, assignment = self._find(connection, assessor_id)
+            return self._page(connection, assessor, status, assignment, at, with_draft=True)
 
         return await self.store.read_async(work)
 
@@ -173,8 +187,8 @@ class Desk:
         def work(connection: Connection) -> Page:
             row = materials.find_campaign(connection, campaign)
             if row is None:
-                raise NobodyError(f"there is no campaign {campaign!r}")
-            settings = self.library.settings(connection, row.id)
+                raise NotFoundError(f"there is no campaign {campaign!r}")
+            settings = self.cache.settings(connection, row.id)
             view = journey.view(settings.journey, journey.new(settings.journey, settings.protocol, seed=0))
             return self._drawn(connection, settings, "", view, None, "", named=False, preview=True)
 
@@ -192,7 +206,7 @@ class Desk:
         ------
         Refusal
             The action is not possible now; nothing happened.
-        NobodyError
+        NotFoundError
             There is no such assessor.
         StoreError
             It could not be saved; nothing happened, and the same form may be sent again.
@@ -205,9 +219,9 @@ class Desk:
         def work(connection: Connection) -> Receipt:
             nonlocal tried
             if tried:  # what the boards remember of the last try was undone
-                self.library.forget_boards()
+                self.cache.forget_boards()
             tried = True
-            person, status, held = self._find(connection, assessor_id, lock=True)
+            assessor, status, assignment = self._find(connection, assessor_id, lock=True)
             # Under the lock, so that of two equal forms sent at once the second finds what the first did.
             if key and (earlier := events.by_key(connection, f"{assessor_id:x}:{key}")) is not None:
                 if earlier.digest != digest:
@@ -215,18 +229,18 @@ class Desk:
                         "changed", "This page has already been used to save another answer. Here it is again."
                     )
                 return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late)
-            turn = Turn(connection, self.library, person.row.campaign_id, at, self._number)
+            transaction = Transaction(connection, self.cache, assessor.row.campaign_id, at, self._number)
             if key:
-                turn.sign(f"{assessor_id:x}:{key}", digest)
-            person, held = turn.take(person, status, held, action, shown)
-            receipt = turn.finish()
-            page = self._page(connection, person, status, held, at)
+                transaction.sign(f"{assessor_id:x}:{key}", digest)
+            assessor, assignment = transaction.take(assessor, status, assignment, action, shown)
+            receipt = transaction.finish()
+            page = self._page(connection, assessor, status, assignment, at)
             return Receipt(receipt.event_id, at, receipt.events, late=receipt.late, page=page)
 
         try:
             return await self.store.write_async(work)
         except StoreError:
-            self.library.forget_boards()  # they may hold what has just been undone
+            self.cache.forget_boards()  # they may hold what has just been undone
             raise
 
     async def save_draft(self, assessor_id: int, shown: str, position: int, text: str, reason: str) -> None:
@@ -234,76 +248,78 @@ class Desk:
         at = self.clock()
 
         def work(connection: Connection) -> None:
-            _, _, held = self._find(connection, assessor_id)
-            if held is not None and held.row.status == "open" and shown_as(held) == shown:
-                drafts.save(connection, held.row.id, position, text, reason, at)
+            _, _, assignment = self._find(connection, assessor_id)
+            if assignment is not None and assignment.row.status == "open" and shown_as(assignment) == shown:
+                drafts.save(connection, assignment.row.id, position, text, reason, at)
 
         await self.store.write_async(work)
 
     # ------------------------------------------------------------------ inside
 
-    def _find(self, connection: Connection, assessor_id: int, *, lock: bool = False) -> tuple[Person, str, Held | None]:
+    def _find(
+        self, connection: Connection, assessor_id: int, *, lock: bool = False
+    ) -> tuple[AssessorState, str, AssignmentState | None]:
         found = assessors.find_assessor(connection, assessor_id, lock=lock)
         if found is None:
-            raise NobodyError(f"there is no assessor {assessor_id}")
+            raise NotFoundError(f"there is no assessor {assessor_id}")
         row, status = found
-        person = Person.read(row)
+        assessor = AssessorState.read(row)
         if row.current_id is None:
-            return person, status, None
-        return person, status, self.library.held(connection, row.campaign_id, row.current_id, lock=lock)
+            return assessor, status, None
+        return assessor, status, self.cache.assignment(connection, row.campaign_id, row.current_id, lock=lock)
 
     def _page(
         self,
         connection: Connection,
-        person: Person,
+        assessor: AssessorState,
         status: str,
-        held: Held | None,
+        assignment: AssignmentState | None,
         at: float,
         with_draft: bool = False,
     ) -> Page:
-        row = person.row
-        settings = self.library.settings(connection, row.campaign_id)
-        view = self._view(connection, settings, person, status, held, at)
+        row = assessor.row
+        settings = self.cache.settings(connection, row.campaign_id)
+        view = self._view(connection, settings, assessor, status, assignment, at)
         draft = None
-        if with_draft and held is not None and isinstance(view, DocumentView) and view.given is None:
-            saved = drafts.find(connection, held.row.id, view.position)
+        if with_draft and assignment is not None and isinstance(view, DocumentView) and view.given is None:
+            saved = drafts.find(connection, assignment.row.id, view.position)
             draft = None if saved is None else Draft(*saved)
-        shown = shown_as(held)
+        shown = shown_as(assignment)
         named = row.provider not in KEYS
-        return self._drawn(connection, settings, row.name, view, held, shown, named=named, draft=draft)
+        return self._drawn(connection, settings, row.name, view, assignment, shown, named=named, draft=draft)
 
     def _view(
         self,
         connection: Connection,
         settings: CampaignSettings,
-        person: Person,
+        assessor: AssessorState,
         status: str,
-        held: Held | None,
+        assignment: AssignmentState | None,
         at: float,
     ) -> View:
-        row = person.row
+        row = assessor.row
         if row.excluded is not None:
             return ExcludedView()
-        if held is not None and held.row.status in ("expired", "withdrawn"):
-            away = max(0, round((at - held.row.lease_until + settings.lease_seconds) / 60))
-            return LostView(away if held.row.status == "expired" else None)
+        if assignment is not None and assignment.row.status in ("expired", "withdrawn"):
+            away = max(0, round((at - assignment.row.lease_until + settings.lease_seconds) / 60))
+            return LostView(away if assignment.row.status == "expired" else None)
         running = status == "running"
-        if held is not None and held.row.status != "open":
-            view = PROTOCOLS[settings.protocol].view(held.task, held.state)
+        if assignment is not None and assignment.row.status != "open":
+            view = PROTOCOLS[settings.protocol].view(assignment.task, assignment.state)
             if not isinstance(view, EndView):
                 return view
-            may_work = journey.may_work(settings.journey, person.way)
+            may_work = journey.may_work(settings.journey, assessor.journey)
             another = running and may_work and self._is_free(connection, row)
             return replace(view, another=another)
         if not running:
             return PausedView(stopped=status == "stopped")
-        if held is not None:
-            return PROTOCOLS[settings.protocol].view(held.task, held.state)
-        if not journey.may_work(settings.journey, person.way):
-            return journey.view(settings.journey, person.way)
+        if assignment is not None:
+            return PROTOCOLS[settings.protocol].view(assignment.task, assignment.state)
+        if not journey.may_work(settings.journey, assessor.journey):
+            return journey.view(settings.journey, assessor.journey)
         free = self._is_free(connection, row)
         until = at if free else assignments.next_lapse(connection, row.campaign_id, row.id)
-        return NoneLeftView(until, journey.has_worked(person.way))
+        return NoneLeftView(until, journey.has_worked(assessor.journey))
 
     def _is_free(self, connection: Connection, row: AssessorRow) -> bool:
         return assignments.free_slot(connection, row.campaign_id, row.id, 0.0, lock=False) is not None
@@ -314,7 +330,7 @@ class Desk:
         settings: CampaignSettings,
         name: str,
         view: View,
-        held: Held | None,
+        assignment: AssignmentState | None,
         shown: str,
         *,
         named: bool,
@@ -323,12 +339,12 @@ class Desk:
     ) -> Page:
         """The page of a view, with the words of whatever it speaks of."""
         topic, documents = None, {}
-        if held is not None and isinstance(view, DocumentView | PairView | QuestionView):
-            topic = self.library.topic(connection, held.row.topic_id, held.task.snippets)
+        if assignment is not None and isinstance(view, DocumentView | PairView | QuestionView):
+            topic = self.cache.topic(connection, assignment.row.topic_id, assignment.task.snippets)
             if isinstance(view, DocumentView):
-                documents = self.library.documents(connection, (view.document,))
+                documents = self.cache.documents(connection, (view.document,))
             elif isinstance(view, PairView):
-                documents = self.library.documents(connection, (view.left, view.right))
+                documents = self.cache.documents(connection, (view.left, view.right))
         return Page(
             campaign=settings.name,
             title=settings.title,
@@ -347,6 +363,6 @@ class Desk:
         )
 
 
-def shown_as(held: Held | None) -> str:
+def shown_as(assignment: AssignmentState | None) -> str:
     """What a form says of the page it was on: whose unit it speaks of."""
-    return "" if held is None else f"{held.row.id:x}"
+    return "" if assignment is None else f"{assignment.row.id:x}"

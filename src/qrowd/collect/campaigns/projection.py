@@ -1,4 +1,4 @@
-"""Where everybody stands: what the events of an assessor and of an assignment add up to.
+"""Projection of the log: the state that the events of an assessor and of an assignment add up to.
 
 One fold, used twice: on every answer as it comes, and over the whole log when the tables are built again. What the
 tables hold is a function of the log because nothing else ever changes these records.
@@ -35,27 +35,27 @@ NOTHING: Answers = {name: {} for name in TABLES}
 
 
 @dataclass(frozen=True)
-class Person:
-    """An assessor with the way they have come."""
+class AssessorState:
+    """An assessor: the row of the table, and how far the journey has come."""
 
     row: AssessorRow
-    way: Journey
+    journey: Journey
 
     @classmethod
-    def read(cls, row: AssessorRow) -> Person:
+    def read(cls, row: AssessorRow) -> AssessorState:
         """From the table."""
         return cls(row, journey.from_json(row.state))
 
     @classmethod
-    def new(cls, row: AssessorRow, settings: CampaignSettings) -> Person:
+    def new(cls, row: AssessorRow, settings: CampaignSettings) -> AssessorState:
         """Just arrived; `row` says who it is."""
         return cls._of(row, journey.new(settings.journey, settings.protocol, seed=row.seed))
 
     @classmethod
-    def _of(cls, row: AssessorRow, way: Journey) -> Person:
-        return cls(replace(row, status=journey.status(way), state=journey.to_json(way)), way)
+    def _of(cls, row: AssessorRow, state: Journey) -> AssessorState:
+        return cls(replace(row, status=journey.status(state), state=journey.to_json(state)), state)
 
-    def after(self, settings: CampaignSettings, event: Event, at: float, assignment_id: int | None) -> Person:
+    def after(self, settings: CampaignSettings, event: Event, at: float, assignment_id: int | None) -> AssessorState:
         """After one of their events."""
         row = replace(self.row, updated=at)
         match event.kind:
@@ -71,11 +71,11 @@ class Person:
                 row = replace(row, identified=str(event.data["identified"]))
             case "reset":
                 row = replace(row, current_id=None)
-        return self._of(row, journey.evolve(settings.journey, self.way, event, at))
+        return self._of(row, journey.evolve(settings.journey, self.journey, event, at))
 
 
 @dataclass(frozen=True)
-class Held:
+class AssignmentState:
     """An assignment with its task and what the protocol makes of it. state : the protocol's own."""
 
     row: AssignmentRow
@@ -84,12 +84,12 @@ class Held:
     state: Any
 
     @classmethod
-    def read(cls, row: AssignmentRow, task: Task, settings: CampaignSettings) -> Held:
+    def read(cls, row: AssignmentRow, task: Task, settings: CampaignSettings) -> AssignmentState:
         """From the table."""
         protocol = PROTOCOLS[settings.protocol]
         return cls(row, task, protocol, protocol.from_json(row.state))
 
-    def after(self, settings: CampaignSettings, event: Event, at: float) -> Held:
+    def after(self, settings: CampaignSettings, event: Event, at: float) -> AssignmentState:
         """After one of its events."""
         row = replace(self.row, version=self.row.version + 1, updated=at)
         match event.kind:

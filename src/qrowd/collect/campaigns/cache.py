@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.creation import CampaignSettings, material_of, read_settings
 from qrowd.collect.campaigns.pages import DocumentText, TopicText
-from qrowd.collect.campaigns.standing import Held
+from qrowd.collect.campaigns.projection import AssignmentState
 from qrowd.collect.protocols.board import Board
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.protocol import Material, Task
@@ -52,7 +52,7 @@ class Recent(Generic[V]):
 OF_WHOLE_UNITS = ("assignment_withdrawn", "assignment_restored")
 
 
-class Library:
+class Cache:
     """What a process remembers of its campaigns. Everything in here can be read again."""
 
     def __init__(self) -> None:
@@ -83,7 +83,9 @@ class Library:
 
         return self._tasks.get(row.id, make)
 
-    def held(self, connection: Connection, campaign_id: int, id: int, *, lock: bool = False) -> Held | None:
+    def assignment(
+        self, connection: Connection, campaign_id: int, id: int, *, lock: bool = False
+    ) -> AssignmentState | None:
         """An assignment with its task and state; where a unit is worked on together, the unit is locked first."""
         settings = self.settings(connection, campaign_id)
         if lock and settings.together:
@@ -91,14 +93,14 @@ class Library:
             if before is not None and before.status == "open":  # in one that has ended nothing changes any more
                 assignments.lock_unit(connection, before.unit_id)
         row = assignments.find_assignment(connection, id, lock=lock)
-        return None if row is None else Held.read(row, self.task(connection, row), settings)
+        return None if row is None else AssignmentState.read(row, self.task(connection, row), settings)
 
-    def beginning(self, connection: Connection, row: AssignmentRow) -> Held:
+    def beginning(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
         """An assignment in which nothing has happened yet."""
         protocol = PROTOCOLS[self.settings(connection, row.campaign_id).protocol]
         task = self.task(connection, row)
         state = protocol.new(task, row.created)
-        return Held(replace(row, state=protocol.to_json(state)), task, protocol, state)
+        return AssignmentState(replace(row, state=protocol.to_json(state)), task, protocol, state)
 
     def topic(self, connection: Connection, id: int, order: tuple[int, ...]) -> TopicText:
         """The words of a topic, its snippets in this order."""
@@ -122,12 +124,14 @@ class Library:
 
     # ------------------------------------------------------------------ boards
 
-    def board(self, connection: Connection, held: Held) -> Board:
-        """What everybody who judges a unit together knows by now, at the turn of this assignment."""
-        row = held.row
+    def board(self, connection: Connection, assignment: AssignmentState) -> Board:
+        """What everybody who judges a unit together knows by now, at the transaction of this assignment."""
+        row = assignment.row
         start = (
             0,
-            Board.of(held.task.material.documents, pair_redundancy=self.settings(connection, row.campaign_id).seats),
+            Board.of(
+                assignment.task.material.documents, pair_redundancy=self.settings(connection, row.campaign_id).seats
+            ),
         )
         last, board = self._boards.find(row.unit_id) or start
         new = [one for one in events.of_unit(connection, row.unit_id, after=last) if not one.late]

@@ -1,7 +1,7 @@
-"""One turn: an action taken inside a transaction, with all that follows from it.
+"""One request in one transaction of the store: an action, and all that follows from it.
 
-A turn collects events, folds each into what is known as it goes, and at the end writes both. Nothing outside this file
-writes an assessor's or an assignment's row.
+A transaction collects events, folds each into the state at once, and writes both at the end. Nothing outside this file
+writes the row of an assessor or an assignment.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import CampaignSettings
-from qrowd.collect.campaigns.library import Library
 from qrowd.collect.campaigns.pages import Receipt
-from qrowd.collect.campaigns.standing import NOTHING, Answers, Held, Person, counts, differences
+from qrowd.collect.campaigns.projection import NOTHING, Answers, AssessorState, AssignmentState, counts, differences
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.board import Board
 from qrowd.collect.protocols.events import Action, Event, GoOn, Refusal
@@ -39,11 +39,11 @@ class _Change:
     answers: Answers
     pair: tuple[int, int] | None
     row: AssignmentRow
-    now: Held
+    now: AssignmentState
 
 
-class Turn:
-    """What happens in one transaction.
+class Transaction:
+    """All events of one request, and the state they lead to.
 
     at : the time of everything in it. number : makes random numbers of 62 bits. actor : who acts: assessor, owner or
     server.
@@ -52,33 +52,38 @@ class Turn:
     def __init__(
         self,
         connection: Connection,
-        library: Library,
+        cache: Cache,
         campaign_id: int,
         at: float,
         number: Callable[[], int],
         actor: str = "assessor",
     ) -> None:
-        self.connection, self.library, self.campaign_id = connection, library, campaign_id
+        self.connection, self.cache, self.campaign_id = connection, cache, campaign_id
         self.at, self.actor, self._number = at, actor, number
-        self.settings = library.settings(connection, campaign_id)
+        self.settings = cache.settings(connection, campaign_id)
         self.protocol = PROTOCOLS[self.settings.protocol]
         self._events: list[Event] = []
         self._pending: list[NewEvent] = []
         self._last = 0
         self._changes: dict[int, _Change] = {}
-        self._people: dict[int, tuple[Person | None, Person]] = {}
+        self._people: dict[int, tuple[AssessorState | None, AssessorState]] = {}
         self._key: tuple[str, str] | None = None
         self._late = False
 
     def sign(self, key: str, digest: str) -> None:
-        """The first event of this turn carries the form's key, and what the form held."""
+        """The first event of this transaction carries the form's key, and what the form assignment."""
         self._key = key, digest
 
     # ------------------------------------------------------------------ an assessor acts
 
     def take(
-        self, person: Person, campaign_status: str, held: Held | None, action: Action, shown: str
-    ) -> tuple[Person, Held | None]:
+        self,
+        assessor: AssessorState,
+        campaign_status: str,
+        assignment: AssignmentState | None,
+        action: Action,
+        shown: str,
+    ) -> tuple[AssessorState, AssignmentState | None]:
         """An action of an assessor; how they and their unit stand afterwards.
 
         Raises
@@ -86,105 +91,111 @@ class Turn:
         Refusal
             It cannot be taken now.
         """
-        if person.row.excluded is not None:
+        if assessor.row.excluded is not None:
             raise Refusal("excluded", "You take no further part in this task.")
         running = campaign_status == "running"
-        if held is None:
+        if assignment is None:
             if shown:
                 raise Refusal("stale", "That set is closed. Here is where you are now.")
-            return self._between(person, action, running)
-        if shown and shown != f"{held.row.id:x}":
+            return self._between(assessor, action, running)
+        if shown and shown != f"{assignment.row.id:x}":
             raise Refusal("stale", "That page belongs to another set. Here is where you are now.")
-        if held.row.status != "open":
+        if assignment.row.status != "open":
             if isinstance(action, GoOn):
-                return self._leave(person, held, running)
-            if held.row.status in ("expired", "withdrawn"):
-                return person, self._late_action(person, held, action)
+                return self._leave(assessor, assignment, running)
+            if assignment.row.status in ("expired", "withdrawn"):
+                return assessor, self._late_action(assessor, assignment, action)
             raise Refusal("ended", "This set is complete; nothing in it can be changed any more.")
         if campaign_status == "stopped":
-            return person, self._late_action(person, held, action)
-        return self._within(person, held, action)
+            return assessor, self._late_action(assessor, assignment, action)
+        return self._within(assessor, assignment, action)
 
-    def _between(self, person: Person, action: Action, running: bool) -> tuple[Person, Held | None]:
+    def _between(
+        self, assessor: AssessorState, action: Action, running: bool
+    ) -> tuple[AssessorState, AssignmentState | None]:
         """Before the first unit, or with none to be had."""
-        if not self._may_work(person):
-            for event in journey.decide(self.settings.journey, person.way, action, self.at):
-                person = self.tell(person, event)
+        if not self._may_work(assessor):
+            for event in journey.decide(self.settings.journey, assessor.journey, action, self.at):
+                assessor = self.tell(assessor, event)
         elif not isinstance(action, GoOn):
             raise Refusal("stale", "That page has gone. Here is where you are now.")
-        return self._hand_out(person) if running and self._may_work(person) else (person, None)
+        return self._hand_out(assessor) if running and self._may_work(assessor) else (assessor, None)
 
-    def _may_work(self, person: Person) -> bool:
-        return journey.may_work(self.settings.journey, person.way)
+    def _may_work(self, assessor: AssessorState) -> bool:
+        return journey.may_work(self.settings.journey, assessor.journey)
 
-    def _leave(self, person: Person, held: Held, running: bool) -> tuple[Person, Held | None]:
+    def _leave(
+        self, assessor: AssessorState, assignment: AssignmentState, running: bool
+    ) -> tuple[AssessorState, AssignmentState | None]:
         """From the end of a unit to the next, if there is one."""
-        if not running or not self._may_work(person):
+        if not running or not self._may_work(assessor):
             raise Refusal("ended", "There is nothing more to judge here.")
-        return self._hand_out(self.tell(person, Event("unit_left"), held.row))
+        return self._hand_out(self.tell(assessor, Event("unit_left"), assignment.row))
 
-    def _late_action(self, person: Person, held: Held, action: Action) -> Held:
+    def _late_action(self, assessor: AssessorState, assignment: AssignmentState, action: Action) -> AssignmentState:
         """Keep it, and count it nowhere."""
         data = {"action": type(action).__name__, **vars(action)}
-        self._log(Event(LATE, data), person.row.id, held.row, late=True)
+        self._log(Event(LATE, data), assessor.row.id, assignment.row, late=True)
         self._late = True
-        return held
+        return assignment
 
-    def _within(self, person: Person, held: Held, action: Action) -> tuple[Person, Held | None]:
+    def _within(
+        self, assessor: AssessorState, assignment: AssignmentState, action: Action
+    ) -> tuple[AssessorState, AssignmentState | None]:
         """In the middle of a unit."""
-        board = self.library.board(self.connection, held) if self.settings.together else None
-        decided = self.protocol.decide(held.task, held.state, action, self.at, board)
+        board = self.cache.board(self.connection, assignment) if self.settings.together else None
+        decided = self.protocol.decide(assignment.task, assignment.state, action, self.at, board)
         for event in decided:
-            held = self.happen(held, event)
-            board = None if board is None else board.after(held.row.id, event, self.at)
+            assignment = self.happen(assignment, event)
+            board = None if board is None else board.after(assignment.row.id, event, self.at)
         if board is not None:  # only now, when it is known which pair this assessor has next
             for event in decided:
                 if event.kind == "marked_bad":
-                    board = self._withdraw(board, held, int(event.data["document"]))
-        if held.row.status != "open":
-            person = self._ended(person, held)
-        return person, held
+                    board = self._withdraw(board, assignment, int(event.data["document"]))
+        if assignment.row.status != "open":
+            assessor = self._ended(assessor, assignment)
+        return assessor, assignment
 
-    def _ended(self, person: Person, held: Held) -> Person:
-        view = self.protocol.view(held.task, held.state)
+    def _ended(self, assessor: AssessorState, assignment: AssignmentState) -> AssessorState:
+        view = self.protocol.view(assignment.task, assignment.state)
         early = isinstance(view, EndView) and view.early
-        person = self.tell(person, Event("unit_ended", {"outcome": held.row.status, "early": early}))
-        if not held.row.holds_slot:
-            assignments.release_slot(self.connection, held.row)
-        return person
+        assessor = self.tell(assessor, Event("unit_ended", {"outcome": assignment.row.status, "early": early}))
+        if not assignment.row.holds_slot:
+            assignments.release_slot(self.connection, assignment.row)
+        return assessor
 
     # ------------------------------------------------------------------ units
 
-    def _hand_out(self, person: Person) -> tuple[Person, Held | None]:
+    def _hand_out(self, assessor: AssessorState) -> tuple[AssessorState, AssignmentState | None]:
         """The next unit; None where none is to be had. One in which others left nothing to do is passed over."""
-        while (place := self._find_slot(person)) is not None:
-            person, held = self._begin(person, place)
-            if held.row.status == "open":
-                return person, held
-            person = self.tell(person, Event("unit_left"), held.row)
-        return person, None
+        while (place := self._find_slot(assessor)) is not None:
+            assessor, assignment = self._begin(assessor, place)
+            if assignment.row.status == "open":
+                return assessor, assignment
+            assessor = self.tell(assessor, Event("unit_left"), assignment.row)
+        return assessor, None
 
-    def _find_slot(self, person: Person) -> Slot | None:
+    def _find_slot(self, assessor: AssessorState) -> Slot | None:
         """A place drawn by lot among the free ones of topics this assessor never had, or one that was left alone."""
         pivot = random.Random(self._number()).random()
-        found = assignments.free_slot(self.connection, self.campaign_id, person.row.id, pivot)
+        found = assignments.free_slot(self.connection, self.campaign_id, assessor.row.id, pivot)
         if found is not None:
             return found
-        lapsed = self._find_lapsed(person)
+        lapsed = self._find_lapsed(assessor)
         if lapsed is None:
             return None
-        other = Held.read(lapsed, self.library.task(self.connection, lapsed), self.settings)
+        other = AssignmentState.read(lapsed, self.cache.task(self.connection, lapsed), self.settings)
         self.happen(other, Event("lease_expired"))
         self._save(self._changes[lapsed.id])
         assignments.release_slot(self.connection, lapsed)
         return Slot(lapsed.unit_id, lapsed.slot, lapsed.topic_id)
 
-    def _find_lapsed(self, person: Person) -> AssignmentRow | None:
+    def _find_lapsed(self, assessor: AssessorState) -> AssignmentRow | None:
         """The unit left alone longest. One worked on together is locked before the assignment, as whoever judges in it
         does; so nobody waits for the other way round. It may have changed hands by then."""
         together = self.settings.together
         while True:
-            found = assignments.lapsed(self.connection, self.campaign_id, person.row.id, self.at, lock=not together)
+            found = assignments.lapsed(self.connection, self.campaign_id, assessor.row.id, self.at, lock=not together)
             if found is None or not together:
                 return found
             assignments.lock_unit(self.connection, found.unit_id)
@@ -192,67 +203,67 @@ class Turn:
             if locked is not None and locked.status == "open" and locked.lease_until < self.at:
                 return locked
 
-    def _begin(self, person: Person, place: Slot) -> tuple[Person, Held]:
+    def _begin(self, assessor: AssessorState, place: Slot) -> tuple[AssessorState, AssignmentState]:
         """An assignment of this place, with whatever the protocol needs to show the first page."""
         id, seed = self._number(), self._number()
         data = {"slot": place.number, "topic": place.topic_id, "seed": seed}
-        row = new_assignment(self.settings, person.row, id, place, seed, self.at)
+        row = new_assignment(self.settings, assessor.row, id, place, seed, self.at)
         if self.settings.together:
             assignments.lock_unit(self.connection, place.unit_id)
-        held = self.library.beginning(self.connection, row)
-        person = self.tell(person, Event("assigned", data), held.row)
+        assignment = self.cache.beginning(self.connection, row)
+        assessor = self.tell(assessor, Event("assigned", data), assignment.row)
         board = None
         if self.settings.together:
             self.flush()  # the board is read from the log
-            board = self.library.board(self.connection, held)
-        assignments.add_assignments(self.connection, [held.row])
-        self._changes[id] = _Change(NOTHING, None, held.row, held)
-        for event in self.protocol.resume(held.task, held.state, board, self.at):
-            held = self.happen(held, event)
-        if held.row.status != "open":
+            board = self.cache.board(self.connection, assignment)
+        assignments.add_assignments(self.connection, [assignment.row])
+        self._changes[id] = _Change(NOTHING, None, assignment.row, assignment)
+        for event in self.protocol.resume(assignment.task, assignment.state, board, self.at):
+            assignment = self.happen(assignment, event)
+        if assignment.row.status != "open":
             self._save(self._changes[id])  # or nobody could have another
-        return person, held
+        return assessor, assignment
 
-    def _withdraw(self, board: Board, held: Held, document: int) -> Board:
+    def _withdraw(self, board: Board, assignment: AssignmentState, document: int) -> Board:
         """Somebody removed a document: whoever has it before them gets another pair."""
         for id in board.holders(document):
-            if id == held.row.id:
+            if id == assignment.row.id:
                 continue
             row = assignments.find_assignment(self.connection, id, lock=True)
             if row is None or row.status != "open":
                 continue
-            other = Held.read(row, self.library.task(self.connection, row), self.settings)
+            other = AssignmentState.read(row, self.cache.task(self.connection, row), self.settings)
             for follows in self.protocol.resume(other.task, other.state, board.turn(id), self.at, removed=document):
                 other = self.happen(other, follows)
                 board = board.after(id, follows, self.at)
-        return board.turn(held.row.id)
+        return board.turn(assignment.row.id)
 
     # ------------------------------------------------------------------ events
 
-    def welcome(self, number: int, event: Event) -> Person:
+    def welcome(self, number: int, event: Event) -> AssessorState:
         """Somebody new."""
-        person = newcomer(self.settings, self.campaign_id, number, event, self.at)
-        self._people[number] = None, person
+        assessor = newcomer(self.settings, self.campaign_id, number, event, self.at)
+        self._people[number] = None, assessor
         self._log(event, number, None)
-        return person
+        return assessor
 
-    def tell(self, person: Person, event: Event, row: AssignmentRow | None = None) -> Person:
+    def tell(self, assessor: AssessorState, event: Event, row: AssignmentRow | None = None) -> AssessorState:
         """An event of an assessor, about an assignment if one is given; how they stand after it."""
         id = None if row is None else row.id
-        after = person.after(self.settings, event, self.at, id)
-        found = self._people[person.row.id][0] if person.row.id in self._people else person
-        self._people[person.row.id] = found, after
-        self._log(event, person.row.id, row)
+        after = assessor.after(self.settings, event, self.at, id)
+        found = self._people[assessor.row.id][0] if assessor.row.id in self._people else assessor
+        self._people[assessor.row.id] = found, after
+        self._log(event, assessor.row.id, row)
         return after
 
-    def happen(self, held: Held, event: Event) -> Held:
+    def happen(self, assignment: AssignmentState, event: Event) -> AssignmentState:
         """An event of an assignment; how it stands after it."""
-        after = held.after(self.settings, event, self.at)
-        change = self._changes.get(held.row.id)
+        after = assignment.after(self.settings, event, self.at)
+        change = self._changes.get(assignment.row.id)
         if change is None:
-            change = _Change(held.answers(), _pair(held), held.row, held)
-        self._changes[held.row.id] = replace(change, now=after)
-        self._log(event, held.row.assessor_id, held.row)
+            change = _Change(assignment.answers(), _pair(assignment), assignment.row, assignment)
+        self._changes[assignment.row.id] = replace(change, now=after)
+        self._log(event, assignment.row.assessor_id, assignment.row)
         return after
 
     def _log(self, event: Event, assessor_id: int, row: AssignmentRow | None, *, late: bool = False) -> None:
@@ -284,11 +295,11 @@ class Turn:
     def finish(self) -> Receipt:
         """Write everything."""
         self.flush()
-        for found, person in self._people.values():
+        for found, assessor in self._people.values():
             if found is None:
-                assessors.add_assessors(self.connection, person.row)
-            elif person.row != found.row:
-                assessors.save_assessor(self.connection, person.row)
+                assessors.add_assessors(self.connection, assessor.row)
+            elif assessor.row != found.row:
+                assessors.save_assessor(self.connection, assessor.row)
         for change in list(self._changes.values()):
             self._save(change)
         self._save_pairs()
@@ -314,19 +325,19 @@ class Turn:
             hold_pair(self.connection, self.settings, change.now)
 
 
-def _pair(held: Held) -> tuple[int, int] | None:
+def _pair(assignment: AssignmentState) -> tuple[int, int] | None:
     """The pair before somebody."""
-    return held.protocol.offered(held.state) if held.row.status == "open" else None
+    return assignment.protocol.offered(assignment.state) if assignment.row.status == "open" else None
 
 
-def hold_pair(connection: Connection, settings: CampaignSettings, held: Held) -> None:
+def hold_pair(connection: Connection, settings: CampaignSettings, assignment: AssignmentState) -> None:
     """Write which pair is before somebody, if any is."""
-    if (pair := _pair(held)) is not None:
-        board = held.row.unit_id if settings.together else held.row.id
-        pairs.hold(connection, board, pair, held.row.id, settings.seats)
+    if (pair := _pair(assignment)) is not None:
+        board = assignment.row.unit_id if settings.together else assignment.row.id
+        pairs.hold(connection, board, pair, assignment.row.id, settings.seats)
 
 
-def newcomer(settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float) -> Person:
+def newcomer(settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float) -> AssessorState:
     """Somebody who has just arrived."""
     data = event.data
     row = AssessorRow(
@@ -344,20 +355,20 @@ def newcomer(settings: CampaignSettings, campaign_id: int, id: int, event: Event
         created=at,
         updated=at,
     )
-    return Person.new(row, settings)
+    return AssessorState.new(row, settings)
 
 
 def new_assignment(
-    settings: CampaignSettings, person: AssessorRow, id: int, place: Slot, seed: int, at: float
+    settings: CampaignSettings, assessor: AssessorRow, id: int, place: Slot, seed: int, at: float
 ) -> AssignmentRow:
     """An assignment before anything happened in it."""
     return AssignmentRow(
         id=id,
-        campaign_id=person.campaign_id,
+        campaign_id=assessor.campaign_id,
         topic_id=place.topic_id,
         unit_id=place.unit_id,
         slot=place.number,
-        assessor_id=person.id,
+        assessor_id=assessor.id,
         status="open",
         counts=counts(settings, "open"),
         seed=seed,

@@ -1,4 +1,4 @@
-"""The desk: nothing is lost, nothing happens twice, nobody gets what is not theirs. On SQLite and on PostgreSQL."""
+"""The service: nothing is lost, nothing happens twice, nobody gets what is not theirs. On SQLite and on PostgreSQL."""
 
 import asyncio
 from random import Random
@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import func, select
 
 from judging import Clock, count, created, seeded, small_plan, tables, until, work
+from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.archive import read_archive, write_archive
 from qrowd.collect.campaigns.collected import collected, judgments
-from qrowd.collect.campaigns.desk import NobodyError
-from qrowd.collect.campaigns.office import Office
+from qrowd.collect.campaigns.judging import NotFoundError
 from qrowd.collect.campaigns.rebuild import rebuild
 from qrowd.collect.protocols.events import Consent, GoOn, Judge, MarkBad, Prefer, Refusal
 from qrowd.collect.protocols.views import (
@@ -38,9 +38,9 @@ PLANS = {
 JOURNEY = {"consent": True, "practice": True}
 
 
-def people(desk, n, campaign="pilot"):
+def people(service, n, campaign="pilot"):
     async def come():
-        return [await desk.arrive(campaign, "link", f"person-{i}") for i in range(n)]
+        return [await service.arrive(campaign, "link", f"person-{i}") for i in range(n)]
 
     return asyncio.run(come())
 
@@ -51,16 +51,16 @@ def people(desk, n, campaign="pilot"):
 @pytest.mark.parametrize("kind", PLANS)
 def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     created(store, small_plan(**PLANS[kind], journey=JOURNEY))
-    desk = seeded(store, clock=Clock(step=7.0))
-    crowd = people(desk, 8)
+    service = seeded(store, clock=Clock(step=7.0))
+    crowd = people(service, 8)
 
     async def all_at_once():
-        await asyncio.gather(*(work(desk, one, Random(i), 60) for i, one in enumerate(crowd)))
-        await Office(store, clock=desk.clock).exclude("pilot", "person-1", "too fast")
-        await Office(store, clock=desk.clock).exclude("pilot", "person-2", "too fast")
-        await Office(store, clock=desk.clock).reinstate("pilot", "person-2")
-        await Office(store, clock=desk.clock).reset("pilot", "person-3")
-        await asyncio.gather(*(work(desk, one, Random(9), 40) for one in crowd[3:]))
+        await asyncio.gather(*(work(service, one, Random(i), 60) for i, one in enumerate(crowd)))
+        await CampaignAdmin(store, clock=service.clock).exclude("pilot", "person-1", "too fast")
+        await CampaignAdmin(store, clock=service.clock).exclude("pilot", "person-2", "too fast")
+        await CampaignAdmin(store, clock=service.clock).reinstate("pilot", "person-2")
+        await CampaignAdmin(store, clock=service.clock).reset("pilot", "person-3")
+        await asyncio.gather(*(work(service, one, Random(9), 40) for one in crowd[3:]))
 
     asyncio.run(all_at_once())
     found = store.read(tables)
@@ -74,9 +74,9 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
 @pytest.mark.parametrize("kind", ["magnitude", "together"])
 def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind]))
-    desk = seeded(store, clock=Clock(step=7.0))
-    for i, one in enumerate(people(desk, 4)):
-        asyncio.run(work(desk, one, Random(i), 50))
+    service = seeded(store, clock=Clock(step=7.0))
+    for i, one in enumerate(people(service, 4)):
+        asyncio.run(work(service, one, Random(i), 50))
     lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
     other = opened(tmp_path / "other.db")
     created(other, small_plan("grades", name="before"))  # so that numbers differ
@@ -105,9 +105,9 @@ def test_an_archive_of_something_else_is_refused_with_its_line(store):
 
 def test_of_who_declines_the_log_keeps_the_arrival_and_the_refusal_and_nothing_else(store):
     created(store, small_plan("grades", journey={"consent": True}))
-    desk = seeded(store, clock=Clock(step=1.0))
-    (ann,) = people(desk, 1)
-    receipt = asyncio.run(desk.act(ann, Consent(False)))
+    service = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(service, 1)
+    receipt = asyncio.run(service.act(ann, Consent(False)))
     assert receipt.page.view == EndView("declined")
     log = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.assessor_id == ann]
     assert [one.kind for one in log] == ["arrived", "declined"]
@@ -120,14 +120,14 @@ def test_of_who_declines_the_log_keeps_the_arrival_and_the_refusal_and_nothing_e
 )
 def test_a_page_says_whether_its_assessor_was_invited_by_name(store, provider, named):
     created(store, small_plan("grades", journey={"consent": True}))
-    desk = seeded(store, clock=Clock(step=1.0))
+    service = seeded(store, clock=Clock(step=1.0))
 
     async def come():
-        return await desk.page(await desk.arrive("pilot", provider, "zoe"))
+        return await service.page(await service.arrive("pilot", provider, "zoe"))
 
     page = asyncio.run(come())
     assert (page.name, page.named) == ("zoe", named)
-    assert not asyncio.run(desk.preview("pilot")).named
+    assert not asyncio.run(service.preview("pilot")).named
 
 
 # ---- once and only once
@@ -135,18 +135,18 @@ def test_a_page_says_whether_its_assessor_was_invited_by_name(store, provider, n
 
 def test_a_form_that_is_sent_again_does_nothing_twice_and_is_acknowledged_again(store):
     created(store, small_plan("grades", redundancy=1, k=4))
-    desk = seeded(store, clock=Clock(step=1.0))
-    (ann,) = people(desk, 1)
+    service = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(service, 1)
 
     async def twice():
-        await desk.act(ann, GoOn())
-        page = await desk.page(ann)
+        await service.act(ann, GoOn())
+        page = await service.page(ann)
         answer = Judge(0, "2", "why")
-        first = await desk.act(ann, answer, shown=page.shown, key=page.key)
-        same = await asyncio.gather(*(desk.act(ann, answer, shown=page.shown, key=page.key) for _ in range(5)))
+        first = await service.act(ann, answer, shown=page.shown, key=page.key)
+        same = await asyncio.gather(*(service.act(ann, answer, shown=page.shown, key=page.key) for _ in range(5)))
         assert {(one.event_id, one.time, one.replayed) for one in same} == {(first.event_id, first.time, True)}
         with pytest.raises(Refusal, match="another answer") as refused:
-            await desk.act(ann, Judge(0, "3", "why"), shown=page.shown, key=page.key)
+            await service.act(ann, Judge(0, "3", "why"), shown=page.shown, key=page.key)
         assert refused.value.code == "changed"
 
     asyncio.run(twice())
@@ -157,13 +157,15 @@ def test_a_form_that_is_sent_again_does_nothing_twice_and_is_acknowledged_again(
 
 def test_two_equal_forms_at_the_same_time_are_one_answer(store):
     created(store, small_plan("grades", redundancy=1, k=4))
-    desk = seeded(store, clock=Clock(step=1.0))
-    (ann,) = people(desk, 1)
+    service = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(service, 1)
 
     async def at_once():
-        await desk.act(ann, GoOn())
-        page = await desk.page(ann)
-        return await asyncio.gather(*(desk.act(ann, Judge(0, "1"), shown=page.shown, key=page.key) for _ in range(8)))
+        await service.act(ann, GoOn())
+        page = await service.page(ann)
+        return await asyncio.gather(
+            *(service.act(ann, Judge(0, "1"), shown=page.shown, key=page.key) for _ in range(8))
+        )
 
     receipts = asyncio.run(at_once())
     assert len({receipt.event_id for receipt in receipts}) == 1
@@ -172,18 +174,18 @@ def test_two_equal_forms_at_the_same_time_are_one_answer(store):
 
 def test_a_refused_action_leaves_no_trace_and_its_form_may_be_mended(store):
     created(store, small_plan("magnitude", k=4, redundancy=1, min_seconds=0))
-    desk = seeded(store, clock=Clock(step=1.0))
-    (ann,) = people(desk, 1)
+    service = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(service, 1)
 
     async def mend():
-        await desk.act(ann, GoOn())
-        page = await desk.page(ann)
+        await service.act(ann, GoOn())
+        page = await service.page(ann)
         before = store.read(tables)
         for text in ("0", "-1", "many", "1e999"):
             with pytest.raises(Refusal):
-                await desk.act(ann, Judge(0, text, "why"), shown=page.shown, key=page.key)
+                await service.act(ann, Judge(0, text, "why"), shown=page.shown, key=page.key)
         assert store.read(tables) == before
-        receipt = await desk.act(ann, Judge(0, "0,5", "why"), shown=page.shown, key=page.key)
+        receipt = await service.act(ann, Judge(0, "0,5", "why"), shown=page.shown, key=page.key)
         assert receipt.page.view.position == 1
 
     asyncio.run(mend())
@@ -191,13 +193,13 @@ def test_a_refused_action_leaves_no_trace_and_its_form_may_be_mended(store):
 
 def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
     created(store, small_plan("preference", redundancy=2, sharing="shared", stop=False))
-    desk = seeded(store, clock=Clock(step=1.0))
-    ann, bob = people(desk, 2)
+    service = seeded(store, clock=Clock(step=1.0))
+    ann, bob = people(service, 2)
 
     async def fail_once():
         for one in (ann, bob):
-            await until(desk, one, PairView, Random(0))
-        page = await desk.page(ann)
+            await until(service, one, PairView, Random(0))
+        page = await service.page(ann)
         real, before = store.write_async, store.read(tables)
 
         async def full(work):
@@ -209,12 +211,12 @@ def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
 
         monkeypatch.setattr(store, "write_async", full)
         with pytest.raises(StoreFullError):
-            await desk.act(ann, Prefer(page.view.pair, "left"), shown=page.shown, key=page.key)
+            await service.act(ann, Prefer(page.view.pair, "left"), shown=page.shown, key=page.key)
         monkeypatch.setattr(store, "write_async", real)
         assert store.read(tables) == before
-        receipt = await desk.act(ann, Prefer(page.view.pair, "left"), shown=page.shown, key=page.key)
+        receipt = await service.act(ann, Prefer(page.view.pair, "left"), shown=page.shown, key=page.key)
         assert not receipt.replayed
-        await asyncio.gather(work(desk, ann, Random(1), 60), work(desk, bob, Random(2), 60))
+        await asyncio.gather(work(service, ann, Random(1), 60), work(service, bob, Random(2), 60))
 
     asyncio.run(fail_once())
     found = store.read(tables)
@@ -228,11 +230,11 @@ def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
 @pytest.mark.parametrize("kind", PLANS)
 def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(store, kind):
     created(store, small_plan(**PLANS[kind] | {"question": False}, campaign={"lease_minutes": 1}))
-    desk = seeded(store, clock=Clock(step=3.0))  # somebody always dawdles beyond the lease
-    crowd = people(desk, 12)
+    service = seeded(store, clock=Clock(step=3.0))  # somebody always dawdles beyond the lease
+    crowd = people(service, 12)
 
     async def race():
-        await asyncio.gather(*(work(desk, one, Random(i), 50) for i, one in enumerate(crowd)))
+        await asyncio.gather(*(work(service, one, Random(i), 50) for i, one in enumerate(crowd)))
 
     asyncio.run(race())
 
@@ -253,32 +255,32 @@ def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(
 def test_who_stays_away_too_long_loses_the_unit_and_what_comes_late_is_kept_but_not_counted(store):
     created(store, small_plan("grades", topics=2, redundancy=1, k=4, campaign={"lease_minutes": 10}))
     clock = Clock()
-    desk = seeded(store, clock=clock)
-    ann, bob, eve = people(desk, 3)
+    service = seeded(store, clock=clock)
+    ann, bob, eve = people(service, 3)
 
     async def play():
-        page = await until(desk, ann, DocumentView, Random(1))
-        await desk.act(ann, Judge(0, "3"), shown=page.shown, key=page.key)
-        page = await desk.page(ann)
-        await until(desk, bob, DocumentView, Random(2))
-        waiting = await desk.page(eve)
+        page = await until(service, ann, DocumentView, Random(1))
+        await service.act(ann, Judge(0, "3"), shown=page.shown, key=page.key)
+        page = await service.page(ann)
+        await until(service, bob, DocumentView, Random(2))
+        waiting = await service.page(eve)
         assert waiting.view == NoneLeftView(clock.now + 600, False)
         clock.now += 599
-        assert isinstance((await desk.page(eve)).view, NoneLeftView)
-        bobs = await desk.page(bob)
-        await desk.act(bob, Judge(0, "1"), shown=bobs.shown, key=bobs.key)
+        assert isinstance((await service.page(eve)).view, NoneLeftView)
+        bobs = await service.page(bob)
+        await service.act(bob, Judge(0, "1"), shown=bobs.shown, key=bobs.key)
         clock.now += 2
-        got = await desk.act(eve, GoOn())
+        got = await service.act(eve, GoOn())
         assert isinstance(got.page.view, DocumentView)  # the unit that ann left alone
-        late = await desk.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
+        late = await service.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
         assert late.late
         assert late.page.view == LostView(10)
-        again = await desk.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
+        again = await service.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
         assert (again.late, again.replayed, again.event_id) == (True, True, late.event_id)
-        gone = await desk.act(ann, GoOn(), shown=page.shown)
+        gone = await service.act(ann, GoOn(), shown=page.shown)
         assert isinstance(gone.page.view, NoneLeftView)
-        await work(desk, eve, Random(3))
-        await work(desk, bob, Random(4))
+        await work(service, eve, Random(3))
+        await work(service, bob, Random(4))
         return gone
 
     asyncio.run(play())
@@ -295,13 +297,13 @@ def test_who_stays_away_too_long_loses_the_unit_and_what_comes_late_is_kept_but_
 def test_an_idle_assessor_whose_unit_nobody_wanted_goes_on_where_they_were(store):
     created(store, small_plan("grades", redundancy=1, k=4))
     clock = Clock()
-    desk = seeded(store, clock=clock)
-    (ann,) = people(desk, 1)
+    service = seeded(store, clock=clock)
+    (ann,) = people(service, 1)
 
     async def play():
-        page = await until(desk, ann, DocumentView, Random(1))
+        page = await until(service, ann, DocumentView, Random(1))
         clock.now += 86_400
-        receipt = await desk.act(ann, Judge(0, "3"), shown=page.shown, key=page.key)
+        receipt = await service.act(ann, Judge(0, "3"), shown=page.shown, key=page.key)
         assert (receipt.late, receipt.page.view.position) == (False, 1)
 
     asyncio.run(play())
@@ -309,27 +311,27 @@ def test_an_idle_assessor_whose_unit_nobody_wanted_goes_on_where_they_were(store
 
 def test_a_bad_document_leaves_every_page_at_once(store):
     created(store, small_plan("preference", topics=1, documents=8, redundancy=5, sharing="shared", stop=False))
-    desk = seeded(store, clock=Clock(step=1.0))
-    crowd = people(desk, 4)
+    service = seeded(store, clock=Clock(step=1.0))
+    crowd = people(service, 4)
 
     async def play():
-        pages = [await until(desk, one, PairView, Random(i)) for i, one in enumerate(crowd)]
+        pages = [await until(service, one, PairView, Random(i)) for i, one in enumerate(crowd)]
         view = pages[0].view
         removed = view.left
-        await desk.act(crowd[0], MarkBad(view.pair, "left"), shown=pages[0].shown, key=pages[0].key)
+        await service.act(crowd[0], MarkBad(view.pair, "left"), shown=pages[0].shown, key=pages[0].key)
         told = 0
         for one, before in zip(crowd[1:], pages[1:], strict=True):
-            now = (await desk.page(one)).view
+            now = (await service.page(one)).view
             assert removed not in (now.left, now.right)
             if removed in (before.view.left, before.view.right):
                 told += now.removed
                 with pytest.raises(Refusal):
-                    await desk.act(one, Prefer(before.view.pair, "left"), shown=before.shown, key=before.key)
+                    await service.act(one, Prefer(before.view.pair, "left"), shown=before.shown, key=before.key)
         return removed, told
 
     removed, _ = asyncio.run(play())
     for one in crowd:
-        asyncio.run(work(desk, one, Random(5)))
+        asyncio.run(work(service, one, Random(5)))
     with store.reading() as connection:
         (marked_at,) = connection.scalars(select(bad_mark.c.time).where(bad_mark.c.document_id == removed))
         after = select(func.count()).select_from(preference)
@@ -343,24 +345,24 @@ def test_a_bad_document_leaves_every_page_at_once(store):
 
 def test_an_excluded_assessor_counts_no_more_and_their_units_go_to_others(store):
     created(store, small_plan("grades", topics=1, redundancy=1, k=4))
-    desk, office = seeded(store, clock=Clock(step=1.0)), Office(store)
-    ann, bob = people(desk, 2)
-    asyncio.run(work(desk, ann, Random(1)))
+    service, admin = seeded(store, clock=Clock(step=1.0)), CampaignAdmin(store)
+    ann, bob = people(service, 2)
+    asyncio.run(work(service, ann, Random(1)))
     assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 4
 
     async def play():
         with pytest.raises(ArgumentError, match="reason"):
-            await office.exclude("pilot", "person-0", " ")
-        await office.exclude("pilot", "person-0", "did not read")
-        assert (await desk.page(ann)).view == ExcludedView()
+            await admin.exclude("pilot", "person-0", " ")
+        await admin.exclude("pilot", "person-0", "did not read")
+        assert (await service.page(ann)).view == ExcludedView()
         with pytest.raises(Refusal, match="no further part"):
-            await desk.act(ann, GoOn())
+            await service.act(ann, GoOn())
         assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 0
-        assert await office.reinstate("pilot", "person-0") == 0
+        assert await admin.reinstate("pilot", "person-0") == 0
         assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 4
-        await office.exclude("pilot", "person-0", "did not read, again")
-        await work(desk, bob, Random(2))
-        assert await office.reinstate("pilot", "person-0") == 1  # bob has done it meanwhile
+        await admin.exclude("pilot", "person-0", "did not read, again")
+        await work(service, bob, Random(2))
+        assert await admin.reinstate("pilot", "person-0") == 1  # bob has done it meanwhile
 
     asyncio.run(play())
     assert store.read(lambda connection: judgments(connection, "pilot")).assessors == ("person-1",)
@@ -368,27 +370,27 @@ def test_an_excluded_assessor_counts_no_more_and_their_units_go_to_others(store)
 
 def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(store):
     created(store, small_plan("grades", topics=2, redundancy=1, k=4))
-    desk, office = seeded(store, clock=Clock(step=1.0)), Office(store)
-    ann, bob = people(desk, 2)
+    service, admin = seeded(store, clock=Clock(step=1.0)), CampaignAdmin(store)
+    ann, bob = people(service, 2)
 
     async def play():
-        page = await until(desk, ann, DocumentView, Random(1))
-        assert await office.steer("pilot", "pause") == "paused"
-        receipt = await desk.act(ann, Judge(0, "1"), shown=page.shown, key=page.key)
+        page = await until(service, ann, DocumentView, Random(1))
+        assert await admin.set_status("pilot", "paused") == "paused"
+        receipt = await service.act(ann, Judge(0, "1"), shown=page.shown, key=page.key)
         assert (receipt.late, receipt.page.view) == (False, PausedView())
-        await desk.act(bob, GoOn())
-        assert (await desk.page(bob)).view == PausedView()
-        await office.steer("pilot", "resume")
-        assert (await desk.page(ann)).view.position == 1
-        await office.steer("pilot", "stop")
-        page = await desk.page(ann)
+        await service.act(bob, GoOn())
+        assert (await service.page(bob)).view == PausedView()
+        await admin.set_status("pilot", "running")
+        assert (await service.page(ann)).view.position == 1
+        await admin.set_status("pilot", "stopped")
+        page = await service.page(ann)
         assert page.view == PausedView(stopped=True)
-        receipt = await desk.act(ann, Judge(1, "1"), shown=page.shown, key="late")
+        receipt = await service.act(ann, Judge(1, "1"), shown=page.shown, key="late")
         assert receipt.late
         with pytest.raises(ArgumentError, match="choose one of pause, resume, stop"):
-            await office.steer("pilot", "halt")
-        with pytest.raises(NobodyError, match="there is no campaign 'other'; there are pilot"):
-            await office.steer("other", "stop")
+            await admin.set_status("pilot", "halted")
+        with pytest.raises(NotFoundError, match="there is no campaign 'other'; there are pilot"):
+            await admin.set_status("other", "stopped")
 
     asyncio.run(play())
     assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 1
@@ -396,15 +398,15 @@ def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(stor
 
 def test_a_unit_that_fails_its_checks_is_kept_apart_and_goes_to_somebody_else(store):
     created(store, small_plan("magnitude", topics=1, k=4, redundancy=1, min_seconds=0, revisions=0))
-    desk = seeded(store, clock=Clock(step=1.0))
-    ann, bob = people(desk, 2)
+    service = seeded(store, clock=Clock(step=1.0))
+    ann, bob = people(service, 2)
 
     async def judge(one, high, low):
-        page = await until(desk, one, DocumentView, Random(1))
+        page = await until(service, one, DocumentView, Random(1))
         while isinstance(page.view, DocumentView):
             label = page.documents[page.view.document].text
             text = high if "d0." in label else low if "d1." in label else "5"
-            page = (await desk.act(one, Judge(page.view.position, text, "x"), shown=page.shown, key=page.key)).page
+            page = (await service.act(one, Judge(page.view.position, text, "x"), shown=page.shown, key=page.key)).page
         return page
 
     page = asyncio.run(judge(ann, "1", "9"))
@@ -414,7 +416,7 @@ def test_a_unit_that_fails_its_checks_is_kept_apart_and_goes_to_somebody_else(st
     page = asyncio.run(judge(bob, "9", "1"))
     assert isinstance(page.view, RatingView)
     assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 0  # not before the unit is complete
-    asyncio.run(work(desk, bob, Random(1)))
+    asyncio.run(work(service, bob, Random(1)))
     found = store.read(lambda connection: judgments(connection, "pilot"))
     assert (len(found), found.assessors, str(found.scales[0])) == (4, ("person-1",), "magnitude")
 
@@ -424,18 +426,18 @@ def test_a_unit_that_fails_its_checks_is_kept_apart_and_goes_to_somebody_else(st
 
 def test_whoever_comes_again_is_the_same_and_names_are_never_shared(store):
     created(store, small_plan("grades"))
-    desk = seeded(store, Clock())
+    service = seeded(store, Clock())
 
     async def come():
-        first = await desk.arrive("pilot", "prolific", "5f", identified="url")
-        assert await desk.arrive("pilot", "prolific", "5f", identified="signed") == first
-        assert (await desk.page(first)).name == "5f"
-        other = await desk.arrive("pilot", "panel", "5f")
-        assert (await desk.page(other)).name == "5f-2"
-        with pytest.raises(NobodyError, match="no campaign 'nowhere'"):
-            await desk.arrive("nowhere", "link", "ann")
-        with pytest.raises(NobodyError, match="no assessor 12"):
-            await desk.page(12)
+        first = await service.arrive("pilot", "prolific", "5f", identified="url")
+        assert await service.arrive("pilot", "prolific", "5f", identified="signed") == first
+        assert (await service.page(first)).name == "5f"
+        other = await service.arrive("pilot", "panel", "5f")
+        assert (await service.page(other)).name == "5f-2"
+        with pytest.raises(NotFoundError, match="no campaign 'nowhere'"):
+            await service.arrive("nowhere", "link", "ann")
+        with pytest.raises(NotFoundError, match="no assessor 12"):
+            await service.page(12)
 
     asyncio.run(come())
     log = store.read(
@@ -446,14 +448,14 @@ def test_whoever_comes_again_is_the_same_and_names_are_never_shared(store):
 
 def test_looking_changes_nothing(store):
     created(store, small_plan("preference", redundancy=2, sharing="shared"))
-    desk = seeded(store, clock=Clock(step=1.0))
-    (ann,) = people(desk, 1)
+    service = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(service, 1)
 
     async def look():
-        await until(desk, ann, PairView, Random(1))
+        await until(service, ann, PairView, Random(1))
         before = store.read(tables)
-        pages = [await desk.page(ann) for _ in range(3)]
-        preview = await desk.preview("pilot")
+        pages = [await service.page(ann) for _ in range(3)]
+        preview = await service.preview("pilot")
         assert (preview.preview, preview.name, preview.shown) == (True, "", "")
         assert store.read(tables) == before
         assert len({page.key for page in pages}) == 3
@@ -464,19 +466,19 @@ def test_looking_changes_nothing(store):
 
 def test_what_was_typed_is_kept_for_its_own_page_only(store):
     created(store, small_plan("magnitude", k=4, redundancy=1, min_seconds=0))
-    desk = seeded(store, clock=Clock(step=1.0))
-    (ann,) = people(desk, 1)
+    service = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(service, 1)
 
     async def typing():
-        page = await until(desk, ann, DocumentView, Random(1))
-        await desk.save_draft(ann, page.shown, 0, "4", "It sa")
-        await desk.save_draft(ann, page.shown, 0, "40", "It says")
-        await desk.save_draft(ann, "somewhere else", 0, "1", "")
-        kept = (await desk.page(ann)).draft
+        page = await until(service, ann, DocumentView, Random(1))
+        await service.save_draft(ann, page.shown, 0, "4", "It sa")
+        await service.save_draft(ann, page.shown, 0, "40", "It says")
+        await service.save_draft(ann, "somewhere else", 0, "1", "")
+        kept = (await service.page(ann)).draft
         assert (kept.text, kept.reason) == ("40", "It says")
-        receipt = await desk.act(ann, Judge(0, "40", "It says so."), shown=page.shown, key=page.key)
+        receipt = await service.act(ann, Judge(0, "40", "It says so."), shown=page.shown, key=page.key)
         assert receipt.page.draft is None
-        assert (await desk.page(ann)).draft is None
+        assert (await service.page(ann)).draft is None
 
     asyncio.run(typing())
     assert store.read(lambda connection: count(connection, select(func.count()).select_from(judgment))) == 1
@@ -484,13 +486,13 @@ def test_what_was_typed_is_kept_for_its_own_page_only(store):
 
 def test_a_page_of_another_set_is_refused(store):
     created(store, small_plan("grades", redundancy=1, k=4))
-    desk = seeded(store, clock=Clock(step=1.0))
-    (ann,) = people(desk, 1)
+    service = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(service, 1)
 
     async def stale():
-        page = await until(desk, ann, DocumentView, Random(1))
+        page = await until(service, ann, DocumentView, Random(1))
         with pytest.raises(Refusal, match="another set") as refused:
-            await desk.act(ann, Judge(0, "1"), shown="123", key=page.key)
+            await service.act(ann, Judge(0, "1"), shown="123", key=page.key)
         assert refused.value.code == "stale"
 
     asyncio.run(stale())

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.desk import Desk, NobodyError
+from qrowd.collect.campaigns.judging import JudgingService, NotFoundError
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.visits import Visit
+from qrowd.collect.campaigns.submissions import Submission
 from qrowd.collect.protocols.events import Consent, GoOn, Judge
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings
 from qrowd.collect.protocols.views import DocumentView, EndView, RatingView
@@ -22,7 +22,7 @@ N = 6
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JudgingService]:
     """A campaign of six topics with one document each."""
     names = [str(i) for i in range(N)]
     plan = Plan(
@@ -33,13 +33,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     folder: Path = tmp_path_factory.mktemp("visits")
     with open_store(folder / "judgments.db") as store:
         store.write(lambda c: create_campaign(c, plan, 0.0))
-        yield Desk(store, clock=lambda: 1.0)
+        yield JudgingService(store, clock=lambda: 1.0)
 
 
-async def finish_one(desk: Desk, who: int) -> bool:
+async def finish_one(service: JudgingService, who: int) -> bool:
     """Judge until one more unit is complete; False where there is none."""
     for _ in range(4):
-        page = await desk.page(who)
+        page = await service.page(who)
         action: Any = GoOn()
         match page.view:
             case DocumentView(position=position):
@@ -52,7 +52,7 @@ async def finish_one(desk: Desk, who: int) -> bool:
                 pass
             case _:
                 action = Consent(True)
-        receipt = await desk.act(who, action, shown=page.shown)
+        receipt = await service.act(who, action, shown=page.shown)
         if isinstance(action, Judge):
             assert receipt.page is not None
             return isinstance(receipt.page.view, EndView)
@@ -65,25 +65,25 @@ STEPS = st.lists(st.one_of(st.sampled_from("ABC"), st.just("work")), min_size=1,
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_every_unit_belongs_to_the_taking_it_was_finished_under_and_to_no_other(desk: Desk, steps: list[str]) -> None:
+def test_every_unit_belongs_to_the_submission_it_was_finished_under(service: JudgingService, steps: list[str]) -> None:
     async def run() -> None:
         name, now, done = f"W{next(people)}", "first", {"first": 0}
-        who = await desk.arrive("few", "mturk", name, visit=now)
+        who = await service.arrive("few", "mturk", name, submission=now)
         for step in steps:
             if step == "work":
-                done[now] += await finish_one(desk, who)
+                done[now] += await finish_one(service, who)
             else:
                 now = step
                 done = {**{k: v for k, v in done.items() if k != now}, now: done.get(now, 0)}
-                assert await desk.arrive("few", "mturk", name, visit=now) == who
-        wanted = tuple(Visit(visit, "completed" if n else None) for visit, n in done.items())
-        assert await desk.visits(who) == wanted
+                assert await service.arrive("few", "mturk", name, submission=now) == who
+        wanted = tuple(Submission(submission, "completed" if n else None) for submission, n in done.items())
+        assert await service.submissions(who) == wanted
 
     asyncio.run(run())
 
 
-def test_who_comes_by_a_door_without_takings_has_none(desk: Desk) -> None:
-    who = asyncio.run(desk.arrive("few", "link", "ann"))
-    assert asyncio.run(desk.visits(who)) == ()
-    with pytest.raises(NobodyError):
-        asyncio.run(desk.visits(1))
+def test_who_comes_by_a_door_without_takings_has_none(service: JudgingService) -> None:
+    who = asyncio.run(service.arrive("few", "link", "ann"))
+    assert asyncio.run(service.submissions(who)) == ()
+    with pytest.raises(NotFoundError):
+        asyncio.run(service.submissions(1))

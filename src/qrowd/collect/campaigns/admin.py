@@ -1,0 +1,164 @@
+"""What the owner of a campaign does while it runs. Every decision is an event in the log."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from qrowd.collect.campaigns.cache import Cache
+from qrowd.collect.campaigns.judging import Clock, NotFoundError
+from qrowd.collect.campaigns.projection import AssessorState, AssignmentState
+from qrowd.collect.campaigns.rebuild import STATUS
+from qrowd.collect.campaigns.transaction import Transaction
+from qrowd.collect.protocols.events import Event
+from qrowd.collect.store import assessors, assignments, events, materials
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.events import NewEvent
+from qrowd.collect.store.materials import CampaignRow
+from qrowd.errors import ArgumentError
+
+STEPS = {"pause": "paused", "resume": "running", "stop": "stopped"}  # the buttons, and the status each leads to
+KINDS = {status: kind for kind, status in STATUS.items()}  # of the event that sets it
+
+
+class CampaignAdmin:
+    """Everything an owner can change, over one store; names of campaigns and assessors are labels.
+
+    clock, number : as for `JudgingService`.
+    """
+
+    def __init__(
+        self, store: Store, *, clock: Clock = time.time, number: Callable[[], int] = lambda: secrets.randbits(62)
+    ) -> None:
+        self.store, self.clock, self._number = store, clock, number
+
+    async def set_status(self, campaign: str, status: str) -> str:
+        """Let a campaign run, pause or stop; the new status. A stopped campaign may run again.
+
+        status : running, paused or stopped.
+        """
+        if status not in KINDS:
+            raise ArgumentError(f"status={status!r}: choose one of {', '.join(KINDS)}")
+        at = self.clock()
+
+        def work(connection: Connection) -> str:
+            row = find(connection, campaign)
+            if row.status != status:
+                event = NewEvent(at, row.id, None, None, None, "owner", KINDS[status], {})
+                events.append(connection, [event])
+                materials.set_campaign_status(connection, row.id, status)
+            return status
+
+        return await self.store.write_async(work)
+
+    async def exclude(self, campaign: str, name: str, reason: str) -> None:
+        """Nothing this assessor said counts any more, and their units go to others. It can be taken back.
+
+        Raises
+        ------
+        ArgumentError
+            Nobody is called that, or no reason is given.
+        """
+        if not reason.strip():
+            raise ArgumentError("reason: say why; it is kept with the exclusion")
+
+        def change(transaction: Transaction, assessor: AssessorState) -> None:
+            if assessor.row.excluded is None:
+                transaction.tell(assessor, Event("excluded", {"reason": reason.strip()}))
+                withdraw(transaction, assessor, ("open", "completed"))
+
+        await self._for(campaign, name, change)
+
+    async def reinstate(self, campaign: str, name: str) -> int:
+        """Take an exclusion back; how many completed units stay lost, since others have done them meanwhile."""
+        lost = 0
+
+        def change(transaction: Transaction, assessor: AssessorState) -> None:
+            nonlocal lost
+            lost = 0
+            if assessor.row.excluded is None:
+                return
+            transaction.tell(assessor, Event("reinstated"))
+            for row in assignments.of_assessor(transaction.connection, assessor.row.id):
+                assignment = AssignmentState.read(
+                    row, transaction.cache.task(transaction.connection, row), transaction.settings
+                )
+                if row.status != "withdrawn" or transaction.protocol.status(assignment.state) != "completed":
+                    continue
+                if assignments.hold_slot(transaction.connection, row):
+                    transaction.happen(assignment, Event("assignment_restored", {"status": "completed"}))
+                else:
+                    lost += 1
+
+        await self._for(campaign, name, change)
+        return lost
+
+    async def reset(self, campaign: str, name: str) -> None:
+        """Let an assessor begin again with the practice; an open unit goes to somebody else."""
+
+        def change(transaction: Transaction, assessor: AssessorState) -> None:
+            assessor = transaction.tell(assessor, Event("reset"))
+            withdraw(transaction, assessor, ("open",))
+
+        await self._for(campaign, name, change)
+
+    async def note(self, campaign: str, name: str, kind: str) -> None:
+        """What a platform says of an assessor's work: `submitted` or `paid`."""
+        if kind not in ("submitted", "paid"):
+            raise ArgumentError(f"kind={kind!r}: choose one of submitted, paid")
+
+        def change(transaction: Transaction, assessor: AssessorState) -> None:
+            transaction.tell(assessor, Event(kind))
+
+        await self._for(campaign, name, change)
+
+    async def _for(self, campaign: str, name: str, change: Callable[[Transaction, AssessorState], None]) -> None:
+        at = self.clock()
+
+        def work(connection: Connection) -> None:
+            row = find(connection, campaign)
+            found = assessors.find_named(connection, row.id, name)
+            if found is None:
+                raise NotFoundError(f"nobody is called {name!r} in the campaign {campaign}")
+            locked = assessors.find_assessor(connection, found.id, lock=True)
+            transaction = Transaction(connection, Cache(), row.id, at, self._number, actor="owner")
+            assessor = AssessorState.read(found if locked is None else locked[0])
+            change(transaction, assessor)
+            transaction.finish()
+
+        await self.store.write_async(work)
+
+
+def withdraw(transaction: Transaction, assessor: AssessorState, statuses: tuple[str, ...]) -> None:
+    """Take units away from an assessor, so that others may have them."""
+    for row in assignments.of_assessor(transaction.connection, assessor.row.id):
+        if row.status not in statuses:
+            continue
+        if transaction.settings.together:  # in the order in which everybody locks, who judges in it included
+            assignments.lock_unit(transaction.connection, row.unit_id)
+        now = assignments.find_assignment(transaction.connection, row.id, lock=True)
+        if now is None or now.status not in statuses:  # it went to somebody else a moment ago
+            continue
+        assignment = AssignmentState.read(
+            now, transaction.cache.task(transaction.connection, now), transaction.settings
+        )
+        transaction.happen(assignment, Event("assignment_withdrawn"))
+        assignments.release_slot(transaction.connection, now)
+
+
+def find(connection: Connection, campaign: str) -> CampaignRow:
+    """A campaign by its name.
+
+    Raises
+    ------
+    NotFoundError
+        There is none.
+    """
+    row = materials.find_campaign(connection, campaign)
+    if row is None:
+        names = ", ".join(one.name for one in materials.campaigns(connection))
+        raise NotFoundError(f"there is no campaign {campaign!r}; there {f'are {names}' if names else 'is none yet'}")
+    return row
