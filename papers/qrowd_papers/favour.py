@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.labelled import Named
 from qrowd.evaluation import Conventions, score
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats, known_error
+from qrowd.model.scores import Floats, Scores, known_error
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
 from qrowd.simulation.assessors import Lenient
@@ -145,14 +144,14 @@ def _once(
         ):
             rows = [*range(count), count + number_of]
             own = scores.values[m][who][rows] + sd * tastes[m]
-            labels = {"assessor": (*people, model), "topic": topics, "system": runs.systems}
+            labels: dict[str, Any] = {"assessors": (*people, model), "topics": topics, "systems": runs.systems}
             fair, kin = (
                 assessor_bias(
-                    Named(own + extra * inside * (np.arange(count + 1) == count)[:, None, None], labels),
+                    Scores.from_array(own + extra * inside * (np.arange(count + 1) == count)[:, None, None], **labels),
                     {"group": "group*"},
                     people,
                     model,
-                    expected=Named(expected[m][rows], labels),
+                    expected=Scores.from_array(expected[m][rows], **labels),
                 )
                 for extra in (0.0, KINSHIP)
             )

@@ -29,7 +29,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 
 if TYPE_CHECKING:
-    from qrowd.aware import Gaps
+    from qrowd.aware import Similarities
 
 Progress = Callable[[int, int], None] | None
 REPEATS = ("first", "last", "error")
@@ -53,25 +53,25 @@ class Task:
         """Of the assessors, each without the topics in which nothing was relevant to them."""
         return self.score(self.judgments, replace(self.conventions, empty="nan"))
 
-    def gaps(self, n: int) -> Gaps:
+    def similarities(self, n: int) -> Similarities:
         """To n random assessors of each level; made once for all estimators, which differ in what they take of them."""
-        if n not in self._gaps:
-            from qrowd.aware import random_gaps
+        if n not in self._similarities:
+            from qrowd.aware import similarity_to_random
 
-            self._gaps[n] = random_gaps(
+            self._similarities[n] = similarity_to_random(
                 self.runs,
                 self.judgments,
                 list(self.measures),
-                n=n,
+                n_resamples=n,
                 conventions=replace(self.conventions, empty="nan"),
                 rng=self.seed,
                 threads=self.threads,
                 progress=self.progress,
             )
-        return self._gaps[n]
+        return self._similarities[n]
 
     @cached_property
-    def _gaps(self) -> dict[int, Gaps]:
+    def _similarities(self) -> dict[int, Similarities]:
         return {}
 
     def score(self, judgments: Judgments, conventions: Conventions | None = None) -> Scores:
@@ -210,8 +210,8 @@ class _Estimated(Approach):
     )
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
-        gaps = task.gaps(int(options["n"]))
-        return gaps.average(self.name, options["polarity"], options["across"])
+        similarities = task.similarities(int(options["n"]))
+        return similarities.average(self.name, polarity=options["polarity"], across=options["across"])
 
 
 class PredictedRelevance(Approach):
@@ -278,7 +278,7 @@ class AgreementAware(Approach):
                 dcg=wanted["dcg"],  # type: ignore[arg-type]
                 score_dtype=task.conventions.score_dtype,
             ).scores()
-            parts.append(replace(found.only(found.measures[:1]), measures=(str(wanted),)))
+            parts.append(replace(found.sel(measure=found.measures[0]), measures=(str(wanted),)))
         first = parts[0]
         return replace(
             first,

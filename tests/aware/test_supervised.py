@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles import aware as oracle
-from qrowd.aware import NAMES, gold_gaps, leave_topics_out, random_gaps
+from qrowd.aware import NAMES, leave_topics_out, similarity_to_gold, similarity_to_random
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import Conventions, score
 from qrowd.model.judgments import concatenate_judgments
@@ -46,14 +46,14 @@ def by_label(scores, measure, assessor, topics):
 
 
 @pytest.mark.parametrize("topics", [None, ["q2", "q5", "q7"]])
-@pytest.mark.parametrize("reference", ["other", "assessor"])
-def test_against_a_gold_assessor_the_similarity_is_the_accuracy(scored, topics, reference):
+@pytest.mark.parametrize("apc_reference", ["other", "assessor"])
+def test_against_a_gold_assessor_the_similarity_is_the_accuracy(scored, topics, apc_reference):
     scores, gold = scored
-    gaps = gold_gaps(scores, gold, topics=topics, reference=reference)
-    found = gaps.accuracies(NAMES)
-    assert np.array_equal(found, gaps.accuracies(NAMES, "printed"), equal_nan=True)
+    similarities = similarity_to_gold(scores, gold, topics=topics, apc_reference=apc_reference)
+    found = similarities.accuracies(NAMES)
+    assert np.array_equal(found, similarities.accuracies(NAMES, polarity="printed"), equal_nan=True)
     allowed = {scores.topics.index(t) for t in (topics or gold.topics)}
-    walked = "mine" if reference == "other" else "theirs"
+    walked = "mine" if apc_reference == "other" else "theirs"
     for measure in MEASURES:
         theirs = by_label(gold, measure, "gold", scores.topics)
         for assessor in scores.assessors:
@@ -66,21 +66,21 @@ def test_against_a_gold_assessor_the_similarity_is_the_accuracy(scored, topics, 
 
 def test_a_topic_that_the_gold_lacks_takes_the_accuracy_over_all_topics(scored):
     scores, gold = scored
-    gaps = gold_gaps(scores, gold)
+    similarities = similarity_to_gold(scores, gold)
     lacking = [scores.topics.index(t) for t in ("q3", "q6")]
     known = scores.known[0, 0, lacking]
     assert known.any()
     for g in range(5):
-        single = np.broadcast_to(gaps.single[g, 0, 0, :, None], (5, 2))
-        assert np.array_equal(gaps.by_topic[g, 0, 0][:, lacking][:, known], single[:, known])
-    assert gaps.attributes["topics"] == ["q1", "q2", "q4", "q5", "q7"]
-    assert gaps.attributes["gold"] == "gold"
+        single = np.broadcast_to(similarities.single[g, 0, 0, :, None], (5, 2))
+        assert np.array_equal(similarities.by_topic[g, 0, 0][:, lacking][:, known], single[:, known])
+    assert similarities.attributes["topics"] == ["q1", "q2", "q4", "q5", "q7"]
+    assert similarities.attributes["gold"] == "gold"
 
 
 def test_the_gold_itself_is_fully_accurate_and_no_other_is_more(world, scored):
     runs, judgments, gold = world
     everyone = score(runs, concatenate_judgments([judgments, gold]), list(MEASURES), CONVENTIONS)
-    accuracy = gold_gaps(everyone, scored[1]).accuracies(NAMES)
+    accuracy = similarity_to_gold(everyone, scored[1]).accuracies(NAMES)
     best = accuracy.sel(assessor="gold")
     by_value = best.sel(estimator=[name for name in NAMES if "tau" not in name and "apc" not in name])
     assert by_value.values[by_value.notnull().values] == pytest.approx(1)
@@ -89,9 +89,9 @@ def test_the_gold_itself_is_fully_accurate_and_no_other_is_more(world, scored):
 
 
 def test_by_rank_neither_an_inverted_assessor_nor_one_without_a_ranking_is_trusted(scored):
-    gaps = gold_gaps(*scored)
+    similarities = similarity_to_gold(*scored)
     for name in ("sgl_tau_md", "sgl_apc_md"):
-        accuracy = dict(zip(gaps.scores.assessors, known_mean(gaps.accuracy(name)[0], 1), strict=True))
+        accuracy = dict(zip(similarities.scores.assessors, known_mean(similarities.accuracy(name)[0], 1), strict=True))
         assert accuracy["upside"] == 0
         assert accuracy["close"] > accuracy["far"] > 0
         assert accuracy["close"] > accuracy["one"]
@@ -105,8 +105,8 @@ def test_systems_that_differ_by_rounding_alone_tie():
     mine = Scores(("AP",), ("a",), ("q1", "q2", "q3"), ("x", "y"), values[None, None], one, one[0], {})
     gold = replace(mine, values=values[None, None] * [1.0, 0.5])
     for name in ("sgl_tau_md", "sgl_apc_md"):
-        assert (gold_gaps(mine, gold).accuracy(name) == 0).all()
-        assert (gold_gaps(gold, gold).accuracy(name) == 1).all()
+        assert (similarity_to_gold(mine, gold).accuracy(name) == 0).all()
+        assert (similarity_to_gold(gold, gold).accuracy(name) == 1).all()
 
 
 def test_gold_that_does_not_fit_is_refused(world, scored):
@@ -118,16 +118,16 @@ def test_gold_that_does_not_fit_is_refused(world, scored):
     for mine, other, options, error, message in (
         (scores, scores, {}, ArgumentError, "gold: one assessor was expected, and there are 5"),
         (scores, fewer, {}, ArgumentError, "gold: the same systems and measures"),
-        (scores, gold.only(("AP",)), {}, ArgumentError, "gold: the same systems and measures"),
+        (scores, gold.sel(measure="AP"), {}, ArgumentError, "gold: the same systems and measures"),
         (scores, gold, {"topics": ["q99"]}, ArgumentError, "topics: the gold has no topic q99"),
         (scores, gold, {"topics": []}, NoOverlapError, "assessor close shares no topic with the gold among topics="),
         (only_q1, elsewhere, {}, NoOverlapError, "assessor close shares no topic with the gold, nor do 4 others"),
         (single, score(runs.select(systems="sys1"), gold_judgments, "AP", CONVENTIONS), {}, ArgumentError, "only one"),
-        (scores, gold, {"reference": "gold"}, ArgumentError, "reference='gold': choose one of assessor, other"),
+        (scores, gold, {"apc_reference": "gold"}, ArgumentError, "apc_reference='gold': choose one of assessor, other"),
         (scores, gold, {"bandwidth": -1}, ArgumentError, "bandwidth=-1"),
     ):
         with pytest.raises(error, match=message):
-            gold_gaps(mine, other, **options)
+            similarity_to_gold(mine, other, **options)
 
 
 # ---- leaving topics out
@@ -135,14 +135,14 @@ def test_gold_that_does_not_fit_is_refused(world, scored):
 
 def from_random(world, **options):
     runs, judgments, _ = world
-    return lambda topics: random_gaps(
-        runs, judgments.select(topics=list(topics)), list(MEASURES), n=4, rng=3, **options
+    return lambda topics: similarity_to_random(
+        runs, judgments.select(topics=list(topics)), list(MEASURES), n_resamples=4, rng=3, **options
     )
 
 
 def test_the_accuracies_of_a_topic_are_those_that_the_other_folds_give(world, scored):
     scores, gold = scored
-    for estimate in (lambda topics: gold_gaps(scores, gold, topics=[t for t in topics if t in gold.topics]),
+    for estimate in (lambda topics: similarity_to_gold(scores, gold, topics=[t for t in topics if t in gold.topics]),
                      from_random(world)):  # fmt: skip
         for name, across, polarity in (("sgl_rmse_msd", "own", "dissimilarity"), ("sgl_tau_md", "all", "printed")):
             left = leave_topics_out(scores, estimate, name, folds=3, across=across, polarity=polarity, rng=4)
@@ -150,7 +150,7 @@ def test_the_accuracies_of_a_topic_are_those_that_the_other_folds_give(world, sc
             for t, topic in enumerate(scores.topics):
                 others = [u for u, f in zip(scores.topics, left.folds, strict=True) if f != left.folds[t]]
                 assert topic not in others
-                learnt = estimate(others).accuracies([name], polarity, across)[0].max("topic")
+                learnt = estimate(others).accuracies([name], polarity=polarity, across=across)[0].max("topic")
                 expected = np.where(scores.known[:, :, t], learnt.sel(assessor=list(scores.assessors)), np.nan)
                 assert left.accuracy[:, :, t] == pytest.approx(expected, nan_ok=True)
 
@@ -187,7 +187,7 @@ def test_folds_follow_from_chance_alone(world, scored):
     scores, gold = scored
 
     def estimate(topics):
-        return gold_gaps(scores, gold, topics=[t for t in topics if t in gold.topics])
+        return similarity_to_gold(scores, gold, topics=[t for t in topics if t in gold.topics])
 
     one, again, other = (leave_topics_out(scores, estimate, "sgl_fro_md", folds=3, rng=r).folds for r in (1, 1, 2))
     assert np.array_equal(one, again)
@@ -217,7 +217,7 @@ def test_left_out_topics_cannot_have_accuracies_of_their_own_and_folds_must_fit(
         with pytest.raises(ArgumentError, match=message):
             leave_topics_out(scores, from_random(world), name, folds=folds)
     with pytest.raises(ArgumentError, match=r"gaps by AP, nDCG@10, and scores by AP; take the same measures"):
-        leave_topics_out(scores.only(("AP",)), from_random(world), "sgl_fro_md", folds=2)
+        leave_topics_out(scores.sel(measure="AP"), from_random(world), "sgl_fro_md", folds=2)
 
 
 def test_uniform_needs_no_estimate_to_be_the_mean(world, scored):

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 import qrowd
 from oracles import certainty as oracle
 from qrowd.comparison.corrections import benjamini_hochberg
-from qrowd.comparison.labelled import Named
 from qrowd.comparison.randomised import randomised_tukey
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.two_way import permuted_ranges
+from qrowd.model.scores import Scores
 
 NAN = float("nan")
 
@@ -30,36 +30,36 @@ def scores(topics=25, assessors=6, systems=5, seed=1, spread=0.1):
 
 @pytest.mark.parametrize("over", ["both", "topics"])
 def test_ranks_follow_from_the_significant_differences(over):
-    found = rank_intervals(scores(spread=0.3), over=over, n=200, rng=4, confidence=0.9)
+    found = rank_intervals(scores(spread=0.3), over=over, n_resamples=200, rng=4, confidence=0.9)
     mean = scores(spread=0.3).mean(axis=(0, 1))
     assert found.mean == pytest.approx(mean)
     assert found.rank.tolist() == scipy.stats.rankdata(-mean, "min").tolist()
     expected = oracle.rank_sets(mean.tolist(), found.p.tolist(), 0.1)
-    assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == expected
+    assert list(zip(found.rank_low.tolist(), found.rank_high.tolist(), strict=True)) == expected
     assert any(low > 1 for low, _ in expected)
     assert any(high - low > 0 for low, high in expected)
-    assert found.may_be_best == tuple(str(s) for s in np.argsort(-mean) if found.low[s] == 1)
+    assert found.may_be_best == tuple(str(s) for s in np.argsort(-mean) if found.rank_low[s] == 1)
 
 
 @given(st.integers(0, 100))
 def test_a_rank_lies_within_its_interval_and_the_order_of_systems_and_topics_does_not_matter(seed):
     values = scores(seed=seed, systems=4)
-    found = rank_intervals(values, n=100, rng=seed)
-    assert (found.low <= found.rank).all()
-    assert (found.rank <= found.high).all()
+    found = rank_intervals(values, n_resamples=100, rng=seed)
+    assert (found.rank_low <= found.rank).all()
+    assert (found.rank <= found.rank_high).all()
     assert found.may_be_best[0] == str(int(np.argmin(found.rank)))
-    labels = {"assessor": tuple("abcdef"), "topic": tuple(map(str, range(25))), "system": tuple("wxyz")}
-    named = rank_intervals(Named(values, labels), n=100, rng=seed)
+    labels = {"topics": tuple(map(str, range(25))), "systems": tuple("wxyz")}
+    named = rank_intervals(Scores.from_array(values, **labels), n_resamples=100, rng=seed)
     random = np.random.default_rng(seed)
     order, topics = random.permutation(4), random.permutation(25)
-    labels |= {"topic": tuple(labels["topic"][t] for t in topics), "system": tuple("wxyz"[s] for s in order)}
-    other = rank_intervals(Named(values[:, topics][:, :, order], labels), n=100, rng=seed)
+    labels |= {"topics": tuple(labels["topics"][t] for t in topics), "systems": tuple("wxyz"[s] for s in order)}
+    other = rank_intervals(Scores.from_array(values[:, topics][:, :, order], **labels), n_resamples=100, rng=seed)
     assert other.p == pytest.approx(named.p[np.ix_(order, order)])
     assert other.low.tolist() == named.low[order].tolist()
 
 
 def test_an_interval_excludes_no_difference_where_p_is_below_the_level():
-    found = rank_intervals(scores(spread=0.3), n=200, rng=4)
+    found = rank_intervals(scores(spread=0.3), n_resamples=200, rng=4)
     assert found.better.any()
     assert not found.better.all()
     for system in range(5):
@@ -74,7 +74,7 @@ def test_an_interval_excludes_no_difference_where_p_is_below_the_level():
 
 def test_more_confidence_never_narrows_and_more_assessors_are_no_less_sure():
     values = scores(spread=0.2)
-    wide, narrow = (rank_intervals(values, confidence=c, n=500, rng=1) for c in (0.99, 0.8))
+    wide, narrow = (rank_intervals(values, confidence=c, n_resamples=500, rng=1) for c in (0.99, 0.8))
     assert (wide.low <= narrow.low).all()
     assert (wide.high >= narrow.high).all()
     assert set(narrow.may_be_best) <= set(wide.may_be_best)
@@ -83,7 +83,7 @@ def test_more_confidence_never_narrows_and_more_assessors_are_no_less_sure():
 def test_systems_that_are_the_same_share_their_ranks():
     values = scores(systems=3, spread=0.5)
     values = np.concatenate([values, values[:, :, :1]], axis=2)
-    found = rank_intervals(values, n=200, rng=1)
+    found = rank_intervals(values, n_resamples=200, rng=1)
     assert found.rank.tolist() == [1, 3, 4, 1]
     assert found.may_be_best == ("0", "3")
     assert not found.better[0, 3]
@@ -92,39 +92,39 @@ def test_systems_that_are_the_same_share_their_ranks():
 def test_differences_that_do_not_vary_are_sure():
     values = scores(systems=1)
     values = np.concatenate([values, values - 0.25], axis=2)
-    found = rank_intervals(values, n=100, rng=1)
-    assert (found.low.tolist(), found.high.tolist()) == ([1, 2], [1, 2])
+    found = rank_intervals(values, n_resamples=100, rng=1)
+    assert (found.rank_low.tolist(), found.rank_high.tolist()) == ([1, 2], [1, 2])
 
 
 def test_all_ranks_are_held_together_as_often_as_they_claim():
     """Systems that truly differ by steps; topics and 12 assessors drawn anew."""
     held = 0
     for seed in range(150):
-        found = rank_intervals(scores(30, 12, 5, seed, spread=0.05), n=200, rng=seed)
-        held += bool((found.low <= np.arange(1, 6)).all() and (found.high >= np.arange(1, 6)).all())
+        found = rank_intervals(scores(30, 12, 5, seed, spread=0.05), n_resamples=200, rng=seed)
+        held += bool((found.rank_low <= np.arange(1, 6)).all() and (found.rank_high >= np.arange(1, 6)).all())
     assert held / 150 >= 0.93
 
 
 def test_threads_change_no_bit():
     values = scores()
-    one, two = (rank_intervals(values, n=1200, rng=2, threads=threads) for threads in (1, 3))
+    one, two = (rank_intervals(values, n_resamples=1200, rng=2, threads=threads) for threads in (1, 3))
     assert np.array_equal(one.p, two.p)
-    one_p, two_p = (randomised_tukey(values, n=1200, rng=2, threads=threads).p for threads in (1, 3))
+    one_p, two_p = (randomised_tukey(values, n_resamples=1200, rng=2, threads=threads).p for threads in (1, 3))
     assert np.array_equal(one_p, two_p)
 
 
 def test_without_a_choice_topics_alone_are_drawn_and_too_few_assessors_are_named():
-    found = rank_intervals(scores(assessors=1), n=50, rng=1)
+    found = rank_intervals(scores(assessors=1), n_resamples=50, rng=1)
     assert (found.over, found.reason) == ("topics", "one assessor: says nothing of other assessors")
-    assert "2 assessors are too few" in rank_intervals(scores(assessors=2), n=50, rng=1).reason
+    assert "2 assessors are too few" in rank_intervals(scores(assessors=2), n_resamples=50, rng=1).reason
     for assessors, held in ((3, "89 to 99"), (4, "89 to 99"), (5, "91 to 97"), (9, "91 to 97")):
-        reason = rank_intervals(scores(assessors=assessors), n=50, rng=1).reason
+        reason = rank_intervals(scores(assessors=assessors), n_resamples=50, rng=1).reason
         assert reason.startswith(f"asked for; {assessors} assessors: intervals of 95 % held in {held} %")
-    assert rank_intervals(scores(assessors=10), n=50, rng=1).reason == "asked for"
+    assert rank_intervals(scores(assessors=10), n_resamples=50, rng=1).reason == "asked for"
 
 
 def test_the_frame_has_the_best_first():
-    frame = rank_intervals(scores(), n=50, rng=1).to_frame()
+    frame = rank_intervals(scores(), n_resamples=50, rng=1).to_frame()
     assert frame["mean"].is_monotonic_decreasing
     assert frame["may_be_best"].tolist() == (frame["low"] == 1).tolist()
 
@@ -132,7 +132,7 @@ def test_the_frame_has_the_best_first():
 def test_one_topic_of_two_systems_gives_tukeys_p_by_counting():
     """Two systems, three topics: 2 orders of each topic, 8 in all; p is the share whose range is as large."""
     values = np.array([[[0.5, 0.1], [0.6, 0.3], [0.2, 0.4]]])
-    found = randomised_tukey(values, n=40_000, rng=1)
+    found = randomised_tukey(values, n_resamples=40_000, rng=1)
     differences = [0.4, 0.3, -0.2]
     signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1)
     exact = (np.abs(signs.T @ differences) >= 0.5 - 1e-9).mean()
@@ -152,7 +152,7 @@ def test_tukey_within_topics_holds_its_level_and_within_cells_does_not():
         random = np.random.default_rng(seed)
         values = random.normal(0, 1, (1, 15, 4)) + random.normal(0, 1, (6, 15, 4))
         for within in false:
-            false[within] += bool((randomised_tukey(values, within=within, n=199, rng=seed).p <= 0.05).any())
+            false[within] += bool((randomised_tukey(values, within=within, n_resamples=199, rng=seed).p <= 0.05).any())
     assert false["cell"] / 150 > 0.4
     assert 0.01 < false["topic"] / 150 < 0.1
 
@@ -182,8 +182,8 @@ def test_on_dl21_sixteen_of_63_systems_may_be_the_best(dl21):
     measured = qrowd.evaluate(
         qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["nDCG@10"]
     ).sel(measure="nDCG@10")
-    both = rank_intervals(measured, n=4000, rng=1)
-    topics = rank_intervals(measured, over="topics", n=4000, rng=1)
+    both = rank_intervals(measured, n_resamples=4000, rng=1)
+    topics = rank_intervals(measured, over="topics", n_resamples=4000, rng=1)
     assert len(topics.may_be_best) < len(both.may_be_best)
     assert 12 <= len(both.may_be_best) <= 20
     assert "pash_f1" in both.may_be_best

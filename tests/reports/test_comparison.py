@@ -8,7 +8,6 @@ import pytest
 import qrowd
 from qrowd.comparison import correlations, rank_intervals, sign_agreement, top_set
 from qrowd.comparison.bounded import UNBOUNDED
-from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.scores import Scores
 from qrowd.reports.best_set import may_be_best
@@ -228,9 +227,9 @@ def test_with_one_topic_nothing_says_which_systems_may_be_the_best():
 
 def test_the_interval_of_a_difference_ends_where_no_two_scores_of_the_measure_lie_further_apart():
     values = np.random.default_rng(1).beta(0.2, 0.2, (2, 4, 2))
-    names = {"assessor": ("ann", "bob"), "topic": tuple("tuvw"), "system": ("one", "two")}
+    scores = Scores.from_array(values, assessors=("ann", "bob"), systems=("one", "two"))
     options = {"confidence": 0.95, "replicates": 50, "seed": 1}
-    whole, cut = (intervals(Named(values, names), "one", "two", bounds=b, **options) for b in (UNBOUNDED, (0, 1)))
+    whole, cut = (intervals(scores, "one", "two", bounds=b, **options) for b in (UNBOUNDED, (0, 1)))
     assert max(one.high for one in whole) > 1
     for one, other in zip(cut, whole, strict=True):
         assert (one.low, one.high) == (max(other.low, -1), min(other.high, 1))

@@ -13,7 +13,6 @@ import pytest
 
 from qrowd.agreement import ease_correlation, krippendorff_alpha
 from qrowd.comparison import difference, rank_intervals, rank_systems
-from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.evaluation import Conventions, score
 from qrowd.methods import score_by
@@ -48,8 +47,7 @@ def scores(panel):
 
 @pytest.fixture(scope="module")
 def ranks(scores):
-    array = Named(scores.of("nDCG@10"), {d: getattr(scores, f"{d}s") for d in ("assessor", "topic", "system")})
-    return rank_intervals(array, n=CHOICES.replicates, rng=CHOICES.seed)
+    return rank_intervals(scores, n_resamples=CHOICES.replicates, rng=CHOICES.seed)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +129,7 @@ def test_every_system_stands_where_standings_has_it_and_is_compared_with_the_lea
         assert row.mean == pytest.approx(places.mean[s], abs=1e-12)
         assert row.rank == places.rank[s]
         assert row.first_for == places.leads()[s]
-        assert (row.rank_low, row.rank_high) == (ranks.low[s], ranks.high[s])
+        assert (row.rank_low, row.rank_high) == (ranks.rank_low[s], ranks.rank_high[s])
         assert (row.gap, row.gap_low, row.gap_high, row.p) == pytest.approx(
             (gap.difference[s], gap.low[s], gap.high[s], gap.p[s]), nan_ok=True
         )

@@ -8,11 +8,11 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from oracles import favour as oracle
-from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.files import read_judgments, read_runs
 from qrowd.model.judgments import concatenate_judgments
+from qrowd.model.scores import Scores
 from qrowd.uncertainty import assessor_bias, expected_scores
 
 approx = pytest.approx
@@ -25,7 +25,7 @@ WHOLE = arrays(float, (5, 5, 5), elements=st.sampled_from([0.0, 0.1, 0.25, 0.5, 
 
 def named(values, who=WHO, systems=SYSTEMS):
     topics = tuple(f"q{t}" for t in range(values.shape[1]))
-    return Named(values, {"assessor": who, "topic": topics, "system": systems})
+    return Scores.from_array(values, assessors=who, topics=topics, systems=systems)
 
 
 def drawn(random, n_people, n_topics, taste, shift=0.0, error=0.1):

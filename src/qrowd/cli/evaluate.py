@@ -100,7 +100,7 @@ def evaluate(
         else:
             scores = score(loaded, given, [*wanted, *residuals], conventions, progress=advance)
     summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), seed=seed)
-    asked = scores.only(tuple(map(str, wanted)))
+    asked = scores.sel(measure=[str(each) for each in wanted])
     deliver(evaluation_document(asked, summary), output)
     if per_topic:
         out = console()

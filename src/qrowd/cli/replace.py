@@ -118,7 +118,6 @@ def _favour(
 ) -> tuple[AssessorBias, Scores]:
     """Whom the model favours, and the scores it was taken from."""
     from qrowd import files
-    from qrowd.comparison.labelled import Named
     from qrowd.evaluation import score
     from qrowd.uncertainty.assessor_bias import assessor_bias
     from qrowd.uncertainty.severity import expected_scores
@@ -126,9 +125,7 @@ def _favour(
     retrieved = files.read_runs(runs)
     scores = score(retrieved, judgments, [measure], conventions)
     expected = expected_scores(retrieved, judgments, measure, model, conventions=conventions, rng=SHUFFLING)
-    names = {"assessor": scores.assessors, "topic": scores.topics, "system": scores.systems}
-    one = Named(scores.of(scores.measures[0]), names)
-    return assessor_bias(one, groups, None, model, expected=expected), scores
+    return assessor_bias(scores, groups, None, model, expected=expected), scores
 
 
 def _groups(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:

@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.interval_widths import ENOUGH, Method, half_widths, recommended, two_sided_p
-from qrowd.comparison.labelled import labelled, number_of
 from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
 from qrowd.comparison.shrinkage import lasting_share, same_again
 from qrowd.errors import ArgumentError
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
+from qrowd.model.labels import number_of
+from qrowd.model.scores import Floats, one_measure
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 Wanted = Literal["recommended", "banerjee", "satterthwaite", "pigeonhole", "topics"]
 ManyCorrections = Literal["holm", "benjamini-hochberg", "none"]
@@ -41,7 +41,7 @@ PAIRS_AT_ONCE = 128
 class Difference:
     """First system minus second, in the units of the measure.
 
-    difference : mean over topics of the means over assessors. error : its standard error. low, high : the interval.
+    difference : mean over topics of the means over assessors. standard_error : of it. low, high : the interval.
     df : degrees of freedom of the error; nan for the bootstrap, and where nothing varies.
     v_topic, v_assessor, v_error : components of the variance of D[topic, assessor]; negative ones are 0, and named in
         `negative`; nan where the design does not tell them apart.
@@ -51,13 +51,13 @@ class Difference:
     lasting_share : share of the difference that is expected to last with other assessors on these topics, by the spread
         of all `n_systems` systems that have a score wherever the two have one (see `shrinkage`).
     method, reason : what was used and why. design : how assessors meet topics.
-    n_left_out : cells in which only one of the two has a score. n, seed : of the bootstrap; 0 and None without.
+    n_left_out : cells in which only one of the two has a score. n_resamples, seed : of the bootstrap; 0 and None without.
     """
 
     first: str
     second: str
     difference: float
-    error: float
+    standard_error: float
     low: float
     high: float
     df: float
@@ -76,7 +76,7 @@ class Difference:
     n_topics: int
     n_assessors: int
     n_left_out: int
-    n: int
+    n_resamples: int
     seed: Seed | None
     assessor_variance: float = field(repr=False)  # of one assessor's mean over topics
     mean_squares: tuple[float, ...] = field(repr=False)  # of topics, assessors and error; empty without components
@@ -147,7 +147,7 @@ class AllDifferences:
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     difference: Floats
-    error: Floats
+    standard_error: Floats
     low: Floats
     high: Floats
     df: Floats
@@ -160,7 +160,7 @@ class AllDifferences:
     n_topics: int
     n_assessors: int
     n_left_out: int
-    n: int
+    n_resamples: int
     seed: Seed | None
 
     def adjusted(self, correction: ManyCorrections = "holm") -> Floats:
@@ -191,7 +191,7 @@ class AllDifferences:
                 "first": names[self.first],
                 "second": names[self.second],
                 "difference": self.difference,
-                "error": self.error,
+                "standard_error": self.standard_error,
                 "low": self.low,
                 "high": self.high,
                 "p": self.p,
@@ -204,19 +204,19 @@ class AllDifferences:
 
 
 def difference(
-    scores: OneMeasure,
+    scores: AnyScores,
     first: str | int,
     second: str | int,
     *,
     method: Wanted = "recommended",
     confidence: float = 0.95,
-    n: int = 10_000,
+    n_resamples: int = 10_000,
     rng: Rng = None,
 ) -> Difference:
     """Two systems of one measure, with the uncertainty that topics and assessors both cause.
 
     scores : (assessor, topic, system). first, second : names or numbers of systems.
-    method : "banerjee" (t quantiles component by component), "satterthwaite" (one t), "pigeonhole" (percentiles of n
+    method : "banerjee" (t quantiles component by component), "satterthwaite" (one t), "pigeonhole" (percentiles of n_resamples
         two-way bootstrap replicates), "topics" (t over topics of the panel's mean: the assessors as if there were no
         others), or "recommended": banerjee below 5 assessors, satterthwaite from 5 on.
 
@@ -235,7 +235,7 @@ def difference(
     >>> round(d.difference, 2), round(d.low, 2), round(d.high, 2), d.method
     (0.2, -0.3, 0.7, 'banerjee')
     """
-    _check(method, confidence, n)
+    _check(method, confidence, n_resamples)
     panel = panel_of(scores, (first, second))
     if panel.systems[0] == panel.systems[1]:
         raise ArgumentError(f"systems {panel.systems[0]!r} and {panel.systems[1]!r} are the same; name two")
@@ -243,7 +243,7 @@ def difference(
     seed = seed_of(rng) if used == "pigeonhole" else None
     spread = _Spread.of(_field(scores, first, second), used)
     pair = np.array([0]), np.array([1])
-    found = _Pairs.of(panel, *pair, spread, used, confidence, n, seed, 1)
+    found = _Pairs.of(panel, *pair, spread, used, confidence, n_resamples, seed, 1)
     v_topic, v_assessor, v_error, of_assessor, share = nan, nan, nan, nan, nan
     negative: tuple[str, ...] = ()
     mean_squares: tuple[tuple[float, ...], ...] = (), (), ()
@@ -262,7 +262,7 @@ def difference(
         first=panel.systems[0],
         second=panel.systems[1],
         difference=float(found.difference[0]),
-        error=float(found.error[0]),
+        standard_error=float(found.error[0]),
         low=float(found.low[0]),
         high=float(found.high[0]),
         df=float(found.df[0]),
@@ -281,7 +281,7 @@ def difference(
         n_topics=len(panel.topics),
         n_assessors=len(panel.assessors),
         n_left_out=panel.n_left_out,
-        n=n if used == "pigeonhole" else 0,
+        n_resamples=n_resamples if used == "pigeonhole" else 0,
         seed=seed,
         assessor_variance=of_assessor,
         mean_squares=mean_squares[0],
@@ -291,11 +291,11 @@ def difference(
 
 
 def all_differences(
-    scores: OneMeasure,
+    scores: AnyScores,
     *,
     method: Wanted = "recommended",
     confidence: float = 0.95,
-    n: int = 10_000,
+    n_resamples: int = 10_000,
     rng: Rng = None,
     threads: int | None = None,
 ) -> AllDifferences:
@@ -304,24 +304,24 @@ def all_differences(
     All pairs rest on the cells in which every system has a score; systems without any are to be left out before. A
     replicate of the bootstrap is the same draw of topics and assessors for all systems.
     """
-    _check(method, confidence, n)
+    _check(method, confidence, n_resamples)
     panel = panel_of(scores)
     if len(panel.systems) < 2:
         raise ArgumentError(f"scores: {len(panel.systems)} system(s); at least 2 are needed to compare")
     used, reason = _method(panel, method)
     first, second = np.triu_indices(len(panel.systems), 1)
     seed = seed_of(rng) if used == "pigeonhole" else None
-    found = _Pairs.of(panel, first, second, _Spread.of(panel, used), used, confidence, n, seed, threads)
+    found = _Pairs.of(panel, first, second, _Spread.of(panel, used), used, confidence, n_resamples, seed, threads)
     return AllDifferences(
         panel.systems, first, second, found.difference, found.error, found.low, found.high, found.df, found.p,
         found.p_better, used, reason, panel.design, confidence, len(panel.topics), len(panel.assessors),
-        panel.n_left_out, n if used == "pigeonhole" else 0, seed,
+        panel.n_left_out, n_resamples if used == "pigeonhole" else 0, seed,
     )  # fmt: skip
 
 
-def _field(scores: OneMeasure, first: str | int, second: str | int) -> Panel:
+def _field(scores: AnyScores, first: str | int, second: str | int) -> Panel:
     """The two systems and all others that have a score wherever both of them have one."""
-    values, (_, _, names) = labelled(scores, "assessor", "topic", "system")
+    values, (_, _, names) = one_measure(scores)
     pair = [number_of(name, names, "system") for name in (first, second)]
     known = ~np.isnan(values)
     complete = known[known[:, :, pair].all(axis=2)].all(axis=0)
@@ -480,10 +480,10 @@ def _method(panel: Panel, wanted: Wanted) -> tuple[Method, str]:
     return recommended(a), text + (", though 2 cover less than they claim" if a == 2 else "")
 
 
-def _check(method: str, confidence: float, n: int) -> None:
+def _check(method: str, confidence: float, n_resamples: int) -> None:
     if method not in get_args(Wanted):
         raise ArgumentError(f"method={method!r}: choose from {', '.join(get_args(Wanted))}")
     if not 0 < confidence < 1:
         raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
-    if n < 2:
-        raise ArgumentError(f"n={n}: at least 2 replicates were expected")
+    if n_resamples < 2:
+        raise ArgumentError(f"n_resamples={n_resamples}: at least 2 replicates were expected")

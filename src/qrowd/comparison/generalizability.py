@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.labelled import labelled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
+from qrowd.model.scores import Floats, one_measure
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 Design = Literal["crossed", "nested"]
 
@@ -159,7 +158,7 @@ class VarianceComponents:
 
 
 def variance_components(
-    scores: OneMeasure, *, design: Literal["crossed", "nested", "auto"] = "auto"
+    scores: AnyScores, *, design: Literal["crossed", "nested", "auto"] = "auto"
 ) -> VarianceComponents:
     """Estimate how much of the variance is systems, topics, assessors and what they do to each other.
 
@@ -196,7 +195,7 @@ def variance_components(
     >>> found.sources[0], round(found.of("system"), 4), found.negative
     ('system', 3.0, ('topic*assessor',))
     """
-    values, (assessors, topics, systems) = labelled(scores, "assessor", "topic", "system")
+    values, (assessors, topics, systems) = one_measure(scores)
     if design not in ("crossed", "nested", "auto"):
         raise ArgumentError(f"design={design!r}: choose from crossed, nested, auto")
     if np.isinf(values).any():

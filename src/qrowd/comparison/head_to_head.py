@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.labelled import labelled, number_of
 from qrowd.comparison.top_set import Zeros, signed_rank_p
 from qrowd.errors import ArgumentError
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.labels import number_of
+from qrowd.model.scores import Floats, known_mean, one_measure
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 PANEL = "panel"
 
@@ -68,7 +68,7 @@ class HeadToHead:
         )
 
 
-def head_to_head(scores: OneMeasure, first: str | int, second: str | int, *, zeros: Zeros = "wilcox") -> HeadToHead:
+def head_to_head(scores: AnyScores, first: str | int, second: str | int, *, zeros: Zeros = "wilcox") -> HeadToHead:
     """Two systems by every assessor of one measure.
 
     scores : (assessor, topic, system). first, second : names or numbers of systems.
@@ -85,7 +85,7 @@ def head_to_head(scores: OneMeasure, first: str | int, second: str | int, *, zer
     """
     if zeros not in get_args(Zeros):
         raise ArgumentError(f"zeros={zeros!r}: choose from {', '.join(get_args(Zeros))}")
-    values, (assessors, _, systems) = labelled(scores, "assessor", "topic", "system")
+    values, (assessors, _, systems) = one_measure(scores)
     i, j = (number_of(name, systems, "system") for name in (first, second))
     if i == j:
         raise ArgumentError(f"systems {systems[i]!r} and {systems[j]!r} are the same; name two")

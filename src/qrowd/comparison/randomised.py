@@ -21,7 +21,7 @@ from qrowd.model.scores import Floats
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 Within = Literal["topic", "cell"]
 
@@ -31,7 +31,7 @@ class RandomisedTukey:
     """All pairs of systems held together; arrays are (pairs,).
 
     first, second : numbers of the systems. difference : of their means, first minus second.
-    p : share of n permutations whose largest difference of any two systems reaches this one (the data themselves count
+    p : share of n_resamples permutations whose largest difference of any two systems reaches this one (the data themselves count
         as one of them), so the chance of any false one is held.
     """
 
@@ -41,7 +41,7 @@ class RandomisedTukey:
     difference: Floats
     p: Floats
     within: Within
-    n: int
+    n_resamples: int
     seed: Seed
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -52,10 +52,10 @@ class RandomisedTukey:
 
 
 def randomised_tukey(
-    scores: OneMeasure,
+    scores: AnyScores,
     *,
     within: Within = "topic",
-    n: int = 10_000,
+    n_resamples: int = 10_000,
     rng: Rng = None,
     threads: int | None = None,
 ) -> RandomisedTukey:
@@ -74,8 +74,8 @@ def randomised_tukey(
     """
     if within not in get_args(Within):
         raise ArgumentError(f"within={within!r}: choose from {', '.join(get_args(Within))}")
-    if n < 1:
-        raise ArgumentError(f"n={n}: at least 1 permutation was expected")
+    if n_resamples < 1:
+        raise ArgumentError(f"n_resamples={n_resamples}: at least 1 permutation was expected")
     seed = seed_of(rng)
     panel = panel_of(scores)
     by_topic = panel.by_topic(panel.values)
@@ -86,12 +86,16 @@ def randomised_tukey(
     chance = Chance.of(seed)
 
     def block(number: int) -> Floats:
-        return permuted_ranges(rows, weights, chance.stream("permutations", number), min(BLOCK, n - number * BLOCK))
+        return permuted_ranges(
+            rows, weights, chance.stream("permutations", number), min(BLOCK, n_resamples - number * BLOCK)
+        )
 
-    ranges = np.sort(np.concatenate(list(in_threads(block, range(-(-n // BLOCK)), threads))))
+    ranges = np.sort(np.concatenate(list(in_threads(block, range(-(-n_resamples // BLOCK)), threads))))
     first, second = np.triu_indices(len(panel.systems), 1)
     mean = by_topic.mean(axis=0)
     apart = mean[first] - mean[second]
     slack = 1e-12 * float(np.abs(rows).max(initial=0.0))  # sums in another order are the same sums
-    reached = n - np.searchsorted(ranges, np.abs(apart) - slack, side="left")
-    return RandomisedTukey(panel.systems, first, second, apart, (reached + 1) / (n + 1), within, n, seed)
+    reached = n_resamples - np.searchsorted(ranges, np.abs(apart) - slack, side="left")
+    return RandomisedTukey(
+        panel.systems, first, second, apart, (reached + 1) / (n_resamples + 1), within, n_resamples, seed
+    )

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.labelled import number_of
 from qrowd.comparison.max_t import adjusted_p, critical_t, largest_of, pair_statistics
 from qrowd.comparison.resampling import Over, Panel, panel_of
 from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
+from qrowd.model.labels import number_of
 from qrowd.model.scores import Floats
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 ENOUGH_ASSESSORS = 10
 """Assessors from which on the test errs as often as stated also where tastes go the same way (coverage study)."""
@@ -47,45 +47,45 @@ class RankIntervals:
     """The ranks that all systems hold together with the given confidence; arrays are (systems,), rank 1 the best.
 
     mean : over topics of the means over assessors. rank : by it, 1 for the highest; equal means share the better rank.
-    low, high : the best and the worst rank that the system may hold: 1 + systems significantly ahead of it, and the
+    rank_low, rank_high : the best and the worst rank that the system may hold: 1 + systems significantly ahead of it, and the
         number of systems - systems significantly behind.
     p : (systems, systems) of the difference of two systems, adjusted for all pairs of systems; 1 on the diagonal.
-    error, critical : (systems, systems) standard error of the difference, and what |difference| / error has to exceed
-        for p < 1 - confidence: difference +- critical x error holds for all pairs together.
+    standard_error, critical : (systems, systems) standard error of the difference, and what |difference| / standard error has to exceed
+        for p < 1 - confidence: difference +- critical x standard error holds for all pairs together.
     better : (systems, systems) whether the row's system is significantly ahead of the column's: a higher mean and
         p < 1 - confidence.
     over : what could have been others: "both" topics and assessors, or "topics" alone; `reason` where it had no choice,
         and where the assessors are too few.
     too_few_assessors : whether there are 2 alone, with whom one errs more often than `confidence` says.
-    n, seed : replicates, and where they come from.
+    n_resamples, seed : replicates, and where they come from.
     """
 
     systems: tuple[str, ...]
     mean: Floats
     rank: NDArray[np.int64]
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    rank_low: NDArray[np.int64]
+    rank_high: NDArray[np.int64]
     p: Floats
-    error: Floats
+    standard_error: Floats
     critical: float
     better: NDArray[np.bool_]
     over: Over
     reason: str
     too_few_assessors: bool
     confidence: float
-    n: int
+    n_resamples: int
     seed: Seed
 
     @property
     def may_be_best(self) -> tuple[str, ...]:
         """The confidence set of the best systems: those that no other is significantly ahead of, best mean first."""
-        return tuple(self.systems[s] for s in np.argsort(-self.mean, kind="stable") if self.low[s] == 1)
+        return tuple(self.systems[s] for s in np.argsort(-self.mean, kind="stable") if self.rank_low[s] == 1)
 
     def against(self, system: str | int) -> Against:
         """Every system minus this one, with the interval that holds for all pairs together, and the adjusted p."""
         which = number_of(system, self.systems, "system")
         difference = self.mean - self.mean[which]
-        error = self.error[which]
+        error = self.standard_error[which]
         # A difference that does not vary has no width, however few the replicates.
         half = np.multiply(self.critical, error, out=np.zeros_like(error), where=error > 0)
         columns = [difference, difference - half, difference + half, self.p[which].copy()]
@@ -101,27 +101,27 @@ class RankIntervals:
                 "system": np.array(self.systems, object)[order],
                 "mean": self.mean[order],
                 "rank": self.rank[order],
-                "low": self.low[order],
-                "high": self.high[order],
+                "rank_low": self.rank_low[order],
+                "rank_high": self.rank_high[order],
                 "p": self.against(int(order[0])).p[order],
-                "may_be_best": self.low[order] == 1,
+                "may_be_best": self.rank_low[order] == 1,
             },
             backend,
         )
 
 
 def rank_intervals(
-    scores: OneMeasure,
+    scores: AnyScores,
     *,
     over: Over = "both",
     confidence: float = 0.95,
-    n: int = 10_000,
+    n_resamples: int = 10_000,
     rng: Rng = None,
     threads: int | None = None,
 ) -> RankIntervals:
     """Simultaneous intervals for the ranks of all systems; (assessor, topic, system) scores of one measure.
 
-    All pairs of systems are tested together, by the largest |t| over n replicates with random signs of topics and,
+    All pairs of systems are tested together, by the largest |t| over n_resamples replicates with random signs of topics and,
     over="both", with other assessors. The chance that any system is wrongly found ahead of another, that
     any system's true rank lies outside its interval, or that the best system is missing from `may_be_best`, is at most
     1 - confidence.
@@ -142,8 +142,8 @@ def rank_intervals(
         raise ArgumentError(f"over={over!r}: choose from {', '.join(get_args(Over))}")
     if not 0 < confidence < 1:
         raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
-    if n < 2:
-        raise ArgumentError(f"n={n}: at least 2 replicates were expected")
+    if n_resamples < 2:
+        raise ArgumentError(f"n_resamples={n_resamples}: at least 2 replicates were expected")
     panel = panel_of(scores)
     if len(panel.systems) < 2:
         raise ArgumentError(f"scores: {len(panel.systems)} system(s); at least 2 are needed to compare")
@@ -155,7 +155,7 @@ def rank_intervals(
         reason = f"asked for; {_caution(panel.assessor_df + 1)}"
     seed = seed_of(rng)
     pairs = pair_statistics(_in_order_of_names(panel), over)
-    largest = largest_of(pairs, n, seed, threads)
+    largest = largest_of(pairs, n_resamples, seed, threads)
     at = np.argsort(np.argsort(np.array(panel.systems, object), kind="stable"))
     p, error = adjusted_p(pairs.t, largest)[np.ix_(at, at)], pairs.error[np.ix_(at, at)]
     np.fill_diagonal(p, 1.0)
@@ -164,7 +164,7 @@ def rank_intervals(
     low, high = 1 + better.sum(axis=0), len(panel.systems) - better.sum(axis=1)
     return RankIntervals(
         panel.systems, pairs.mean[at], ranks(mean), low, high, p, error, critical_t(largest, 1 - confidence), better,
-        over, reason, too_few, confidence, n, seed,
+        over, reason, too_few, confidence, n_resamples, seed,
     )  # fmt: skip
 
 

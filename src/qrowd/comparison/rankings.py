@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.correlation import Kind, means_of_others, row_correlations, shared_means
-from qrowd.comparison.labelled import labelled, number_of
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
+from qrowd.model.labels import number_of
+from qrowd.model.scores import Floats, one_measure
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 KINDS: tuple[Kind, ...] = ("tau_b", "tau_a", "ap", "pearson", "rmse")
 
@@ -48,7 +48,7 @@ class Correlations:
         return make_frame(columns, backend)
 
 
-def correlations(scores: OneMeasure, reference: str | int | None = None) -> Correlations:
+def correlations(scores: AnyScores, reference: str | int | None = None) -> Correlations:
     """How alike each assessor's ranking of the systems is to the reference's, by five figures.
 
     scores : (assessor, topic, system) of one measure, as a DataArray or a plain array.
@@ -64,7 +64,7 @@ def correlations(scores: OneMeasure, reference: str | int | None = None) -> Corr
     >>> correlations(scores, reference=0).tau_b.round(4).tolist()
     [nan, 1.0, -0.3333]
     """
-    values, (assessors, _, _) = labelled(scores, "assessor", "topic", "system")
+    values, (assessors, _, _) = one_measure(scores)
     gold = None if reference is None else number_of(reference, assessors, "assessor")
     found = np.full((len(assessors), len(KINDS)), np.nan)
     counts = np.zeros((len(assessors), 2), np.int64)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.labelled import Names, labelled, number_of
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.two_way import two_way, two_way_with_holes, weighted_means
 from qrowd.model.chance import Chance, Rng
-from qrowd.model.scores import Floats
+from qrowd.model.labels import number_of
+from qrowd.model.scores import Floats, Names, one_measure
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
     from qrowd.kernels.two_way import TwoWay
+    from qrowd.model.scores import AnyScores
 
 Over = Literal["both", "topics"]
 Design = Literal["crossed", "partly crossed", "nested", "mostly nested", "one assessor"]
@@ -79,7 +79,7 @@ class Panel:
         return found
 
 
-def panel_of(scores: OneMeasure, systems: tuple[str | int, ...] = ()) -> Panel:
+def panel_of(scores: AnyScores, systems: tuple[str | int, ...] = ()) -> Panel:
     """The panel of some systems, all of them by default; (assessor, topic, system) scores of one measure.
 
     Raises
@@ -89,7 +89,7 @@ def panel_of(scores: OneMeasure, systems: tuple[str | int, ...] = ()) -> Panel:
     NoOverlapError
         No cell, or one topic only, in which all the systems have scores.
     """
-    values, (assessors, topics, names) = labelled(scores, "assessor", "topic", "system")
+    values, (assessors, topics, names) = one_measure(scores)
     if systems:
         which = [number_of(name, names, "system") for name in systems]
         values, names = values[:, :, which], tuple(names[i] for i in which)
@@ -107,19 +107,19 @@ def panel_of(scores: OneMeasure, systems: tuple[str | int, ...] = ()) -> Panel:
     return Panel(topics, assessors, names, np.ascontiguousarray(table), kept, left_out)
 
 
-def replicate_means(panel: Panel, n: int, over: Over, rng: Rng, threads: int | None = None) -> Floats:
-    """(n, systems) means of the panel under n draws of topics, and of assessors too where over="both".
+def replicate_means(panel: Panel, n_resamples: int, over: Over, rng: Rng, threads: int | None = None) -> Floats:
+    """(n_resamples, systems) means of the panel under n_resamples draws of topics, and of assessors too where over="both".
 
     The mean runs over assessors within each topic first, over topics then; a topic none of whose assessors was drawn is
     left out of its replicate. Every block of 500 replicates has a stream of its own, so that the number of threads
     changes no bit.
     """
-    if n < 2:
-        raise ArgumentError(f"n={n}: at least 2 replicates were expected")
+    if n_resamples < 2:
+        raise ArgumentError(f"n_resamples={n_resamples}: at least 2 replicates were expected")
     chance = Chance.of(rng)
 
     def block(number: int) -> Floats:
-        random, rows = chance.stream("two-way", number), min(BLOCK, n - number * BLOCK)
+        random, rows = chance.stream("two-way", number), min(BLOCK, n_resamples - number * BLOCK)
         topics = drawn(len(panel.topics), rows, random)
         assessors = (
             drawn(len(panel.assessors), rows, random) if over == "both" else np.ones((rows, panel.known.shape[1]))
@@ -129,7 +129,7 @@ def replicate_means(panel: Panel, n: int, over: Over, rng: Rng, threads: int | N
             assessors[empty] = drawn(len(panel.assessors), int(empty.sum()), random)
         return weighted_means(panel.values, panel.known, topics, assessors)
 
-    return np.concatenate(list(in_threads(block, range(-(-n // BLOCK)), threads)))
+    return np.concatenate(list(in_threads(block, range(-(-n_resamples // BLOCK)), threads)))
 
 
 def drawn(kinds: int, rows: int, random: np.random.Generator) -> Floats:

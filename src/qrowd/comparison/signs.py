@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from qrowd.comparison.labelled import labelled
 from qrowd.errors import ArgumentError
 from qrowd.kernels.correlation import pair_counts
+from qrowd.model.scores import one_table
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 Ties = Literal["ignore", "half", "agree"]
 
@@ -32,7 +32,7 @@ class SignAgreement:
     ties: Ties
 
 
-def sign_agreement(x: OneMeasure, y: OneMeasure, *, ties: Ties = "ignore") -> SignAgreement:
+def sign_agreement(x: AnyScores, y: AnyScores, *, ties: Ties = "ignore") -> SignAgreement:
     """The share of differences between two systems on a topic on whose sign two assessors agree.
 
     x, y : (topic, system) scores of the two, in the same order; a system that is nan for one of them is left out there.
@@ -49,7 +49,7 @@ def sign_agreement(x: OneMeasure, y: OneMeasure, *, ties: Ties = "ignore") -> Si
     """
     if ties not in get_args(Ties):
         raise ArgumentError(f"ties={ties!r}: choose from {', '.join(get_args(Ties))}")
-    (first, labels), (second, others) = (labelled(side, "topic", "system") for side in (x, y))
+    (first, labels), (second, others) = (one_table(side) for side in (x, y))
     if labels != others:
         raise ArgumentError(
             f"scores of shapes {first.shape} and {second.shape}: both sides must have the same topics and systems, in "

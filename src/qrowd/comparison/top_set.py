@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.baseline import Correction
 from qrowd.comparison.corrections import holm
-from qrowd.comparison.labelled import labelled
 from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.scores import Floats, known_mean, one_table
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 Zeros = Literal["wilcox", "pratt", "zsplit"]
 
@@ -37,7 +36,7 @@ class TopSet:
     mean : over the topics where the system has a score.
     p : paired Wilcoxon signed-rank test of each system against the best, two-sided, corrected as `correction` says; nan
         for the best itself and for a system that shares no topic with it.
-    member : the best, and all whose p is alpha or more.
+    member : the best, and all whose p is 1 - confidence or more.
     n_topics : topics where both the system and the best have a score.
     """
 
@@ -47,7 +46,7 @@ class TopSet:
     p: Floats
     member: NDArray[np.bool_]
     n_topics: NDArray[np.int64]
-    alpha: float
+    confidence: float
     zeros: Zeros
     correction: Correction
 
@@ -86,9 +85,9 @@ class TopSetOverlap:
 
 
 def top_set(
-    scores: OneMeasure,
+    scores: AnyScores,
     *,
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     zeros: Zeros = "wilcox",
     correction: Correction = "none",
 ) -> TopSet:
@@ -107,7 +106,7 @@ def top_set(
     Raises
     ------
     ArgumentError
-        An unknown option; an alpha outside 0 to 1; no system.
+        An unknown option; a confidence outside 0 to 1; no system.
     NoOverlapError
         No system has a score.
 
@@ -119,9 +118,9 @@ def top_set(
         raise ArgumentError(f"zeros={zeros!r}: choose from {', '.join(get_args(Zeros))}")
     if correction not in get_args(Correction):
         raise ArgumentError(f"correction={correction!r}: choose from {', '.join(get_args(Correction))}")
-    if not 0 < alpha < 1:
-        raise ArgumentError(f"alpha={alpha!r}: a level between 0 and 1 was expected")
-    values, (_, systems) = labelled(scores, "topic", "system")
+    if not 0 < confidence < 1:
+        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+    values, (_, systems) = one_table(scores)
     mean = known_mean(values, axis=0)
     if np.isnan(mean).all():
         raise NoOverlapError("scores: no system has a score on any topic, so none is the best")
@@ -131,10 +130,10 @@ def top_set(
     p[best] = np.nan
     if correction == "holm":
         p = holm(p)
-    member = p >= alpha
+    member = p >= 1 - confidence
     member[best] = True
     n_topics = (~np.isnan(differences)).sum(axis=0)
-    return TopSet(systems, systems[best], mean, p, member, n_topics, alpha, zeros, correction)
+    return TopSet(systems, systems[best], mean, p, member, n_topics, confidence, zeros, correction)
 
 
 def top_set_overlap(first: TopSet, second: TopSet) -> TopSetOverlap:

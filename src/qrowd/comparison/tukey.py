@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.factors import Anova, anova
-from qrowd.comparison.labelled import labelled, number_of
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
+from qrowd.model.labels import number_of
+from qrowd.model.scores import Floats, one_table
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 Best = Literal["highest", "lowest"]
 
@@ -51,7 +51,7 @@ class Tukey:
     critical: float
     error_ms: float
     error_df: int
-    alpha: float
+    confidence: float
     best: Best
 
     @property
@@ -123,12 +123,12 @@ class SystemsAnova:
     n_left_out: int
 
 
-def tukey_hsd(table: Anova, factor: str, *, alpha: float = 0.05, best: Best = "highest") -> Tukey:
+def tukey_hsd(table: Anova, factor: str, *, confidence: float = 0.95, best: Best = "highest") -> Tukey:
     """All levels of a factor against each other, with the error of an analysis of variance.
 
-    Two levels differ if |mean - other mean| > q sqrt(MS / 2 (1 / n + 1 / other n)), q being the upper alpha point of
+    Two levels differ if |mean - other mean| > q sqrt(MS / 2 (1 / n + 1 / other n)), q being the `confidence` quantile of
     the studentized range for so many levels and the error's degrees of freedom (equation 30; Tukey-Kramer where n
-    differ). The chance that any two levels that are the same come out different is alpha at most. Means are plain ones:
+    differ). The chance that any two levels that are the same come out different is 1 - confidence at most. Means are plain ones:
     in an unbalanced table other factors may have shifted them.
 
     best : "lowest" where small responses are good, as those of an RMSE.
@@ -140,7 +140,14 @@ def tukey_hsd(table: Anova, factor: str, *, alpha: float = 0.05, best: Best = "h
     """
     effects = table.effects.of(factor)
     return tukey_of_means(
-        effects.level, effects.mean, effects.n, table.error_ms, table.error_df, factor=factor, alpha=alpha, best=best
+        effects.level,
+        effects.mean,
+        effects.n,
+        table.error_ms,
+        table.error_df,
+        factor=factor,
+        confidence=confidence,
+        best=best,
     )
 
 
@@ -152,7 +159,7 @@ def tukey_of_means(
     error_df: int,
     *,
     factor: str = "level",
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     best: Best = "highest",
 ) -> Tukey:
     """The same from what a paper prints: means, how many responses each rests on, and the error's mean square.
@@ -163,8 +170,8 @@ def tukey_of_means(
     """
     if best not in get_args(Best):
         raise ArgumentError(f"best={best!r}: choose highest or lowest")
-    if not 0 < alpha < 1:
-        raise ArgumentError(f"alpha={alpha!r}: a level between 0 and 1 was expected")
+    if not 0 < confidence < 1:
+        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
     if len(levels) < 2:
         raise ArgumentError(f"{factor}: {len(levels)} level(s); at least 2 are needed to compare")
     if error_df < 1 or np.isnan(error_ms):
@@ -173,17 +180,17 @@ def tukey_of_means(
     order = np.argsort(sign * np.asarray(mean, np.float64), kind="stable")
     means, counts = np.asarray(mean, np.float64)[order], np.asarray(n, np.int64)[order]
     names = tuple(levels[i] for i in order)
-    critical = _critical(alpha, len(names), error_df)
+    critical = _critical(confidence, len(names), error_df)
     least = critical * _errors(counts, error_ms)
     alike = np.abs(means[:, None] - means) <= least
     groups = tuple(names[a:b] for a, b in _runs(alike))
     half = _half_widths(least)
     return Tukey(
-        factor, names, means, counts, half, alike[0], groups, critical, error_ms, error_df, alpha, best
+        factor, names, means, counts, half, alike[0], groups, critical, error_ms, error_df, confidence, best
     )  # fmt: skip
 
 
-def systems_anova(scores: OneMeasure, *, alpha: float = 0.05, best: Best = "highest") -> SystemsAnova:
+def systems_anova(scores: AnyScores, *, confidence: float = 0.95, best: Best = "highest") -> SystemsAnova:
     """Which systems differ once topics are accounted for, all pairs held together.
 
     scores : (topic, system) of one measure, for one assessor or a panel's mean. A topic that lacks a score of some
@@ -197,7 +204,7 @@ def systems_anova(scores: OneMeasure, *, alpha: float = 0.05, best: Best = "high
     NoOverlapError
         Fewer than two systems, or fewer than two topics with a score of every system.
     """
-    values, (topics, systems) = labelled(scores, "topic", "system")
+    values, (topics, systems) = one_table(scores)
     known = ~np.isnan(values)
     columns = known.any(axis=0)
     rows = known[:, columns].all(axis=1)
@@ -213,16 +220,16 @@ def systems_anova(scores: OneMeasure, *, alpha: float = 0.05, best: Best = "high
         "system": np.tile(np.array(systems, object)[columns], whole.shape[0]),
     }
     found = anova(table, "score", ("topic", "system"))
-    tukey = tukey_hsd(found, "system", alpha=alpha, best=best)
+    tukey = tukey_hsd(found, "system", confidence=confidence, best=best)
     return SystemsAnova(found, tukey, int(rows.sum()), int((~rows).sum()))
 
 
 @cache
-def _critical(alpha: float, n_levels: int, error_df: int) -> float:
-    """Upper alpha point of the studentized range: a quarter of a second for many levels."""
+def _critical(confidence: float, n_levels: int, error_df: int) -> float:
+    """This quantile of the studentized range: a quarter of a second for many levels."""
     from scipy.stats import studentized_range
 
-    return float(studentized_range.ppf(1 - alpha, n_levels, error_df))
+    return float(studentized_range.ppf(confidence, n_levels, error_df))
 
 
 def _errors(n: NDArray[np.int64], error_ms: float) -> Floats:

@@ -54,6 +54,10 @@ class Scores:
         """(measures, assessors, topics) where the assessor has a score."""
         return np.asarray(~np.isnan(self.values).all(axis=3))
 
+    def of(self, measure: str) -> Floats:
+        """(assessors, topics, systems) scores of one measure."""
+        return np.asarray(self.values[number_of(measure, self.measures, "measure")])
+
     def sel(
         self,
         *,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qrowd.comparison.labelled import Named
 from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
 from qrowd.comparison.resampling import Over
 from qrowd.errors import NoOverlapError
 from qrowd.model.chance import Seed
+from qrowd.model.scores import Scores
 
 CONFIDENCE, REPLICATES, SEED = 0.95, 10_000, 1
 NAMED = 5  # systems or assessors in a sentence
 
 
 def ranks_of(
-    scores: Named,
+    scores: Scores,
     *,
     confidence: float = CONFIDENCE,
     replicates: int = REPLICATES,
@@ -23,10 +23,10 @@ def ranks_of(
     over: Over = "both",
 ) -> RankIntervals | None:
     """Rank intervals of all systems together; None for one system, or where they share fewer than two topics."""
-    if scores.values.shape[2] < 2:
+    if len(scores.systems) < 2:
         return None
     try:
-        return rank_intervals(scores, over=over, confidence=confidence, n=replicates, rng=seed)
+        return rank_intervals(scores, over=over, confidence=confidence, n_resamples=replicates, rng=seed)
     except NoOverlapError:
         return None
 
@@ -49,7 +49,7 @@ def ranks_note(ranks: RankIntervals, what: str = "ranks, p, systems that may be 
     n = len(ranks.systems)
     return (
         f"{what}: one test of all {n * (n - 1) // 2:,} pairs of systems by the largest "
-        f"|t|, {100 * ranks.confidence:g} % for all together; {ranks.n:,} replicates "
+        f"|t|, {100 * ranks.confidence:g} % for all together; {ranks.n_resamples:,} replicates "
         f"with {told}{reason}; cautious where systems differ: in simulations all true ranks were held in 98 % or more; "
         f"seed: {ranks.seed}"
     )

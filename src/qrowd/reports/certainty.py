@@ -9,16 +9,16 @@ import numpy as np
 
 from qrowd.comparison.bounded import Bounds, bounds_of_difference, cut
 from qrowd.comparison.differences import Difference, difference
-from qrowd.comparison.labelled import Named
 from qrowd.errors import NoOverlapError
 from qrowd.model.chance import Seed
+from qrowd.model.scores import Scores
 from qrowd.reports.advice import ADVICE_NOTE, advice
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import probability
 
 
 def intervals(
-    scores: Named, first: str, second: str, *, bounds: Bounds, confidence: float, replicates: int, seed: Seed
+    scores: Scores, first: str, second: str, *, bounds: Bounds, confidence: float, replicates: int, seed: Seed
 ) -> tuple[Difference, ...]:
     """The recommended interval of a difference first, then the others; none where too little is shared.
 

@@ -14,7 +14,6 @@ from qrowd.comparison.baseline import Correction
 from qrowd.comparison.correlation import means_of_others
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
-from qrowd.comparison.labelled import Named, number_of
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, correlations
 from qrowd.comparison.signs import SignAgreement, sign_agreement
@@ -24,7 +23,7 @@ from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import bounds_of
 from qrowd.model.chance import Seed
-from qrowd.model.labels import closest
+from qrowd.model.labels import closest, number_of
 from qrowd.model.scores import Floats, Scores, known_mean
 from qrowd.reports import certainty
 from qrowd.reports.advice import advice
@@ -103,10 +102,10 @@ class MeasureComparison:
             {
                 "system": top.systems[s],
                 "mean": float(top.mean[s]),
-                "lowest_rank": int(ranks.low[s]) if ranks else 0,
-                "highest_rank": int(ranks.high[s]) if ranks else 0,
+                "rank_low": int(ranks.rank_low[s]) if ranks else 0,
+                "rank_high": int(ranks.rank_high[s]) if ranks else 0,
                 "p": float(p[s]),
-                "may_be_best": ranks is not None and bool(ranks.low[s] == 1),
+                "may_be_best": ranks is not None and bool(ranks.rank_low[s] == 1),
                 "first_for": int(self.first_for[s]),
                 "top_set": bool(top.member[s]),
                 "top_set_for": sum(top.systems[s] in other.members for other in others),
@@ -222,14 +221,13 @@ def _of_measure(
 ) -> MeasureComparison:
     array, assessors = plain.of(name), plain.assessors
     gold = None if reference is None else assessors.index(reference)
-    topics_and_systems = {"topic": plain.topics, "system": plain.systems}
 
-    def everyone(rows: list[int]) -> Named:
-        return Named(array[rows], {"assessor": tuple(assessors[a] for a in rows), **topics_and_systems})
+    def everyone(rows: list[int]) -> Scores:
+        return plain.sel(measure=name, assessor=[assessors[a] for a in rows])
 
     def top_of(scores: Floats) -> TopSet:
         options = {"alpha": choices.alpha, "zeros": choices.zeros, "correction": choices.correction}
-        return top_set(Named(scores, topics_and_systems), **options)  # type: ignore[arg-type]
+        return top_set(Scores.from_array(scores, topics=plain.topics, systems=plain.systems), **options)  # type: ignore[arg-type]
 
     try:
         top = top_of(known_mean(array, axis=0) if gold is None else array[gold])

@@ -13,7 +13,6 @@ from qrowd.comparison.designs import BestDesign, DesignStudy, MarginalGain, Targ
 from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.effort import EqualCost
 from qrowd.comparison.generalizability import VarianceComponents, error_parts, variance_components
-from qrowd.comparison.labelled import Named
 from qrowd.comparison.power import POWER, DifferenceComponents, detectable_difference, topics_needed
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
@@ -145,8 +144,8 @@ def plan_judging(
     name = plain.measures[0] if measure is None else measure
     if name not in plain.measures:
         raise ArgumentError(f"measure {name!r}: choose from {', '.join(plain.measures)}")
-    names = {"assessor": plain.assessors, "topic": plain.topics, "system": plain.systems}
-    components = variance_components(Named(plain.of(name), names), design=design)
+    one = plain.sel(measure=name)
+    components = variance_components(one, design=design)
     now = components.n_topics, max(1, round(components.n_assessors))
     rows = sorted({*TOPICS, now[0]}) if topics is None else list(topics)
     columns = sorted({*ASSESSORS, now[1]}) if assessors is None else list(assessors)
@@ -169,7 +168,7 @@ def plan_judging(
             max_topics=max_topics,
             max_assessors=max_assessors,
         )
-    two = _pair_plan(Named(plain.of(name), names), pair, size, power, costs, max_topics, max_assessors)
+    two = _pair_plan(one, pair, size, power, costs, max_topics, max_assessors)
     plan = Plan(
         "", name, components, study, best, marginal_gain(components, design=study_as),
         _detectable(components, study, power), two, power, costs, (), plain.attributes.get("conventions", {}),
@@ -220,11 +219,11 @@ def plan_document(plan: Plan) -> Document:
 
 
 def _pair_plan(
-    scores: Named, pair: tuple[str, str] | None, size: float | None, power: float, costs: Costs, max_topics: int,
+    scores: Scores, pair: tuple[str, str] | None, size: float | None, power: float, costs: Costs, max_topics: int,
     max_assessors: int,
 ) -> PairPlan | None:  # fmt: skip
     """What two systems take, by the components of their own difference."""
-    first, second = pair or pair_to_ask_about(scores.values, scores.names["system"], None)
+    first, second = pair or pair_to_ask_about(scores.values[0], scores.systems, None)
     try:
         found = difference(scores, first, second)
     except NoOverlapError:
@@ -237,7 +236,7 @@ def _pair_plan(
         if found.mean_squares:
             own, at_hand = DifferenceComponents(found.v_topic, found.v_assessor, found.v_error), found.n_assessors
         else:  # topics are all there is to go by, judged as they are now
-            own, at_hand = DifferenceComponents(found.error**2 * found.n_topics, 0, 0, crossed=False), 1
+            own, at_hand = DifferenceComponents(found.standard_error**2 * found.n_topics, 0, 0, crossed=False), 1
         n_topics = topics_needed(own, wanted, at_hand, power=power, max_topics=max_topics)
         if n_topics is None and own.crossed:
             more = range(at_hand + 1, max_assessors + 1)

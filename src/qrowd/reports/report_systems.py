@@ -11,13 +11,12 @@ import numpy as np
 from qrowd.comparison.bounded import bounds_of_difference, cut
 from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.interval_widths import half_widths, recommended
-from qrowd.comparison.labelled import Named
 from qrowd.comparison.rank_intervals import Against
 from qrowd.comparison.resampling import panel_of
 from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import bounds_of
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.scores import Floats, Scores, known_mean
 from qrowd.reports.advice import advice as advice_on
 from qrowd.reports.best_set import may_be_best
 from qrowd.reports.comparison import Choices, MeasureComparison
@@ -183,9 +182,9 @@ def system_rows(part: MeasureComparison, array: Floats, compared_with: str, choi
                 gap_high=float(gap.high[s]),
                 p=float(gap.p[s]),
                 significant=bool(gap.p[s] < choices.alpha),
-                rank_low=int(part.ranks.low[s]) if part.ranks else 0,
-                rank_high=int(part.ranks.high[s]) if part.ranks else 0,
-                may_be_best=part.ranks is not None and bool(part.ranks.low[s] == 1),
+                rank_low=int(part.ranks.rank_low[s]) if part.ranks else 0,
+                rank_high=int(part.ranks.rank_high[s]) if part.ranks else 0,
+                may_be_best=part.ranks is not None and bool(part.ranks.rank_low[s] == 1),
                 first_for=int((held == 1).sum()),
                 best_rank=int(held.min(initial=len(names))) if held.size else 0,
                 worst_rank=int(held.max(initial=0)),
@@ -199,7 +198,7 @@ def pair_rows(part: MeasureComparison, array: Floats, choices: Choices, also: st
     names, places, order = part.top.systems, rank_systems(array), system_order(part)
     distinct = [s for s in order if not any(order.index(e) < order.index(s) for e in equals_of(array, s))]
     chosen = distinct[:LEADING] + [s for s in distinct[LEADING:] if names[s] == also]
-    labelled = Named(array, {"assessor": part.correlations.assessors, "topic": _numbers(array), "system": names})
+    labelled = Scores.from_array(array, assessors=part.correlations.assessors, systems=names)
     n = int(places.has_ranking.sum())
     rows = []
     for i, j in combinations(chosen, 2):

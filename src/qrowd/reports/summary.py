@@ -10,7 +10,6 @@ import numpy as np
 
 from qrowd.comparison.baseline import AgainstBaseline, against_baseline
 from qrowd.comparison.correlation import leave_one_out
-from qrowd.comparison.labelled import Named
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
@@ -143,8 +142,7 @@ def summarise(
         if name == first or (baseline is not None and not is_residual(name)):
             # Methods are no sample of methods: topics alone could have been others.
             over: Over = "topics" if noun == "method" else "both"
-            named = Named(array, {"assessor": plain.assessors, "topic": plain.topics, "system": systems})
-            ranks = ranks_of(named, replicates=replicates, seed=seed, over=over)
+            ranks = ranks_of(plain.sel(measure=name), replicates=replicates, seed=seed, over=over)
         summaries.append(
             MeasureSummary(name, systems, rank_systems(array), baseline, against, ranks, leave_one_out(array))
         )

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.labelled import labelled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.frames import make_frame
 from qrowd.model.labels import Selection, closest, matching
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.scores import Floats, known_mean, one_measure
 
 if TYPE_CHECKING:
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 SEVERITY_ERROR = 0.05  # standard error of what severity explains, as a share of it; from docs/papers/favour.md
 
@@ -88,12 +87,12 @@ class AssessorBias:
 
 
 def assessor_bias(
-    scores: OneMeasure,
+    scores: AnyScores,
     groups: Mapping[str, Selection],
     humans: Selection | None,
     model: str,
     *,
-    expected: OneMeasure | None = None,
+    expected: AnyScores | None = None,
     confidence: float = 0.95,
 ) -> AssessorBias:
     """Whether a model favours groups of systems, compared with people.
@@ -124,7 +123,7 @@ def assessor_bias(
         raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
     if not groups:
         raise ArgumentError("groups: none were given; name one, as in {'neural': 'neural_*'}")
-    values, names = labelled(scores, "assessor", "topic", "system")
+    values, names = one_measure(scores)
     assessors, topics, systems = names
     if model not in assessors:
         raise ArgumentError(f"model {model!r} has no scores; {closest(model, assessors, 'assessor')}")
@@ -174,9 +173,9 @@ def assessor_bias(
     )
 
 
-def _same(expected: OneMeasure, judges: tuple[str, ...], topics: tuple[str, ...], systems: tuple[str, ...]) -> Floats:
+def _same(expected: AnyScores, judges: tuple[str, ...], topics: tuple[str, ...], systems: tuple[str, ...]) -> Floats:
     """Expected scores in the order of the scores."""
-    values, names = labelled(expected, "assessor", "topic", "system")
+    values, names = one_measure(expected)
     if names[1:] != (topics, systems) or not set(judges) <= set(names[0]):
         raise ArgumentError(
             "expected: scores of other judges, topics or systems; give expected_scores the runs, judgments, model and "

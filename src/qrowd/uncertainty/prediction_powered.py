@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qrowd.comparison.labelled import labelled, number_of
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.chance import Rng, Seed
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats, Scores
+from qrowd.model.labels import number_of
+from qrowd.model.scores import Floats, Scores, one_table
 from qrowd.uncertainty.prediction_powered_sums import Method, Quantile, Rule, Target, Variance, effective_topics
 
 if TYPE_CHECKING:
@@ -278,10 +278,10 @@ def _opened(scores: SomeScores) -> tuple[Floats, str | None, tuple[str, ...], tu
         if scores.values.shape[:2] != (1, 1):
             raise ArgumentError(
                 f"scores of {len(scores.measures)} measures and {len(scores.assessors)} assessors; one of each was "
-                "expected: take scores.only(...), or the DataArray and qrowd.panel_mean(scores)"
+                "expected: take scores.sel(measure=..., assessor=...) or scores.panel_mean()"
             )
         return scores.values[0, 0], scores.measures[0], scores.topics, scores.systems
-    values, (topics, systems) = labelled(scores, "topic", "system")
+    values, (topics, systems) = one_table(scores)
     measure = None
     if "measure" in getattr(scores, "coords", {}) and scores.coords["measure"].size == 1:
         measure = str(scores.coords["measure"].values.ravel()[0])

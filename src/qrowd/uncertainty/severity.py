@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import Conventions, score
 from qrowd.model.chance import Chance, Rng
@@ -24,7 +23,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Selection, closest, matching
 from qrowd.model.panel import Panel
 from qrowd.model.runs import Runs
-from qrowd.model.scores import known_mean
+from qrowd.model.scores import Scores, known_mean
 from qrowd.uncertainty.label_samples import whole
 
 Floats = NDArray[np.float64]
@@ -44,9 +43,9 @@ def expected_scores(
     humans: Selection | None = None,
     *,
     conventions: Conventions = CONVENTIONS,
-    n: int | None = None,
+    n_resamples: int | None = None,
     rng: Rng = None,
-) -> Named:
+) -> Scores:
     """Scores of each judge's shuffled judgments, (assessor, topic, system): the `expected` of `assessor_bias`.
 
     The documents are put in groups by the mean judgment of the other people, all but one of whom count for the model,
@@ -59,7 +58,7 @@ def expected_scores(
 
     humans : assessors, by name, shell pattern or list of those; None is everyone but the model.
     conventions : those of the scores that this is compared with.
-    n : shuffles of each judge and kind; None takes 60 / people, at least 6.
+    n_resamples : shuffles of each judge and kind; None takes 60 / people, at least 6.
 
     Raises
     ------
@@ -75,8 +74,10 @@ def expected_scores(
     people = [name for name, taken in zip(assessors, wanted, strict=True) if taken and name != model]
     if not people:
         raise ArgumentError("humans: nobody but the model was chosen; people to compare it with are needed")
-    values, topics = expected_values(runs, judgments, [measure], people, [model], conventions, n, rng)
-    return Named(values[0], {"assessor": (*people, model), "topic": topics, "system": runs.systems})
+    values, topics = expected_values(runs, judgments, [measure], people, [model], conventions, n_resamples, rng)
+    return Scores.from_array(
+        values[0], measure=str(measure), assessors=(*people, model), topics=topics, systems=runs.systems
+    )
 
 
 def expected_values(
@@ -91,7 +92,7 @@ def expected_values(
 ) -> tuple[Floats, tuple[str, ...]]:
     """(measures, people and models, topics, systems) expected scores, and the topics."""
     panel = conventions.graded(judgments).panel(conventions.repeats)
-    count = max(FEWEST, -(-SHUFFLES // len(people))) if n is None else whole("n", n)
+    count = max(FEWEST, -(-SHUFFLES // len(people))) if n is None else whole("n_resamples", n)
     said = panel.values / np.where(np.isfinite(panel.maximum), panel.maximum, 1.0)
     columns = {name: panel.assessors.index(name) for name in (*people, *models)}
     chance = Chance.of(rng)

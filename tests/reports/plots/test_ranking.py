@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from qrowd.comparison import variance_components
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.comparison.labelled import Named
+from qrowd.model.scores import Scores
 from qrowd.reports.plots.ranking import (
     plot_bump,
     plot_components,
@@ -19,8 +19,8 @@ from qrowd.reports.plots.ranking import (
 
 
 def methods(values):
-    names = {"assessor": ["m0", "m1", "m2"][: len(values)], "topic": ["t0"], "system": ["p", "q", "r", "s"]}
-    return Named(np.array(values, float)[:, None, :], {name: tuple(labels) for name, labels in names.items()})
+    names = ["m0", "m1", "m2"][: len(values)]
+    return Scores.from_array(np.array(values, float)[:, None, :], assessors=names, topics=["t0"], systems="pqrs")
 
 
 def scores(n_assessors=5, n_topics=8, n_systems=6, seed=1):
@@ -70,7 +70,7 @@ def test_nobody_s_place_among_the_systems_matters(order):
 def test_rankings_are_compared_over_the_topics_both_assessors_have():
     values = scores()
     values[0, :3] = np.nan
-    found = ranking_agreement(Named(values, {"assessor": "abcde", "topic": "12345678", "system": "uvwxyz"}))
+    found = ranking_agreement(Scores.from_array(values, assessors="abcde", topics="12345678", systems="uvwxyz"))
     at = [found.assessors.index(name) for name in "abcde"]
     for i in range(5):
         for j in range(i):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.comparison import all_differences, rank_intervals, rank_systems
-from qrowd.comparison.labelled import Named
 from qrowd.errors import ArgumentError
+from qrowd.model.scores import Scores
 from qrowd.reports.plots.systems import (
     plot_differences,
     plot_ranks,
@@ -18,9 +18,10 @@ from qrowd.reports.plots.systems import (
 
 
 def named(values):
-    assessors, topics, systems = values.shape
-    names = {"assessor": [f"a{i}" for i in range(assessors)], "topic": [f"t{i}" for i in range(topics)]}
-    return Named(values, {**names, "system": tuple(f"s{i}" for i in range(systems))})
+    assessors, topics, systems = (
+        [f"{letter}{i}" for i in range(n)] for letter, n in zip("ats", values.shape, strict=True)
+    )
+    return Scores.from_array(values, assessors=assessors, topics=topics, systems=systems)
 
 
 def simulated(n_assessors=6, n_topics=12, n_systems=5, seed=1):
@@ -152,7 +153,7 @@ def test_differences_are_shown_as_probability_or_difference():
 
 def test_a_bar_covers_the_ranks_a_system_may_hold_and_ticks_stand_at_each_assessor_s():
     values = simulated()
-    found = rank_intervals(named(values), n=200, rng=1)
+    found = rank_intervals(named(values), n_resamples=200, rng=1)
     place = rank_systems(values).rank_by_assessor
     ax = plot_ranks(found, by_assessor=place)
     order = np.argsort(-found.mean)
@@ -169,7 +170,7 @@ def test_an_assessor_without_a_ranking_has_no_ticks():
     values = simulated()
     values[2] = 0.0
     place = rank_systems(values).rank_by_assessor
-    ax = plot_ranks(rank_intervals(named(values), n=200, rng=1), by_assessor=place)
+    ax = plot_ranks(rank_intervals(named(values), n_resamples=200, rng=1), by_assessor=place)
     assert len(ax.lines[0].get_xdata()) == place.size - 5
 
 

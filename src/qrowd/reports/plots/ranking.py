@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.correlation import row_correlations, shared_means
 from qrowd.comparison.generalizability import VarianceComponents
-from qrowd.comparison.labelled import labelled
 from qrowd.comparison.system_ranking import rank_systems, ranks
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
+from qrowd.model.scores import Floats, one_measure
 from qrowd.reports.plots.marks import SMALL, above, cells, name_rows
 from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 HATCHES = ("", "//", "||", "\\\\", "xx", "++", "--")
 STEP = 1.25  # inches from one method to the next
@@ -56,12 +55,12 @@ class RankChanges:
         )
 
 
-def rank_changes(scores: OneMeasure, *, top: int = 15) -> RankChanges:
+def rank_changes(scores: AnyScores, *, top: int = 15) -> RankChanges:
     """Ranks of the systems that are best by the first method.
 
     scores : (assessor, topic, system) of one measure, with methods for assessors, as `qrowd.score_by` gives them.
     """
-    values, (methods, _, systems) = labelled(scores, "assessor", "topic", "system")
+    values, (methods, _, systems) = one_measure(scores)
     place = rank_systems(values)
     first = place.by_assessor[0] if not np.isnan(place.by_assessor[0]).all() else place.mean
     chosen = np.argsort(-first, kind="stable")[:top]
@@ -139,9 +138,9 @@ class RankingAgreement:
         return make_frame(columns, backend)
 
 
-def ranking_agreement(scores: OneMeasure) -> RankingAgreement:
+def ranking_agreement(scores: AnyScores) -> RankingAgreement:
     """Kendall's tau-b between every two assessors' rankings; (assessor, topic, system) scores of one measure."""
-    values, (assessors, _, _) = labelled(scores, "assessor", "topic", "system")
+    values, (assessors, _, _) = one_measure(scores)
     n = len(assessors)
     tau, topics = np.full((n, n), np.nan), np.zeros((n, n), np.int64)
     for i, j in zip(*np.triu_indices(n, 1), strict=True):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import bincount
 
-from qrowd.comparison.labelled import Named
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import Conventions, bounds_of, score
@@ -130,23 +129,15 @@ class _Given:
         return Figure(self.name, caption, draw, frame, size=size)
 
 
-def one_measure(scores: Scores, number: int = 0) -> Named:
-    """The (assessor, topic, system) scores of one measure with their names."""
-    names = {"assessor": scores.assessors, "topic": scores.topics, "system": scores.systems}
-    return Named(scores.values[number], names)
-
-
-def _best(scores: Scores, top: int) -> Named:
+def _best(scores: Scores, top: int) -> Scores:
     """The scores of the best systems by the panel's mean."""
-    named = one_measure(scores)
-    order = rank_systems(named.values).mean.argsort(kind="stable")[::-1][:top]
-    chosen = sorted(order.tolist())
-    return Named(named.values[:, :, chosen], {**named.names, "system": tuple(scores.systems[s] for s in chosen)})
+    order = rank_systems(scores.values[0]).mean.argsort(kind="stable")[::-1][:top]
+    return scores.sel(measure=scores.measures[0], system=[scores.systems[s] for s in sorted(order.tolist())])
 
 
 def _systems(given: _Given) -> Figure:
     found = systems.system_intervals(
-        one_measure(given.scores()), confidence=given.options.confidence, bounds=bounds_of(given.measure)
+        given.scores(), confidence=given.options.confidence, bounds=bounds_of(given.measure)
     )
     top = given.options.top
     n = min(top or len(found.systems), len(found.systems))
@@ -166,7 +157,7 @@ def _differences(given: _Given) -> Figure:
 
     best = _best(given.scores(), given.options.top or 12)
     options = given.options
-    found = all_differences(best, confidence=options.confidence, n=options.n, rng=options.seed)
+    found = all_differences(best, confidence=options.confidence, n_resamples=options.n, rng=options.seed)
     return given.figure(
         f"How probable it is, in per cent, that the row's system is better than the column's by {given.measure}, over "
         f"topics and assessors ({found.method}); bold where p < .05 after Holm's correction over {len(found.first)} "
@@ -181,7 +172,7 @@ def _ranks(given: _Given) -> Figure:
     from qrowd.comparison.rank_intervals import rank_intervals
 
     scores, options = given.scores(), given.options
-    found = rank_intervals(one_measure(scores), confidence=options.confidence, n=options.n, rng=options.seed)
+    found = rank_intervals(scores, confidence=options.confidence, n_resamples=options.n, rng=options.seed)
     place = rank_systems(scores.values[0])
     n = min(options.top or len(found.systems), len(found.systems))
     tied = len(found.may_be_best)
@@ -221,7 +212,7 @@ def _bump(given: _Given) -> Figure:
     scores = options.score_by(
         methods, given.runs, given.judgments, list(given.measures[:1]), options.conventions, seed=options.seed
     )
-    found = ranking.rank_changes(one_measure(scores), top=options.top or 15)
+    found = ranking.rank_changes(scores, top=options.top or 15)
     return given.figure(
         f"How the ranks of {len(found.systems)} systems by {given.measure} change with how the assessors are put "
         f"together; shown are the best by {found.methods[0]}, ranked among themselves.",
@@ -353,10 +344,7 @@ def _scores(given: _Given) -> Figure:
 def _correlation(given: _Given) -> Figure:
     scores = given.scores()
     shown = busiest(given.judgments, given.options.top or ASSESSORS)
-    rows = [scores.assessors.index(name) for name in shown]
-    found = ranking.ranking_agreement(
-        Named(scores.values[0, rows], {"assessor": shown, "topic": scores.topics, "system": scores.systems})
-    )
+    found = ranking.ranking_agreement(scores.sel(measure=scores.measures[0], assessor=shown))
     return given.figure(
         f"Kendall's tau-b between the rankings of systems by {given.measure} of every two of {len(found.assessors)} "
         "assessors; who agrees most with the others first.",
@@ -370,7 +358,7 @@ def _components(given: _Given) -> Figure:
     from qrowd.comparison.generalizability import variance_components
 
     scores = given.scores(given.measures)
-    found = {name: variance_components(one_measure(scores, m)) for m, name in enumerate(scores.measures)}
+    found = {name: variance_components(scores, m) for m, name in enumerate(scores.measures)}
     first = found[scores.measures[0]]
 
     def frame() -> pandas.DataFrame:

@@ -25,7 +25,7 @@ from qrowd.reports.plots.style import PALETTE, axes_or_new
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from qrowd.comparison.labelled import OneMeasure
+    from qrowd.model.scores import AnyScores
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class SystemIntervals:
         return make_frame(columns | {name: getattr(self, name) for name in names}, backend)
 
 
-def system_intervals(scores: OneMeasure, *, confidence: float = 0.95, bounds: Bounds = UNBOUNDED) -> SystemIntervals:
+def system_intervals(scores: AnyScores, *, confidence: float = 0.95, bounds: Bounds = UNBOUNDED) -> SystemIntervals:
     """Means over topics of the means over assessors, with intervals to compare systems by.
 
     scores : (assessor, topic, system) of one measure. What a topic or an assessor does to all systems alike is left out
@@ -180,7 +180,7 @@ def plot_ranks(
     order = np.argsort(-found.mean, kind="stable")[:top]
     y = name_rows(ax, [found.systems[s] for s in order])
     label = f"{100 * found.confidence:g} %, all systems at once"
-    ax.barh(y, found.high[order] - found.low[order] + 0.9, left=found.low[order] - 0.45, height=0.62,
+    ax.barh(y, found.rank_high[order] - found.rank_low[order] + 0.9, left=found.rank_low[order] - 0.45, height=0.62,
             color="#CFE3F1", label=label)  # fmt: skip
     if by_assessor is not None:
         chosen = by_assessor[:, order]
