@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.text import Text
 
 from qrowd.reports.document import Document, Table
-
-WORDS = ("system", "assessor", "scale", "values", "measure", "topic", "approach", "method", "source")
 
 
 def console() -> Console:
@@ -29,25 +27,17 @@ def show(document: Document) -> None:
     for table in document.tables:
         show_table(out, table)
     for note in document.notes:
-        out.print(note, markup=False, soft_wrap=not out.is_terminal)
+        out.print(str(note), markup=False, soft_wrap=not out.is_terminal)
 
 
 def show_table(out: Console, table: Table) -> None:
-    """A plain table; a column named in WORDS is set from the left, one of numbers from the right.
+    """A plain table, its title and header in bold.
 
-    Laid out here: rich would take longer over the tables of 60 systems than scoring them does.
+    Laid out by the table itself: rich would take longer over the tables of 60 systems than scoring them does.
     """
-    widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        placed = (
-            cell.ljust(width) if name in WORDS else cell.rjust(width)
-            for name, cell, width in zip(table.header, cells, widths, strict=True)
-        )
-        return "  ".join(placed).rstrip()
-
-    out.print(Text(f"{table.title}\n{line(table.header)}", style="bold"), soft_wrap=True)
-    out.out("\n".join(map(line, table.rows)) + "\n", highlight=False)
+    header, *rows = table.lines()
+    out.print(Text(f"{table.title}\n{header}", style="bold"), soft_wrap=True)
+    out.out("\n".join(rows) + "\n", highlight=False)
 
 
 @contextmanager

@@ -1,11 +1,12 @@
-"""What a command has to say, in one shape for the terminal and for every kind of file.
+"""The answer of a command in one form for the terminal and for each kind of file.
 
-A sentence, tables of text, notes; and behind them the numbers in full.
+A sentence, tables of text and notes; and behind them the numbers in full.
 """
 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -20,6 +21,19 @@ from qrowd.errors import ArgumentError, QrowdError
 if TYPE_CHECKING:
     import pandas
 
+TEXT_COLUMNS = ("system", "assessor", "scale", "values", "measure", "topic", "method", "source")  # set from the left
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a reader must know before believing the numbers. kind : what it is about; text : what there is to know."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -29,25 +43,65 @@ class Table:
     header: list[str]
     rows: list[list[str]]
 
+    def lines(self) -> list[str]:
+        """The header and the rows, their columns aligned."""
+        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
+
+        def line(cells: Sequence[str]) -> str:
+            placed = (
+                cell.ljust(width) if name in TEXT_COLUMNS else cell.rjust(width)
+                for name, cell, width in zip(self.header, cells, widths, strict=True)
+            )
+            return "  ".join(placed).rstrip()
+
+        return [line(self.header), *map(line, self.rows)]
+
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """An answer.
+    """The answer of a command.
 
-    sentence : the answer itself; tables : what it rests on; notes : one line per convention that mattered.
+    sentence : the answer itself; tables : what it rests on; notes : one for each convention that mattered.
     frame : every number in full, one row each, for .csv and .parquet.
-    content : everything for .json besides sentence and notes; the frame's rows where nothing is given.
+    content : everything for .json besides sentence and notes; default: the rows of the frame.
     """
 
     sentence: str
     tables: tuple[Table, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note | str, ...]
     frame: Callable[[], pandas.DataFrame]
     content: Callable[[], dict[str, Any]] | None = None
 
+    def __str__(self) -> str:
+        """The document as plain text."""
+        tables = ["\n".join([table.title, *table.lines(), ""]) for table in self.tables]
+        return "\n".join([self.sentence, "", *tables, *map(str, self.notes)])
+
+
+class Reported(ABC):
+    """A result that can be printed and written to a file. sentence : the answer in short."""
+
+    sentence: str
+
+    @abstractmethod
+    def to_document(self) -> Document:
+        """The sentence, the tables and the notes."""
+
+    def write(self, path: str | Path) -> None:
+        """Write the result to a file: .csv, .parquet, .json, .md or .tex; see `render`."""
+        from qrowd.files import write_whole
+
+        write_whole(path, render(self.to_document(), str(path)))
+
+    def __str__(self) -> str:
+        return str(self.to_document())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.sentence!r})"
+
 
 def render(document: Document, path: str) -> bytes:
-    """What goes into the file, by its ending.
+    """The content of the file, by its ending.
 
     .csv, .parquet : the numbers in full, empty where there is none.
     .json : sentence, notes and the numbers. .md, .tex : sentence, tables and notes.
@@ -82,20 +136,22 @@ def _parquet(document: Document) -> bytes:
 
 def _json(document: Document) -> bytes:
     content = document.content() if document.content else {"rows": document.frame().to_dict("records")}
-    whole = {"sentence": document.sentence, "notes": list(document.notes), **content}
-    return (json.dumps(speakable(whole), ensure_ascii=False) + "\n").encode()
+    whole = {"sentence": document.sentence, "notes": list(map(str, document.notes)), **content}
+    return (json.dumps(json_value(whole), ensure_ascii=False) + "\n").encode()
 
 
-def speakable(value: Any) -> Any:
-    """The same in words that JSON has: lists for arrays and tuples, None for nan."""
+def json_value(value: Any) -> Any:
+    """The same in types that JSON has: lists for arrays and tuples, None for nan."""
     if isinstance(value, dict):
-        return {str(key): speakable(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return speakable(value.tolist())
+        return json_value(value.tolist())
     if isinstance(value, list | tuple):
-        return [speakable(item) for item in value]
+        return [json_value(item) for item in value]
     if isinstance(value, np.generic):
-        return speakable(value.item())
+        return json_value(value.item())
+    if isinstance(value, Note):
+        return str(value)
     return None if isinstance(value, float) and isnan(value) else value
 
 
