@@ -59,7 +59,7 @@ EVERY_SETTING = {
 }
 
 
-class Desk:
+class Judging:
     """One assignment as a campaign keeps it: the log is the truth, and the state goes through JSON at every step."""
 
     def __init__(self, protocol, options, material, seed=7, start=1000.0):
@@ -112,7 +112,7 @@ class Desk:
 
 def graded(n=5, **options):
     options.setdefault("rating", False)
-    return Desk(GRADES, GradesSettings(**options), Material(tuple(range(10, 10 + n))))
+    return Judging(GRADES, GradesSettings(**options), Material(tuple(range(10, 10 + n))))
 
 
 # ---- laws
@@ -162,16 +162,16 @@ def stories(draw, name):
     """What happened to one assignment in which anything was tried."""
     protocol = PROTOCOLS[name]
     options = draw(st.sampled_from(EVERY_SETTING[name]))
-    desk = Desk(protocol, options, material_of(name, draw(st.booleans())), seed=draw(st.integers(0, 2**62)))
+    judging = Judging(protocol, options, material_of(name, draw(st.booleans())), seed=draw(st.integers(0, 2**62)))
     for _ in range(draw(st.integers(0, 25))):
-        action = any_action(draw, desk.view)
-        before, log = protocol.to_json(desk.state), len(desk.log)
+        action = any_action(draw, judging.view)
+        before, log = protocol.to_json(judging.state), len(judging.log)
         try:
-            desk.act(action, after=draw(st.sampled_from((0.0, 1.0, 6.0, 30.0))))
+            judging.act(action, after=draw(st.sampled_from((0.0, 1.0, 6.0, 30.0))))
         except Refusal as refusal:
             assert "" not in (refusal.code, refusal.message)  # noqa: PT017
-            assert (protocol.to_json(desk.state), len(desk.log)) == (before, log)
-    return desk
+            assert (protocol.to_json(judging.state), len(judging.log)) == (before, log)
+    return judging
 
 
 def test_every_protocol_is_here():
@@ -183,50 +183,53 @@ def test_every_protocol_is_here():
 @settings(max_examples=50)
 @given(data=st.data())
 def test_folding_the_log_again_gives_the_same_state_and_rows(name, data):
-    desk = data.draw(stories(name))
-    protocol = desk.protocol
-    task = protocol.task(desk.task.settings, desk.task.material, desk.task.seed)
-    assert task == desk.task
-    state = protocol.new(task, desk.start)
-    for event, at in desk.log:
+    judging = data.draw(stories(name))
+    protocol = judging.protocol
+    task = protocol.task(judging.task.settings, judging.task.material, judging.task.seed)
+    assert task == judging.task
+    state = protocol.new(task, judging.start)
+    for event, at in judging.log:
         state = protocol.evolve(task, state, Event(event.kind, json.loads(json.dumps(event.data))), at)
-    assert state == desk.state
-    assert protocol.rows(task, state) == protocol.rows(desk.task, desk.state)
-    assert protocol.view(task, state) == desk.view
+    assert state == judging.state
+    assert protocol.rows(task, state) == protocol.rows(judging.task, judging.state)
+    assert protocol.view(task, state) == judging.view
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 @settings(max_examples=50)
 @given(data=st.data())
 def test_a_unit_that_ended_refuses_everything_and_says_how_it_ended(name, data):
-    desk = data.draw(stories(name))
-    status = desk.protocol.status(desk.state)
-    assert isinstance(desk.view, EndView) == (status != "open")
+    judging = data.draw(stories(name))
+    status = judging.protocol.status(judging.state)
+    assert isinstance(judging.view, EndView) == (status != "open")
     if status != "open":
-        assert desk.view.outcome == status
-        assert not desk.view.another
-        desk.refused(any_action(data.draw, desk.view))
+        assert judging.view.outcome == status
+        assert not judging.view.another
+        judging.refused(any_action(data.draw, judging.view))
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 @settings(max_examples=30)
 @given(data=st.data())
 def test_a_kind_of_event_that_nobody_knows_changes_nothing(name, data):
-    desk = data.draw(stories(name))
-    assert desk.protocol.evolve(desk.task, desk.state, Event("weather", {"rain": True}), desk.at + 5) == desk.state
+    judging = data.draw(stories(name))
+    assert (
+        judging.protocol.evolve(judging.task, judging.state, Event("weather", {"rain": True}), judging.at + 5)
+        == judging.state
+    )
 
 
 @pytest.mark.parametrize("name", ["magnitude", "grades"])
 @settings(max_examples=40)
 @given(data=st.data())
 def test_there_is_one_row_per_document_and_all_of_them_at_the_end(name, data):
-    desk = data.draw(stories(name))
-    documents = [row.document for row in desk.rows]
-    assert [desk.task.documents[row.position] for row in desk.rows] == documents
+    judging = data.draw(stories(name))
+    documents = [row.document for row in judging.rows]
+    assert [judging.task.documents[row.position] for row in judging.rows] == documents
     assert len(set(documents)) == len(documents)
-    assert all((row.value is None) == (row.raw == "") for row in desk.rows)
-    if desk.protocol.status(desk.state) in ("completed", "failed"):
-        assert sorted(documents) == list(desk.task.material.documents)
+    assert all((row.value is None) == (row.raw == "") for row in judging.rows)
+    if judging.protocol.status(judging.state) in ("completed", "failed"):
+        assert sorted(documents) == list(judging.task.material.documents)
 
 
 @pytest.mark.parametrize("name", ["magnitude", "grades"])
@@ -234,18 +237,18 @@ def test_there_is_one_row_per_document_and_all_of_them_at_the_end(name, data):
 @given(data=st.data())
 def test_times_visits_and_changes_are_those_counted_from_the_pages_that_were_left(name, data):
     options = data.draw(st.sampled_from(EVERY_SETTING[name]))
-    desk = Desk(PROTOCOLS[name], options, material_of(name, data.draw(st.booleans())))
-    visits, shown, last, checks = [], {}, desk.at, []
+    judging = Judging(PROTOCOLS[name], options, material_of(name, data.draw(st.booleans())))
+    visits, shown, last, checks = [], {}, judging.at, []
 
     def look():
-        if isinstance(desk.view, DocumentView):
-            shown[desk.view.position] = shown.get(desk.view.position, 0) + 1
+        if isinstance(judging.view, DocumentView):
+            shown[judging.view.position] = shown.get(judging.view.position, 0) + 1
 
     look()
     for _ in range(data.draw(st.integers(0, 25))):
-        view, action = desk.view, any_action(data.draw, desk.view)
+        view, action = judging.view, any_action(data.draw, judging.view)
         try:
-            kinds = desk.act(action, after=data.draw(st.sampled_from((6.0, 6.5, 7.0, 9.0, 2.0))))
+            kinds = judging.act(action, after=data.draw(st.sampled_from((6.0, 6.5, 7.0, 9.0, 2.0))))
         except Refusal:
             continue
         if isinstance(view, DocumentView):
@@ -257,20 +260,20 @@ def test_times_visits_and_changes_are_those_counted_from_the_pages_that_were_lef
                 said = "", action.reason, None
             told = getattr(action, "active", None)
             told = told if told is not None and 0 <= told < float("inf") else None
-            visits.append((view.position, desk.at - last, told, said))
+            visits.append((view.position, judging.at - last, told, said))
         if "checked" in kinds:
-            assert len(oracle.answers(visits)) == len(desk.task.documents)
-            checks.append((desk.log[-len(kinds) + kinds.index("checked")][0].data, list(visits)))
-        last = desk.at
+            assert len(oracle.answers(visits)) == len(judging.task.documents)
+            checks.append((judging.log[-len(kinds) + kinds.index("checked")][0].data, list(visits)))
+        last = judging.at
         look()
-    for row in desk.rows:
+    for row in judging.rows:
         assert (row.raw, row.reason, row.value) == oracle.answers(visits)[row.position]
         assert row.seconds == pytest.approx(oracle.seconds(visits, row.position))
         assert row.active == pytest.approx(oracle.active(visits, row.position))
         assert row.visits == shown[row.position]
         assert row.revisions == oracle.changes(visits, row.position)
-    assert {row.position for row in desk.rows} == set(oracle.answers(visits))
-    documents = desk.task.documents
+    assert {row.position for row in judging.rows} == set(oracle.answers(visits))
+    documents = judging.task.documents
     for found, then in checks:
         in_order = oracle.ordered(then, documents, 20, 22, options.equal)
         slow = oracle.unhurried(then, documents, options.min_seconds, options.clock)
@@ -279,21 +282,21 @@ def test_times_visits_and_changes_are_those_counted_from_the_pages_that_were_lef
 
 @given(data=st.data())
 def test_without_stepping_back_the_page_shows_whose_turn_it_is(data):
-    desk = graded(data.draw(st.integers(1, 6)))
+    judging = graded(data.draw(st.integers(1, 6)))
     answered, postponed = set(), []
-    while isinstance(desk.view, DocumentView):
-        position = oracle.turn(desk.view.of, answered, postponed)
-        assert desk.view.position == position
-        if desk.view.may_postpone and len(postponed) < 12 and data.draw(st.booleans()):
-            desk.act(Postpone(position))
+    while isinstance(judging.view, DocumentView):
+        position = oracle.turn(judging.view.of, answered, postponed)
+        assert judging.view.position == position
+        if judging.view.may_postpone and len(postponed) < 12 and data.draw(st.booleans()):
+            judging.act(Postpone(position))
             postponed = [p for p in postponed if p != position] + [position]
         else:
-            desk.judge()
+            judging.judge()
             answered.add(position)
-        if isinstance(desk.view, DocumentView):
-            assert desk.view.done == tuple(p in answered for p in range(desk.view.of))
-            assert desk.view.postponed == tuple(p in postponed and p not in answered for p in range(desk.view.of))
-    assert desk.protocol.status(desk.state) == "completed"
+        if isinstance(judging.view, DocumentView):
+            assert judging.view.done == tuple(p in answered for p in range(judging.view.of))
+            assert judging.view.postponed == tuple(p in postponed and p not in answered for p in range(judging.view.of))
+    assert judging.protocol.status(judging.state) == "completed"
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -308,103 +311,108 @@ def test_the_order_is_fixed_by_the_seed_and_differs_between_seeds(name):
 
 
 def test_a_revised_answer_leads_back_to_where_the_assessor_was():
-    desk = graded()
+    judging = graded()
     for _ in range(3):
-        desk.judge()
-    assert desk.act(GoTo(2)) == ["stepped_back"]
-    assert desk.act(GoTo(1)) == ["stepped_back"]
-    assert desk.view.given == Given("1")
-    desk.judge("2")
-    assert desk.view.position == 3
-    assert (desk.state.backs, desk.rows[1].revisions, desk.rows[1].visits, desk.rows[2].visits) == (2, 1, 2, 2)
+        judging.judge()
+    assert judging.act(GoTo(2)) == ["stepped_back"]
+    assert judging.act(GoTo(1)) == ["stepped_back"]
+    assert judging.view.given == Given("1")
+    judging.judge("2")
+    assert judging.view.position == 3
+    assert (judging.state.backs, judging.rows[1].revisions, judging.rows[1].visits, judging.rows[2].visits) == (
+        2,
+        1,
+        2,
+        2,
+    )
 
 
 def test_only_steps_to_an_earlier_document_count_as_steps_back():
-    desk = graded()
-    desk.judge()
-    desk.judge()
-    desk.act(GoTo(0))
-    assert desk.act(GoTo(1)) == ["stepped_forward"]
-    assert desk.act(GoTo(2)) == ["stepped_forward"]
-    assert desk.state.backs == 1
-    assert desk.view.position == 2
-    assert desk.view.given is None
+    judging = graded()
+    judging.judge()
+    judging.judge()
+    judging.act(GoTo(0))
+    assert judging.act(GoTo(1)) == ["stepped_forward"]
+    assert judging.act(GoTo(2)) == ["stepped_forward"]
+    assert judging.state.backs == 1
+    assert judging.view.position == 2
+    assert judging.view.given is None
 
 
 def test_nobody_gets_ahead_of_the_next_document_without_an_answer():
-    desk = graded()
-    desk.judge()
-    refusal = desk.refused(GoTo(2))
+    judging = graded()
+    judging.judge()
+    refusal = judging.refused(GoTo(2))
     assert (refusal.code, refusal.field) == ("position", "position")
     assert str(refusal) == "This document has not been reached yet. Judge the one that is shown first."
-    assert str(desk.refused(GoTo(5))) == "There is no such document; they go from 1 to 5."
-    assert str(desk.refused(GoTo(-1))) == "There is no such document; they go from 1 to 5."
-    assert str(desk.refused(GoTo(1))) == "This is the document that is shown."
+    assert str(judging.refused(GoTo(5))) == "There is no such document; they go from 1 to 5."
+    assert str(judging.refused(GoTo(-1))) == "There is no such document; they go from 1 to 5."
+    assert str(judging.refused(GoTo(1))) == "This is the document that is shown."
 
 
 def test_an_answer_for_another_page_than_the_one_shown_is_stale():
-    desk = graded()
-    desk.judge()
+    judging = graded()
+    judging.judge()
     for action in (Judge(0, "1"), Postpone(0), CannotTell(2), GoOn(), Reply(0), Rate(1, 1), Consent(True)):
-        assert desk.refused(action).code == "stale"
-    assert desk.refused(Judge(9, "1")).code == "position"
+        assert judging.refused(action).code == "stale"
+    assert judging.refused(Judge(9, "1")).code == "position"
 
 
 def test_the_same_answer_again_is_no_revision_and_keeps_its_time():
-    desk = graded()
-    desk.judge("1", after=10)
-    desk.act(GoTo(0), after=5)
-    desk.judge("1", after=7)
-    row = desk.rows[0]
+    judging = graded()
+    judging.judge("1", after=10)
+    judging.act(GoTo(0), after=5)
+    judging.judge("1", after=7)
+    row = judging.rows[0]
     assert (row.revisions, row.visits, row.seconds, row.time) == (0, 2, 17.0, 1010.0)
-    desk.act(GoTo(0))
-    desk.judge("2", after=1)
-    assert (desk.rows[0].revisions, desk.rows[0].time) == (1, desk.at)
+    judging.act(GoTo(0))
+    judging.judge("2", after=1)
+    assert (judging.rows[0].revisions, judging.rows[0].time) == (1, judging.at)
 
 
 def test_the_time_before_the_first_document_and_after_the_last_is_nobodys():
-    desk = Desk(GRADES, GradesSettings(), Material((1, 2), question=QUESTION))
-    right = desk.task.options.index(2)
-    desk.act(Reply(right), after=100)
-    desk.judge(after=3)
-    desk.judge(after=4)
-    assert isinstance(desk.view, RatingView)
-    desk.act(Rate(4, 5, "fine"), after=500)
-    assert [row.seconds for row in desk.rows] == [3, 4]
-    assert (desk.state.confidence, desk.state.understanding, desk.state.comment) == (4, 5, "fine")
-    assert desk.protocol.status(desk.state) == "completed"
+    judging = Judging(GRADES, GradesSettings(), Material((1, 2), question=QUESTION))
+    right = judging.task.options.index(2)
+    judging.act(Reply(right), after=100)
+    judging.judge(after=3)
+    judging.judge(after=4)
+    assert isinstance(judging.view, RatingView)
+    judging.act(Rate(4, 5, "fine"), after=500)
+    assert [row.seconds for row in judging.rows] == [3, 4]
+    assert (judging.state.confidence, judging.state.understanding, judging.state.comment) == (4, 5, "fine")
+    assert judging.protocol.status(judging.state) == "completed"
 
 
 def test_a_clock_that_runs_backwards_takes_no_time_away():
-    desk = graded()
-    desk.judge(after=-50)
-    assert desk.rows[0].seconds == 0
+    judging = graded()
+    judging.judge(after=-50)
+    assert judging.rows[0].seconds == 0
 
 
 # ---- the question
 
 
 def test_a_wrong_reply_leaves_one_more_and_a_second_one_ends_it():
-    desk = Desk(MAGNITUDE, MagnitudeSettings(), Material((1, 2, 3), 1, 2, QUESTION))
-    shown = tuple(QUESTION.options[i] for i in desk.task.options)
-    assert desk.view == QuestionView("What is asked for?", shown, retry=False, left=2)
+    judging = Judging(MAGNITUDE, MagnitudeSettings(), Material((1, 2, 3), 1, 2, QUESTION))
+    shown = tuple(QUESTION.options[i] for i in judging.task.options)
+    assert judging.view == QuestionView("What is asked for?", shown, retry=False, left=2)
     wrong = shown.index("causes")
-    assert desk.act(Reply(wrong)) == ["replied"]
-    assert desk.log[-1][0].data == {"shown": wrong, "option": 0, "correct": False}
-    assert desk.view == QuestionView("What is asked for?", shown, retry=True, left=1)
-    assert str(desk.refused(Reply(4))) == "Choose one of the answers."
-    assert desk.act(Reply(wrong)) == ["replied", "screened_out"]
-    assert desk.view == EndView("screened_out")
-    assert desk.rows == ()
+    assert judging.act(Reply(wrong)) == ["replied"]
+    assert judging.log[-1][0].data == {"shown": wrong, "option": 0, "correct": False}
+    assert judging.view == QuestionView("What is asked for?", shown, retry=True, left=1)
+    assert str(judging.refused(Reply(4))) == "Choose one of the answers."
+    assert judging.act(Reply(wrong)) == ["replied", "screened_out"]
+    assert judging.view == EndView("screened_out")
+    assert judging.rows == ()
 
 
 def test_the_right_reply_in_the_second_attempt_leads_to_the_documents():
-    desk = Desk(MAGNITUDE, MagnitudeSettings(), Material((1, 2, 3), 1, 2, QUESTION))
-    desk.act(Reply(desk.task.options.index(0)))
-    desk.act(Reply(desk.task.options.index(2)))
-    assert isinstance(desk.view, DocumentView)
-    assert desk.view.position == 0
-    assert desk.state.places[0].visits == 1
+    judging = Judging(MAGNITUDE, MagnitudeSettings(), Material((1, 2, 3), 1, 2, QUESTION))
+    judging.act(Reply(judging.task.options.index(0)))
+    judging.act(Reply(judging.task.options.index(2)))
+    assert isinstance(judging.view, DocumentView)
+    assert judging.view.position == 0
+    assert judging.state.places[0].visits == 1
 
 
 # ---- the end
@@ -412,34 +420,36 @@ def test_the_right_reply_in_the_second_attempt_leads_to_the_documents():
 
 @pytest.mark.parametrize("rate", [Rate(0, 3), Rate(3, 6)])
 def test_ratings_go_from_1_to_5(rate):
-    desk = graded(1, rating=True)
-    assert desk.judge() == ["judged", "finished"]
-    refusal = desk.refused(rate)
+    judging = graded(1, rating=True)
+    assert judging.judge() == ["judged", "finished"]
+    refusal = judging.refused(rate)
     assert (refusal.code, str(refusal)) == ("rating", "Choose a number from 1 to 5 for both.")
     assert refusal.field == ("confidence" if rate.confidence == 0 else "understanding")
 
 
 def test_a_comment_has_an_end_too():
-    desk = graded(1, rating=True, max_reason=10)
-    desk.judge()
-    assert str(desk.refused(Rate(1, 1, "x" * 11))) == "Use at most 10 characters; these are 11."
-    assert desk.act(Rate(1, 1, "x" * 10)) == ["rated", "completed"]
+    judging = graded(1, rating=True, max_reason=10)
+    judging.judge()
+    assert str(judging.refused(Rate(1, 1, "x" * 11))) == "Use at most 10 characters; these are 11."
+    assert judging.act(Rate(1, 1, "x" * 10)) == ["rated", "completed"]
 
 
 def test_after_the_end_the_message_says_so():
-    desk = graded(1)
-    assert desk.judge() == ["judged", "finished", "completed"]
-    refusal = desk.refused(Judge(0, "1"))
+    judging = graded(1)
+    assert judging.judge() == ["judged", "finished", "completed"]
+    refusal = judging.refused(Judge(0, "1"))
     assert refusal.code == "over"
     assert str(refusal) == "This set of documents is finished; nothing in it can be changed any more."
 
 
 def test_no_view_names_a_check_document_or_a_reply():
-    desk = Desk(MAGNITUDE, MagnitudeSettings(k=3, min_seconds=0, reason="none"), Material((1, 2, 3), 1, 2, QUESTION))
-    seen = [desk.view]
-    desk.act(Reply(desk.task.options.index(2)))
-    while desk.protocol.status(desk.state) == "open":
-        seen.append(desk.view)
-        desk.act(GoOn() if isinstance(desk.view, RevisionView) else Judge(desk.view.position, "5"))
+    judging = Judging(
+        MAGNITUDE, MagnitudeSettings(k=3, min_seconds=0, reason="none"), Material((1, 2, 3), 1, 2, QUESTION)
+    )
+    seen = [judging.view]
+    judging.act(Reply(judging.task.options.index(2)))
+    while judging.protocol.status(judging.state) == "open":
+        seen.append(judging.view)
+        judging.act(GoOn() if isinstance(judging.view, RevisionView) else Judge(judging.view.position, "5"))
     assert {type(view) for view in seen} == {QuestionView, DocumentView, RevisionView}
     assert not any(word in repr(view) for view in seen for word in ("high", "low", "correct", "ordered", "hurried"))

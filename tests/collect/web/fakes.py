@@ -49,7 +49,7 @@ class Clock:
         return self.now
 
 
-class FakeDesk:
+class FakeService:
     """Takes every action and remembers it; raises `error` where one is set."""
 
     def __init__(self, store: Any, clock: Clock) -> None:
@@ -252,7 +252,7 @@ class World:
 
     store: Any
     clock: Clock
-    service: FakeDesk
+    service: FakeService
     app: Any
     links: dict[str, str]
 
@@ -296,7 +296,7 @@ def world(folder: Path, *, drawing: Any = None, **changes: Any) -> Iterator[Worl
     content, links = template()
     (folder / "judgments.db").write_bytes(content)
     with open_store(folder / "judgments.db") as store:
-        service = FakeDesk(store, clock)
+        service = FakeService(store, clock)
         environ = {"PROLIFIC_HOOK": "hook key", "PANEL_KEY": "panel key"}
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": environ, **changes})
         app = make_app(service, store, settings=settings, pages=drawing or FakeDrawing(), clock=clock)
