@@ -87,7 +87,7 @@ def test_a_system_without_a_list_for_a_topic_has_one_of_length_0():
 
 
 def test_an_unknown_precision_is_refused():
-    with pytest.raises(ArgumentError, match="score_dtype='float16': choose float64 or float32"):
+    with pytest.raises(ArgumentError, match="score_dtype='float16': choose one of float64, float32"):
         Runs.from_dict({"A": {"t": {"d": 1}}}).ranked("float16")
 
 

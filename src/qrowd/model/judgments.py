@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, InputError, ScaleError
+from qrowd.errors import ArgumentError, InputError, ScaleError, check_choice
+from qrowd.model.conventions import Repeats as Repeats
 from qrowd.model.inferred_scales import Sources, alike, inferred_scales, scales_of_parts, settled, two_unlike
 from qrowd.model.labels import (
     Codes,
@@ -34,7 +35,6 @@ from qrowd.model.scales import BINARY, Scale, infer_scale, parse_scale
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
 
-Repeats = Literal["first", "last", "mean", "error"]
 Recoding = float | Mapping[float, float]
 
 
@@ -385,8 +385,7 @@ class Judgments:
             repeated values in the place of the first (the scale stays what it was); "error" refuses repeats. A negative
             value ("not judged") stays only where the assessor said nothing else.
         """
-        if repeats not in get_args(Repeats):
-            raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(Repeats))}")
+        check_choice("repeats", repeats, Repeats)
         rows, again = self._sorted_by_pair_and_assessor
         if not again.any():
             return self

@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, InputError, RowError
+from qrowd.errors import InputError, RowError, check_choice
+from qrowd.model.conventions import ScoreDtype as ScoreDtype
 from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, read_only
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
-
-ScoreDtype = Literal["float64", "float32"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +134,7 @@ class Runs:
         score_dtype : "float64" (trec_eval 10.0), or "float32", which ties scores that agree in single precision, as
             trec_eval up to 9.0.8 and everything built on it does.
         """
-        if score_dtype not in get_args(ScoreDtype):
-            raise ArgumentError(f"score_dtype={score_dtype!r}: choose float64 or float32")
+        check_choice("score_dtype", score_dtype, ScoreDtype)
         if score_dtype not in self._rankings:
             self._rankings[score_dtype] = self._rank(score_dtype)
         return self._rankings[score_dtype]
