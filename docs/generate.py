@@ -1,8 +1,7 @@
-"""Write the pages that are generated: measures, the command line, every sentence, and the document of the JSON API."""
+"""Write the pages that are generated: measures, the command line, and the document of the JSON API."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,6 @@ from typer.main import get_command
 from qrowd.cli.main import app
 from qrowd.collect.web.api.document import document_text
 from qrowd.reports.reference import measure_reference
-
-sys.path.append(str(Path(__file__).parent))
-from sentences import sentence_reference
 
 COMMAND_LINE = """\
 # Command line
@@ -77,7 +73,6 @@ def pages() -> dict[str, str]:
     return {
         "cli.md": command_reference(),
         "measures.md": measure_reference(),
-        "sentences.md": sentence_reference(),
         "openapi.json": document_text(),
     }
 

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "qrowd"
 INTRODUCTION = """\
 # Every sentence
 
-Generated from the source by `make docs`. Each entry is a sentence, or a part of one, that a command, the report or the
+Generated from the source when the site is built. Each entry is a sentence, or a part of one, that a command, the report or the
 server can print. Braces hold what is filled in when it is printed, as the source has it. Below an entry stands the
 condition under which it is printed, where there is one; above a group the function that makes it, and what that
 function is for. *unless* is the opposite of *if*. An entry marked `error` ends a command with status 2, on standard
@@ -28,20 +28,19 @@ Not here: the help of commands and options ([command line](cli.md)), the sentenc
 PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # heading, what it is, how the modules' names begin
     ("The report", "What `qrowd report` says beyond the answers below.", ("reports.report", "reports/templates")),
     ("Figures", "Captions and labels, by `qrowd plot` and in the report.", ("reports.plots",)),
-    ("Papers recomputed", "By `qrowd study`.", ("papers",)),
     (
         "The server",
         "Pages of `qrowd serve` for assessors and owners, what it refuses, and `qrowd campaign`.",
-        ("web", "protocols", "campaigns", "store", "cli.campaign", "cli.serve"),
+        ("collect", "cli.campaign", "cli.serve"),
     ),
     ("Answers of commands", "What commands print, and the notes beneath.", ("cli", "reports")),
     ("The library", "Errors, warnings and sentences that every command shares.", ("",)),
 )
 SKIPPED = (
-    "store.migrations",
-    "web.api.operations",
-    "web.api.schemas",
-    "web.api.document",
+    "collect.store.migrations",
+    "collect.web.api.operations",
+    "collect.web.api.schemas",
+    "collect.web.api.document",
     "reports.reference",
     "simulation.records",
 )

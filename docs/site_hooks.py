@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
+
+sys.path.append(str(Path(__file__).parent))
+from sentences import sentence_reference
 
 ROOT = Path(__file__).resolve().parents[1]
 ABOVE = {  # file beside docs/: where it stands on the site
@@ -36,10 +40,11 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """The files above docs/ become files of the site."""
+    """The files above docs/ become files of the site, and so does the list of all sentences, too long to be kept."""
     for name, place in ABOVE.items():
         content = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, place, content=content))
+    files.append(File.generated(config, "sentences.md", content=sentence_reference()))
     return files
 
 
