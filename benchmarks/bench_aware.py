@@ -16,7 +16,7 @@ from scipy.stats import kendalltau
 from side_by_side import data, finish, promise, seconds
 
 import qrowd
-from qrowd.aware import LEVELS, random_gaps
+from qrowd.aware import LEVELS, similarity_to_random
 from qrowd_papers import aware
 from qrowd_papers.aware import aware_study
 from qrowd_papers.panels import crowdsourcing_track
@@ -48,8 +48,8 @@ def peer(runs: qrowd.Runs, judgments: qrowd.Judgments, n: int) -> None:
 
 runs = qrowd.read_runs([str(data("dl21", "runs"))])
 judges = qrowd.read_judgments([str(data("dl21", "judges"))])
-random_gaps(runs, judges, list(MEASURES), n=2, rng=1)  # compiles
-took = seconds(lambda: random_gaps(runs, judges, list(MEASURES), n=1000, rng=1))
+similarity_to_random(runs, judges, list(MEASURES), n_resamples=2, rng=1)  # compiles
+took = seconds(lambda: similarity_to_random(runs, judges, list(MEASURES), n_resamples=1000, rng=1))
 each = 3 * 1000 * len(judges.assessors)
 print(f"dl21: {len(judges.assessors)} judges, {len(LEVELS)} x 1,000 random assessors: {1e3 * took / each:.2f} ms each")
 promise("dl21, 30 estimators x 3 measures, H = 1,000, seconds", took, at_most=60)

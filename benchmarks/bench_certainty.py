@@ -20,11 +20,11 @@ from qrowd_papers.rank_coverage import Collection, power
 scores = qrowd.evaluate(
     qrowd.read_runs([str(data("dl21", "runs"))]), qrowd.read_judgments([str(data("dl21", "judges"))]), ["AP"]
 ).sel(measure="AP")
-all_differences(scores, method="pigeonhole", n=2, rng=1)  # compiles
-rank_intervals(scores, n=2, rng=1)
-randomised_tukey(scores, n=2, rng=1)
+all_differences(scores, method="pigeonhole", n_resamples=2, rng=1)  # compiles
+rank_intervals(scores, n_resamples=2, rng=1)
+randomised_tukey(scores, n_resamples=2, rng=1)
 
-took = seconds(lambda: all_differences(scores, method="pigeonhole", n=10_000, rng=1, threads=2))
+took = seconds(lambda: all_differences(scores, method="pigeonhole", n_resamples=10_000, rng=1, threads=2))
 promise("dl21, 18 judges, 63 systems, 1,953 pairs, 10,000 two-way replicates, seconds", took, at_most=5)
 table = np.nan_to_num(scores.values.transpose(1, 0, 2))
 known = ~np.isnan(scores.values).any(axis=2).T

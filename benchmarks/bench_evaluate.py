@@ -55,7 +55,7 @@ pool = nist.panel().pool
 made = RandomAssessors(pool, N, rng=1)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 scores = qrowd.evaluate(runs, made, MEASURES)
-beyond = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 - scores.nbytes / 2**20
+beyond = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 - scores.values.nbytes / 2**20
 promise(f"peak memory beyond the result, {N} assessors generated, MB", beyond, at_most=300)
 del scores
 

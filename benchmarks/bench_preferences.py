@@ -1,4 +1,4 @@
-"""Preferences of dl21: measures, compatibility of all judges, and Bradley-Terry with reliabilities and a bootstrap."""
+"""Preferences of dl21: measures, compatibility of all judges, and Bradley-Terry with assessor weights and a bootstrap."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ took = float(np.median([seconds(lambda: qrowd.evaluate(runs, judges, "compatibil
 promise("compatibility of 63 runs x 53 topics x 18 assessors, seconds", took, at_most=2)
 
 gpt = said.select(assessors=["gpt4o"])
-bradley_terry(gpt, reliability=True, bootstrap=2, rng=1)
+bradley_terry(gpt, assessor_weights=True, n_resamples=2, rng=1)
 started = time.perf_counter()
-fitted = bradley_terry(gpt, reliability=True, bootstrap=1000, rng=1)
+fitted = bradley_terry(gpt, assessor_weights=True, n_resamples=1000, rng=1)
 promise(
-    f"Bradley-Terry with reliability, 1,000 replicates, {len(fitted.pool.topics)} topics, seconds",
+    f"Bradley-Terry with assessor weights, 1,000 replicates, {len(fitted.pool.topics)} topics, seconds",
     time.perf_counter() - started,
     at_most=30,
 )

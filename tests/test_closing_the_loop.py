@@ -102,7 +102,7 @@ def test_thirty_simulated_assessors_grade_through_http_and_the_scores_are_those_
     plan = planned(truth, "loop", "grades", settings_of("grades", {"k": 8, "redundancy": 30, "rating": False}))
     judged(url, plan, {name: by(name) for name in behaviours}, tmp_path)
 
-    expected = qrowd.evaluate(runs, said, ["nDCG@5", "AP", "P@3"])
+    expected = qrowd.evaluate(runs, said, ["nDCG@5", "AP", "P@3"]).to_xarray()
     lines = exported(url, "loop", "judgments", "jsonl", tmp_path / "loop.jsonl")
     qrels = exported(url, "loop", "judgments", "qrels", tmp_path / "loop.qrels")
     for read in (
@@ -110,7 +110,7 @@ def test_thirty_simulated_assessors_grade_through_http_and_the_scores_are_those_
         qrowd.read_judgments(qrels, assessor="column", scales={"*": "0-3"}),
     ):
         assert len(read) == len(said)
-        same_scores(qrowd.evaluate(runs, read, ["nDCG@5", "AP", "P@3"]), expected)
+        same_scores(qrowd.evaluate(runs, read, ["nDCG@5", "AP", "P@3"]).to_xarray(), expected)
 
 
 def test_simulated_preferences_through_http_give_the_scores_of_what_was_preferred(tmp_path: Path) -> None:
@@ -139,9 +139,9 @@ def test_simulated_preferences_through_http_give_the_scores_of_what_was_preferre
     settings = settings_of("preference", {"redundancy": 6, "rating": False})
     judged(url, planned(truth, "pairs", "preference", settings), {name: by(name) for name in names}, tmp_path)
 
-    expected = qrowd.evaluate(runs, Preferences.from_rows(rows), ["wpref", "ppref"])
+    expected = qrowd.evaluate(runs, Preferences.from_rows(rows), ["wpref", "ppref"]).to_xarray()
     for form in ("jsonl", "prefs"):
         read = read_preferences(exported(url, "pairs", "preferences", form, tmp_path / f"pairs.{form}"))
         assert len(read) == len(rows)
         if form == "jsonl":
-            same_scores(qrowd.evaluate(runs, read, ["wpref", "ppref"]), expected)
+            same_scores(qrowd.evaluate(runs, read, ["wpref", "ppref"]).to_xarray(), expected)

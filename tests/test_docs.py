@@ -22,7 +22,8 @@ from typer.main import get_command
 
 import qrowd
 from qrowd.cli.main import app
-from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES, Conventions
+from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES
+from qrowd.model.conventions import Conventions
 from qrowd.model.frames import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
 from qrowd.reports.plots.registry import PLOTS
 from qrowd.trec import PreferenceForm

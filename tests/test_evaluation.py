@@ -11,6 +11,7 @@ from oracles import measures as oracle
 from qrowd.errors import ArgumentError, InputError, MeasureError, NoOverlapError
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate, evaluate_blocks, measure
 from qrowd.measures import DEFINITIONS
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from strategies import BOUNDED, worlds
@@ -31,14 +32,22 @@ def judged(scales=None, **given):
 
 
 def scores_by(dimension, *arguments, **conventions):
-    return evaluate(*arguments, **conventions).squeeze().to_series().groupby(dimension).first().to_dict()
+    return (
+        evaluate(*arguments, conventions=Conventions(**conventions))
+        .to_xarray()
+        .squeeze()
+        .to_series()
+        .groupby(dimension)
+        .first()
+        .to_dict()
+    )
 
 
 # --- What comes back --------------------------------------------------------------------------------------------------
 
 
 def test_scores_have_a_measure_an_assessor_a_topic_and_a_system():
-    scores = evaluate(runs_of(one="a b", two="b a"), judged(ann="a:1 b:0", bob="a:0 b:1"))
+    scores = evaluate(runs_of(one="a b", two="b a"), judged(ann="a:1 b:0", bob="a:0 b:1")).to_xarray()
     assert scores.dims == ("measure", "assessor", "topic", "system")
     assert scores["measure"].values.tolist() == list(DEFAULT_MEASURES)
     assert scores["assessor"].values.tolist() == ["ann", "bob"]
@@ -50,7 +59,9 @@ def test_scores_have_a_measure_an_assessor_a_topic_and_a_system():
 
 
 def test_a_measure_is_scored_once_however_often_and_by_whatever_name_it_is_asked_for():
-    scores = evaluate(runs_of(s="a"), judged(ann="a:1"), ["map", "AP", measure("AP()"), "nDCG@1", "ndcg_cut_1"])
+    scores = evaluate(
+        runs_of(s="a"), judged(ann="a:1"), ["map", "AP", measure("AP()"), "nDCG@1", "ndcg_cut_1"]
+    ).to_xarray()
     assert scores["measure"].values.tolist() == ["AP", "nDCG@1"]
 
 
@@ -64,7 +75,7 @@ def test_the_result_counts_what_each_measure_could_reward_and_what_each_assessor
         lambda grades: sum(grade > 0 and grade != 1 for grade in grades.values()),
         lambda grades: oracle.number_relevant(grades, 0.5),
     ]
-    scores = evaluate(world.runs, world.judgments, texts)
+    scores = evaluate(world.runs, world.judgments, texts).to_xarray()
     for a, assessor in enumerate(world.assessors):
         for t, topic in enumerate(world.topics):
             grades = world.opinions[assessor, topic].grades
@@ -87,9 +98,16 @@ def test_the_result_says_what_was_tied_missing_unjudged_repeated_and_on_which_sc
         ("t", "c", "bob", -1),
         ("u", "a", "bob", 0),
     ]
-    attrs = evaluate(
-        runs, Judgments.from_rows(rows, scales={"bob": "0-3"}), ["DCG", "P@3", "P@1"], ties="expected"
-    ).attrs
+    attrs = (
+        evaluate(
+            runs,
+            Judgments.from_rows(rows, scales={"bob": "0-3"}),
+            ["DCG", "P@3", "P@1"],
+            conventions=Conventions(ties="expected"),
+        )
+        .to_xarray()
+        .attrs
+    )
     assert {name: attrs[name] for name in ("lists", "tied_lists", "missing_lists", "unjudged_topics")} == {
         "lists": 3,
         "tied_lists": 1,
@@ -126,7 +144,11 @@ def test_a_topic_without_a_relevant_document_scores_0_or_if_wished_nothing():
 
 def test_an_empty_topic_is_one_without_relevant_documents_for_the_measure_at_hand():
     judgments = judged(ann="a:1 b:0", bob="a:2 b:0")
-    scores = evaluate(runs_of(s="a b"), judgments, ["AP", "AP(rel=2)", "Judged@1"], empty="nan").squeeze()
+    scores = (
+        evaluate(runs_of(s="a b"), judgments, ["AP", "AP(rel=2)", "Judged@1"], conventions=Conventions(empty="nan"))
+        .to_xarray()
+        .squeeze()
+    )
     assert scores.to_pandas().to_dict("index") == {
         "AP": approx({"ann": 1, "bob": 1}),
         "AP(rel=2)": approx({"ann": np.nan, "bob": 1}, nan_ok=True),
@@ -136,7 +158,9 @@ def test_an_empty_topic_is_one_without_relevant_documents_for_the_measure_at_han
 
 def test_an_assessor_without_a_judgment_in_a_topic_has_no_score_there_not_even_0():
     judgments = Judgments.from_rows([("t", "a", "ann", 1), ("u", "a", "bob", 1), ("t", "b", "bob", -1)])
-    scores = evaluate(runs_of(s="a b"), judgments, ["AP", "Judged@1", "RBP(residual=True)"], min_coverage=0)
+    scores = evaluate(
+        runs_of(s="a b"), judgments, ["AP", "Judged@1", "RBP(residual=True)"], conventions=Conventions(min_coverage=0)
+    ).to_xarray()
     assert scores.isel(system=0).isnull().values.tolist() == [[[False, True], [True, False]]] * 3
 
 
@@ -156,7 +180,11 @@ def test_by_default_a_tenth_of_the_pool_must_be_judged():
 
 def test_a_negative_grade_puts_a_document_into_the_pool_but_does_not_judge_it():
     judgments = judged(ann="a:1 b:-1 c:-2", bob="a:1 b:0")
-    scores = evaluate(runs_of(s="b c a"), judgments, ["RR", "Judged@3", "RR(judged_only=True)", "Bpref"]).squeeze()
+    scores = (
+        evaluate(runs_of(s="b c a"), judgments, ["RR", "Judged@3", "RR(judged_only=True)", "Bpref"])
+        .to_xarray()
+        .squeeze()
+    )
     assert scores.sel(assessor="ann").values.tolist() == approx([1 / 3, 1 / 3, 1, 1])
     assert scores.sel(assessor="bob").values.tolist() == approx([1 / 3, 2 / 3, 1 / 2, 0])
     assert scores["coverage"].values.tolist() == approx([1 / 3, 2 / 3])
@@ -173,22 +201,32 @@ def test_a_judged_topic_that_a_system_lacks_scores_0_or_nothing_or_the_mean_of_i
     judgments = Judgments.from_rows([(topic, "a", "ann", 1) for topic in "tuv"])
 
     def table(missing):
-        return evaluate(runs, judgments, "RR", missing=missing).squeeze().transpose("system", "topic").values
+        return (
+            evaluate(runs, judgments, "RR", conventions=Conventions(missing=missing))
+            .to_xarray()
+            .squeeze()
+            .transpose("system", "topic")
+            .values
+        )
 
     assert table("zero") == approx(np.array([[1, 1, 1 / 2], [1 / 2, 1 / 3, 0], [0, 0, 1]]))
     assert table("skip") == approx(np.array([[1, 1, 1 / 2], [1 / 2, 1 / 3, np.nan], [np.nan, np.nan, 1]]), nan_ok=True)
     two_v = (1 / 2 + 1 / 3 + 1 / 2 + 1) / 4  # two's other topics, v's other systems
     three_t, three_u = (1 + 1 + 1 / 2) / 3, (1 + 1 + 1 / 3) / 3
     assert table("interpolate") == approx(np.array([[1, 1, 1 / 2], [1 / 2, 1 / 3, two_v], [three_t, three_u, 1]]))
-    assert evaluate(runs, judgments, "RR").attrs["missing_lists"] == 3
+    assert evaluate(runs, judgments, "RR").to_xarray().attrs["missing_lists"] == 3
 
 
 @given(worlds(BOUNDED, n_topics=3, n_systems=3), st.sampled_from(["zero", "nan"]), st.sampled_from([0, 0.5]))
 def test_interpolation_never_gives_an_assessor_a_score_where_there_is_none(world, empty, min_coverage):
     options = {"empty": empty, "min_coverage": min_coverage}
     for text in ("AP", "nDCG@3"):
-        skipped = evaluate(world.runs, world.judgments, text, missing="skip", **options)[0]
-        filled = evaluate(world.runs, world.judgments, text, missing="interpolate", **options)[0]
+        skipped = evaluate(
+            world.runs, world.judgments, text, conventions=Conventions(missing="skip", **options)
+        ).to_xarray()[0]
+        filled = evaluate(
+            world.runs, world.judgments, text, conventions=Conventions(missing="interpolate", **options)
+        ).to_xarray()[0]
         for a, t, s in np.ndindex(filled.shape):
             expected = skipped.values[a, t, s]
             has_a_score = 0 < filled["coverage"].values[a, t] >= min_coverage
@@ -202,7 +240,7 @@ def test_interpolation_never_gives_an_assessor_a_score_where_there_is_none(world
 
 def test_a_topic_that_nobody_judged_is_left_out_and_counted():
     runs = Runs.from_dict({"s": {"t": {"a": 1}, "u": {"a": 1}}})
-    scores = evaluate(runs, judged(ann="a:1"), "P@1")
+    scores = evaluate(runs, judged(ann="a:1"), "P@1").to_xarray()
     assert scores["topic"].values.tolist() == ["t"]
     assert scores.attrs["unjudged_topics"] == 1
 
@@ -231,18 +269,29 @@ def test_condensed_lists_lack_what_each_assessor_did_not_judge():
 
 def test_scores_that_only_doubles_tell_apart_are_ties_in_single_precision():
     runs = Runs.from_dict({"s": {"t": {"a": 1 + 1e-9, "b": 1.0}}})
-    assert evaluate(runs, judged(ann="a:1 b:0"), "RR").item() == 1
-    assert evaluate(runs, judged(ann="a:1 b:0"), "RR", score_dtype="float32").item() == 1 / 2
+    assert evaluate(runs, judged(ann="a:1 b:0"), "RR").to_xarray().item() == 1
+    assert (
+        evaluate(runs, judged(ann="a:1 b:0"), "RR", conventions=Conventions(score_dtype="float32")).to_xarray().item()
+        == 1 / 2
+    )
 
 
 def test_expected_scores_give_tied_documents_their_mean_gain():
     runs = Runs.from_dict({"s": {"t": {"a": 2, "b": 1, "c": 1, "x": 1}}})
     judgments = judged(ann="a:0 b:3 c:1")
-    assert evaluate(runs, judgments, "P@2", ties="expected").item() == approx((2 / 3) / 2)
+    assert evaluate(runs, judgments, "P@2", conventions=Conventions(ties="expected")).to_xarray().item() == approx(
+        (2 / 3) / 2
+    )
     discounts = [1 / np.log2(rank + 1) for rank in (2, 3, 4)]
-    assert evaluate(runs, judgments, "DCG", ties="expected").item() == approx(4 / 3 * sum(discounts))
+    assert evaluate(runs, judgments, "DCG", conventions=Conventions(ties="expected")).to_xarray().item() == approx(
+        4 / 3 * sum(discounts)
+    )
     # Condensed first, b and c share ranks 2 and 3.
-    condensed = evaluate(runs, judgments, "DCG", ties="expected", unjudged="condensed").item()
+    condensed = (
+        evaluate(runs, judgments, "DCG", conventions=Conventions(ties="expected", unjudged="condensed"))
+        .to_xarray()
+        .item()
+    )
     assert condensed == approx(2 * sum(discounts[:2]))
 
 
@@ -252,7 +301,7 @@ def test_expected_scores_of_a_measure_that_is_not_linear_in_gains_are_refused(na
     with pytest.raises(
         MeasureError, match=rf"^{text}: ties='expected' needs a measure linear in gains \(P, R, DCG, nDCG"
     ):
-        evaluate(runs_of(s="a"), judged(ann="a:1"), ["nDCG", text], ties="expected")
+        evaluate(runs_of(s="a"), judged(ann="a:1"), ["nDCG", text], conventions=Conventions(ties="expected"))
 
 
 REPEATED = [("t", "a", "ann", 0.0), ("t", "b", "ann", 1.0), ("t", "a", "ann", 3.0), ("t", "a", "ann", 2.0)]
@@ -261,19 +310,23 @@ REPEATED = [("t", "a", "ann", 0.0), ("t", "b", "ann", 1.0), ("t", "a", "ann", 3.
 @pytest.mark.parametrize(("repeats", "gain"), [("first", 0), ("last", 2), ("mean", 5 / 3)])
 def test_of_repeated_judgments_the_first_counts_or_the_last_or_their_mean(repeats, gain):
     judgments = Judgments.from_rows(REPEATED)
-    assert evaluate(runs_of(s="a"), judgments, "DCG", repeats=repeats).item() == approx(gain)
-    assert evaluate(runs_of(s="a"), judgments, "DCG").item() == 0
+    assert evaluate(
+        runs_of(s="a"), judgments, "DCG", conventions=Conventions(repeats=repeats)
+    ).to_xarray().item() == approx(gain)
+    assert evaluate(runs_of(s="a"), judgments, "DCG").to_xarray().item() == 0
 
 
 @pytest.mark.parametrize(("repeats", "gain"), [("first", 2), ("last", 3), ("mean", 5 / 3)])
 def test_an_order_column_decides_which_judgment_was_first(repeats, gain):
     judgments = replace(Judgments.from_rows(REPEATED), order=np.array([5.0, 1, 9, 0]))
-    assert evaluate(runs_of(s="a"), judgments, "DCG", repeats=repeats).item() == approx(gain)
+    assert evaluate(
+        runs_of(s="a"), judgments, "DCG", conventions=Conventions(repeats=repeats)
+    ).to_xarray().item() == approx(gain)
 
 
 def test_repeated_judgments_are_refused_on_request_naming_one():
     with pytest.raises(InputError, match=r"assessor ann, topic t, document a: .*2 repeated judgments in all"):
-        evaluate(runs_of(s="a"), Judgments.from_rows(REPEATED), repeats="error")
+        evaluate(runs_of(s="a"), Judgments.from_rows(REPEATED), conventions=Conventions(repeats="error"))
 
 
 def test_a_document_is_relevant_from_grade_1_or_from_half_of_a_fractions_maximum():
@@ -283,7 +336,7 @@ def test_a_document_is_relevant_from_grade_1_or_from_half_of_a_fractions_maximum
     )  # fmt: skip
     for assessor, found in scores_by("assessor", runs_of(s="a b"), judgments, "R").items():
         assert found == 1, assessor
-    relevant = evaluate(runs_of(s="a b"), judgments, "R")["relevant"]
+    relevant = evaluate(runs_of(s="a b"), judgments, "R").to_xarray()["relevant"]
     assert relevant.values.ravel().tolist() == [1, 1, 1, 1]
 
 
@@ -295,22 +348,26 @@ def test_rel_is_in_each_assessors_own_units():
 
 def test_unit_grades_are_shares_of_each_scales_maximum_and_what_was_relevant_stays_relevant():
     judgments = judged({"ann": "0-3", "bob": "0..10", "cem": "binary"}, ann="a:2 b:1", bob="a:5 b:4", cem="a:1 b:0")
-    unit = evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R", "RBP"], grades="unit").squeeze()
-    asis = evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R", "RBP"]).squeeze()
+    unit = (
+        evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R", "RBP"], conventions=Conventions(grades="unit"))
+        .to_xarray()
+        .squeeze()
+    )
+    asis = evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R", "RBP"]).to_xarray().squeeze()
     assert unit.sel(measure="DCG@1").values.tolist() == approx([2 / 3, 1 / 2, 1])
     assert asis.sel(measure="DCG@1").values.tolist() == approx([2, 5, 1])
     assert asis["relevant"].sel(measure="R").values.tolist() == [2, 1, 1]
     assert unit["relevant"].sel(measure="R").values.tolist() == [2, 1, 1]
     np.testing.assert_allclose(unit.sel(measure="RBP"), asis.sel(measure="RBP"))
-    assert unit.attrs["scales"] == evaluate(runs_of(s="a b"), judgments, "R").attrs["scales"]  # as judged
+    assert unit.attrs["scales"] == evaluate(runs_of(s="a b"), judgments, "R").to_xarray().attrs["scales"]  # as judged
 
 
 def test_unit_grades_of_magnitudes_or_of_a_panel_are_refused():
     magnitudes = judged({"ann": "magnitude"}, ann="a:30")
     with pytest.raises(InputError, match="assessor ann: magnitudes have no maximum"):
-        evaluate(runs_of(s="a"), magnitudes, "DCG", grades="unit")
+        evaluate(runs_of(s="a"), magnitudes, "DCG", conventions=Conventions(grades="unit"))
     with pytest.raises(ArgumentError, match="grades='unit' is for Judgments"):
-        evaluate(runs_of(s="a"), judged(ann="a:1").panel(), "DCG", grades="unit")
+        evaluate(runs_of(s="a"), judged(ann="a:1").panel(), "DCG", conventions=Conventions(grades="unit"))
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=[definition.name for definition in DEFINITIONS])
@@ -320,7 +377,7 @@ def test_magnitudes_are_scored_or_refused_in_one_line_naming_measure_assessor_an
     way_out = "max_rel" if "max_rel" in parameters else "rel" if "rel" in parameters else None
     runs, judgments = runs_of(s="a b"), judged({"bob": "magnitude"}, ann="a:1 b:0", bob="a:30 b:2.5")
     if way_out is None:
-        assert evaluate(runs, judgments, text).notnull().all()
+        assert evaluate(runs, judgments, text).to_xarray().notnull().all()
     else:
         with pytest.raises(
             MeasureError, match=rf"^{text}: assessor bob gives magnitudes.*{definition.name}\({way_out}=\.\.\.\)"
@@ -328,7 +385,7 @@ def test_magnitudes_are_scored_or_refused_in_one_line_naming_measure_assessor_an
             evaluate(runs, judgments, text)
         assert "\n" not in str(caught.value)
         helped = text.replace(definition.name, f"{definition.name}({way_out}=30)")
-        assert evaluate(runs, judgments, helped).notnull().all()
+        assert evaluate(runs, judgments, helped).to_xarray().notnull().all()
 
 
 def test_a_grade_above_the_maximum_of_err_is_refused_even_where_nobody_retrieved_it():
@@ -351,7 +408,9 @@ def test_exponential_gains_that_overflow_are_refused():
 
 
 def test_err_of_large_magnitudes_does_not_overflow():
-    scores = evaluate(runs_of(s="a b"), judged({"*": "magnitude"}, ann="a:4999 b:5000"), "ERR(max_rel=5000)")
+    scores = evaluate(
+        runs_of(s="a b"), judged({"*": "magnitude"}, ann="a:4999 b:5000"), "ERR(max_rel=5000)"
+    ).to_xarray()
     assert scores.item() == approx(1 / 2 + (1 / 2) * 1 / 2)
 
 
@@ -399,7 +458,7 @@ def test_blocks_over_different_topics_are_refused():
 
 
 def test_blocks_may_lie_over_different_documents_of_the_same_topics():
-    scores = evaluate(runs_of(s="a b"), [judged(ann="b:1").panel(), judged(bob="c:0 a:1").panel()], "RR")
+    scores = evaluate(runs_of(s="a b"), [judged(ann="b:1").panel(), judged(bob="c:0 a:1").panel()], "RR").to_xarray()
     assert scores.values.ravel().tolist() == [1 / 2, 1]
 
 
@@ -419,7 +478,7 @@ def test_blocks_may_lie_over_different_documents_of_the_same_topics():
 )
 def test_an_unknown_convention_is_refused_by_name(argument, value):
     with pytest.raises(ArgumentError, match=rf"^{argument}={value!r}: "):
-        evaluate(runs_of(s="a"), judged(ann="a:1"), "P@1", **{argument: value})
+        evaluate(runs_of(s="a"), judged(ann="a:1"), "P@1", conventions=Conventions(**{argument: value}))
 
 
 def test_no_measures_and_no_judgments_are_refused():

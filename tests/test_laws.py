@@ -13,6 +13,7 @@ from oracles.notation import MEANING, ON_A_BOUNDED_SCALE, ON_ANY_SCALE, judged, 
 from qrowd import evaluation
 from qrowd.evaluation import evaluate, evaluate_blocks, measure
 from qrowd.measures import DEFINITIONS
+from qrowd.model.conventions import Conventions
 from strategies import ANY, BOUNDED, PROBABILITIES, World, scores_of, worlds
 
 NAMES = [definition.name for definition in DEFINITIONS]
@@ -63,7 +64,7 @@ def assert_same(scores, expected):
 @given(st.data())
 def test_a_score_is_within_the_bounds_of_its_measure_which_are_0_and_1_but_for_dcg(name, data):
     world, texts = data.draw(worlds_for(name))
-    scores = evaluate(world.runs, world.judgments, texts, **data.draw(conventions))
+    scores = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**data.draw(conventions))).to_xarray()
     for text in texts:
         low, high = measure(text).bounds
         assert (low, high) == (0, np.inf if name == "DCG" else 1) or "recall_base=" in text
@@ -93,7 +94,9 @@ def test_exchanging_a_document_with_a_better_one_further_down_never_lowers_the_s
     upper, lower = ranking[i], ranking[j]
     exchanged = [{upper: lower, lower: upper}.get(document, document) for document in ranking]
     lists = {"before": {"t1": scores_of(ranking)}, "after": {"t1": scores_of(exchanged)}}
-    scores = evaluate(replace(world, lists=lists).runs, world.judgments, texts, min_coverage=0)
+    scores = evaluate(
+        replace(world, lists=lists).runs, world.judgments, texts, conventions=Conventions(min_coverage=0)
+    ).to_xarray()
     for assessor in world.assessors:
         grades = world.opinions[assessor, "t1"].grades
         for text in texts:
@@ -115,7 +118,7 @@ def test_a_linear_measure_adds_up_what_each_document_scores_by_itself_at_its_ran
     for document in ranking:
         alone = [other if other == document else f"not {other}" for other in ranking]
         lists[f"only {document}"] = {"t1": scores_of(alone)}
-    scores = evaluate(replace(world, lists=lists).runs, world.judgments, texts)
+    scores = evaluate(replace(world, lists=lists).runs, world.judgments, texts).to_xarray()
     parts = scores.drop_sel(system="whole").sum("system", skipna=False)
     np.testing.assert_allclose(parts, scores.sel(system="whole"), rtol=1e-12, atol=1e-14)
 
@@ -126,7 +129,9 @@ def test_a_linear_measure_adds_up_what_each_document_scores_by_itself_at_its_ran
 def test_an_expected_score_is_the_mean_over_all_orders_of_tied_documents(name, data):
     world, texts = data.draw(worlds_for(name, n_assessors=2, n_topics=1, n_documents=5))
     unjudged = data.draw(st.sampled_from(["nonrelevant", "condensed"]))
-    scores = evaluate(world.runs, world.judgments, texts, ties="expected", unjudged=unjudged, min_coverage=0)
+    scores = evaluate(
+        world.runs, world.judgments, texts, conventions=Conventions(ties="expected", unjudged=unjudged, min_coverage=0)
+    ).to_xarray()
 
     def score(ranking, text, opinion):
         return MEANING[text](ranking if unjudged == "nonrelevant" else judged(ranking, opinion), opinion)
@@ -149,8 +154,13 @@ def test_an_expected_score_is_the_mean_over_all_orders_of_tied_documents(name, d
 def test_the_order_of_assessors_topics_systems_and_rows_makes_no_difference(name, data, options, random):
     world, texts = data.draw(worlds_for(name))
     other = world.shuffled(random)
-    expected = evaluate(world.runs, world.judgments, texts, **options)
-    assert_same(evaluate(other.runs, other.judgments, random.sample(texts, len(texts)), **options), expected)
+    expected = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
+    assert_same(
+        evaluate(
+            other.runs, other.judgments, random.sample(texts, len(texts)), conventions=Conventions(**options)
+        ).to_xarray(),
+        expected,
+    )
 
 
 @given(worlds(repeats=True), st.sampled_from(["first", "last", "mean"]), st.randoms(use_true_random=False))
@@ -165,8 +175,8 @@ def test_the_order_of_rows_makes_no_difference_to_repeats_that_have_an_order_or_
             replace(judgments, order=np.array([when[row] for row in rows]))
             for judgments, rows in ((here, world.rows), (there, other.rows))
         )
-    expected = evaluate(world.runs, here, texts, repeats=repeats)
-    assert_same(evaluate(other.runs, there, texts, repeats=repeats), expected)
+    expected = evaluate(world.runs, here, texts, conventions=Conventions(repeats=repeats)).to_xarray()
+    assert_same(evaluate(other.runs, there, texts, conventions=Conventions(repeats=repeats)).to_xarray(), expected)
 
 
 @of_every_measure
@@ -182,8 +192,10 @@ def test_names_make_no_difference_as_long_as_documents_keep_their_order(name, da
         for s, topics in world.lists.items()
     }
     other = World({f"an {a}": scale for a, scale in world.scales.items()}, rows, lists)
-    expected = evaluate(world.runs, world.judgments, texts, **options)
-    np.testing.assert_array_equal(evaluate(other.runs, other.judgments, texts, **options), expected)
+    expected = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
+    np.testing.assert_array_equal(
+        evaluate(other.runs, other.judgments, texts, conventions=Conventions(**options)).to_xarray(), expected
+    )
 
 
 @of_every_measure
@@ -196,8 +208,15 @@ def test_a_tail_of_documents_that_an_assessor_has_not_judged_makes_no_difference
         system: {t: {**{d: -1.0 - i for i, d in enumerate(tail)}, **scores} for t, scores in topics.items()}
         for system, topics in world.lists.items()
     }
-    before = evaluate(world.runs, world.judgments, texts, unjudged=unjudged, min_coverage=0)
-    after = evaluate(replace(world, lists=lists).runs, world.judgments, texts, unjudged=unjudged, min_coverage=0)
+    before = evaluate(
+        world.runs, world.judgments, texts, conventions=Conventions(unjudged=unjudged, min_coverage=0)
+    ).to_xarray()
+    after = evaluate(
+        replace(world, lists=lists).runs,
+        world.judgments,
+        texts,
+        conventions=Conventions(unjudged=unjudged, min_coverage=0),
+    ).to_xarray()
     for a, assessor in enumerate(world.assessors):
         for t, topic in enumerate(world.topics):
             if not set(tail) & set(world.opinions[assessor, topic].grades):
@@ -209,7 +228,9 @@ def test_a_tail_of_documents_that_an_assessor_has_not_judged_makes_no_difference
 @given(st.data())
 def test_condensed_scores_are_those_of_lists_without_the_documents_the_assessor_has_not_judged(name, data):
     world, texts = data.draw(worlds_for(name))
-    scores = evaluate(world.runs, world.judgments, texts, unjudged="condensed", min_coverage=0)
+    scores = evaluate(
+        world.runs, world.judgments, texts, conventions=Conventions(unjudged="condensed", min_coverage=0)
+    ).to_xarray()
     for a, assessor in enumerate(world.assessors):
         lists = {
             system: {
@@ -223,7 +244,9 @@ def test_condensed_scores_are_those_of_lists_without_the_documents_the_assessor_
             }
             for system in world.systems
         }
-        shorter = evaluate(replace(world, lists=lists).runs, world.judgments, texts, min_coverage=0)
+        shorter = evaluate(
+            replace(world, lists=lists).runs, world.judgments, texts, conventions=Conventions(min_coverage=0)
+        ).to_xarray()
         np.testing.assert_allclose(scores[:, a], shorter[:, a], rtol=1e-13, atol=1e-14)
 
 
@@ -239,10 +262,15 @@ def test_scoring_a_few_assessors_at_a_time_in_however_many_threads_makes_no_diff
     world, texts = data.draw(worlds_for(name))
     if name in LINEAR:
         options = options | {"ties": data.draw(st.sampled_from(["document", "expected"]))}
-    expected = evaluate(world.runs, world.judgments, texts, **options)
+    expected = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "ASSESSORS_AT_ONCE", few)
-        assert_same(evaluate(world.runs, world.judgments, texts, threads=threads, **options), expected)
+        assert_same(
+            evaluate(
+                world.runs, world.judgments, texts, conventions=Conventions(**options), threads=threads
+            ).to_xarray(),
+            expected,
+        )
 
 
 @of_every_measure
@@ -252,11 +280,15 @@ def test_scoring_assessors_together_is_scoring_them_one_by_one(name, data, unjud
     """All but recall_base='union', which asks what the others found relevant."""
     world, texts = data.draw(worlds_for(name))
     texts = without(texts, "union")
-    together = evaluate(world.runs, world.judgments, texts, unjudged=unjudged, min_coverage=0)
+    together = evaluate(
+        world.runs, world.judgments, texts, conventions=Conventions(unjudged=unjudged, min_coverage=0)
+    ).to_xarray()
     for a, assessor in enumerate(world.assessors):
         judgments = world.judgments.select(assessors=[assessor])
         if {t for topics in world.lists.values() for t in topics} & set(judgments.topics):
-            alone = evaluate(world.runs, judgments, texts, unjudged=unjudged, min_coverage=0)
+            alone = evaluate(
+                world.runs, judgments, texts, conventions=Conventions(unjudged=unjudged, min_coverage=0)
+            ).to_xarray()
             there = [world.topics.index(topic) for topic in alone["topic"].values]
             np.testing.assert_allclose(alone[:, 0], together[:, a, there], rtol=1e-13, atol=1e-14)
             assert together[:, a].drop_isel(topic=there).isnull().all()
@@ -271,11 +303,12 @@ def test_judgments_a_panel_and_panels_in_blocks_are_scored_alike(name, data, opt
     panel = world.judgments.panel()
     cuts = sorted(data.draw(st.sets(st.integers(1, len(panel.assessors)))) | {0, len(panel.assessors)})
     blocks = [panel.part(slice(start, end)) for start, end in pairwise(cuts)]
-    expected = evaluate(world.runs, world.judgments, texts, **options)
-    assert_same(evaluate(world.runs, panel, texts, **options), expected)
-    assert_same(evaluate(world.runs, blocks, texts, **options), expected)
-    assert_same(evaluate(world.runs, iter(blocks), texts, **options), expected)
-    one_by_one = list(evaluate_blocks(world.runs, iter(blocks), texts, **options))
+    expected = evaluate(world.runs, world.judgments, texts, conventions=Conventions(**options)).to_xarray()
+    assert_same(evaluate(world.runs, panel, texts, conventions=Conventions(**options)).to_xarray(), expected)
+    assert_same(evaluate(world.runs, blocks, texts, conventions=Conventions(**options)).to_xarray(), expected)
+    assert_same(evaluate(world.runs, iter(blocks), texts, conventions=Conventions(**options)).to_xarray(), expected)
+    in_blocks = evaluate_blocks(world.runs, iter(blocks), texts, conventions=Conventions(**options))
+    one_by_one = [scores.to_xarray() for scores in in_blocks]
     assert [scores["assessor"].values.tolist() for scores in one_by_one] == [list(block.assessors) for block in blocks]
     for scores in one_by_one:
         assert_same(scores, expected.sel(assessor=scores["assessor"].values))
@@ -289,8 +322,8 @@ def test_what_is_handed_to_evaluate_stays_as_it_was(name, data, options):
     given_in = (world.runs, world.judgments, world.judgments.panel(), list(texts))
     before = [copied(thing) for thing in given_in]
     runs, judgments, panel, listed = given_in
-    evaluate(runs, judgments, listed, **options)
-    evaluate(runs, panel, listed, **options)
+    evaluate(runs, judgments, listed, conventions=Conventions(**options))
+    evaluate(runs, panel, listed, conventions=Conventions(**options))
     for thing, copy in zip(given_in, before, strict=True):
         np.testing.assert_equal(copied(thing), copy)
 

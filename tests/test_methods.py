@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from qrowd import Judgments, Runs, aggregation, evaluate, evaluation
-from qrowd.aware import NAMES, random_gaps
+from qrowd.aware import NAMES, similarity_to_random
 from qrowd.errors import ArgumentError, MeasureError
-from qrowd.evaluation import Conventions
 from qrowd.files import read_judgments, read_runs
 from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
 from qrowd.methods import DEFINITIONS, _side_by_side, approach, score_by
+from qrowd.model.conventions import Conventions
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.summary import summarise
 from qrowd.simulation import simulate_demo, simulate_magnitudes
@@ -41,22 +41,24 @@ def by(text, **options):
     ],
 )
 def test_merging_first_is_evaluating_the_merged_labels(text, merge):
-    expected = evaluate(RUNS, merge(EXPERTS).judgments, MEASURES).isel(assessor=0)
+    expected = evaluate(RUNS, merge(EXPERTS).judgments, MEASURES).to_xarray().isel(assessor=0)
     assert by(text) == pytest.approx(expected.values, abs=0)
 
 
 def test_uniform_is_the_mean_over_assessors_with_something_relevant():
-    scores = evaluate(RUNS, EXPERTS, MEASURES, empty="nan")
+    scores = evaluate(RUNS, EXPERTS, MEASURES, conventions=Conventions(empty="nan")).to_xarray()
     assert by("uniform") == pytest.approx(scores.mean("assessor").values, nan_ok=True)
 
 
 def test_an_estimator_is_aware_with_its_accuracies():
-    gaps = random_gaps(RUNS, EXPERTS, MEASURES, n=10, rng=4)
+    similarities = similarity_to_random(RUNS, EXPERTS, MEASURES, n_resamples=10, rng=4)
     for text, options in (
-        ("sgl_tau_msd(n=10)", ()),
-        ("sgl_tau_msd(n=10,polarity=printed,across=all)", ("printed", "all")),
+        ("sgl_tau_msd(n=10)", {}),
+        ("sgl_tau_msd(n=10,polarity=printed,across=all)", {"polarity": "printed", "across": "all"}),
     ):
-        assert by(text, seed=4) == pytest.approx(gaps.average("sgl_tau_msd", *options).values[:, 0], nan_ok=True)
+        assert by(text, seed=4) == pytest.approx(
+            similarities.average("sgl_tau_msd", **options).values[:, 0], nan_ok=True
+        )
 
 
 def test_estimators_share_the_random_assessors_they_are_compared_with():
@@ -71,7 +73,7 @@ def test_estimators_share_the_random_assessors_they_are_compared_with():
 def test_predicted_relevance_is_the_mean_of_expected_gains():
     model = predicted_relevance(EXPERTS, 1, bootstrap=0)
     gains = model.with_gains(EXPERTS, model.probability)
-    scores = evaluate(RUNS, gains, ["nDCG@10", "P(relevance='given')@5"])
+    scores = evaluate(RUNS, gains, ["nDCG@10", "P(relevance='given')@5"]).to_xarray()
     assert by("prm(theta=1)") == pytest.approx(scores.mean("assessor").values)
 
 
@@ -84,7 +86,7 @@ def test_agreement_aware_is_ndcg_of_mean_gains():
 
 def test_the_geometric_mean_is_for_magnitudes():
     magnitudes = simulate_magnitudes(TRUTH, 70, rng=1)
-    expected = evaluate(RUNS, aggregation.geometric_mean(magnitudes).judgments, ["nDCG@10"])
+    expected = evaluate(RUNS, aggregation.geometric_mean(magnitudes).judgments, ["nDCG@10"]).to_xarray()
     found = score_by(["geometric-mean"], RUNS, magnitudes, ["nDCG@10"])
     assert found.values[0, 0] == pytest.approx(expected.values[0, 0], nan_ok=True)
 
@@ -100,12 +102,11 @@ def test_every_approach_scores_every_system_on_every_topic(name):
 
 def test_topics_are_put_side_by_side_by_name_also_where_one_approach_has_fewer():
     one = Judgments.from_rows([("q02", "d", "merged", 1)])
-    few = evaluation.score(Runs.from_dict({"s": {"q02": {"d": 1.0}}}), one, ["P@1"], Conventions())
-    all_ = evaluation.score(
+    few = evaluation.evaluate(Runs.from_dict({"s": {"q02": {"d": 1.0}}}), one, ["P@1"])
+    all_ = evaluation.evaluate(
         Runs.from_dict({"s": {"q01": {"d": 1.0}, "q02": {"e": 1.0}}}),
         Judgments.from_rows([("q01", "d", "x", 1), ("q02", "d", "x", 1)]),
         ["P@1"],
-        Conventions(),
     )
     found = _side_by_side(("few", "all"), [few, all_], {})
     assert found.topics == ("q02", "q01")
@@ -126,7 +127,7 @@ def test_scores_by_method_tell_what_they_are():
 def test_unit_grades_bring_unlike_scales_together_before_merging():
     several = PANEL.select(assessors=["ann", "crowd-1"])
     found = score_by(["mean"], RUNS, several, ["nDCG@10"], Conventions(grades="unit"))
-    expected = evaluate(RUNS, aggregation.mean(several.unit_grades()).judgments, ["nDCG@10"])
+    expected = evaluate(RUNS, aggregation.mean(several.unit_grades()).judgments, ["nDCG@10"]).to_xarray()
     assert found.values[0, 0] == pytest.approx(expected.values[0, 0])
 
 

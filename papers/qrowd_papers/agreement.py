@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from qrowd import files
 from qrowd.agreement import (
     AlphaByGold,
-    EaseAgreement,
+    EaseCorrelation,
     MatchedSize,
     TopicRemoval,
     alpha_by_gold,
     alpha_of_matched_subsets,
-    ease_against_agreement,
+    ease_correlation,
     topic_removal,
 )
 from qrowd.errors import InputError
@@ -144,7 +144,7 @@ class CollectionFound:
     """
 
     by_gold: AlphaByGold
-    ease: EaseAgreement
+    ease: EaseCorrelation
     removal: TopicRemoval
     interpolated: tuple[float, float]
     aware: Scatter
@@ -160,7 +160,7 @@ class MagnitudesFound:
 
     by_gold: AlphaByGold
     matched: MatchedSize
-    ease: EaseAgreement
+    ease: EaseCorrelation
     aware: AgreementAware
     against: Scatter
     listed: GainDensity
@@ -354,7 +354,7 @@ def collection_agreement(collection: Collection, *, repetitions: int = 300, rng:
     runs, seed = collection.runs, seed_of(rng)
     scores = evaluate(runs, collection.gold, "nDCG")
     by_gold = alpha_by_gold(collection.judgments, collection.levels, "interval", by="topic")
-    ease = ease_against_agreement(scores, by_gold, bins=BINS)
+    ease = ease_correlation(scores, by_gold, bins=BINS)
     alphas = dict(zip(by_gold.topics, by_gold.of(by_gold.names[-1]).tolist(), strict=True))
     removal = topic_removal(scores, alphas, repetitions=repetitions, rng=seed)
     table = scores[0, 0].transpose("topic", "system").values
@@ -373,7 +373,7 @@ def magnitude_agreement(panel: Magnitudes, *, repetitions: int = 300, rng: Rng =
     matched = alpha_of_matched_subsets(
         panel.judgments, panel.gold, "interval", slots=CUTOFF, logs=True, repetitions=repetitions, rng=seed_of(rng)
     )
-    ease = ease_against_agreement(evaluate(panel.runs, panel.gold, "nDCG"), by_gold, bins=())
+    ease = ease_correlation(evaluate(panel.runs, panel.gold, "nDCG"), by_gold, bins=())
     made = gain_distributions(panel.judgments, gains="log")
     aware = _agreement_aware(panel.runs, made)
     topic = panel.runs.topics[0]

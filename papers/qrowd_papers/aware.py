@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation.dawid_skene import FLOOR, HONEST
-from qrowd.aware import NAMES, Gaps, random_gaps
+from qrowd.aware import NAMES, Similarities, similarity_to_random
 from qrowd.aware.estimators import UNIFORM, estimator
 from qrowd.comparison.correlation import row_correlations
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
-from qrowd.evaluation import Conventions, score, score_blocks
+from qrowd.evaluation import evaluate, evaluate_blocks
 from qrowd.kernels.tuples import dawid_skene, vote
 from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel, Pool
@@ -229,21 +230,25 @@ class _World:
         weighing = [name for name in approaches if name not in BASELINES]
         leaving = Conventions(empty="nan")
         if any(estimator(name.removesuffix(PRINTED)) for name in weighing):
-            gaps = random_gaps(runs, judgments, list(measures), n=n, rng=chance.stream("random"), threads=threads)
+            similarities = similarity_to_random(
+                runs, judgments, list(measures), n_resamples=n, rng=chance.stream("random"), threads=threads
+            )
         else:
-            scores = score(runs, judgments, list(measures), leaving, threads=threads)
-            gaps = Gaps(scores, "random", {}, np.empty(0), np.empty(0))
-        true = score(runs, gold, list(measures), leaving, threads=threads)
+            scores = evaluate(runs, judgments, list(measures), conventions=leaving, threads=threads)
+            similarities = Similarities(scores, "random", {}, np.empty(0), np.empty(0))
+        true = evaluate(runs, gold, list(measures), conventions=leaving, threads=threads)
         place = {topic: t for t, topic in enumerate(true.topics)}
-        shared = [place.get(topic, -1) for topic in gaps.scores.topics]
+        shared = [place.get(topic, -1) for topic in similarities.scores.topics]
         values = np.where(np.array(shared)[None, :, None] >= 0, true.values[:, 0, shared], np.nan)
         if np.isnan(values).all():
             raise NoOverlapError("gold: it has a relevant document in none of the panel's topics")
         accuracy = {
-            name: gaps.accuracy(name.removesuffix(PRINTED), "printed" if name.endswith(PRINTED) else "dissimilarity")
+            name: similarities.accuracy(
+                name.removesuffix(PRINTED), polarity="printed" if name.endswith(PRINTED) else "dissimilarity"
+            )
             for name in weighing
         }
-        return cls(runs, panel, gaps.scores, values, accuracy)
+        return cls(runs, panel, similarities.scores, values, accuracy)
 
     def figures(
         self, members: Members, approaches: Sequence[str], coins: np.random.Generator, threads: int | None
@@ -315,7 +320,7 @@ class _World:
         said = np.where(np.isnan(self.panel.values), -1, self.panel.values).astype(np.int8)
         said = np.ascontiguousarray(said)
         blocks = _Merged(pool, said, names, parts, coins, threads)
-        for block in score_blocks(self.runs, blocks, self.scores.measures, Conventions(), threads=threads):
+        for block in evaluate_blocks(self.runs, blocks, self.scores.measures, threads=threads):
             yield np.ascontiguousarray(np.swapaxes(block.values, 1, 2))
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.aware import GAPS, LEVELS, Gaps, random_gaps
+from qrowd.aware import GAPS, LEVELS, Similarities, similarity_to_random
 from qrowd.comparison.factors import Anova, interaction_effects
 from qrowd.comparison.tukey import tukey_hsd
-from qrowd.evaluation import Conventions, score_blocks
+from qrowd.evaluation import evaluate_blocks
 from qrowd.kernels.gaps import add_densities
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments
@@ -78,13 +78,13 @@ class Material:
     """What the figures are drawn from.
 
     about : where it is from, for captions. random : {level: (points,) density of random assessors' scores};
-    own : {assessor: the same}. gaps : of the first set of systems, by AP alone.
+    own : {assessor: the same}. similarities : of the first set of systems, by AP alone.
     """
 
     name: str
     about: str
     study: AwareStudy
-    gaps: Gaps
+    similarities: Similarities
     random: Mapping[str, Floats]
     own: Mapping[str, Floats]
 
@@ -124,14 +124,16 @@ def material(
     )
     chance = Chance.of(seed)
     first = next(iter(case.runs.values()))
-    gaps = random_gaps(first, case.judgments, ["AP"], n=30 if quick else 100, rng=chance.stream("random"))
+    similarities = similarity_to_random(
+        first, case.judgments, ["AP"], n_resamples=30 if quick else 100, rng=chance.stream("random")
+    )
     return Material(
         case.name,
         case.about,
         study,
-        gaps,
+        similarities,
         random_densities(first, case.judgments, chance),
-        {name: density(gaps.scores.values[0, a]) for a, name in enumerate(gaps.scores.assessors)},
+        {name: density(similarities.scores.values[0, a]) for a, name in enumerate(similarities.scores.assessors)},
     )
 
 
@@ -149,7 +151,7 @@ def random_densities(runs: Runs, judgments: Judgments, chance: Chance, n: int = 
     found = {}
     for level, p in LEVELS.items():
         drawn = RandomAssessors(pool, n, distribution=[1 - p, p], rng=chance.stream(f"density, {level}"))
-        values = [block.values[0].ravel() for block in score_blocks(runs, drawn, ["AP"], Conventions())]
+        values = [block.values[0].ravel() for block in evaluate_blocks(runs, drawn, ["AP"])]
         found[level] = density(np.concatenate(values))
     return found
 
@@ -184,7 +186,7 @@ def _densities(shown: Material) -> Figure:
 def _likeness(shown: Material) -> Figure:
     def drawn(axes: Any) -> None:
         for i, (gap, ax) in enumerate(zip(GAPS, axes, strict=True)):
-            draw.plot_random_gaps(shown.gaps, "AP", gap, names=False, ax=ax)
+            draw.plot_similarity_to_random(shown.similarities, "AP", gap, names=False, ax=ax)
             ax.set_title(gap)
             ax.set_xlabel("likeness")
             if i == 0:
@@ -194,12 +196,12 @@ def _likeness(shown: Material) -> Figure:
     def frame() -> DataFrame:
         import pandas as pd
 
-        gaps = shown.gaps
+        similarities = shown.similarities
         rows = [
-            (gap, level, assessor, gaps.single[g, 0, k, a])
+            (gap, level, assessor, similarities.single[g, 0, k, a])
             for g, gap in enumerate(GAPS)
-            for k, level in enumerate(gaps.levels)
-            for a, assessor in enumerate(gaps.scores.assessors)
+            for k, level in enumerate(similarities.levels)
+            for a, assessor in enumerate(similarities.scores.assessors)
         ]
         return pd.DataFrame(rows, columns=["gap", "level", "assessor", "likeness"])
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from qrowd import files
-from qrowd.aware import DEFAULT, assessor_weights, random_gaps
+from qrowd.aware import DEFAULT, assessor_weights, similarity_to_random
 from qrowd.aware.estimators import UNIFORM
-from qrowd.aware.gaps import Polarity
+from qrowd.aware.similarity import Polarity
 from qrowd.comparison.correlation import kendall_tau_b, rmse
 from qrowd.errors import InputError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import (
@@ -90,14 +91,14 @@ def trials(
     rng: Rng = None,
 ) -> list[Trial]:
     """One panel by every measure. Means go over the topics where the gold and the panel have a score."""
-    gaps = random_gaps(runs, judgments, list(MEASURES), n=n, rng=rng, threads=1)
-    true = score(runs, gold, list(MEASURES), Conventions(empty="nan"), threads=1)
-    place = [true.topics.index(topic) for topic in gaps.scores.topics]
-    by_weight, equal = assessor_weights(gaps, DEFAULT).mean_agreement
+    similarities = similarity_to_random(runs, judgments, list(MEASURES), n_resamples=n, rng=rng, threads=1)
+    true = evaluate(runs, gold, list(MEASURES), conventions=Conventions(empty="nan"), threads=1)
+    place = [true.topics.index(topic) for topic in similarities.scores.topics]
+    by_weight, equal = assessor_weights(similarities, DEFAULT).mean_agreement
     averages = {}
     for name in (UNIFORM, *ESTIMATORS):
         polarity: Polarity = "printed" if name.endswith(PRINTED) else "dissimilarity"
-        averages[name] = gaps.average(name.removesuffix(PRINTED), polarity).values[:, 0]
+        averages[name] = similarities.average(name.removesuffix(PRINTED), polarity=polarity).values[:, 0]
     found = []
     for m, measure in enumerate(MEASURES):
         wanted = true.values[m, 0, place]

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats, Scores, known_error
 from qrowd.reports.document import Document, Table
@@ -129,7 +130,7 @@ def _once(
     everybody = [f"person{i}" for i in range(max(n_people))]
     judges = {name: Lenient(0, 0.5) for name in everybody} | {name: Lenient(s, 0.5) for name, s in MODELS.items()}
     judgments = simulate_judgments(truth, judges, rng=random)
-    scores = score(runs, judgments, measures, Conventions())
+    scores = evaluate(runs, judgments, measures)
     inside = np.array([name.startswith("group") for name in names])
     told: list[tuple[tuple[str, str, int], tuple[float, ...]]] = []
     for count in n_people:

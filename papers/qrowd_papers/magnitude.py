@@ -21,8 +21,8 @@ from qrowd.aggregation import median
 from qrowd.comparison import top_set
 from qrowd.comparison.correlation import kendall_tau_b, row_correlations, shared_means
 from qrowd.errors import InputError, NoOverlapError
-from qrowd.evaluation import Conventions, score
-from qrowd.magnitude import agreeing_units, normalise, unit_widths
+from qrowd.evaluation import evaluate
+from qrowd.magnitude import normalise, select_units_by_agreement, unit_widths
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.panel import Panel, Pool
@@ -228,7 +228,7 @@ def topic_scores(runs: Runs, gains: Judgments, maximum: float | None = None) -> 
     """{"nDCG@10", "ERR@10"}: (topics, systems), over the runs' topics, with the values of one assessor as gains."""
     here = gains.select(topics=list(runs.topics))
     values = {NDCG: here, ERR: stopping(here, maximum)}
-    return {name: score(runs, values[text], [text], Conventions()).of(text)[0] for name, text in MEASURES.items()}
+    return {name: evaluate(runs, values[text], [text]).of(text)[0] for name, text in MEASURES.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +270,7 @@ def two_rankings(systems: tuple[str, ...], first: Floats, second: Floats) -> Two
 
 def magnitude_gains(campaign: Campaign, official: Judgments, preferred: NDArray[np.bool_] | None = None) -> Judgments:
     """Every document's median over the three units that order documents most as official grades do (section 7.2)."""
-    return median(agreeing_units(campaign.judgments, official, 3, preferred=preferred).judgments).judgments
+    return median(select_units_by_agreement(campaign.judgments, official, 3, preferred=preferred).judgments).judgments
 
 
 def rankings(campaign: Campaign, kind: str, preferred: NDArray[np.bool_] | None = None) -> dict[str, TwoRankings]:
@@ -326,7 +326,7 @@ def sampled_taus(
         by_measure = {NDCG: gains, ERR: np.exp2(gains - top) - np.exp2(-top)}
         scale = (Scale("fractions", float(gains.max())),) * some
         for name, text in MEASURES.items():
-            scores = score(runs, Panel(pool, names, scale, by_measure[text]), [text], Conventions()).of(text)
+            scores = evaluate(runs, Panel(pool, names, scale, by_measure[text]), [text]).of(text)
             taus[name].append(row_correlations(scores.mean(axis=1).round(12), plain[name].mean(axis=0).round(12)))
     return {name: np.concatenate(parts) for name, parts in taus.items()}
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.evaluation import Conventions, score, with_probabilities
+from qrowd.evaluation import evaluate, with_probabilities
 from qrowd.kernels.correlation import tau_a, tau_b
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
+from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Selection, matching
@@ -109,7 +110,7 @@ def robustness(
     texts = tuple(with_probabilities(text) for text in listed)
     conventions = Conventions(min_coverage=min_coverage)
     values = [
-        score(runs, model.with_gains(judgments, gain), texts, conventions).values
+        evaluate(runs, model.with_gains(judgments, gain), texts, conventions=conventions).values
         for gain in gains_of_grades(model).values()
     ]
     between = np.full((len(texts), len(GAINS), len(sides)), np.nan)
@@ -146,7 +147,7 @@ def means_by_gains(runs: Runs, judgments: Judgments, model: PredictedRelevance, 
     text = with_probabilities(measure)
     found = {}
     for name, gain in gains_of_grades(model).items():
-        (values,) = score(runs, model.with_gains(judgments, gain), (text,), Conventions()).values
+        (values,) = evaluate(runs, model.with_gains(judgments, gain), (text,)).values
         found[name] = known_mean(known_mean(values, axis=0), axis=0)
     return found
 

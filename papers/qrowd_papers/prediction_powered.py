@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, concatenate_judgments
@@ -110,7 +110,7 @@ def ppi_coverage(
         raise ArgumentError(f"truth: judgments of {len(truth.assessors)} assessors; those of one were expected")
     if truth.assessors[0] in judges.assessors:
         raise ArgumentError(f"judges: {truth.assessors[0]!r} is the truth; {closest('', judges.assessors, 'judge')}")
-    scores = score(runs, concatenate_judgments([truth, judges]), measure, Conventions())
+    scores = evaluate(runs, concatenate_judgments([truth, judges]), measure)
     values = scores.values[0]
     values = values[:, ~np.isnan(values).any(axis=(0, 2))]
     if quantity == "differences":

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qrowd import files
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.errors import InputError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
@@ -75,8 +75,8 @@ def rank_systems(
 
     judgments : of one assessor. Both sides are means over the topics that the preferences cover.
     """
-    compared = score(runs, preferences, list(measures), Conventions())
-    graded = score(runs, judgments, [GRADED], Conventions())
+    compared = evaluate(runs, preferences, list(measures))
+    graded = evaluate(runs, judgments, [GRADED])
     place = {topic: t for t, topic in enumerate(graded.topics)}
     found: dict[str, dict[str, float]] = {}
     for name in measures:
@@ -90,8 +90,8 @@ def rank_systems(
     return found
 
 
-def strengths_beside_grades(preferences: Preferences, judgments: Judgments) -> tuple[float, int]:
-    """Mean over topics of tau-b between Bradley-Terry strengths and one assessor's grades, and the number of topics."""
+def log_worths_and_grades(preferences: Preferences, judgments: Judgments) -> tuple[float, int]:
+    """Mean over topics of tau-b between Bradley-Terry log-worths and one assessor's grades, and the number of topics."""
     fitted = bradley_terry(preferences)
     single = judgments.single("first")
     grade = {
@@ -100,11 +100,11 @@ def strengths_beside_grades(preferences: Preferences, judgments: Judgments) -> t
     }
     taus = []
     for t, topic in enumerate(fitted.pool.topics):
-        strength = fitted.strength[fitted.pool.rows(t)]
+        log_worth = fitted.log_worth[fitted.pool.rows(t)]
         grades = [grade.get((topic, name), np.nan) for name in fitted.documents_of(topic)]
-        known = ~np.isnan(strength) & ~np.isnan(grades)
+        known = ~np.isnan(log_worth) & ~np.isnan(grades)
         if known.sum() > 1:
-            tau = kendall_tau_b(strength[known], np.array(grades)[known])
+            tau = kendall_tau_b(log_worth[known], np.array(grades)[known])
             if not np.isnan(tau):
                 taus.append(tau)
     return float(np.mean(taus)), len(taus)
@@ -271,7 +271,7 @@ def _consistency(said: Preferences, gold: Judgments) -> Table:
     for a, name in enumerate(said.assessors):
         one = said.select(assessors=[name])
         beside = agreement_with_grades(one, gold)
-        tau, n = strengths_beside_grades(one, gold)
+        tau, n = log_worths_and_grades(one, gold)
         mine = own.assessor == a
         rows.append(
             [
@@ -287,7 +287,7 @@ def _consistency(said: Preferences, gold: Judgments) -> Table:
         )
     header = [
         "assessor", "preferences", "chains kept", "cyclic triples", "sets with a cycle", "alike with the other",
-        "alike with NIST's grades", "tau-b of strengths with grades",
+        "alike with NIST's grades", "tau-b of log-worths with grades",
     ]  # fmt: skip
     return Table("dl21: what the preferences are like (the paper: over 99 % of triples are transitive)", header, rows)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.pairwise import label_table
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Pool
@@ -66,7 +66,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Sequence[Sequence[float]], Sequence[
 }
 SECONDS = {  # Table 4, the last row being over all assessors
     "preference": (3.50, 3.24, 2.35, 4.13, 2.72, 2.09, 2.87),
-    "definite": (3.41, 3.67, 2.82, 4.30, 3.30, 2.40, 3.15),
+    "strong": (3.41, 3.67, 2.82, 4.30, 3.30, 2.40, 3.15),
     "absolute": (7.96, 6.12, 5.56, 8.78, 8.20, 3.21, 6.33),
 }
 GRADED = {"DCG": "DCG(dcg=exp-log2)@5", "NDCG": "nDCG(dcg=exp-log2)@5"}
@@ -96,13 +96,13 @@ def printed(name: str) -> PreferenceTable:
 class Study:
     """A simulated study of the paper's design: two assessors a query for each kind of judgment.
 
-    runs : three engines' first five. graded : five grades. preferred : two ways. definite : with definite preferences.
+    runs : three engines' first five. graded : five grades. preferred : two ways. strong : with strong preferences.
     """
 
     runs: Runs
     graded: Judgments
     preferred: Preferences
-    definite: Preferences
+    strong: Preferences
 
 
 def simulated_study(n_queries: int = 51, n_candidates: int = 100, *, rng: Rng) -> Study:
@@ -119,7 +119,7 @@ def simulated_study(n_queries: int = 51, n_candidates: int = 100, *, rng: Rng) -
     graders = {"grader-1": Lenient(0.15, 0.75), "grader-2": Lenient(-0.15, 0.75)}
     graded = simulate_judgments(truth, graders, rng=chance.stream("grades"))
     asked = {
-        kind: simulate_preferences(truth, 2, taste=0.6, noise=0.05, definite=1.8, bad=0.25, rng=chance.stream(kind))
+        kind: simulate_preferences(truth, 2, taste=0.6, noise=0.05, strong_margin=1.8, bad=0.25, rng=chance.stream(kind))
         for kind in ("two", "four")
     }
     return Study(runs, graded, asked["two"], asked["four"])
@@ -166,7 +166,7 @@ def _probabilities(name: str, study: Study) -> dict[tuple[str, str], float]:
         found = {
             "2(a)": lambda: preference_table(study.preferred),
             "2(b)": lambda: inferred_table(study.graded).redistributed(),
-            "3": lambda: preference_table(study.definite, definite=True),
+            "3": lambda: preference_table(study.strong, separate_strong=True),
         }[name]()
         states, shares = found.states, found.probability
     return {(a, b): float(shares[i, j]) for i, a in enumerate(states) for j, b in enumerate(states)}
@@ -181,15 +181,15 @@ def _same(rows: Sequence[Sequence[float]], totals: Sequence[int], i: int, j: int
 
 def _statements(study: Study) -> Table:
     """What section 3.2 says of the tables, from the printed cells, and on the simulated panel."""
-    actual, inferred, definite = printed("2(a)"), printed("2(b)"), printed("3").pooled()
-    ours = preference_table(study.preferred), inferred_table(study.graded), preference_table(study.definite)
+    actual, inferred, strong = printed("2(a)"), printed("2(b)"), printed("3").pooled()
+    ours = preference_table(study.preferred), inferred_table(study.graded), preference_table(study.strong)
     coin = ours[1].redistributed()
     labels = np.array(TABLES["1"][2])
     shares = 100 * labels / labels.sum()
     here = label_table(study.graded)
     chi = agreement_difference(actual, inferred, both_directions=True).chi_square
-    tables = inferred, definite, actual
-    between = inferred.agreement < definite.agreement < actual.agreement
+    tables = inferred, strong, actual
+    between = inferred.agreement < strong.agreement < actual.agreement
     rows = [
         [
             "% of pages with each label", "20, 28, 25, 25, 2", ", ".join(f"{share:.1f}" for share in shares),
@@ -203,7 +203,7 @@ def _statements(study: Study) -> Table:
          "differs: because the tables count every two assessors twice",
          number(agreement_difference(ours[0], coin).chi_square, 1)],
         [
-            "inferred agree less than pooled definite, these less than two ways", "yes", _chain(tables),
+            "inferred agree less than pooled strong, these less than two ways", "yes", _chain(tables),
             MATCH if between else "differs: because of rounding", _chain((coin, ours[2], ours[0])),
         ],
         ["preferences agree more up to this agreement on ties", "about .7", "-", NOT_PUBLIC, _rate(ours[0], ours[1])],
@@ -248,8 +248,8 @@ def measure_scores(runs: Runs, judgments: Judgments) -> dict[str, Floats]:
 
     Gains 2^g - 1, first five documents (section 4.1). nan where a measure has no score.
     """
-    graded = score(runs, judgments, list(GRADED.values()), Conventions())
-    told = score(runs, from_grades(judgments), list(TOLD.values()), Conventions())
+    graded = evaluate(runs, judgments, list(GRADED.values()))
+    told = evaluate(runs, from_grades(judgments), list(TOLD.values()))
     shared = [topic for topic in graded.topics if topic in told.topics]
     found = {}
     for scores, names in ((graded, GRADED), (told, TOLD)):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation import Aggregate, dawid_skene
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
@@ -98,7 +98,7 @@ def true_scores(
             runs = simulate_runs(truth, 6, quality=quality, rng=random)
             judges = {f"assessor{a}": behaviour for a, behaviour in enumerate(behaviours)}
             judgments = simulate_judgments(truth, judges, rng=random)
-            true = score(runs, truth.judgments(), MEASURES, Conventions()).values[:, 0].mean(axis=1)
+            true = evaluate(runs, truth.judgments(), MEASURES).values[:, 0].mean(axis=1)
             posterior = dawid_skene(judgments, per="all", rng=random)
             given_ranks = relevance_given_ranks(runs, judgments, n_resamples=n, rng=random)
             independent += given_ranks.independent

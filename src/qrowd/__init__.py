@@ -23,12 +23,13 @@ _HOME = {
     "preferences": "qrowd",
     "simulation": "qrowd",
     "uncertainty": "qrowd",
+    "Conventions": "qrowd.model.conventions",
+    "Scores": "qrowd.model.scores",
     "coefficients": "qrowd.evaluation",
     "evaluate": "qrowd.evaluation",
     "evaluate_blocks": "qrowd.evaluation",
     "measure": "qrowd.evaluation",
     "score_by": "qrowd.methods",
-    "panel_mean": "qrowd.model.scores",
     "read_judgments": "qrowd.files",
     "read_preferences": "qrowd.files",
     "read_runs": "qrowd.files",
@@ -56,11 +57,12 @@ if TYPE_CHECKING:
     from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs
     from qrowd.methods import score_by as score_by
+    from qrowd.model.conventions import Conventions as Conventions
     from qrowd.model.judgments import Judgments as Judgments
     from qrowd.model.preferences import Preferences as Preferences
     from qrowd.model.runs import Runs as Runs
     from qrowd.model.scales import Scale as Scale
-    from qrowd.model.scores import panel_mean as panel_mean
+    from qrowd.model.scores import Scores as Scores
     from qrowd.reports.summary import summarise as summarise
 
     __version__: str

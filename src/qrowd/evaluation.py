@@ -1,7 +1,7 @@
 """evaluate: every run, scored by every assessor's judgments, on every topic, by every measure.
 
 The result keeps all four dimensions. Nothing is averaged here, and every convention that shaped the numbers is named
-in `scores.attrs`.
+in `scores.attributes`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,17 @@ from qrowd.measures import DEFINITIONS as JUDGMENT_MEASURES
 from qrowd.measures.probabilities import reading_probabilities
 from qrowd.measures.scoring import Linear, Scored, TopicView
 from qrowd.model.alignment import Alignment, align
-from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure, parse_measure
 from qrowd.model.panel import Blocks, Panel, Pool
 from qrowd.model.preferences import Preferences
-from qrowd.model.runs import Runs, ScoreDtype
+from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores, interpolated
 from qrowd.preferences import DEFINITIONS as PREFERENCE_MEASURES
 from qrowd.preferences import PairView, PreferenceMeasure
 from qrowd.threads import in_threads
-
-if TYPE_CHECKING:
-    import xarray
 
 #: Every measure, of judgments and of preferences, in the order tables list them.
 DEFINITIONS: tuple[Scored | PreferenceMeasure, ...] = (*JUDGMENT_MEASURES, *PREFERENCE_MEASURES)
@@ -40,53 +38,8 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
 DEFAULT_PREFERENCE_MEASURES = ("ppref@10", "wpref", "compatibility")
 ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
 
-Ties = Literal["document", "expected"]
-Unjudged = Literal["nonrelevant", "condensed"]
-Missing = Literal["zero", "skip", "interpolate"]
-Empty = Literal["zero", "nan"]
-Grades = Literal["as-is", "unit"]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Conventions:
-    """The options that change numbers, with their defaults.
-
-    ties : "document" breaks equal scores by document id, highest first (trec_eval); "expected" gives tied documents
-        their mean gain (McSherry & Najork 2008; measures linear in gains only).
-    score_dtype : "float64" compares scores as doubles (trec_eval 10.0); "float32" in single precision (before 10.0).
-    unjudged : "nonrelevant" lets documents without a judgment gain 0; "condensed" takes them out of each assessor's
-        rankings first (Sakai 2007).
-    missing : a judged topic that a run lacks scores 0 ("zero"), nothing ("skip": nan), or the mean of the system's
-        other topics and the topic's other systems ("interpolate"; Maddalena et al., ICTIR 2017, section 3.3).
-    empty : a topic without a relevant document for an assessor scores 0 ("zero", trec_eval) or nothing ("nan").
-    min_coverage : an assessor who judged less than this share of a topic's pool has no score there (nan).
-    repeats : which of an assessor's repeated judgments counts: "first", "last", "mean", or "error".
-    grades : "as-is", or "unit": every value divided by its scale's maximum.
-    """
-
-    ties: Ties = "document"
-    score_dtype: ScoreDtype = "float64"
-    unjudged: Unjudged = "nonrelevant"
-    missing: Missing = "zero"
-    empty: Empty = "zero"
-    min_coverage: float = 0.1
-    repeats: Repeats = "first"
-    grades: Grades = "as-is"
-
-    def __post_init__(self) -> None:
-        for name, choices in (
-            ("ties", Ties), ("score_dtype", ScoreDtype), ("unjudged", Unjudged), ("missing", Missing),
-            ("empty", Empty), ("repeats", Repeats), ("grades", Grades),
-        ):  # fmt: skip
-            if getattr(self, name) not in get_args(choices):
-                raise ArgumentError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(get_args(choices))}")
-        if not 0 <= self.min_coverage <= 1:
-            raise ArgumentError(f"min_coverage={self.min_coverage!r}: a share from 0 to 1 was expected")
-
-    def graded(self, judgments: Judgments) -> Judgments:
-        """The judgments with their values as `grades` has them."""
-        return judgments.unit_grades() if self.grades == "unit" else judgments
+Progress = Callable[[int, int], None] | None
 
 
 def measure(text: object) -> Measure:
@@ -139,33 +92,25 @@ def evaluate(
     judgments: Judgments | Preferences | Panel | Blocks | Iterable[Panel],
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
-    ties: Ties = "document",
-    score_dtype: ScoreDtype = "float64",
-    unjudged: Unjudged = "nonrelevant",
-    missing: Missing = "zero",
-    empty: Empty = "zero",
-    min_coverage: float = 0.1,
-    repeats: Repeats = "first",
-    grades: Grades = "as-is",
+    conventions: Conventions = Conventions(),
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> xarray.DataArray:
+    progress: Progress = None,
+) -> Scores:
     """Score every system, for every assessor, on every judged topic, by every measure.
 
     judgments : Judgments; or a Panel; or panels in blocks over one pool of topics and documents (anything iterable),
         for assessors too many to hold at once. Preferences are for measures of preferences, which infer them from
         grades where they are given judgments.
     measures : texts, ir_measures objects, or one of them.
-    ties ... grades : the conventions; see `Conventions`.
-    threads : topics are scored side by side in this many threads; all processors by default.
+    conventions : the options that change scores.
+    threads : number of threads, which score topics side by side; default: all processors.
     progress : called with (topics done, topics in all) of each block.
 
     Returns
     -------
-    DataArray (measure, assessor, topic, system), float64, nan where an assessor has no score. Coordinates besides the
-    labels: `relevant` (measure, assessor, topic), how many documents the measure could have rewarded, and `coverage`
-    (assessor, topic), the share of the pool the assessor judged. `attrs` name the conventions in force and the facts
-    behind them.
+    Scores (measure, assessor, topic, system), float64, nan where an assessor has no score. `relevant` (measure,
+    assessor, topic) is the number of documents the measure could have rewarded, `coverage` (assessor, topic) the share
+    of the pool that the assessor judged. `attributes` name the conventions in force and the facts behind them.
 
     Raises
     ------
@@ -174,20 +119,6 @@ def evaluate(
     MeasureError
         A measure that does not fit the judgments' scales or the conventions.
     """
-    conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades)
-    return score(runs, judgments, measures, conventions, threads=threads, progress=progress).to_xarray()
-
-
-def score(
-    runs: Runs,
-    judgments: Judgments | Preferences | Panel | Blocks | Iterable[Panel],
-    measures: object | Sequence[object],
-    conventions: Conventions,
-    *,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Scores:
-    """`evaluate` with its conventions in one value and its result as plain arrays."""
     plan = _Plan(runs, _parsed(measures, conventions), conventions, threads, progress)
     if isinstance(judgments, Preferences):
         plan.refuse_grades()
@@ -209,35 +140,17 @@ def evaluate_blocks(
     blocks: Blocks | Iterable[Panel],
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
-    ties: Ties = "document",
-    score_dtype: ScoreDtype = "float64",
-    unjudged: Unjudged = "nonrelevant",
-    missing: Missing = "zero",
-    empty: Empty = "zero",
-    min_coverage: float = 0.1,
+    conventions: Conventions = Conventions(),
     threads: int | None = None,
-) -> Iterator[xarray.DataArray]:
+    progress: Progress = None,
+) -> Iterator[Scores]:
     """The scores of one block of assessors after the other, for reductions that need never hold them all.
 
-    >>> mean = sum(s.sum("assessor") for s in evaluate_blocks(runs, blocks, "AP")) / n  # doctest: +SKIP
+    >>> total = sum(s.values.sum(axis=1) for s in evaluate_blocks(runs, blocks, "AP"))  # doctest: +SKIP
 
-    Arguments, arrays and errors as in `evaluate`, one array per block.
+    Arguments, scores and errors as in `evaluate`, one result per block.
     """
-    conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage)
-    for scores in score_blocks(runs, blocks, measures, conventions, threads=threads):
-        yield scores.to_xarray()
-
-
-def score_blocks(
-    runs: Runs,
-    blocks: Blocks | Iterable[Panel],
-    measures: object | Sequence[object],
-    conventions: Conventions,
-    *,
-    threads: int | None = None,
-) -> Iterator[Scores]:
-    """`evaluate_blocks` with its conventions in one value and its results as plain arrays."""
-    plan = _Plan(runs, _parsed(measures, conventions), conventions, threads)
+    plan = _Plan(runs, _parsed(measures, conventions), conventions, threads, progress)
     plan.refuse_union()
     for panel in blocks:
         yield plan.gather(panel.assessors, [panel])
@@ -251,7 +164,7 @@ class _Plan:
     measures: tuple[Measure, ...]
     conventions: Conventions
     threads: int | None
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress = None
     _alignment: Alignment | None = None
 
     def alignment(self, pool: Pool) -> Alignment:

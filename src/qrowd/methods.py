@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from qrowd.aware.estimators import NAMES
 from qrowd.errors import ArgumentError
-from qrowd.evaluation import Conventions, measure, score, with_probabilities
+from qrowd.evaluation import evaluate, measure, with_probabilities
 from qrowd.model.chance import Seed
+from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Definition, Measure, Parameter, number, one_of, parse_measure
@@ -76,7 +77,9 @@ class Task:
 
     def score(self, judgments: Judgments, conventions: Conventions | None = None) -> Scores:
         """Of anybody's judgments."""
-        return score(self.runs, judgments, self.measures, conventions or self.conventions, threads=self.threads)
+        return evaluate(
+            self.runs, judgments, self.measures, conventions=conventions or self.conventions, threads=self.threads
+        )
 
 
 class Approach(Definition, ABC):
@@ -239,7 +242,7 @@ class PredictedRelevance(Approach):
         model = predicted_relevance(given, options["theta"], smoothing=options["smoothing"], bootstrap=0)
         expected = tuple(map(with_probabilities, task.measures))
         plain = replace(task.conventions, grades="as-is")
-        scores = score(task.runs, model.judgments(given), expected, plain, threads=task.threads)
+        scores = evaluate(task.runs, model.judgments(given), expected, conventions=plain, threads=task.threads)
         merged = averaged(scores, np.where(scores.known, 1.0, np.nan), self.name, {})
         return replace(merged, measures=tuple(map(str, task.measures)))
 

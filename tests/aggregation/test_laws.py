@@ -61,7 +61,7 @@ def test_a_unanimous_panel_gives_its_unanimous_grade(name, grades):
 def test_the_result_is_judgments_that_evaluate_takes(name, labels):
     merged = EVERY[name](judgments_of(labels)).judgments
     runs = qrowd.Runs.from_dict({"A": {t: {d: 1.0 for u, d in labels if u == t} for t, _ in labels}})
-    scores = qrowd.evaluate(runs, merged, "nDCG")
+    scores = qrowd.evaluate(runs, merged, "nDCG").to_xarray()
     assert scores.sizes["assessor"] == 1
     assert ((scores >= 0) & (scores <= 1 + 1e-12)).all()
 
@@ -96,7 +96,7 @@ def test_samples_follow_the_posterior_and_come_again_with_the_same_number():
         share = (values == grade).mean(axis=1)
         assert share == pytest.approx(found.posterior[:, g], abs=4 * 0.5 / 3000**0.5)
     runs = qrowd.Runs.from_dict({"A": {"t": {f"d{i}": 6 - i for i in range(6)}}})
-    assert qrowd.evaluate(runs, found.sample(20, rng=1), "nDCG").sizes["assessor"] == 20
+    assert qrowd.evaluate(runs, found.sample(20, rng=1), "nDCG").to_xarray().sizes["assessor"] == 20
 
 
 def test_averages_have_no_posterior_to_draw_from():

@@ -10,15 +10,20 @@ from scipy import stats
 from oracles import agreement as oracle
 from panels import ASSESSORS
 from qrowd.agreement.alpha import krippendorff_alpha
-from qrowd.agreement.by_topic import binned, ease_against_agreement, topic_removal
+from qrowd.agreement.by_topic import binned, ease_correlation, topic_removal
 from qrowd.agreement.correlation import pearson
 from qrowd.agreement.gold import alpha_by_gold
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
-from qrowd.model.scores import interpolated
+from qrowd.model.conventions import Conventions
+from qrowd.model.scores import Scores, interpolated
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
 
 TOPICS = tuple(f"t{i:02d}" for i in range(24))
+
+
+def by_topics(scores):
+    return Scores.from_array(scores, topics=TOPICS[: len(scores)])
 
 
 def made(n_topics=24, n_systems=7, seed=1):
@@ -34,7 +39,7 @@ def made(n_topics=24, n_systems=7, seed=1):
 
 def test_ease_goes_with_agreement_as_pearsons_correlation_says_by_topic_and_in_bins():
     scores, agreement = made()
-    found = ease_against_agreement(scores, agreement, bins=(4, 8, 100), topics=TOPICS)
+    found = ease_correlation(by_topics(scores), agreement, bins=(4, 8, 100))
     x, ease = np.array(list(agreement.values())), scores.mean(axis=1)
     rows = found.to_frame().set_index("bins")
     expected = stats.pearsonr(x, ease)
@@ -90,18 +95,18 @@ def test_two_points_are_no_correlation():
 def evaluated():
     truth = simulate_pool(12, 40, grades=3, rng=3)
     judgments = simulate_judgments(truth, {name: Lenient(noise=0.5) for name in ASSESSORS}, rng=3)
-    return truth, judgments, evaluate(simulate_runs(truth, 5, rng=3), truth.judgments(), "nDCG@10")
+    return truth, judgments, evaluate(simulate_runs(truth, 5, rng=3), truth.judgments(), "nDCG@10").to_xarray()
 
 
 def test_scores_come_as_evaluate_gives_them_and_agreement_as_alpha_by_topic_or_by_gold(evaluated):
     truth, judgments, scores = evaluated
     alpha = krippendorff_alpha(judgments, by="topic")
-    found = ease_against_agreement(scores, alpha, bins=(4,))
+    found = ease_correlation(scores, alpha, bins=(4,))
     ease = scores.isel(measure=0).mean("assessor").mean("system").to_numpy()
     assert found.ease == pytest.approx(ease)
     assert found.correlations[0][-1].r == pytest.approx(oracle.pearson(list(alpha.value), list(ease)))
     by_gold = alpha_by_gold(judgments, truth.judgments(), by="topic")
-    table = ease_against_agreement(scores, by_gold, bins=(4,)).to_frame()
+    table = ease_correlation(scores, by_gold, bins=(4,)).to_frame()
     assert list(table["agreement"].unique()) == list(by_gold.names)
     assert (table.loc[table["bins"] == 0, "n"] <= by_gold.complete.sum()).all()
 
@@ -110,8 +115,8 @@ def test_a_panels_scores_are_averaged_over_assessors_first(evaluated):
     _, judgments, scores = evaluated
     doubled = xarray.concat([scores, scores.assign_coords(assessor=["other"]) * 0.5], "assessor")
     alpha = krippendorff_alpha(judgments, by="topic")
-    halved = ease_against_agreement(doubled, alpha).ease
-    assert halved == pytest.approx(0.75 * ease_against_agreement(scores, alpha).ease)
+    halved = ease_correlation(doubled, alpha).ease
+    assert halved == pytest.approx(0.75 * ease_correlation(scores, alpha).ease)
 
 
 # ---- removal
@@ -120,7 +125,7 @@ def test_a_panels_scores_are_averaged_over_assessors_first(evaluated):
 def test_removing_topics_changes_scores_and_rankings_as_loops_say():
     scores, agreement = made(n_topics=9, n_systems=6)
     scores[2, 3] = np.nan
-    found = topic_removal(scores, agreement, repetitions=5, topics=TOPICS[:9], rng=1)
+    found = topic_removal(by_topics(scores), agreement, n_resamples=5, rng=1)
     order = sorted(range(9), key=lambda t: agreement[TOPICS[t]])
     whole = np.nanmean(scores, axis=0)
     assert list(found.n_topics) == list(range(9, 0, -1))
@@ -137,8 +142,8 @@ def test_removing_topics_changes_scores_and_rankings_as_loops_say():
 
 def test_removing_easy_topics_lowers_scores_and_removing_at_random_does_not():
     scores, agreement = made()
-    found = topic_removal(scores, agreement, rng=1, topics=TOPICS)
-    assert found.repetitions == 300
+    found = topic_removal(by_topics(scores), agreement, rng=1)
+    assert found.n_resamples == 300
     middle = 12
     high_removed, low_removed, at_random = found.score[:, middle]
     assert high_removed < at_random < low_removed
@@ -153,9 +158,9 @@ def test_removing_easy_topics_lowers_scores_and_removing_at_random_does_not():
 
 def test_the_same_seed_removes_the_same_topics():
     scores, agreement = made()
-    first = topic_removal(scores, agreement, repetitions=20, topics=TOPICS, rng=5)
-    assert np.array_equal(first.score, topic_removal(scores, agreement, repetitions=20, topics=TOPICS, rng=5).score)
-    assert not np.array_equal(first.score, topic_removal(scores, agreement, repetitions=20, topics=TOPICS, rng=6).score)
+    first, again, other = (topic_removal(by_topics(scores), agreement, n_resamples=20, rng=rng) for rng in (5, 5, 6))
+    assert np.array_equal(first.score, again.score)
+    assert not np.array_equal(first.score, other.score)
 
 
 # ---- missing scores
@@ -173,17 +178,16 @@ def test_ease_and_removal_interpolate_on_request():
     scores, agreement = made()
     scores[3, 2] = scores[5, 1] = np.nan
     filled = interpolated(scores)
-    assert ease_against_agreement(scores, agreement, topics=TOPICS, interpolate=True).ease == pytest.approx(
-        filled.mean(axis=1)
-    )
-    removed = topic_removal(scores, agreement, repetitions=2, topics=TOPICS, interpolate=True, rng=1)
+    found = ease_correlation(by_topics(scores), agreement, interpolate=True)
+    assert found.ease == pytest.approx(filled.mean(axis=1))
+    removed = topic_removal(by_topics(scores), agreement, n_resamples=2, interpolate=True, rng=1)
     assert removed.score[0, 0] == pytest.approx(filled.mean())
 
 
 def test_points_are_those_of_the_documents_asked_for(evaluated):
     truth, judgments, scores = evaluated
     by_gold = alpha_by_gold(judgments, truth.judgments(), by="topic")
-    found = ease_against_agreement(scores, by_gold, complete=False)
+    found = ease_correlation(scores, by_gold, complete=False)
     points = found.points(name="0").set_index("topic")
     for topic, alpha in zip(by_gold.topics, by_gold.of("0"), strict=True):
         assert points["agreement"].get(topic, np.nan) == pytest.approx(alpha, nan_ok=True)
@@ -196,8 +200,14 @@ def test_interpolation_is_that_of_evaluate(evaluated):
     from qrowd.model.runs import Runs
 
     thinned = Runs.from_frame(runs)
-    skipped = evaluate(thinned, truth.judgments(), "AP", missing="skip")[0, 0].to_numpy()
-    expected = evaluate(thinned, truth.judgments(), "AP", missing="interpolate")[0, 0].to_numpy()
+    skipped = (
+        evaluate(thinned, truth.judgments(), "AP", conventions=Conventions(missing="skip")).to_xarray()[0, 0].to_numpy()
+    )
+    expected = (
+        evaluate(thinned, truth.judgments(), "AP", conventions=Conventions(missing="interpolate"))
+        .to_xarray()[0, 0]
+        .to_numpy()
+    )
     assert np.isnan(skipped).any()
     assert interpolated(skipped) == pytest.approx(expected)
 
@@ -205,18 +215,17 @@ def test_interpolation_is_that_of_evaluate(evaluated):
 def test_bad_input_gets_one_clear_line(evaluated):
     _, judgments, scores = evaluated
     array, agreement = made()
-    with pytest.raises(ArgumentError, match=r"scores of shape \(24, 7\): \(topics, systems\) and topics="):
-        ease_against_agreement(array, agreement)
+    table = by_topics(array)
     with pytest.raises(NoOverlapError, match="scores and agreement share no topic"):
-        ease_against_agreement(array, {"elsewhere": 0.5}, topics=TOPICS)
+        ease_correlation(table, {"elsewhere": 0.5})
     with pytest.raises(NoOverlapError, match="scores and agreement share no topic"):
-        topic_removal(array, {"elsewhere": 0.5}, topics=TOPICS, rng=1)
-    with pytest.raises(ArgumentError, match="bins=-2: at least one bin"):
-        ease_against_agreement(array, agreement, bins=(-2,), topics=TOPICS)
+        topic_removal(table, {"elsewhere": 0.5})
+    with pytest.raises(ArgumentError, match="bins=-2: expected 1 bin or more"):
+        ease_correlation(table, agreement, bins=(-2,))
     both = xarray.concat([scores, scores.assign_coords(measure=["AP"])], "measure")
-    with pytest.raises(ArgumentError, match=r"scores of several measures \(nDCG@10, AP\)"):
-        ease_against_agreement(both, krippendorff_alpha(judgments, by="topic"))
-    with pytest.raises(ArgumentError, match=r"scores with dimensions \(measure, assessor, topic\): topic and system"):
-        ease_against_agreement(scores.mean("system"), agreement)
+    with pytest.raises(ArgumentError, match=r"scores of 2 measures \(nDCG@10, AP\); one was expected"):
+        ease_correlation(both, krippendorff_alpha(judgments, by="topic"))
+    with pytest.raises(ArgumentError, match="scores have the dimensions measure, assessor, topic"):
+        ease_correlation(scores.mean("system"), agreement)
     with pytest.raises(ArgumentError, match="name='3': choose from all"):
-        ease_against_agreement(array, agreement, topics=TOPICS).points(name="3")
+        ease_correlation(table, agreement).points(name="3")

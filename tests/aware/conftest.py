@@ -1,4 +1,4 @@
-"""Small panels with everything that is untidy, and their gaps computed a second time by the oracle."""
+"""Small panels with everything that is untidy, and their similarities computed a second time by the oracle."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,8 +7,9 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from qrowd.evaluation import Conventions, evaluate
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
@@ -45,7 +46,7 @@ class Case:
         return self.evaluated(self.judgments, self.conventions)
 
     def evaluated(self, judgments, conventions):
-        return evaluate(self.runs, judgments, list(self.measures), **vars(conventions))
+        return evaluate(self.runs, judgments, list(self.measures), conventions=conventions).to_xarray()
 
     @cached_property
     def tables(self):

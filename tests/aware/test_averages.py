@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import aware as oracle
-from qrowd.aware import aware, random_gaps
+from qrowd.aware import aware, similarity_to_random
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
 from qrowd.model.judgments import Judgments
@@ -23,7 +23,7 @@ TOY = {"gold": "10100", "one": "11000", "two": "11100", "three": "01101"}
 
 def toy(measure, assessors=("one", "two", "three")):
     rows = [("t", f"d{i}", who, float(v)) for who in assessors for i, v in enumerate(TOY[who])]
-    return evaluate(TOY_RUN, Judgments.from_rows(rows), measure)
+    return evaluate(TOY_RUN, Judgments.from_rows(rows), measure).to_xarray()
 
 
 def test_the_toy_of_the_paper():
@@ -110,15 +110,15 @@ def test_an_assessor_without_a_score_or_without_an_accuracy_has_no_part():
 
 
 def test_every_estimator_and_measure_is_averaged_at_once(case):
-    gaps = random_gaps(case.runs, case.judgments, list(case.measures), n=2, rng=1)
-    accuracy = gaps.accuracies()
+    similarities = similarity_to_random(case.runs, case.judgments, list(case.measures), n_resamples=2, rng=1)
+    accuracy = similarities.accuracies()
     averages = aware(case.scores, accuracy)
     assert set(averages.dims) == {"estimator", "measure", "topic", "system"}
     assert averages.name == "aware"
     assert averages.attrs["conventions"] == case.scores.attrs["conventions"]
     for name in ("uniform", "tpc_rmse_msd", "sgl_apc_med"):
         mine = averages.sel(estimator=name).transpose("measure", "topic", "system")
-        assert mine.values == pytest.approx(gaps.average(name).values[:, 0], nan_ok=True)
+        assert mine.values == pytest.approx(similarities.average(name).values[:, 0], nan_ok=True)
     assert aware(case.scores, accuracy.sel(estimator="uniform")).values == pytest.approx(
         case.scores.mean("assessor").values, nan_ok=True
     )

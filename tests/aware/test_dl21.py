@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from qrowd.aware import NAMES, aware, random_gaps
+from qrowd.aware import NAMES, aware, similarity_to_random
 from qrowd.evaluation import evaluate
 from qrowd.files import read_judgments, read_runs
 from qrowd.kernels.correlation import tau_b
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import known_mean
 
@@ -30,34 +31,34 @@ def judges(dl21):
 
 
 @pytest.fixture(scope="module")
-def gaps(runs, judges):
-    return random_gaps(runs, judges, "AP", n=20, rng=1)
+def similarities(runs, judges):
+    return similarity_to_random(runs, judges, "AP", n_resamples=20, rng=1)
 
 
 @pytest.fixture(scope="module")
 def truth(runs, nist):
-    return evaluate(runs, nist, "AP(rel=2)").isel(measure=0, assessor=0).mean("topic").values
+    return evaluate(runs, nist, "AP(rel=2)").to_xarray().isel(measure=0, assessor=0).mean("topic").values
 
 
 def against(truth, means):
     return np.sqrt(np.mean((means - truth) ** 2)), tau_b(means[None], truth[None])[0]
 
 
-def test_every_judge_has_an_accuracy_wherever_they_have_a_score(gaps):
-    found = gaps.accuracies()
+def test_every_judge_has_an_accuracy_wherever_they_have_a_score(similarities):
+    found = similarities.accuracies()
     assert found.shape == (31, 1, 18, 53)
-    known = np.broadcast_to(gaps.scores.known, found.shape)
+    known = np.broadcast_to(similarities.scores.known, found.shape)
     assert np.isfinite(found.values[known]).all()
     assert np.isnan(found.values[~known]).all()
     assert (found.values[known] >= 0).all()
-    assert 0 < (~gaps.scores.known).sum() < 200  # topics in which a judge finds nothing relevant, or lacks
+    assert 0 < (~similarities.scores.known).sum() < 200  # topics in which a judge finds nothing relevant, or lacks
 
 
-def test_closer_to_nist_than_the_plain_mean_and_than_the_printed_polarity(gaps, truth):
+def test_closer_to_nist_than_the_plain_mean_and_than_the_printed_polarity(similarities, truth):
     """n = 100 gives RMSE .021, .028 and .033; tau-b .879, .845 and .845."""
 
     def result(name, polarity="dissimilarity"):
-        return against(truth, known_mean(gaps.average(name, polarity).values[0, 0], 0))
+        return against(truth, known_mean(similarities.average(name, polarity=polarity).values[0, 0], 0))
 
     (error, tau), (error_uniform, tau_uniform) = result("sgl_rmse_msd"), result("uniform")
     error_printed, tau_printed = result("sgl_rmse_msd", "printed")
@@ -66,19 +67,20 @@ def test_closer_to_nist_than_the_plain_mean_and_than_the_printed_polarity(gaps, 
     assert tau > tau_printed + 0.02
 
 
-def test_the_weakest_model_weighs_least_and_the_strongest_most(gaps):
-    weights = dict(zip(gaps.scores.assessors, known_mean(gaps.accuracy("sgl_rmse_msd")[0], 1), strict=True))
+def test_the_weakest_model_weighs_least_and_the_strongest_most(similarities):
+    accuracy = known_mean(similarities.accuracy("sgl_rmse_msd")[0], 1)
+    weights = dict(zip(similarities.scores.assessors, accuracy, strict=True))
     in_order = sorted(weights, key=weights.get)
     assert in_order[0] == "umbrela-llama32"
     assert in_order[-2:] == ["umbrela-gpt4", "umbrela-gpt4o"]
     assert weights["umbrela-llama32"] < 0.1 * weights["umbrela-gpt4o"]
 
 
-def test_the_average_by_xarray_is_the_same(runs, judges, gaps):
-    scores = evaluate(runs, judges, "AP", empty="nan")
-    assert aware(scores, gaps.accuracies(["tpc_tau_md"])).isel(estimator=0).transpose(
+def test_the_average_by_xarray_is_the_same(runs, judges, similarities):
+    scores = evaluate(runs, judges, "AP", conventions=Conventions(empty="nan")).to_xarray()
+    assert aware(scores, similarities.accuracies(["tpc_tau_md"])).isel(estimator=0).transpose(
         "measure", "topic", "system"
-    ).values == pytest.approx(gaps.average("tpc_tau_md").values[:, 0])
+    ).values == pytest.approx(similarities.average("tpc_tau_md").values[:, 0])
 
 
 def test_under_symmetric_noise_weights_follow_accuracy(runs, nist):
@@ -97,9 +99,9 @@ def test_under_symmetric_noise_weights_follow_accuracy(runs, nist):
         np.tile(np.arange(9, dtype=np.int32), said.value.size),
         value.ravel(),
     )
-    gaps = random_gaps(runs, judgments, "AP", n=20, rng=1)
+    similarities = similarity_to_random(runs, judgments, "AP", n_resamples=20, rng=1)
     for name in NAMES:
         if name.split("_")[1] in ("fro", "rmse", "tau") and name != "tpc_tau_med":  # which has .88
-            weights = known_mean(gaps.accuracy(name)[0], 1)
+            weights = known_mean(similarities.accuracy(name)[0], 1)
             ranks = np.argsort(np.argsort(weights))
             assert np.corrcoef(ranks, range(9))[0, 1] >= 0.9, name

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from oracles import aware as oracle
-from qrowd.aware import NAMES, leave_topics_out, similarity_to_gold, similarity_to_random
+from qrowd.aware import NAMES, assessor_similarities, leave_topics_out, similarity_to_gold, similarity_to_random
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import concatenate_judgments
 from qrowd.model.scores import Scores, known_mean
 from qrowd.simulation import Confused, Inverted, Lenient, Spammer, simulate_judgments, simulate_pool, simulate_runs
@@ -35,7 +36,9 @@ def world():
 @pytest.fixture(scope="module")
 def scored(world):
     runs, judgments, gold = world
-    return score(runs, judgments, list(MEASURES), CONVENTIONS), score(runs, gold, list(MEASURES), CONVENTIONS)
+    return evaluate(runs, judgments, list(MEASURES), conventions=CONVENTIONS), evaluate(
+        runs, gold, list(MEASURES), conventions=CONVENTIONS
+    )
 
 
 def by_label(scores, measure, assessor, topics):
@@ -79,7 +82,7 @@ def test_a_topic_that_the_gold_lacks_takes_the_accuracy_over_all_topics(scored):
 
 def test_the_gold_itself_is_fully_accurate_and_no_other_is_more(world, scored):
     runs, judgments, gold = world
-    everyone = score(runs, concatenate_judgments([judgments, gold]), list(MEASURES), CONVENTIONS)
+    everyone = evaluate(runs, concatenate_judgments([judgments, gold]), list(MEASURES), conventions=CONVENTIONS)
     accuracy = similarity_to_gold(everyone, scored[1]).accuracies(NAMES)
     best = accuracy.sel(assessor="gold")
     by_value = best.sel(estimator=[name for name in NAMES if "tau" not in name and "apc" not in name])
@@ -111,10 +114,10 @@ def test_systems_that_differ_by_rounding_alone_tie():
 
 def test_gold_that_does_not_fit_is_refused(world, scored):
     (runs, judgments, gold_judgments), (scores, gold) = world, scored
-    fewer = score(runs.select(systems=["sys1", "sys2"]), gold_judgments, list(MEASURES), CONVENTIONS)
-    elsewhere = score(runs, gold_judgments.select(topics="q2"), list(MEASURES), CONVENTIONS)
-    only_q1 = score(runs, judgments.select(topics="q1"), list(MEASURES), CONVENTIONS)
-    single = score(runs.select(systems="sys1"), judgments, "AP", CONVENTIONS)
+    fewer = evaluate(runs.select(systems=["sys1", "sys2"]), gold_judgments, list(MEASURES), conventions=CONVENTIONS)
+    elsewhere = evaluate(runs, gold_judgments.select(topics="q2"), list(MEASURES), conventions=CONVENTIONS)
+    only_q1 = evaluate(runs, judgments.select(topics="q1"), list(MEASURES), conventions=CONVENTIONS)
+    single = evaluate(runs.select(systems="sys1"), judgments, "AP", conventions=CONVENTIONS)
     for mine, other, options, error, message in (
         (scores, scores, {}, ArgumentError, "gold: one assessor was expected, and there are 5"),
         (scores, fewer, {}, ArgumentError, "gold: the same systems and measures"),
@@ -122,12 +125,42 @@ def test_gold_that_does_not_fit_is_refused(world, scored):
         (scores, gold, {"topics": ["q99"]}, ArgumentError, "topics: the gold has no topic q99"),
         (scores, gold, {"topics": []}, NoOverlapError, "assessor close shares no topic with the gold among topics="),
         (only_q1, elsewhere, {}, NoOverlapError, "assessor close shares no topic with the gold, nor do 4 others"),
-        (single, score(runs.select(systems="sys1"), gold_judgments, "AP", CONVENTIONS), {}, ArgumentError, "only one"),
+        (
+            single,
+            evaluate(runs.select(systems="sys1"), gold_judgments, "AP", conventions=CONVENTIONS),
+            {},
+            ArgumentError,
+            "give two systems",
+        ),
         (scores, gold, {"apc_reference": "gold"}, ArgumentError, "apc_reference='gold': choose one of assessor, other"),
         (scores, gold, {"bandwidth": -1}, ArgumentError, "bandwidth=-1"),
     ):
         with pytest.raises(error, match=message):
             similarity_to_gold(mine, other, **options)
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_gold_is_an_assessor_of_the_judgments_or_judgments_of_its_own(world, scored, by_name):
+    runs, judgments, gold = world
+    panel, gold = (concatenate_judgments([judgments, gold]), "gold") if by_name else (judgments, gold)
+    similarities, expected = assessor_similarities(runs, panel, list(MEASURES), gold=gold), similarity_to_gold(*scored)
+    assert similarities.scores.assessors == judgments.assessors
+    assert np.array_equal(similarities.by_topic, expected.by_topic, equal_nan=True)
+    assert np.array_equal(similarities.single, expected.single)
+
+
+def test_without_a_gold_assessors_are_compared_with_random_ones(world):
+    runs, judgments, _ = world
+    similarities = assessor_similarities(runs, judgments, "AP", n_resamples=3, rng=1)
+    expected = similarity_to_random(runs, judgments, "AP", n_resamples=3, rng=1)
+    assert np.array_equal(similarities.single, expected.single, equal_nan=True)
+    assert similarities.toward == "random"
+
+
+def test_a_gold_who_judged_nothing_is_named_with_the_nearest_assessor(world):
+    runs, judgments, _ = world
+    with pytest.raises(ArgumentError, match=r"gold='closer': .*'close'"):
+        assessor_similarities(runs, judgments, "AP", gold="closer")
 
 
 # ---- leaving topics out
@@ -168,12 +201,12 @@ def test_the_average_is_by_the_accuracies_that_were_learnt_elsewhere(world, scor
 
 def test_what_is_said_of_a_topic_that_is_left_out_does_not_change_its_accuracies(world):
     runs, judgments, _ = world
-    scores = score(runs, judgments, list(MEASURES), CONVENTIONS)
+    scores = evaluate(runs, judgments, list(MEASURES), conventions=CONVENTIONS)
     usual = leave_topics_out(scores, from_random(world), "sgl_rmse_msd", folds=7, rng=1)
     top = np.array([scale.maximum for scale in judgments.scales])[judgments.assessor]
     turn = (judgments.topic == judgments.topics.index("q4")) & (judgments.assessor == 0)
     other_judgments = replace(judgments, value=np.where(turn, top - judgments.value, judgments.value))
-    other_scores = score(runs, other_judgments, list(MEASURES), CONVENTIONS)
+    other_scores = evaluate(runs, other_judgments, list(MEASURES), conventions=CONVENTIONS)
     other = leave_topics_out(other_scores, from_random((runs, other_judgments, None)), "sgl_rmse_msd", folds=7, rng=1)
     at = scores.topics.index("q4")
     both = scores.known[..., at] & other_scores.known[..., at]
@@ -209,14 +242,14 @@ def test_folds_follow_from_chance_alone(world, scored):
 def test_left_out_topics_cannot_have_accuracies_of_their_own_and_folds_must_fit(world, scored):
     scores, _ = scored
     for name, folds, message in (
-        ("tpc_fro_md", 3, "a topic that was left out has no accuracy of its own; take sgl_fro_md"),
+        ("tpc_fro_md", 3, "a topic that was left out has no accuracy of its own; use sgl_fro_md"),
         ("sgl_fro_mdd", 3, "did you mean 'sgl_fro_md'"),
         ("sgl_fro_md", 1, r"folds=1: from 2 to the number of topics \(7\)"),
         ("sgl_fro_md", 8, "folds=8"),
     ):
         with pytest.raises(ArgumentError, match=message):
             leave_topics_out(scores, from_random(world), name, folds=folds)
-    with pytest.raises(ArgumentError, match=r"gaps by AP, nDCG@10, and scores by AP; take the same measures"):
+    with pytest.raises(ArgumentError, match=r"similarities by AP, nDCG@10, and scores by AP; use the same measures"):
         leave_topics_out(scores.sel(measure="AP"), from_random(world), "sgl_fro_md", folds=2)
 
 

@@ -39,7 +39,7 @@ def test_satterthwaite_and_banerjee_are_the_formula_in_loops(topics, assessors, 
         found = difference(scores, 0, 1, method="satterthwaite", confidence=0.9)
         half = scipy.stats.t.ppf(0.95, df) * variance**0.5
         assert found.difference == pytest.approx(oracle.mean([x for row in table_of(scores) for x in row]))
-        assert (found.error, found.df) == (pytest.approx(variance**0.5), pytest.approx(df))
+        assert (found.standard_error, found.df) == (pytest.approx(variance**0.5), pytest.approx(df))
         assert (found.low, found.high) == (
             pytest.approx(found.difference - half),
             pytest.approx(found.difference + half),
@@ -141,10 +141,10 @@ def test_assessors_nested_in_topics_leave_topics_alone_and_it_is_said():
 @given(st.integers(0, 50), st.sampled_from(["satterthwaite", "banerjee", "pigeonhole", "topics"]))
 def test_systems_the_other_way_round_change_every_sign(seed, method):
     scores = panel(6, 3, 2, seed)
-    one = difference(scores, 0, 1, method=method, n=100, rng=seed)
-    other = difference(scores, 1, 0, method=method, n=100, rng=seed)
+    one = difference(scores, 0, 1, method=method, n_resamples=100, rng=seed)
+    other = difference(scores, 1, 0, method=method, n_resamples=100, rng=seed)
     assert (one.difference, one.low, one.high) == pytest.approx((-other.difference, -other.high, -other.low))
-    assert (one.error, one.p) == pytest.approx((other.error, other.p))
+    assert (one.standard_error, one.p) == pytest.approx((other.standard_error, other.p))
     assert one.p_better + other.p_better == pytest.approx(1)
     assert one.another_panel(2) == pytest.approx(other.another_panel(2))
 
@@ -153,8 +153,8 @@ def test_systems_the_other_way_round_change_every_sign(seed, method):
 def test_what_all_systems_gain_alike_changes_nothing(seed, method):
     scores = panel(6, 3, 2, seed)
     shift = np.random.default_rng(seed).normal(size=(3, 6, 1))
-    one = difference(scores, 0, 1, method=method, n=100, rng=seed)
-    other = difference(scores + shift, 0, 1, method=method, n=100, rng=seed)
+    one = difference(scores, 0, 1, method=method, n_resamples=100, rng=seed)
+    other = difference(scores + shift, 0, 1, method=method, n_resamples=100, rng=seed)
     assert (other.difference, other.low, other.high) == pytest.approx((one.difference, one.low, one.high))
     assert (other.p, other.p_better) == pytest.approx((one.p, one.p_better), abs=1e-9)
 
@@ -164,7 +164,7 @@ def test_a_difference_that_never_varies_is_sure_and_has_no_test(method):
     for apart, again in ((0.25, 1.0), (-0.25, 0.0), (0.0, 0.5)):
         scores = np.random.default_rng(2).random((3, 8, 2)).round(2)
         scores[:, :, 0] = scores[:, :, 1] + apart
-        found = difference(scores, 0, 1, method=method, n=50, rng=1)
+        found = difference(scores, 0, 1, method=method, n_resamples=50, rng=1)
         assert (found.low, found.high) == pytest.approx((apart, apart))
         assert np.isnan(found.p)
         assert found.p_better == again
@@ -225,10 +225,10 @@ def test_p_better_allows_for_the_error_of_both_times_and_for_what_is_not_expecte
     topics = difference(scores, 6, 3, method="topics")
     share = lasting(scores, 6, 3, error_of_means(scores, 1))
     assert 0 < share < 1
-    t = share * topics.difference / (topics.error * (1 + share) ** 0.5)
+    t = share * topics.difference / (topics.standard_error * (1 + share) ** 0.5)
     assert topics.p_better == pytest.approx(scipy.stats.t.cdf(t, 14))
     found = difference(scores, 6, 3, method="satterthwaite")
-    assert 0.5 < found.p_better < scipy.stats.t.cdf(found.difference / (found.error * 2**0.5), found.df)
+    assert 0.5 < found.p_better < scipy.stats.t.cdf(found.difference / (found.standard_error * 2**0.5), found.df)
     pigeon = difference(scores, 6, 3, method="pigeonhole", rng=1)
     assert pigeon.p_better == pytest.approx(found.p_better, abs=0.03)
 
@@ -237,9 +237,9 @@ def test_p_better_allows_for_the_error_of_both_times_and_for_what_is_not_expecte
 def test_all_pairs_are_each_pair_by_itself(method):
     scores = panel(8, 6, 14)  # 91 pairs; with a hole
     scores[2, 3] = NAN
-    found = all_differences(scores, method=method, n=300, rng=3)
+    found = all_differences(scores, method=method, n_resamples=300, rng=3)
     for i, j in ((0, 1), (3, 9), (12, 13)):
-        one, row = difference(scores, i, j, method=method, n=300, rng=3), found.row(i, j)
+        one, row = difference(scores, i, j, method=method, n_resamples=300, rng=3), found.row(i, j)
         assert (found.first[row], found.second[row]) == (i, j)
         for name in ("difference", "error", "low", "high", "p", "p_better"):
             assert getattr(found, name)[row] == pytest.approx(getattr(one, name)), name
@@ -277,7 +277,7 @@ def test_the_sentence_names_the_winner_first():
     (np.ones((2, 5, 2)), (0, "z"), {}, ArgumentError, "system 'z'"),
     (np.ones((2, 5, 2)), (0, 1), {"method": "t"}, ArgumentError, "method='t'"),
     (np.ones((2, 5, 2)), (0, 1), {"confidence": 95}, ArgumentError, "confidence=95"),
-    (np.ones((2, 5, 2)), (0, 1), {"n": 1}, ArgumentError, "n=1"),
+    (np.ones((2, 5, 2)), (0, 1), {"n_resamples": 1}, ArgumentError, "n_resamples=1"),
     (np.array([[[1, NAN]] * 4, [[NAN, 1]] * 4]), (0, 1), {}, NoOverlapError, "share 0 topic"),
     (np.array([[[1, NAN]] * 4]), (0, 1), {}, NoOverlapError, "system '1' has no score"),
 ])  # fmt: skip
@@ -297,9 +297,11 @@ def test_one_system_has_no_pairs_and_pairs_keep_the_order_of_the_panel():
 
 
 def test_on_dl21_the_judges_widen_intervals_and_topics_alone_claim_more(dl21):
-    scores = qrowd.evaluate(
-        qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["AP"]
-    ).sel(measure="AP")
+    scores = (
+        qrowd.evaluate(qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["AP"])
+        .to_xarray()
+        .sel(measure="AP")
+    )
     both, topics = all_differences(scores), all_differences(scores, method="topics")
     assert (both.method, both.n_assessors, both.n_topics) == ("satterthwaite", 18, 53)
     assert np.median((both.high - both.low) / (topics.high - topics.low)) > 1.05
@@ -307,9 +309,15 @@ def test_on_dl21_the_judges_widen_intervals_and_topics_alone_claim_more(dl21):
 
 
 def test_on_dl19_pairs_of_people_with_topics_of_their_own_still_show_what_assessors_add(dl19):
-    scores = qrowd.evaluate(
-        qrowd.read_runs([str(dl19 / "runs")]), qrowd.read_judgments([str(dl19 / "humans" / "main.tsv")]), ["nDCG@10"]
-    ).sel(measure="nDCG@10")
+    scores = (
+        qrowd.evaluate(
+            qrowd.read_runs([str(dl19 / "runs")]),
+            qrowd.read_judgments([str(dl19 / "humans" / "main.tsv")]),
+            ["nDCG@10"],
+        )
+        .to_xarray()
+        .sel(measure="nDCG@10")
+    )
     best, other = (str(name) for name in scores.mean(("assessor", "topic")).to_series().nlargest(20).index[[0, 19]])
     found = difference(scores, best, other)
     assert (found.design, found.n_topics, found.n_assessors) == ("partly crossed", 43, 8)

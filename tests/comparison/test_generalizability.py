@@ -432,7 +432,7 @@ def components_of(folder, judgments):
     import qrowd
 
     runs = qrowd.read_runs(str(folder / "runs" / "*.gz"))
-    scores = qrowd.evaluate(runs, qrowd.read_judgments(str(folder / judgments)), "nDCG@10")
+    scores = qrowd.evaluate(runs, qrowd.read_judgments(str(folder / judgments)), "nDCG@10").to_xarray()
     return variance_components(scores.sel(measure="nDCG@10"))
 
 

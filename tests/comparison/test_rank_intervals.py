@@ -55,7 +55,7 @@ def test_a_rank_lies_within_its_interval_and_the_order_of_systems_and_topics_doe
     labels |= {"topics": tuple(labels["topics"][t] for t in topics), "systems": tuple("wxyz"[s] for s in order)}
     other = rank_intervals(Scores.from_array(values[:, topics][:, :, order], **labels), n_resamples=100, rng=seed)
     assert other.p == pytest.approx(named.p[np.ix_(order, order)])
-    assert other.low.tolist() == named.low[order].tolist()
+    assert other.rank_low.tolist() == named.rank_low[order].tolist()
 
 
 def test_an_interval_excludes_no_difference_where_p_is_below_the_level():
@@ -75,8 +75,8 @@ def test_an_interval_excludes_no_difference_where_p_is_below_the_level():
 def test_more_confidence_never_narrows_and_more_assessors_are_no_less_sure():
     values = scores(spread=0.2)
     wide, narrow = (rank_intervals(values, confidence=c, n_resamples=500, rng=1) for c in (0.99, 0.8))
-    assert (wide.low <= narrow.low).all()
-    assert (wide.high >= narrow.high).all()
+    assert (wide.rank_low <= narrow.rank_low).all()
+    assert (wide.rank_high >= narrow.rank_high).all()
     assert set(narrow.may_be_best) <= set(wide.may_be_best)
 
 
@@ -170,22 +170,28 @@ def test_nothing_below_two_systems_and_two_topics():
         rank_intervals(np.ones((2, 4, 1)))
     with pytest.raises(NoOverlapError, match="share 1 topic"):
         rank_intervals(np.ones((2, 1, 2)))
-    for options, message in (({"over": "all"}, "over='all'"), ({"confidence": 0}, "confidence=0"), ({"n": 1}, "n=1")):
+    for options, message in (
+        ({"over": "all"}, "over='all'"),
+        ({"confidence": 0}, "confidence=0"),
+        ({"n_resamples": 1}, "n_resamples=1"),
+    ):
         with pytest.raises(ArgumentError, match=message):
             rank_intervals(scores(), **options)
-    for options, message in (({"within": "all"}, "within='all'"), ({"n": 0}, "n=0")):
+    for options, message in (({"within": "all"}, "within='all'"), ({"n_resamples": 0}, "n_resamples=0")):
         with pytest.raises(ArgumentError, match=message):
             randomised_tukey(scores(), **options)
 
 
 def test_on_dl21_sixteen_of_63_systems_may_be_the_best(dl21):
-    measured = qrowd.evaluate(
-        qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["nDCG@10"]
-    ).sel(measure="nDCG@10")
+    measured = (
+        qrowd.evaluate(qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["nDCG@10"])
+        .to_xarray()
+        .sel(measure="nDCG@10")
+    )
     both = rank_intervals(measured, n_resamples=4000, rng=1)
     topics = rank_intervals(measured, over="topics", n_resamples=4000, rng=1)
     assert len(topics.may_be_best) < len(both.may_be_best)
     assert 12 <= len(both.may_be_best) <= 20
     assert "pash_f1" in both.may_be_best
     assert "p_bm25rm3" not in both.may_be_best
-    assert (both.high - both.low).mean() > (topics.high - topics.low).mean()
+    assert (both.rank_high - both.rank_low).mean() > (topics.rank_high - topics.rank_low).mean()

@@ -81,7 +81,7 @@ def test_a_data_array_brings_the_names(scores):
 
 def test_on_dl21_tau_b_and_pearson_are_scipys_and_ap_correlation_what_samples_tend_to(dl21):
     runs, judgments = (qrowd.read_runs(dl21 / "runs"), qrowd.read_judgments(dl21 / "judges"))
-    scores = qrowd.evaluate(runs, judgments, "P@10").sel(measure="P@10").values  # P@10 ties many systems
+    scores = qrowd.evaluate(runs, judgments, "P@10").to_xarray().sel(measure="P@10").values  # P@10 ties many systems
     found = correlations(scores)
     for a in range(len(scores)):
         judged = ~np.isnan(scores[a]).any(axis=1)
@@ -90,7 +90,7 @@ def test_on_dl21_tau_b_and_pearson_are_scipys_and_ap_correlation_what_samples_te
         others = np.nanmean(np.delete(scores, a, axis=0), axis=0)[judged].mean(axis=0).round(9)
         assert found.tau_b[a] == pytest.approx(scipy.stats.kendalltau(own, others).statistic)
         assert found.pearson[a] == pytest.approx(scipy.stats.pearsonr(own, others).statistic)
-        sampled = sampled_ap_correlation(own, others, n=400, rng=1)
+        sampled = sampled_ap_correlation(own, others, n_resamples=400, rng=1)
         assert found.ap[a] == pytest.approx(sampled.value, abs=5 * sampled.standard_error + 1e-12)
 
 

@@ -13,6 +13,7 @@ from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import gain_distributions, interval_dcg, sampled_dcg, uncertain_dcg
 from qrowd.kernels.gain_sums import discounts
 from qrowd.measures import DEFINITIONS
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import parse_measure
 from qrowd.model.runs import Runs
@@ -150,7 +151,7 @@ def test_evenly_spread_gains_of_independent_documents_spread_no_further_than_the
 @given(GRADED, CUTOFFS, DISCOUNTS)
 def test_weights_of_one_assessor_alone_give_that_assessors_dcg_without_spread(world, k, dcg):
     measure = f"DCG(dcg='{dcg}')@{k}"
-    scores = evaluate(world.runs, world.judgments, measure, min_coverage=0)
+    scores = evaluate(world.runs, world.judgments, measure, conventions=Conventions(min_coverage=0)).to_xarray()
     for who in world.assessors:
         topics = {topic for topic in world.topics if world.opinions[who, topic].grades}
         if not topics & {topic for lists in world.lists.values() for topic in lists}:
@@ -172,7 +173,7 @@ def test_where_everybody_judged_everything_mean_and_spread_over_assessors_are_th
     ]
     judgments = Judgments.from_rows(rows, scales={"*": "0-3"})
     found = uncertain_dcg(world.runs, judgments, k)
-    own = evaluate(world.runs, judgments, f"DCG@{k}").sel(topic=list(found.topics))[0]
+    own = evaluate(world.runs, judgments, f"DCG@{k}").to_xarray().sel(topic=list(found.topics))[0]
     assert found.mean == pytest.approx(own.mean("assessor").to_numpy(), abs=1e-12)
     together = uncertain_dcg(world.runs, judgments, k, cumulate="assessors")
     assert together.sd == pytest.approx(own.std("assessor").to_numpy(), abs=1e-12)

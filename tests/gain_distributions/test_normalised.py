@@ -79,7 +79,7 @@ def test_of_a_single_assessor_the_share_of_the_ideal_is_ndcg_and_nothing_spreads
                for topic in world.topics):  # fmt: skip
         return
     found = agreement_aware_ndcg(world.runs, alone, k, dcg=dcg, normalise="divide")
-    expected = evaluate(world.runs, alone, f"nDCG(dcg='{dcg}')@{k}")[0, 0].sel(topic=list(found.topics))
+    expected = evaluate(world.runs, alone, f"nDCG(dcg='{dcg}')@{k}").to_xarray()[0, 0].sel(topic=list(found.topics))
     assert found.mean == pytest.approx(expected.to_numpy(), abs=1e-12, nan_ok=True)
     assert not found.sd[~np.isnan(found.sd)].any()
 
@@ -177,7 +177,11 @@ def test_of_eighteen_llms_the_mean_is_the_dcg_of_mean_judgments_and_its_share_of
         for t, d, g in zip(made.topic.tolist(), made.pool.document.tolist(), made.mean.tolist(), strict=True)
     ]
     merged = Judgments.from_rows(rows, scales={"mean": "0..1"})
-    scores = evaluate(runs, merged, ["DCG@10", "nDCG@10"]).sel(topic=list(made.pool.topics), system=list(runs.systems))
+    scores = (
+        evaluate(runs, merged, ["DCG@10", "nDCG@10"])
+        .to_xarray()
+        .sel(topic=list(made.pool.topics), system=list(runs.systems))
+    )
     total = uncertain_dcg(runs, made, 10)
     assert total.mean == pytest.approx(scores[0, 0].to_numpy(), abs=1e-12)
     share = agreement_aware_ndcg(runs, made, 10, normalise="divide")

@@ -36,7 +36,7 @@ def test_ndcg_and_err_score_normalised_magnitudes_as_the_oracle_does(world):
     gains = merged(normalise(crowd))
     highest = float(np.ceil(gains.value.max()))
     measures = ["nDCG@10", "nDCG(dcg='original')@10", f"ERR(max_rel={highest:g})@10"]
-    scores = evaluate(runs, gains, measures)
+    scores = evaluate(runs, gains, measures).to_xarray()
     frame, ranked = gains.to_frame(), runs.to_frame()
     for topic in gains.topics:
         here = frame[frame["topic"] == topic]
@@ -73,7 +73,7 @@ def test_a_constant_factor_moves_no_ndcg(world):
 def test_normalised_magnitudes_order_the_systems_as_the_truth_does(world):
     """Simulated systems stand from worst to best."""
     _, runs, crowd = world
-    scores = evaluate(runs, merged(normalise(crowd)), "nDCG@10").mean("topic").values.ravel()
+    scores = evaluate(runs, merged(normalise(crowd)), "nDCG@10").to_xarray().mean("topic").values.ravel()
     place = np.argsort(np.argsort(scores))
     assert np.corrcoef(place, np.arange(place.size))[0, 1] > 0.9
 
@@ -86,6 +86,6 @@ def test_err_wants_to_know_where_magnitudes_end(world):
 
 def test_a_crowd_is_evaluated_slot_by_slot_as_well(world):
     _, runs, crowd = world
-    scores = evaluate(runs, normalise(crowd).slots(10), "nDCG@10")
+    scores = evaluate(runs, normalise(crowd).slots(10), "nDCG@10").to_xarray()
     assert scores.sizes["assessor"] == 10
     assert not np.isnan(scores.values).any()

@@ -10,6 +10,7 @@ from oracles.notation import MEANING, ON_A_BOUNDED_SCALE, ON_ANY_SCALE, ON_PROBA
 from qrowd.evaluation import evaluate, measure
 from qrowd.files import read_judgments, read_runs
 from qrowd.measures import DEFINITIONS
+from qrowd.model.conventions import Conventions
 from strategies import ANY, BOUNDED, PROBABILITIES, worlds
 
 TABLES = {
@@ -38,8 +39,11 @@ def test_every_measure_is_the_oracles_on_any_small_world(scales, data, unjudged,
     table, allowed = TABLES[scales]
     world = data.draw(worlds(allowed))
     scores = evaluate(
-        world.runs, world.judgments, list(table), unjudged=unjudged, score_dtype=score_dtype, min_coverage=0
-    )
+        world.runs,
+        world.judgments,
+        list(table),
+        conventions=Conventions(unjudged=unjudged, score_dtype=score_dtype, min_coverage=0),
+    ).to_xarray()
     labels = (list(table), world.assessors, world.topics, world.systems)
     assert scores.dims == ("measure", "assessor", "topic", "system")
     assert scores.shape == tuple(map(len, labels))
@@ -60,8 +64,10 @@ def scored(collection):
     runs = read_runs(collection.run_files)
     to_one = judgments.select(assessors=[a for a, scale in collection.scales.items() if scale in PROBABILITIES])
     return [
-        evaluate(runs, judgments, [*ON_ANY_SCALE, *ON_A_BOUNDED_SCALE], min_coverage=0),
-        evaluate(runs, to_one, list(ON_PROBABILITIES), min_coverage=0),
+        evaluate(
+            runs, judgments, [*ON_ANY_SCALE, *ON_A_BOUNDED_SCALE], conventions=Conventions(min_coverage=0)
+        ).to_xarray(),
+        evaluate(runs, to_one, list(ON_PROBABILITIES), conventions=Conventions(min_coverage=0)).to_xarray(),
     ]
 
 

@@ -11,6 +11,7 @@ import pytrec_eval
 
 from qrowd.evaluation import evaluate, measure
 from qrowd.files import read_judgments, read_runs
+from qrowd.model.conventions import Conventions
 
 CUTS = (1, 5, 10, 20, 100, 1000)
 WITHOUT_CUT = ("map", "set_recall", "Rprec", "recip_rank", "bpref", "ndcg")
@@ -57,7 +58,9 @@ def test_every_measure_of_trec_eval_is_pytrec_evals_on_every_list(collection, ru
     """By NIST, people, and all programs that give whole grades as high. pytrec_eval compares scores as floats."""
     judges = [judge for judge, scale in collection.scales.items() if ".." not in scale and (rel == 1 or "-" in scale)]
     measures = [relevant_from(rel, name) for name in TREC_EVAL]
-    ours = evaluate(runs, judgments_of(collection, judges), measures, score_dtype="float32", min_coverage=0)
+    ours = evaluate(
+        runs, judgments_of(collection, judges), measures, conventions=Conventions(score_dtype="float32", min_coverage=0)
+    ).to_xarray()
     np.testing.assert_allclose(ours, as_pytrec_eval(collection, ours, rel), rtol=0, atol=1e-12)
 
 
@@ -65,7 +68,9 @@ def test_condensed_lists_score_as_in_trec_eval_j_on_every_list(collection, runs)
     """By NIST and a language model."""
     measures = [relevant_from(2, name) for name in TREC_EVAL]
     judgments = judgments_of(collection, ["qrels", "umbrela-gpt4o"])
-    ours = evaluate(runs, judgments, measures, unjudged="condensed", score_dtype="float32")
+    ours = evaluate(
+        runs, judgments, measures, conventions=Conventions(unjudged="condensed", score_dtype="float32")
+    ).to_xarray()
     theirs = as_pytrec_eval(collection, ours, 2, judged_docs_only_flag=True)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
@@ -98,7 +103,7 @@ def gdeval_ndcg(ranking, grades, k):
 def test_err_and_exponential_ndcg_are_what_gdeval_defines_on_every_list(collection, runs):
     """By NIST and a language model, whose highest grade is 3: max_rel=4 is gdeval's."""
     judges = ["qrels", "umbrela-gpt4"]
-    ours = evaluate(runs, judgments_of(collection, judges), GDEVAL)
+    ours = evaluate(runs, judgments_of(collection, judges), GDEVAL).to_xarray()
     expected = np.empty_like(ours.values)
     for a, t, s in np.ndindex(expected.shape[1:]):
         judge, topic, system = (ours[dim].values[i] for dim, i in zip(ours.dims[1:], (a, t, s), strict=True))
@@ -112,7 +117,7 @@ def test_err_and_exponential_ndcg_are_what_gdeval_prints(collection, runs):
     """Every tenth system, by NIST; gdeval prints five decimals."""
     theirs = [ir_measures.parse_measure(text.replace("(max_rel=4)", "")) for text in GDEVAL]
     qrels = {t: {d: int(g) for d, g in grades.items()} for t, grades in collection.grades["qrels"].items()}
-    ours = evaluate(runs, judgments_of(collection, ["qrels"]), GDEVAL).sel(assessor="qrels")
+    ours = evaluate(runs, judgments_of(collection, ["qrels"]), GDEVAL).to_xarray().sel(assessor="qrels")
     n = 0
     for system in list(collection.runs)[::10]:
         of_system = dict(zip(map(str, theirs), ours.sel(system=system), strict=True))

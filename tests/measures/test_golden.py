@@ -5,6 +5,7 @@ import pytest
 
 from qrowd.evaluation import coefficients, evaluate
 from qrowd.files import read_judgments, read_runs
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.uncertainty import human_ceiling
@@ -21,7 +22,7 @@ def one_list(*grades):
 
 
 def score(text, *grades, **conventions):
-    return evaluate(*one_list(*grades), text, **conventions).item()
+    return evaluate(*one_list(*grades), text, conventions=Conventions(**conventions)).to_xarray().item()
 
 
 def test_average_precision_of_the_aware_papers_toy_is_the_printed_one():
@@ -29,7 +30,7 @@ def test_average_precision_of_the_aware_papers_toy_is_the_printed_one():
     said = {"truth": "10100", "first": "11000", "second": "11100", "third": "01101"}
     runs, _ = one_list(*said["truth"])
     rows = [("t", f"d{i}", who, int(g)) for who, grades in said.items() for i, g in enumerate(grades, start=1)]
-    scores = evaluate(runs, Judgments.from_rows(rows), ["AP(recall_base=3)", "AP"]).squeeze().to_pandas().T
+    scores = evaluate(runs, Judgments.from_rows(rows), ["AP(recall_base=3)", "AP"]).to_xarray().squeeze().to_pandas().T
     printed = {"truth": 0.5556, "first": 0.6667, "second": 1.0, "third": 0.5889}
     assert scores["AP(recall_base=3)"].to_dict() == approx(printed, abs=5e-5)
     crowd = scores.drop("truth").mean()
@@ -76,7 +77,7 @@ def test_ntcirevals_sample_has_the_printed_scores(scale, printed):
     rows = [("t", f"dummy{i:02}", "a", (0, *scale)[level]) for i, level in enumerate(levels, start=1)]
     ranking = ["dummy11", "dummy01", "dummy12", "dummy04"]  # L0, L3, unjudged, L2
     runs = Runs.from_dict({"s": {"t": {document: -rank for rank, document in enumerate(ranking)}}})
-    scores = evaluate(runs, Judgments.from_rows(rows), list(printed))
+    scores = evaluate(runs, Judgments.from_rows(rows), list(printed)).to_xarray()
     assert scores.squeeze().to_series().to_dict() == approx(printed, abs=5.1e-5)
 
 
@@ -85,7 +86,9 @@ def test_ties_are_worth_the_two_scores_printed_in_trec_evals_issue_22():
     runs = Runs.from_dict({"with a": {"t": {"b": 1, "a": 1}}, "with c": {"t": {"b": 1, "c": 1}}})
     judgments = Judgments.from_rows([("t", "a", "x", 0), ("t", "b", "x", 1), ("t", "c", "x", 0)])
     assert evaluate(runs, judgments, "nDCG").values.ravel() == approx([1, 0.6309], abs=5e-5)
-    assert evaluate(runs, judgments, "nDCG", ties="expected").values.ravel() == approx([0.81546, 0.81546], abs=5e-6)
+    assert evaluate(runs, judgments, "nDCG", conventions=Conventions(ties="expected")).values.ravel() == approx(
+        [0.81546, 0.81546], abs=5e-6
+    )
 
 
 def test_coefficients_are_what_a_unit_of_gain_adds_at_each_rank():
@@ -110,18 +113,26 @@ def test_people_reach_the_published_ceilings_on_dl19(dl19):
 
 
 def test_2395_of_dl21s_3339_lists_have_ties(dl21):
-    scores = evaluate(read_runs(dl21 / "runs"), read_judgments(dl21 / "qrels.nist.txt"), "P@10")
+    scores = evaluate(read_runs(dl21 / "runs"), read_judgments(dl21 / "qrels.nist.txt"), "P@10").to_xarray()
     assert (scores.attrs["lists"], scores.attrs["tied_lists"], scores.attrs["missing_lists"]) == (3339, 2395, 0)
 
 
 def test_12_of_dl21s_18_judges_never_reach_grade_2(dl21):
-    scores = evaluate(read_runs(dl21 / "runs" / "Fast_ForwardP_2.gz"), read_judgments(dl21 / "judges"), "P(rel=2)@10")
+    scores = evaluate(
+        read_runs(dl21 / "runs" / "Fast_ForwardP_2.gz"), read_judgments(dl21 / "judges"), "P(rel=2)@10"
+    ).to_xarray()
     assert scores.sizes["assessor"] == 18
     assert (scores["relevant"].sum("topic") == 0).sum() == 12
 
 
 def test_on_dl19s_split_topic_only_the_two_people_who_judged_their_part_of_its_pool_have_a_score(dl19):
     runs, people = read_runs(dl19 / "runs" / "bm25base_p.gz"), read_judgments([dl19 / "humans" / "main.tsv"])
-    split = evaluate(runs, people, "nDCG@10").sel(topic="168216").squeeze()
+    split = evaluate(runs, people, "nDCG@10").to_xarray().sel(topic="168216").squeeze()
     assert split["assessor"].values[~np.isnan(split)].tolist() == ["a3", "a4"]
-    assert evaluate(runs, people, "nDCG@10", min_coverage=0).sel(topic="168216").notnull().all()
+    assert (
+        evaluate(runs, people, "nDCG@10", conventions=Conventions(min_coverage=0))
+        .to_xarray()
+        .sel(topic="168216")
+        .notnull()
+        .all()
+    )

@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 from qrowd.evaluation import evaluate
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 
 
@@ -15,7 +16,9 @@ def means_of_draws(runs, draws, scale, measure, **conventions):
     found = []
     for draw in draws:
         rows = [(topic, document, "one", value) for (topic, document), value in draw.items()]
-        scores = evaluate(runs, Judgments.from_rows(rows, scales={"one": scale}), measure, **conventions)
+        scores = evaluate(
+            runs, Judgments.from_rows(rows, scales={"one": scale}), measure, conventions=Conventions(**conventions)
+        ).to_xarray()
         found.append(average(scores.values[0, 0].tolist()))
     return found
 

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from qrowd import aggregation, evaluate
-from qrowd.aware import aware, random_gaps
+from qrowd import Conventions, aggregation, evaluate
+from qrowd.aware import aware, similarity_to_random
 from qrowd.comparison.correlation import ap_correlation, kendall_tau_a
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError, QrowdError, ScaleError
 from qrowd.model.chance import Chance
@@ -29,17 +29,19 @@ def figures(mean, gold):
 
 def by_hand(approach, size):
     """(3, measures) means over all tuples of that size, each evaluated by itself through the public functions."""
-    gold = evaluate(RUNS, GOLD, ["AP", "nDCG@20"], empty="nan").isel(assessor=0)
-    gaps = random_gaps(RUNS, CROWD, ["AP", "nDCG@20"], n=30, rng=Chance.of(5).stream("random"))
-    scores = evaluate(RUNS, CROWD, ["AP", "nDCG@20"], empty="nan")
+    gold = evaluate(RUNS, GOLD, ["AP", "nDCG@20"], conventions=Conventions(empty="nan")).to_xarray().isel(assessor=0)
+    random = Chance.of(5).stream("random")
+    similarities = similarity_to_random(RUNS, CROWD, ["AP", "nDCG@20"], n_resamples=30, rng=random)
+    scores = evaluate(RUNS, CROWD, ["AP", "nDCG@20"], conventions=Conventions(empty="nan")).to_xarray()
     total = []
     for members in combinations(CROWD.assessors, size):
         if approach == "emneu":
             merged = aggregation.dawid_skene(CROWD.select(assessors=members), start="honest").judgments
-            values = evaluate(RUNS, merged, ["AP", "nDCG@20"]).isel(assessor=0)
+            values = evaluate(RUNS, merged, ["AP", "nDCG@20"]).to_xarray().isel(assessor=0)
         else:
             name, _, printed = approach.partition(":")
-            accuracy = gaps.accuracies([name], "printed" if printed else "dissimilarity").isel(estimator=0)
+            polarity = "printed" if printed else "dissimilarity"
+            accuracy = similarities.accuracies([name], polarity=polarity).isel(estimator=0)
             values = aware(scores.sel(assessor=list(members)), accuracy.sel(assessor=list(members)))
         means = values.mean("topic").values, gold.mean("topic").values
         total.append(np.transpose([figures(m, g) for m, g in zip(*means, strict=True)]))
@@ -56,11 +58,17 @@ def test_a_study_is_every_tuple_evaluated_by_itself(approach):
 
 def test_the_vote_of_three_is_the_majority():
     found = study(approaches=["mv"], sizes=[3])
-    gold = evaluate(RUNS, GOLD, ["AP"], empty="nan").isel(assessor=0, measure=0).mean("topic").values
+    gold = (
+        evaluate(RUNS, GOLD, ["AP"], conventions=Conventions(empty="nan"))
+        .to_xarray()
+        .isel(assessor=0, measure=0)
+        .mean("topic")
+        .values
+    )
     errors = []
     for members in combinations(CROWD.assessors, 3):
         merged = aggregation.majority_vote(CROWD.select(assessors=members), rng=0).judgments
-        mean = evaluate(RUNS, merged, ["AP"]).isel(assessor=0, measure=0).mean("topic").values
+        mean = evaluate(RUNS, merged, ["AP"]).to_xarray().isel(assessor=0, measure=0).mean("topic").values
         errors.append(np.sqrt(((mean - gold) ** 2).mean()))
     assert found.rmse[0, 0, 0, 0] == pytest.approx(np.mean(errors), abs=1e-12)
     assert found.tuples.tolist() == [4]

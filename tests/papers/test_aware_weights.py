@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qrowd import evaluate
+from qrowd import Conventions, evaluate
 from qrowd.aware import DEFAULT, aware, similarity_to_random
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
@@ -31,9 +31,14 @@ def test_a_trial_is_the_panel_weighted_and_averaged_by_the_public_functions_and_
     gold = truth.judgments()
     found = trials(runs, judgments, gold, source="simulated", panel="p", n=20, rng=3)
     assert [trial.measure for trial in found] == list(MEASURES)
-    similarities = similarity_to_random(runs, judgments, list(MEASURES), n=20, rng=3)
-    scores = evaluate(runs, judgments, list(MEASURES), empty="nan")
-    true = evaluate(runs, gold, list(MEASURES), empty="nan").isel(assessor=0).mean("topic")
+    similarities = similarity_to_random(runs, judgments, list(MEASURES), n_resamples=20, rng=3)
+    scores = evaluate(runs, judgments, list(MEASURES), conventions=Conventions(empty="nan")).to_xarray()
+    true = (
+        evaluate(runs, gold, list(MEASURES), conventions=Conventions(empty="nan"))
+        .to_xarray()
+        .isel(assessor=0)
+        .mean("topic")
+    )
     for trial in found:
         for name in ("uniform", DEFAULT, "sgl_rmse_msd:printed"):
             polarity = "printed" if name.endswith(":printed") else "dissimilarity"

@@ -26,11 +26,11 @@ def test_a_cell_is_the_tau_of_two_halves_scored_by_hand():
     exponential = PEOPLE.recode({0: 0, 1: 1, 2: 3, 3: 7})
     recoded = (PEOPLE.recode(3), model.with_gains(PEOPLE, model.probability), PEOPLE, exponential)
     for g, judgments in enumerate(recoded):
-        scores = evaluate(RUNS, judgments, "nDCG@10").isel(measure=0)
+        scores = evaluate(RUNS, judgments, "nDCG@10").to_xarray().isel(measure=0)
         means = [scores.sel(assessor=half).mean("assessor").mean("topic").values for half in (["ann", "bob"], ["sven"])]
         assert found.between_halves[0, g, 0] == pytest.approx(kendall_tau_b(*means), abs=1e-12)
         whole = [s.isel(measure=0).mean("assessor").mean("topic").values for s in (
-            evaluate(RUNS, recoded[1], "nDCG@10"), evaluate(RUNS, judgments, "nDCG@10")
+            evaluate(RUNS, recoded[1], "nDCG@10").to_xarray(), evaluate(RUNS, judgments, "nDCG@10").to_xarray()
         )]  # fmt: skip
         assert found.with_predicted[0, g] == pytest.approx(kendall_tau_b(*whole), abs=1e-12)
     assert found.gains == GAINS

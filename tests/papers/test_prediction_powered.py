@@ -29,8 +29,8 @@ def test_a_split_is_what_the_function_for_scores_says_of_it(monkeypatch):
     """One repeat, with topics in their own order."""
     monkeypatch.setattr("qrowd_papers.prediction_powered._topics", lambda random, n, draw: np.arange(n))
     found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[6], repeats=1, draw="split", rng=1).to_frame()
-    truth = evaluate(RUNS, TRUTH, "AP").squeeze()
-    model = evaluate(RUNS, JUDGES, "AP").sel(assessor="ann").squeeze("measure")
+    truth = evaluate(RUNS, TRUTH, "AP").to_xarray().squeeze()
+    model = evaluate(RUNS, JUDGES, "AP").to_xarray().sel(assessor="ann").squeeze("measure")
     means = truth.mean("topic").values
     for row, options in zip(found.itertuples(), METHODS.values(), strict=False):
         fit = prediction_powered_means(truth[:6], model, target="these topics", **options)

@@ -57,8 +57,8 @@ def test_rankings_are_compared_over_the_topics_that_the_assessor_covers():
     said = simulate_preferences(truth, 2, rng=1).select(topics=list(truth.pool.topics[:6]))
     gold = truth.judgments()
     found = rank_systems(runs, said, gold, ["ppref"])
-    scores = evaluate(runs, said, ["ppref"]).isel(measure=0, assessor=1)
-    grades = evaluate(runs, gold, ["nDCG@10"]).isel(measure=0, assessor=0).sel(topic=scores.topic)
+    scores = evaluate(runs, said, ["ppref"]).to_xarray().isel(measure=0, assessor=1)
+    grades = evaluate(runs, gold, ["nDCG@10"]).to_xarray().isel(measure=0, assessor=0).sel(topic=scores.topic)
     expected = kendall_tau_b(scores.mean("topic").values, grades.mean("topic").values)
     assert found["ppref"][said.assessors[1]] == pytest.approx(expected)
 

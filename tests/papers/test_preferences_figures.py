@@ -57,10 +57,10 @@ def test_a_cell_that_contradicts_the_opposite_one_does_not_match():
 def test_what_the_text_says_of_its_tables_is_so(study):
     *_, said = printed.agreement_tables(study)
     rows = {row[0]: row[1:] for row in said.rows}
-    # Carterette et al. (2008), section 3.2: chi-square = 143; labels 20, 28, 25, 25, 2 %; definite ones in between.
+    # Carterette et al. (2008), section 3.2: chi-square = 143; labels 20, 28, 25, 25, 2 %; strong ones in between.
     assert rows["chi-square of Tables 2(a) and 2(b)"][:3] == ["143", "144.2", "match"]
     assert rows["% of pages with each label"][1:3] == ["20.2, 28.1, 25.0, 24.6, 2.2", "match"]
-    between = "inferred agree less than pooled definite, these less than two ways"
+    between = "inferred agree less than pooled strong, these less than two ways"
     assert rows[between][1:3] == ["0.641, 0.712, 0.745", "match"]
     twice = rows["the same, every two assessors once"]
     assert twice[1] == "72.1"
@@ -76,7 +76,7 @@ def test_absolute_judgments_take_about_twice_as_long():
 def test_the_simulated_study_has_the_paper_s_design(study):
     assert len(study.runs.topics) == 51
     assert len(study.runs.systems) == 3
-    assert len(study.graded.assessors) == len(study.preferred.assessors) == len(study.definite.assessors) == 2
+    assert len(study.graded.assessors) == len(study.preferred.assessors) == len(study.strong.assessors) == 2
     pages = len(set(zip(study.graded.topic.tolist(), study.graded.document.tolist(), strict=True))) / 51
     assert 10.5 < pages < 14  # 11.9 in section 3.1
     # everything an engine retrieved was graded, and nothing else
@@ -91,8 +91,8 @@ def named(table):
 
 def test_measures_are_those_of_evaluate_on_the_grades_and_on_what_they_imply(study):
     found = printed.measure_scores(study.runs, study.graded)
-    graded = evaluate(study.runs, study.graded, ["nDCG(dcg='exp-log2')@5"]).isel(measure=0)
-    told = evaluate(study.runs, from_grades(study.graded), ["wpref@5"]).isel(measure=0)
+    graded = evaluate(study.runs, study.graded, ["nDCG(dcg='exp-log2')@5"]).to_xarray().isel(measure=0)
+    told = evaluate(study.runs, from_grades(study.graded), ["wpref@5"]).to_xarray().isel(measure=0)
     for a, t, s in ((0, 0, 0), (1, 7, 2), (1, 50, 1)):
         topic, system = study.runs.topics[t], study.runs.systems[s]
         where = {"assessor": study.graded.assessors[a], "topic": topic, "system": system}

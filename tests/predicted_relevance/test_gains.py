@@ -29,7 +29,7 @@ def test_gains_of_0_and_1_give_the_ordinary_binary_measure(text):
     binary = PEOPLE.recode(2)
     # Of binary relevance graded average precision is average precision, and every user stops at what is relevant.
     usual = {"GAP@20": "AP@20", "ERR@10": "RR@10"}.get(text, text)
-    ours = evaluate(RUNS, gained(PEOPLE, MODEL.relevant.astype(float)), with_probabilities(text))
+    ours = evaluate(RUNS, gained(PEOPLE, MODEL.relevant.astype(float)), with_probabilities(text)).to_xarray()
     assert ours.values == pytest.approx(evaluate(RUNS, binary, usual).values, abs=1e-12)
 
 

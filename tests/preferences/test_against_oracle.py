@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from oracles import measures as ranks
 from oracles import preferences as oracle
 from qrowd.evaluation import evaluate, measure
+from qrowd.model.conventions import Conventions
 from qrowd.preferences import DEFINITIONS
 from strategies import preference_worlds
 
@@ -75,10 +76,12 @@ def test_every_measure_is_the_oracles_on_any_small_world(world, condensed, float
         world.runs,
         world.preferences,
         list(MEANING),
-        unjudged="condensed" if condensed else "nonrelevant",
-        score_dtype="float32" if float32 else "float64",
-        min_coverage=0,
-    )
+        conventions=Conventions(
+            unjudged="condensed" if condensed else "nonrelevant",
+            score_dtype="float32" if float32 else "float64",
+            min_coverage=0,
+        ),
+    ).to_xarray()
     labels = (list(map(str, map(measure, MEANING))), world.assessors, world.topics, world.systems)
     assert [scores[dim].values.tolist() for dim in scores.dims] == list(labels)
     for (m, a, t, s), score in np.ndenumerate(scores.values):

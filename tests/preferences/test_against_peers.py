@@ -10,6 +10,7 @@ from oracles import preferences as oracle
 from preferences_trec_eval import trec_eval
 from qrowd.evaluation import evaluate
 from qrowd.files import read_judgments, read_preferences, read_runs
+from qrowd.model.conventions import Conventions
 from qrowd.model.runs import Runs
 from qrowd.preferences import DEFINITIONS
 from qrowd.trec import format_preferences, format_run
@@ -70,7 +71,9 @@ def test_prefs_measures_are_trec_evals_on_partial_preferences_of_several_groups(
     # What qrowd cannot know is left out: groups in which nothing is preferred to anything.
     (tmp_path / "y.prefs").write_text(format_preferences(preferences, "prefs"))
     again = read_preferences(tmp_path / "y.prefs")
-    scores = evaluate(runs, again, NAMES, min_coverage=0).isel(assessor=0, system=0)
+    scores = (
+        evaluate(runs, again, NAMES, conventions=Conventions(min_coverage=0)).to_xarray().isel(assessor=0, system=0)
+    )
     theirs = trec_eval(NAMES, tmp_path / "y.prefs", tmp_path / "s.run")
     assert agreeing(dict(zip(NAMES, NAMES, strict=True)), scores, theirs, again, runs) > 250
 
@@ -83,7 +86,11 @@ def test_prefs_measures_are_trec_evals_on_levels_by_group(tmp_path, seed):
     (tmp_path / "s.run").write_text(format_run(runs, "s"))
     preferences = read_preferences(tmp_path / "x.qrels", form="qrels_prefs")
     texts = {name: f"{name}(one_subgroup=True)" if "Rnonrel" in name else name for name in NAMES}
-    scores = evaluate(runs, preferences, list(texts.values()), min_coverage=0).isel(assessor=0, system=0)
+    scores = (
+        evaluate(runs, preferences, list(texts.values()), conventions=Conventions(min_coverage=0))
+        .to_xarray()
+        .isel(assessor=0, system=0)
+    )
     theirs = trec_eval(NAMES, tmp_path / "x.qrels", tmp_path / "s.run", "qrels_prefs")
     assert agreeing(texts, scores, theirs, preferences, runs) > 250
 
@@ -113,7 +120,11 @@ def test_prefs_measures_are_trec_evals_on_real_grades(dl21, tmp_path):
     preferences = read_preferences(qrels, form="qrels_prefs")
     judgments = read_judgments(qrels)
     for source in (preferences, judgments):
-        scores = evaluate(runs, source, list(texts.values()), score_dtype="float32").isel(assessor=0)
+        scores = (
+            evaluate(runs, source, list(texts.values()), conventions=Conventions(score_dtype="float32"))
+            .to_xarray()
+            .isel(assessor=0)
+        )
         for system in runs.systems:
             (tmp_path / "s.run").write_text(format_run(runs, system))
             theirs = trec_eval(NAMES, qrels, tmp_path / "s.run", "qrels_prefs")
@@ -136,7 +147,7 @@ def test_compatibility_is_ir_measures_on_every_full_list(dl21):
     lists = {system: {} for system in runs.systems}
     for s, t, d, score in zip(runs.system, runs.topic, runs.document, runs.score, strict=True):
         lists[runs.systems[s]].setdefault(runs.topics[t], {})[runs.documents[d]] = float(score)
-    scores = evaluate(runs, judgments, "compatibility@100").isel(assessor=0, measure=0)
+    scores = evaluate(runs, judgments, "compatibility@100").to_xarray().isel(assessor=0, measure=0)
     n = 0
     for system, of_system in lists.items():
         for found in ir_measures.iter_calc([ir_measures.parse_measure("Compat")], qrels, of_system):

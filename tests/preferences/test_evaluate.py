@@ -5,6 +5,7 @@ import pytest
 
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.evaluation import DEFINITIONS, evaluate, measure
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
@@ -17,7 +18,7 @@ PREFERENCES = Preferences.from_rows(
 
 
 def test_scores_have_an_assessor_a_topic_and_a_system_and_are_nan_where_nothing_was_said():
-    scores = evaluate(RUNS, PREFERENCES, ["ppref@10", "wpref", "prefs_simp"])
+    scores = evaluate(RUNS, PREFERENCES, ["ppref@10", "wpref", "prefs_simp"]).to_xarray()
     assert scores.dims == ("measure", "assessor", "topic", "system")
     assert scores.coords["measure"].values.tolist() == ["ppref@10", "wpref", "prefs_simp"]
     assert scores.sel(measure="ppref@10").values.tolist()[0][0] == [0.5, 0]
@@ -27,7 +28,7 @@ def test_scores_have_an_assessor_a_topic_and_a_system_and_are_nan_where_nothing_
 
 def test_the_result_counts_preferences_documents_and_repeats():
     doubled = Preferences.from_rows([*(row[:4] for row in PREFERENCES.to_rows()), ("q", "a", "b", "ann")])
-    scores = evaluate(RUNS, doubled, "ppref")
+    scores = evaluate(RUNS, doubled, "ppref").to_xarray()
     assert scores.coords["relevant"].values[0].tolist() == [[3, 0], [1, 1]]
     assert scores.coords["coverage"].values.tolist() == [[2 / 3, 0], [2 / 3, 1]]
     assert scores.attrs["repeated_judgments"] == 1
@@ -35,24 +36,47 @@ def test_the_result_counts_preferences_documents_and_repeats():
 
 
 def test_missing_lists_empty_topics_and_coverage_follow_the_conventions():
-    assert np.isnan(evaluate(RUNS, PREFERENCES, "ppref", missing="skip").sel(system="other", topic="q")).all()
+    assert np.isnan(
+        evaluate(RUNS, PREFERENCES, "ppref", conventions=Conventions(missing="skip"))
+        .to_xarray()
+        .sel(system="other", topic="q")
+    ).all()
     only_bad = Preferences.from_rows([("q", "a", "b", "bob")], bad=[("q", "a", "ann")])
-    assert evaluate(RUNS, only_bad, "ppref").sel(assessor="ann", system="s").item() == 0
-    assert np.isnan(evaluate(RUNS, only_bad, "ppref", empty="nan").sel(assessor="ann", system="s").item())
-    assert np.isnan(evaluate(RUNS, only_bad, "ppref", min_coverage=0.6).sel(assessor="ann", system="s").item())
+    assert evaluate(RUNS, only_bad, "ppref").to_xarray().sel(assessor="ann", system="s").item() == 0
+    assert np.isnan(
+        evaluate(RUNS, only_bad, "ppref", conventions=Conventions(empty="nan"))
+        .to_xarray()
+        .sel(assessor="ann", system="s")
+        .item()
+    )
+    assert np.isnan(
+        evaluate(RUNS, only_bad, "ppref", conventions=Conventions(min_coverage=0.6))
+        .to_xarray()
+        .sel(assessor="ann", system="s")
+        .item()
+    )
 
 
 def test_condensed_lists_leave_out_what_the_assessor_did_not_compare():
     said = Preferences.from_rows([("q", "c", "a", "ann"), ("q", "a", "b", "bob")])
-    assert evaluate(RUNS, said, "ppref@2").sel(assessor="ann", system="s").item() == 0
+    assert evaluate(RUNS, said, "ppref@2").to_xarray().sel(assessor="ann", system="s").item() == 0
     whole, condensed = (
-        evaluate(RUNS, said, "APpref@2", unjudged=unjudged).sel(assessor="bob", system="s").item()
+        evaluate(RUNS, said, "APpref@2", conventions=Conventions(unjudged=unjudged))
+        .to_xarray()
+        .sel(assessor="bob", system="s")
+        .item()
         for unjudged in ("nonrelevant", "condensed")
     )
     assert whole == condensed == 1
     far = Preferences.from_rows([("q", "c", "d", "ann"), ("q", "a", "b", "bob")])
-    assert evaluate(RUNS, far, "rpref@1").sel(assessor="ann", system="s").item() == 0
-    assert evaluate(RUNS, far, "rpref@1", unjudged="condensed").sel(assessor="ann", system="s").item() == 1
+    assert evaluate(RUNS, far, "rpref@1").to_xarray().sel(assessor="ann", system="s").item() == 0
+    assert (
+        evaluate(RUNS, far, "rpref@1", conventions=Conventions(unjudged="condensed"))
+        .to_xarray()
+        .sel(assessor="ann", system="s")
+        .item()
+        == 1
+    )
 
 
 def test_a_measure_of_judgments_is_refused_and_the_way_out_is_named():
@@ -62,7 +86,7 @@ def test_a_measure_of_judgments_is_refused_and_the_way_out_is_named():
 
 def test_a_measure_of_preferences_infers_them_from_grades_beside_other_measures():
     judgments = Judgments.from_rows([("q", "a", "ann", 1), ("q", "b", "ann", 2), ("q", "c", "ann", 0)])
-    scores = evaluate(RUNS, judgments, ["P@1", "ppref", "compatibility@1"]).sel(system="s").values.ravel()
+    scores = evaluate(RUNS, judgments, ["P@1", "ppref", "compatibility@1"]).to_xarray().sel(system="s").values.ravel()
     assert scores.tolist() == [1, pytest.approx(2 / 3), 0]
 
 
@@ -76,7 +100,7 @@ def test_a_measure_of_preferences_infers_them_from_grades_beside_other_measures(
 )
 def test_conventions_that_mean_nothing_to_preferences_are_refused(options, message):
     with pytest.raises((ArgumentError, MeasureError), match=message):
-        evaluate(RUNS, PREFERENCES, "ppref", **options)
+        evaluate(RUNS, PREFERENCES, "ppref", conventions=Conventions(**options))
 
 
 def test_no_preferences_or_no_common_topic_are_refused():

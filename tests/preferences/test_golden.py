@@ -8,6 +8,7 @@ from scipy.stats import kendalltau
 
 from qrowd.evaluation import evaluate
 from qrowd.files import read_preferences, read_runs
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
@@ -23,7 +24,11 @@ def scored(measure, documents, pairs, bad=(), **options):
     preferences = Preferences.from_rows(
         [("q", *pair, "ann") for pair in pairs], bad=[("q", document, "ann") for document in bad]
     )
-    return evaluate(ranking(*documents), preferences, measure, min_coverage=0, **options).item()
+    return (
+        evaluate(ranking(*documents), preferences, measure, conventions=Conventions(min_coverage=0, **options))
+        .to_xarray()
+        .item()
+    )
 
 
 TOY = ("ab", "ac", "bc")
@@ -79,7 +84,9 @@ def test_a_cut_off_makes_everything_below_it_unranked():
 
 def test_definite_preferences_weigh_what_one_says():
     preferences = Preferences.from_rows([("q", "a", "b", "ann", 2), ("q", "c", "a", "ann")])
-    scores = evaluate(ranking("a", "b", "c"), preferences, ["ppref", "ppref(definite=3)", "ppref(definite=0)"])
+    scores = evaluate(
+        ranking("a", "b", "c"), preferences, ["ppref", "ppref(definite=3)", "ppref(definite=0)"]
+    ).to_xarray()
     assert scores.values.ravel().tolist() == [1 / 2, 3 / 4, 0]
 
 
@@ -102,14 +109,14 @@ def test_ties_in_the_ideal_ranking_are_broken_in_the_rankings_favour():
     grades = [("q", document, "ann", grade) for document, grade in zip("abcd", (1, 1, 2, 0), strict=True)]
     judgments = Judgments.from_rows(grades)
     for documents in (("c", "a", "b"), ("c", "b", "a")):
-        assert evaluate(ranking(*documents), judgments, "compatibility").item() == approx(1)
-    assert evaluate(ranking("a", "c", "b"), judgments, "compatibility").item() < 1
+        assert evaluate(ranking(*documents), judgments, "compatibility").to_xarray().item() == approx(1)
+    assert evaluate(ranking("a", "c", "b"), judgments, "compatibility").to_xarray().item() < 1
 
 
 def test_equal_scores_are_broken_by_ascending_id_for_trec_evals_measures_and_descending_for_others():
     runs = Runs.from_dict({"s": {"q": {"a": 1.0, "b": 1.0}}})
     preferences = Preferences.from_rows([("q", "a", "b", "ann")])
-    scores = evaluate(runs, preferences, ["prefs_simp", "compatibility", "ppref"])
+    scores = evaluate(runs, preferences, ["prefs_simp", "compatibility", "ppref"]).to_xarray()
     assert scores.values.ravel().tolist() == [1, approx(1), 0]
 
 
@@ -152,6 +159,6 @@ def test_the_preferences_of_dl21_are_all_read(human):
 
 
 def test_people_and_a_model_order_real_systems_alike(human, dl21):
-    scores = evaluate(read_runs(str(dl21 / "runs" / "*.gz")), human, ["wpref@10", "compatibility"])
+    scores = evaluate(read_runs(str(dl21 / "runs" / "*.gz")), human, ["wpref@10", "compatibility"]).to_xarray()
     for crowd, gpt4o in scores.mean("topic").values:
         assert kendalltau(crowd, gpt4o).statistic > 0.7

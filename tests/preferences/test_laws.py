@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from qrowd.evaluation import evaluate, measure
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
@@ -25,7 +26,8 @@ def run_of(documents):
 @given(preference_worlds(topics=("t",)), st.permutations(DOCUMENTS))
 def test_ppref_of_a_list_and_of_its_reverse_sum_to_one(world, documents):
     there, back = (
-        evaluate(run_of(order), world.preferences, "ppref", min_coverage=0) for order in (documents, documents[::-1])
+        evaluate(run_of(order), world.preferences, "ppref", conventions=Conventions(min_coverage=0)).to_xarray()
+        for order in (documents, documents[::-1])
     )
     some = there.coords["relevant"].values > 0
     np.testing.assert_allclose((there + back).values[..., 0][some], 1, rtol=1e-12)
@@ -39,14 +41,14 @@ def test_a_ranking_that_follows_every_preference_scores_one(documents, data):
     rows = [("t", documents[i], documents[j], "ann") for i, j in chosen]
     scores = evaluate(
         run_of(documents), Preferences.from_rows(rows), [name for name in SHARES if name != "compatibility"]
-    )
+    ).to_xarray()
     np.testing.assert_allclose(scores.values, 1, rtol=1e-12)
 
 
 @settings(max_examples=30)
 @given(preference_worlds())
 def test_shares_lie_between_zero_and_one_whatever_was_said(world):
-    scores = evaluate(world.runs, world.preferences, SHARES, min_coverage=0).values
+    scores = evaluate(world.runs, world.preferences, SHARES, conventions=Conventions(min_coverage=0)).values
     known = scores[~np.isnan(scores)]
     assert ((known >= 0) & (known <= 1 + 1e-12)).all()
     assert all(measure(name).bounds == (0, 1) for name in SHARES)
@@ -60,7 +62,9 @@ def test_the_ideal_ranking_is_fully_compatible_and_no_other_is_more_so(grades, d
     by = dict(zip(DOCUMENTS, grades, strict=True))
     judgments = Judgments.from_rows([("t", document, "ann", grade) for document, grade in by.items()])
     ideal = sorted(documents, key=lambda document: -by[document])
-    best, other = (evaluate(run_of(order), judgments, "compatibility").item() for order in (ideal, documents))
+    best, other = (
+        evaluate(run_of(order), judgments, "compatibility").to_xarray().item() for order in (ideal, documents)
+    )
     assert best == pytest.approx(1, rel=1e-12)
     assert 0 < other <= 1 + 1e-12
 
@@ -78,7 +82,9 @@ def test_nobodys_name_matters(world):
         renamed(world.bad, {0, 2, 3}),
         {f"<{s}>": {f"<{t}>": scores for t, scores in topics.items()} for s, topics in world.lists.items()},
     )
-    one, two = (evaluate(w.runs, w.preferences, NAMES, min_coverage=0).values for w in (world, other))
+    one, two = (
+        evaluate(w.runs, w.preferences, NAMES, conventions=Conventions(min_coverage=0)).values for w in (world, other)
+    )
     np.testing.assert_array_equal(one, two)
 
 
@@ -88,7 +94,11 @@ def test_the_order_in_which_preferences_were_given_does_not_matter(world, chance
     rows = chance.sample(world.rows, len(world.rows))
     other = type(world)(rows, chance.sample(world.bad, len(world.bad)), world.lists)
     one, two = (
-        evaluate(w.runs, w.preferences, NAMES, min_coverage=0).sortby("assessor").sortby("topic").values
+        evaluate(w.runs, w.preferences, NAMES, conventions=Conventions(min_coverage=0))
+        .to_xarray()
+        .sortby("assessor")
+        .sortby("topic")
+        .values
         for w in (world, other)
     )
     np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
@@ -103,7 +113,10 @@ def test_what_one_assessor_says_does_not_change_another_assessors_scores(world, 
     both = type(world)(alone + [row for row in other.rows if row[3] == "bob"], only.bad, only.lists)
     assume("t" in only.topics)
     one, two = (
-        evaluate(w.runs, w.preferences, NAMES, min_coverage=0).sel(assessor="ann", topic="t").values
+        evaluate(w.runs, w.preferences, NAMES, conventions=Conventions(min_coverage=0))
+        .to_xarray()
+        .sel(assessor="ann", topic="t")
+        .values
         for w in (only, both)
     )
     np.testing.assert_allclose(one, two, rtol=1e-12)
@@ -121,9 +134,16 @@ def test_on_grades_every_measure_is_that_of_the_preferences_they_imply(data):
     names = [name for name in NAMES if name != "compatibility"]
     unjudged = data.draw(st.sampled_from(["nonrelevant", "condensed"]))
     one, two = (
-        evaluate(runs, source, names, min_coverage=0, unjudged=unjudged).values
+        evaluate(runs, source, names, conventions=Conventions(min_coverage=0, unjudged=unjudged)).values
         for source in (judgments, from_grades(judgments))
     )
     np.testing.assert_allclose(one, two, rtol=1e-12)
-    levels = evaluate(runs, from_grades(judgments), "compatibility", min_coverage=0).item()
-    assert levels == pytest.approx(evaluate(runs, judgments, "compatibility", min_coverage=0).item(), rel=1e-12)
+    levels = (
+        evaluate(runs, from_grades(judgments), "compatibility", conventions=Conventions(min_coverage=0))
+        .to_xarray()
+        .item()
+    )
+    assert levels == pytest.approx(
+        evaluate(runs, judgments, "compatibility", conventions=Conventions(min_coverage=0)).to_xarray().item(),
+        rel=1e-12,
+    )

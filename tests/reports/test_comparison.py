@@ -23,7 +23,7 @@ from qrowd.simulation import simulate_demo
 @pytest.fixture(scope="module")
 def scores():
     runs, judgments, _ = simulate_demo()
-    return qrowd.evaluate(runs, judgments, ["nDCG@10", "AP"])
+    return qrowd.evaluate(runs, judgments, ["nDCG@10", "AP"]).to_xarray()
 
 
 def tables_of(comparison):
@@ -45,7 +45,7 @@ def test_the_numbers_are_those_of_the_library(scores):
     part = compare_systems(scores).measures[0]
     array = scores.sel(measure="nDCG@10")
     assert part.correlations.tau_b == pytest.approx(correlations(array).tau_b)
-    panel = qrowd.panel_mean(array)
+    panel = array.mean("assessor")
     assert part.top.members == top_set(panel).members
     assert part.tops[3].members == top_set(array[3]).members
     ranks = rank_intervals(array, rng=1)
@@ -103,7 +103,7 @@ def test_the_sentence_says_who_may_be_the_best_and_for_whom():
 def test_evaluate_compare_and_report_name_the_same_set_by_the_same_p():
     for seed, measure in ((1, "nDCG@10"), (2, "AP"), (3, "RR")):
         runs, judgments, _ = simulate_demo(rng=seed)
-        scores = qrowd.evaluate(runs, judgments, [measure])
+        scores = qrowd.evaluate(runs, judgments, [measure]).to_xarray()
         compared, summary = compare_systems(scores), summarise(scores, baseline="bm25")
         report = report_summary(runs, judgments, measure=measure, random_assessors=5, baseline="bm25")
         ranks = rank_intervals(scores.sel(measure=measure), rng=1)

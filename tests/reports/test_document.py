@@ -9,14 +9,13 @@ import pytest
 
 import qrowd
 from qrowd.errors import ArgumentError
-from qrowd.model.scores import Scores
 from qrowd.reports.document import render
 from qrowd.reports.evaluation import ASSESSORS_SHOWN, evaluation_document
 from qrowd.reports.summary import summarise
 from qrowd.simulation import Lenient, simulate_demo, simulate_judgments, simulate_pool, simulate_runs
 
 RUNS, JUDGMENTS, _ = simulate_demo()
-SCORES = Scores.from_xarray(qrowd.evaluate(RUNS, JUDGMENTS, ["nDCG@10", "RR"], empty="nan"))
+SCORES = qrowd.evaluate(RUNS, JUDGMENTS, ["nDCG@10", "RR"], conventions=qrowd.Conventions(empty="nan"))
 SUMMARY = summarise(SCORES, baseline="bm25")
 DOCUMENT = evaluation_document(SCORES, SUMMARY)
 
@@ -51,13 +50,13 @@ def test_the_tables_hold_every_system_and_assessor(ending):
 
 def test_latex_escapes_what_latex_would_take_for_a_command():
     runs = qrowd.Runs.from_dict({"a_b&50%": {"q": {"d": 1}}})
-    scores = Scores.from_xarray(qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP"))
+    scores = qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP")
     assert r"a\_b\&50\%" in render(evaluation_document(scores, summarise(scores)), "x.tex").decode()
 
 
 def test_markdown_escapes_the_bar():
     runs = qrowd.Runs.from_dict({"a|b": {"q": {"d": 1}}})
-    scores = Scores.from_xarray(qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP"))
+    scores = qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP")
     assert r"a\|b" in render(evaluation_document(scores, summarise(scores)), "x.md").decode()
 
 
@@ -70,7 +69,7 @@ def test_of_a_crowd_the_table_shows_those_who_agree_least():
     truth = simulate_pool(4, 12, rng=1)
     crowd = {f"w{i}": Lenient(noise=i / 10) for i in range(ASSESSORS_SHOWN + 5)}
     runs = simulate_runs(truth, 5, rng=1)
-    scores = Scores.from_xarray(qrowd.evaluate(runs, simulate_judgments(truth, crowd, rng=1), "nDCG@10"))
+    scores = qrowd.evaluate(runs, simulate_judgments(truth, crowd, rng=1), "nDCG@10")
     summary = summarise(scores)
     table = evaluation_document(scores, summary).tables[-1]
     assert f"the {ASSESSORS_SHOWN} lowest of {len(crowd)}" in table.title

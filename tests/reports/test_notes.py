@@ -13,7 +13,7 @@ RUNS = qrowd.Runs.from_dict({"A": {"q1": {"d1": 3, "d2": 2, "d3": 1}, "q2": {"d4
 def told(rows, measures=("AP",), runs=RUNS, scales=None, **conventions):
     """{subject: note} of an evaluation."""
     judgments = qrowd.Judgments.from_rows(rows, scales=scales)
-    scores = Scores.from_xarray(qrowd.evaluate(runs, judgments, list(measures), **conventions))
+    scores = qrowd.evaluate(runs, judgments, list(measures), conventions=qrowd.Conventions(**conventions))
     return dict(note.split(": ", 1) for note in notes(scores))
 
 
@@ -99,5 +99,5 @@ def test_missing_lists_and_topics_nobody_judged_are_counted():
 
 def test_scores_that_went_through_arithmetic_get_no_notes():
     judgments = qrowd.Judgments.from_rows(FULL)
-    doubled = qrowd.evaluate(RUNS, judgments, "AP").drop_attrs() * 2
+    doubled = qrowd.evaluate(RUNS, judgments, "AP").to_xarray().drop_attrs() * 2
     assert list(notes(Scores.from_xarray(doubled))) == []

@@ -7,8 +7,9 @@ import pytest
 
 from merging import judgments_of
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.evaluation import Conventions, evaluate, with_probabilities
+from qrowd.evaluation import evaluate, with_probabilities
 from qrowd.measures.probabilities import GIVEN
+from qrowd.model.conventions import Conventions
 from qrowd.predicted_relevance import predicted_relevance, relevant_results
 from qrowd.reports.document import render
 from qrowd.reports.prediction import predicted_scores, prediction_document
@@ -23,7 +24,7 @@ SCORED = predicted_scores(RUNS, PEOPLE, MODEL, ["nDCG@10", "ERR"])
 def test_scores_are_panel_means_with_both_kinds_of_gains():
     for m, text in enumerate(SCORED.measures):
         for means, gains in ((SCORED.predicted, MODEL.probability), (SCORED.binary, MODEL.relevant.astype(float))):
-            scores = evaluate(RUNS, MODEL.with_gains(PEOPLE, gains), text).isel(measure=0)
+            scores = evaluate(RUNS, MODEL.with_gains(PEOPLE, gains), text).to_xarray().isel(measure=0)
             assert means[m] == pytest.approx(scores.mean("assessor").mean("topic").values, abs=1e-12)
         assert SCORED.tau[m] == kendall_tau_b(SCORED.predicted[m], SCORED.binary[m])
 

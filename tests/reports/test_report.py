@@ -14,8 +14,9 @@ import pytest
 from qrowd.agreement import ease_correlation, krippendorff_alpha
 from qrowd.comparison import difference, rank_intervals, rank_systems
 from qrowd.errors import ArgumentError, FileError, QrowdError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.methods import score_by
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.reports import report_page as page_module
@@ -42,7 +43,7 @@ def panel():
 
 @pytest.fixture(scope="module")
 def scores(panel):
-    return score(*panel, ["nDCG@10"], Conventions())
+    return evaluate(*panel, ["nDCG@10"], Conventions())
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +246,7 @@ def test_a_reference_is_left_out_of_the_panel_and_everyone_is_held_against_it(pa
     found = summary_of(runs, judgments, reference="ann")
     assert [row.assessor for row in found.assessors.rows] == [name for name in judgments.assessors if name != "ann"]
     assert found.merging.rankings[-1].name == "ann"
-    alone = score(runs, judgments.select(assessors="ann"), ["nDCG@10"], Conventions())
+    alone = evaluate(runs, judgments.select(assessors="ann"), ["nDCG@10"])
     own = dict(zip(alone.systems, rank_systems(alone.of("nDCG@10")).rank.tolist(), strict=True))
     assert dict(zip(found.merging.systems, found.merging.rankings[-1].ranks, strict=True)) == own
     assert 0 < found.assessors.rows[0].tau_b < 1

@@ -70,9 +70,9 @@ def test_the_table_gives_range_and_ranks_over_assessors():
 
 def test_scores_and_their_dataarray_sum_up_alike():
     runs, judgments, _ = simulate_demo()
-    array = qrowd.evaluate(runs, judgments, ["nDCG@10", "RR"])
-    plain = summarise(Scores.from_xarray(array), baseline="bm25")
-    labelled = summarise(array, baseline="bm25")
+    scores = qrowd.evaluate(runs, judgments, ["nDCG@10", "RR"])
+    plain = summarise(scores, baseline="bm25")
+    labelled = summarise(scores.to_xarray(), baseline="bm25")
     assert plain.sentence == labelled.sentence
     assert plain.notes == labelled.notes
     assert plain.measures[0].frame().equals(labelled.measures[0].frame())

@@ -208,7 +208,7 @@ def test_on_dl19_a_judge_who_seems_to_disfavour_neural_systems_is_mostly_noisier
     for name in ("umbrela-gpt4o", "umbrela-llama32"):
         judge = read_judgments([dl19 / "judges" / f"{name}.qrels.gz"])
         judgments = concatenate_judgments([people, judge])
-        scores = evaluate(runs, judgments, "nDCG@10")
+        scores = evaluate(runs, judgments, "nDCG@10").to_xarray()
         expected = expected_scores(runs, judgments, "nDCG@10", name, rng=1)
         for told, given_expected in ((plain, None), (adjusted, expected)):
             found = assessor_bias(scores, {"neural": "neural_*"}, None, name, expected=given_expected)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from oracles import label_uncertainty as oracle
 from qrowd.aggregation import dawid_skene, majority_vote, mean
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.evaluation import Conventions, evaluate
+from qrowd.evaluation import evaluate
 from qrowd.files import read_judgments, read_runs
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_pool, simulate_runs
@@ -87,7 +88,7 @@ def assert_as_the_oracle_says(found, means):
 @pytest.mark.parametrize("share", [0.95, 0.8])
 def test_one_judgment_per_document_is_what_evaluating_each_draw_alone_gives(runs, judgments, measure, share):
     draws = [draw for panel in JudgmentSamples(judgments, 40, rng=7) for draw in said(panel)]
-    found = under_label_uncertainty(runs, judgments, measure, n=40, share=share, rng=7)
+    found = under_label_uncertainty(runs, judgments, measure, n_resamples=40, share=share, rng=7)
     assert_as_the_oracle_says(found, oracle.means_of_draws(runs, draws, judgments.scales[0], measure))
 
 
@@ -95,13 +96,13 @@ def test_one_judgment_per_document_is_what_evaluating_each_draw_alone_gives(runs
 def test_a_posterior_s_draws_are_what_evaluating_each_alone_gives(runs, judgments, aggregator):
     merged = aggregator(judgments, **({"ties": "fractional"} if aggregator is majority_vote else {"rng": 2}))
     draws = [draw for panel in merged.sample(30, 7) for draw in said(panel)]
-    found = under_label_uncertainty(runs, merged, "nDCG@10", n=30, rng=7)
+    found = under_label_uncertainty(runs, merged, "nDCG@10", n_resamples=30, rng=7)
     assert_as_the_oracle_says(found, oracle.means_of_draws(runs, draws, merged.scale, "nDCG@10"))
 
 
 def test_one_assessor_per_topic_gives_each_topic_the_scores_of_one_of_them(runs, judgments):
-    scores = evaluate(runs, judgments, "AP")
-    found = under_label_uncertainty(runs, judgments, "AP", n=200, draw="topic", rng=7)
+    scores = evaluate(runs, judgments, "AP").to_xarray()
+    found = under_label_uncertainty(runs, judgments, "AP", n_resamples=200, draw="topic", rng=7)
     possible = {
         tuple(np.round(scores.values[0][list(who), range(4)].mean(axis=0), 12)) for who in np.ndindex(3, 3, 3, 3)
     }
@@ -120,12 +121,16 @@ def test_untidy_worlds_are_scored_draw_by_draw(world, empty, missing):
         samples = JudgmentSamples(world.judgments, 5, rng=1)
     except (ScaleError, ArgumentError):
         return
-    scores = evaluate(world.runs, samples, "nDCG@3", **vars(conventions) | {"grades": "as-is"}).values[0]
+    scores = evaluate(world.runs, samples, "nDCG@3", conventions=conventions).values[0]
     if np.isnan(scores).all():
         with pytest.raises(ArgumentError, match="no draw has a score"):
-            under_label_uncertainty(world.runs, world.judgments, "nDCG@3", n=5, conventions=conventions, rng=1)
+            under_label_uncertainty(
+                world.runs, world.judgments, "nDCG@3", n_resamples=5, conventions=conventions, rng=1
+            )
         return
-    found = under_label_uncertainty(world.runs, world.judgments, "nDCG@3", n=5, conventions=conventions, rng=1)
+    found = under_label_uncertainty(
+        world.runs, world.judgments, "nDCG@3", n_resamples=5, conventions=conventions, rng=1
+    )
     means = [oracle.average(table.tolist()) for table in scores]
     np.testing.assert_allclose(found.samples[0], means, atol=1e-12)
     for s in range(len(found.systems)):
@@ -164,8 +169,8 @@ def test_the_order_in_which_judgments_were_told_does_not_matter(world, random):
 
 def test_a_draw_depends_on_its_number_alone(runs, judgments):
     for draw in ("document", "topic"):
-        many = under_label_uncertainty(runs, judgments, "AP", n=150, draw=draw, rng=4)
-        few = under_label_uncertainty(runs, judgments, "AP", n=70, draw=draw, rng=4)
+        many = under_label_uncertainty(runs, judgments, "AP", n_resamples=150, draw=draw, rng=4)
+        few = under_label_uncertainty(runs, judgments, "AP", n_resamples=70, draw=draw, rng=4)
         np.testing.assert_array_equal(few.samples, many.samples[:, :70])
 
 
@@ -174,16 +179,16 @@ def test_neither_threads_nor_the_size_of_blocks_matter(runs, judgments, block):
     cases = [(judgments, "document"), (judgments, "topic"), (dawid_skene(judgments, rng=1), "document")]
     for labels, draw in cases:
         one, other = (
-            under_label_uncertainty(runs, labels, ["AP", "nDCG@10"], n=150, draw=draw, rng=4, **options)
+            under_label_uncertainty(runs, labels, ["AP", "nDCG@10"], n_resamples=150, draw=draw, rng=4, **options)
             for options in ({}, {"block": block, "threads": 1})
         )
         assert_same(one, other)
 
 
 def test_the_seed_that_is_stated_gives_the_same_again(runs, judgments):
-    once = under_label_uncertainty(runs, judgments, "AP", n=20)
-    assert_same(once, under_label_uncertainty(runs, judgments, "AP", n=20, rng=once.seed))
-    assert not np.array_equal(once.samples, under_label_uncertainty(runs, judgments, "AP", n=20).samples)
+    once = under_label_uncertainty(runs, judgments, "AP", n_resamples=20)
+    assert_same(once, under_label_uncertainty(runs, judgments, "AP", n_resamples=20, rng=once.seed))
+    assert not np.array_equal(once.samples, under_label_uncertainty(runs, judgments, "AP", n_resamples=20).samples)
 
 
 # ---- laws
@@ -199,23 +204,28 @@ def test_a_unanimous_panel_leaves_nothing_uncertain(runs, judgments, draw):
         for topic, document, value in zip(known["topic"], known["document"], known["value"], strict=True)
     ]
     panel = Judgments.from_rows(rows, scales={"*": judgments.scales[0]})
-    found = under_label_uncertainty(runs, panel, ["AP", "nDCG@10"], n=30, draw=draw, rng=1)
+    found = under_label_uncertainty(runs, panel, ["AP", "nDCG@10"], n_resamples=30, draw=draw, rng=1)
     assert (found.sd == 0).all()
     assert set(np.unique(found.above)) <= {0.0, 1.0}
     assert set(np.unique(found.rank_shares)) <= {0.0, 1.0}
     np.testing.assert_array_equal(found.low, found.high)
     np.testing.assert_array_equal(found.rank_low, found.rank_high)
-    exact = evaluate(runs, first.with_scales({"*": judgments.scales[0]}), ["AP", "nDCG@10"]).mean("topic").values[:, 0]
+    exact = (
+        evaluate(runs, first.with_scales({"*": judgments.scales[0]}), ["AP", "nDCG@10"])
+        .to_xarray()
+        .mean("topic")
+        .values[:, 0]
+    )
     np.testing.assert_allclose(found.mean, exact, rtol=1e-12)
 
 
 def test_a_measure_linear_in_gains_has_the_expected_labels_score_for_its_mean(runs, judgments):
-    expected = evaluate(runs, mean(judgments).judgments, "DCG@10").mean("topic").values[0, 0]
-    found = under_label_uncertainty(runs, judgments, "DCG@10", n=4000, rng=1)
+    expected = evaluate(runs, mean(judgments).judgments, "DCG@10").to_xarray().mean("topic").values[0, 0]
+    found = under_label_uncertainty(runs, judgments, "DCG@10", n_resamples=4000, rng=1)
     assert (np.abs(found.mean[0] - expected) < 4 * found.sd[0] / 4000**0.5).all()
     posterior = dawid_skene(judgments, rng=1)
-    expected = evaluate(runs, posterior.expected(), "DCG@10").mean("topic").values[0, 0]
-    found = under_label_uncertainty(runs, posterior, "DCG@10", n=4000, rng=1)
+    expected = evaluate(runs, posterior.expected(), "DCG@10").to_xarray().mean("topic").values[0, 0]
+    found = under_label_uncertainty(runs, posterior, "DCG@10", n_resamples=4000, rng=1)
     assert (np.abs(found.mean[0] - expected) <= 4 * found.sd[0] / 4000**0.5 + 1e-12).all()
 
 
@@ -224,8 +234,8 @@ def test_nobody_s_place_among_the_systems_matters(runs, judgments, draw):
     order = runs.systems[::-1]
     turned = Runs.from_frame(runs.to_frame().iloc[::-1])
     assert turned.systems == order
-    one = under_label_uncertainty(runs, judgments, "nDCG@10", n=50, draw=draw, rng=1)
-    other = under_label_uncertainty(turned, judgments, "nDCG@10", n=50, draw=draw, rng=1)
+    one = under_label_uncertainty(runs, judgments, "nDCG@10", n_resamples=50, draw=draw, rng=1)
+    other = under_label_uncertainty(turned, judgments, "nDCG@10", n_resamples=50, draw=draw, rng=1)
     for name in ("mean", "sd", "low", "high", "rank_low", "rank_high"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name)[:, ::-1])
     np.testing.assert_array_equal(one.above, other.above[:, ::-1, ::-1])
@@ -233,7 +243,7 @@ def test_nobody_s_place_among_the_systems_matters(runs, judgments, draw):
 
 
 def test_shares_sum_to_1_and_every_interval_lies_within_the_draws(runs, judgments):
-    found = under_label_uncertainty(runs, judgments, ["AP", "RR"], n=99, rng=1)
+    found = under_label_uncertainty(runs, judgments, ["AP", "RR"], n_resamples=99, rng=1)
     np.testing.assert_allclose(found.rank_shares.sum(axis=2), 1)
     assert (found.above + found.above.transpose(0, 2, 1) <= 1 + 1e-12).all()
     assert (np.diagonal(found.above, axis1=1, axis2=2) == 0).all()
@@ -247,7 +257,7 @@ def test_shares_sum_to_1_and_every_interval_lies_within_the_draws(runs, judgment
 def test_tied_systems_share_the_better_rank_and_neither_is_above():
     runs = Runs.from_dict({"a": {"q": {"d": 2.0}}, "b": {"q": {"d": 1.0}}, "c": {"q": {"e": 1.0}}})
     judgments = Judgments.from_rows([("q", "d", "ann", 1), ("q", "e", "ann", 0)])
-    found = under_label_uncertainty(runs, judgments, "P@1", n=5, rng=1)
+    found = under_label_uncertainty(runs, judgments, "P@1", n_resamples=5, rng=1)
     assert found.rank_shares[0].tolist() == [[1, 0, 0], [1, 0, 0], [0, 0, 1]]
     assert found.above[0].tolist() == [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
 
@@ -259,10 +269,10 @@ def test_per_topic_everyone_stays_on_their_own_scale_and_per_document_they_need_
     rows = [("q", "d", "ann", 1), ("q", "e", "ann", 0), ("q", "d", "bob", 3), ("q", "e", "bob", 1)]
     mixed = Judgments.from_rows(rows, scales={"ann": "binary", "bob": "0-3"})
     own = Runs.from_dict({"a": {"q": {"d": 2.0}}, "b": {"q": {"e": 1.0}}})
-    assert under_label_uncertainty(own, mixed, "P@1", n=9, draw="topic", rng=1).sd[0].min() >= 0
+    assert under_label_uncertainty(own, mixed, "P@1", n_resamples=9, draw="topic", rng=1).sd[0].min() >= 0
     with pytest.raises(ScaleError, match="different scales"):
-        under_label_uncertainty(own, mixed, "P@1", n=9, rng=1)
-    found = under_label_uncertainty(own, mixed, "P@1", n=999, conventions=Conventions(grades="unit"), rng=1)
+        under_label_uncertainty(own, mixed, "P@1", n_resamples=9, rng=1)
+    found = under_label_uncertainty(own, mixed, "P@1", n_resamples=999, conventions=Conventions(grades="unit"), rng=1)
     # A 1 of 3 stays relevant: ann calls d alone relevant, bob d and e.
     assert found.mean[0, 0] == 1
     assert found.mean[0, 1] == approx(0.5, abs=0.08)
@@ -280,8 +290,8 @@ def test_assessors_whose_relevance_begins_elsewhere_are_not_mixed():
 
 def test_bad_arguments_are_named(runs, judgments):
     for n in (0, -1, 2.5, True, float("nan"), "7"):
-        with pytest.raises(ArgumentError, match="n="):
-            under_label_uncertainty(runs, judgments, "AP", n=n)
+        with pytest.raises(ArgumentError, match="n_resamples="):
+            under_label_uncertainty(runs, judgments, "AP", n_resamples=n)
     for options, named in (
         ({"block": 0}, "block=0"),
         ({"share": 1.0}, "share=1.0"),
@@ -313,15 +323,15 @@ def test_nobody_with_a_score_is_said_rather_than_nan():
     halves = Judgments.from_rows([("q", "d", "ann", 1), ("q", "e", "bob", 1)])
     conventions = Conventions(min_coverage=0.6)
     with pytest.raises(ArgumentError, match="AP: no draw has a score; lower min_coverage"):
-        under_label_uncertainty(runs, halves, "AP", n=3, draw="topic", conventions=conventions, rng=1)
-    assert under_label_uncertainty(runs, halves, "AP", n=3, conventions=conventions, rng=1).n_topics == 1
+        under_label_uncertainty(runs, halves, "AP", n_resamples=3, draw="topic", conventions=conventions, rng=1)
+    assert under_label_uncertainty(runs, halves, "AP", n_resamples=3, conventions=conventions, rng=1).n_topics == 1
 
 
 # ---- the result
 
 
 def test_the_result_answers_by_name_and_as_a_frame(runs, judgments):
-    found = under_label_uncertainty(runs, judgments, ["AP", "nDCG@10"], n=20, rng=1)
+    found = under_label_uncertainty(runs, judgments, ["AP", "nDCG@10"], n_resamples=20, rng=1)
     first, second = found.systems[:2]
     assert found.share_above(first, second, "AP") == found.above[0, 0, 1]
     assert replace(found, measures=("AP",)).share_above(first, second) == found.above[0, 0, 1]
@@ -343,7 +353,7 @@ def test_the_result_answers_by_name_and_as_a_frame(runs, judgments):
 def test_dl21_three_judges_leave_the_best_system_in_doubt(dl21):
     runs = read_runs(str(dl21 / "runs" / "*.gz"))
     judges = read_judgments([str(p) for p in sorted((dl21 / "judges").glob("umbrela-*.qrels.gz"))])
-    found = under_label_uncertainty(runs, judges, ["nDCG@10"], n=1000, rng=1)
+    found = under_label_uncertainty(runs, judges, ["nDCG@10"], n_resamples=1000, rng=1)
     best = found.systems.index("pash_f1")
     other = found.systems.index("NLE_P_v1")
     assert found.mean[0, best] == approx(0.8138, abs=5e-5)

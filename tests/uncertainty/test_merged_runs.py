@@ -49,7 +49,7 @@ JUDGMENTS = Judgments.from_rows([(topic, d, "ann", 1) for topic, documents in JU
 
 
 def test_a_list_is_complete_if_it_is_long_enough_and_its_head_is_judged():
-    found = complete_lists(RUNS, JUDGMENTS, depth=2)
+    found = complete_lists(RUNS, JUDGMENTS, cutoff=2)
     assert found.topics == ("q", "r", "s")
     assert found.complete.tolist() == [[True, True, True], [True, False, True], [False, False, False]]
     assert found.counts.tolist() == [3, 2, 0]
@@ -58,9 +58,9 @@ def test_a_list_is_complete_if_it_is_long_enough_and_its_head_is_judged():
 
 def test_what_was_pooled_but_not_judged_is_no_judgment():
     more = [("s", "f2", "ann", -1), *((t, d, "ann", 1) for t, documents in JUDGED.items() for d in documents)]
-    assert complete_lists(RUNS, Judgments.from_rows(more), depth=2).counts.tolist() == [0, 3, 2]  # s comes first here
+    assert complete_lists(RUNS, Judgments.from_rows(more), cutoff=2).counts.tolist() == [0, 3, 2]  # s comes first here
     more.append(("s", "f2", "bob", 0))
-    assert complete_lists(RUNS, Judgments.from_rows(more), depth=2).counts.tolist() == [2, 3, 2]
+    assert complete_lists(RUNS, Judgments.from_rows(more), cutoff=2).counts.tolist() == [2, 3, 2]
 
 
 @given(worlds(n_systems=3, n_documents=4), st.integers(1, 3))
@@ -68,7 +68,7 @@ def test_complete_lists_are_those_of_the_oracle(world, depth):
     lists = ranked(world.runs)
     judged = {(topic, document) for topic, document, _, value in world.rows if value >= 0}
     expected = oracle.complete(lists, judged, depth)
-    found = complete_lists(world.runs, world.judgments, depth=depth)
+    found = complete_lists(world.runs, world.judgments, cutoff=depth)
     for topic, row in zip(found.topics, found.complete, strict=True):
         assert [s for s, yes in zip(found.systems, row, strict=True) if yes] == [
             s for s in found.systems if s in expected.get(topic, [])
@@ -86,9 +86,9 @@ def test_every_list_of_a_merge_is_the_head_of_a_complete_one(world, depth, least
     }
     if not enough:
         with pytest.raises(NoOverlapError, match="no topic has"):
-            merged_runs(world.runs, world.judgments, n=3, depth=depth, least=least, rng=1)
+            merged_runs(world.runs, world.judgments, n_systems=3, cutoff=depth, min_lists=least, rng=1)
         return
-    merged = ranked(merged_runs(world.runs, world.judgments, n=3, depth=depth, least=least, rng=1))
+    merged = ranked(merged_runs(world.runs, world.judgments, n_systems=3, cutoff=depth, min_lists=least, rng=1))
     assert len(merged) == 3
     for topics in merged.values():
         assert set(topics) == set(enough)
@@ -97,7 +97,7 @@ def test_every_list_of_a_merge_is_the_head_of_a_complete_one(world, depth, least
 
 def test_every_complete_list_is_equally_likely_and_topics_draw_independently():
     n = 6000
-    merged = ranked(merged_runs(RUNS, JUDGMENTS, n=n, depth=2, rng=1))
+    merged = ranked(merged_runs(RUNS, JUDGMENTS, n_systems=n, cutoff=2, rng=1))
     pairs = [(topics["q"][0], topics["r"][0]) for topics in merged.values()]
     for q in ("d1", "d2", "d3"):
         for r in ("e1", "e2"):
@@ -105,19 +105,23 @@ def test_every_complete_list_is_equally_likely_and_topics_draw_independently():
 
 
 def test_a_merge_depends_on_labels_and_its_number_alone():
-    many = ranked(merged_runs(RUNS, JUDGMENTS, n=150, depth=2, rng=5))
-    few = ranked(merged_runs(RUNS, JUDGMENTS, n=100, depth=2, rng=5))
+    many = ranked(merged_runs(RUNS, JUDGMENTS, n_systems=150, cutoff=2, rng=5))
+    few = ranked(merged_runs(RUNS, JUDGMENTS, n_systems=100, cutoff=2, rng=5))
     assert list(few.values()) == list(many.values())[:100]
     turned = runs_of({system: dict(reversed(LISTS[system].items())) for system in reversed(LISTS)})
-    assert ranked(merged_runs(turned, JUDGMENTS, n=150, depth=2, rng=5)) == many
+    assert ranked(merged_runs(turned, JUDGMENTS, n_systems=150, cutoff=2, rng=5)) == many
 
 
 def test_what_cannot_be_merged_is_said():
-    for options, named in (({"n": 0}, "n=0"), ({"depth": 0}, "depth=0"), ({"least": 0}, "least=0")):
+    for options, named in (
+        ({"n_systems": 0}, "n_systems=0"),
+        ({"cutoff": 0}, "cutoff=0"),
+        ({"min_lists": 0}, "min_lists=0"),
+    ):
         with pytest.raises(ArgumentError, match=named):
             merged_runs(RUNS, JUDGMENTS, **options)
     with pytest.raises(NoOverlapError, match=r"no topic has 4 lists whose first 2 documents .* \(the most is 3\)"):
-        merged_runs(RUNS, JUDGMENTS, depth=2, least=4)
+        merged_runs(RUNS, JUDGMENTS, cutoff=2, min_lists=4)
     with pytest.raises(NoOverlapError, match="no topic has 2 lists whose first 10"):
         merged_runs(RUNS, JUDGMENTS)
     with pytest.raises(NoOverlapError, match="share no topic"):
@@ -130,9 +134,9 @@ def test_dl21_merges_of_real_lists_have_no_unjudged_document_at_10(dl21):
     found = complete_lists(runs, nist)
     assert (found.counts.min(), found.counts.max(), found.complete.sum()) == (59, 63, 3287)
     merged = merged_runs(runs, nist, rng=1)
-    scores = evaluate(merged, nist, "nDCG@10")
+    scores = evaluate(merged, nist, "nDCG@10").to_xarray()
     assert scores.attrs["unjudged_shares"] == {10: 0}
     assert scores.sizes["system"] == 100
     # Chance mixes good systems and bad ones, so that the merged differ less than the real.
-    assert scores.mean("topic").std() < 0.3 * evaluate(runs, nist, "nDCG@10").mean("topic").std()
+    assert scores.mean("topic").std() < 0.3 * evaluate(runs, nist, "nDCG@10").to_xarray().mean("topic").std()
     assert not np.isnan(scores.values).any()

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from oracles import prediction_powered as oracle
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
-from qrowd.evaluation import Conventions, evaluate, score
+from qrowd.evaluation import evaluate
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scores import panel_mean
 from qrowd.simulation import simulate_demo
 from qrowd.uncertainty import (
     prediction_powered,
@@ -289,12 +288,12 @@ def test_scores_as_they_come_from_an_evaluation_are_understood_in_both_forms():
     runs, judgments, truth = simulate_demo()
     people = truth.judgments().select(topics=truth.judgments().topics[:8])
     one = judgments.select(assessors=["ann"])
-    scores = [score(runs, each, "AP", Conventions()) for each in (people, one)]
-    arrays = [panel_mean(evaluate(runs, each, "AP")) for each in (people, one)]
+    scores = [evaluate(runs, each, "AP") for each in (people, one)]
+    arrays = [evaluate(runs, each, "AP").to_xarray().mean("assessor") for each in (people, one)]
     plain, labelled = prediction_powered_means(*scores), prediction_powered_means(*arrays)
     assert plain.estimate == pytest.approx(labelled.estimate, abs=1e-12)
     assert plain.human_topics == labelled.human_topics == people.topics
-    two = score(runs, judgments, "AP", Conventions())
+    two = evaluate(runs, judgments, "AP")
     with pytest.raises(ArgumentError, match="one of each was expected"):
         prediction_powered_means(two, scores[1])
 
@@ -393,14 +392,14 @@ def test_a_corrected_score_is_what_the_formula_says(measure):
             assert found.by_topic[t, s] == pytest.approx(expected, abs=1e-12)
     assert found.se == pytest.approx(found.by_topic.std(axis=0, ddof=1) / np.sqrt(2))
     assert found.n_sampled == 4
-    own = evaluate(RUNS, MODEL, measure).mean("topic").values.ravel()
+    own = evaluate(RUNS, MODEL, measure).to_xarray().mean("topic").values.ravel()
     assert found.model_only == pytest.approx(own, abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", ["P@3", "DCG@4", "DCG(dcg='exp-log2')@3", "RBP(p=0.5)"])
 def test_over_all_samples_there_are_the_mean_is_what_people_would_have_found(measure):
     names, total, second, error = list(CHANCES), 0.0, 0.0, 0.0
-    truth = evaluate(RUNS, HUMAN, measure).mean("topic").values.ravel()
+    truth = evaluate(RUNS, HUMAN, measure).to_xarray().mean("topic").values.ravel()
     for drawn_ones in product((0, 1), repeat=len(names)):
         likely = np.prod([CHANCES[d] if one else 1 - CHANCES[d] for d, one in zip(names, drawn_ones, strict=True)])
         sample = {d for d, one in zip(names, drawn_ones, strict=True) if one}
@@ -417,7 +416,7 @@ def test_over_all_samples_there_are_the_mean_is_what_people_would_have_found(mea
 
 def test_everything_judged_is_the_evaluation_by_people_and_a_right_model_needs_no_correction():
     everything = prediction_powered_documents(RUNS, HUMAN, MODEL, "DCG@4", probability=1)
-    truth = evaluate(RUNS, HUMAN, "DCG@4").sel(measure="DCG@4", assessor="nist").values
+    truth = evaluate(RUNS, HUMAN, "DCG@4").to_xarray().sel(measure="DCG@4", assessor="nist").values
     assert everything.by_topic == pytest.approx(truth, abs=1e-12)
     assert everything.judging_se.tolist() == [0, 0]
     right = replace(HUMAN, assessors=("llm",))

@@ -6,7 +6,8 @@ from scipy import stats
 
 from qrowd.aggregation import dawid_skene
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.evaluation import Conventions, evaluate
+from qrowd.evaluation import evaluate
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_judgments, simulate_pool, simulate_runs
@@ -41,7 +42,7 @@ def test_probabilities_are_as_often_true_as_they_say(quality):
     said, true = [], []
     for seed in range(6):
         truth, runs, judgments = world(seed, quality=(quality, quality))
-        said.append(relevance_given_ranks(runs, judgments, n=300, rng=seed).probability)
+        said.append(relevance_given_ranks(runs, judgments, n_resamples=300, rng=seed).probability)
         true.append(truth.judgments().panel().values[:, 0])
     said, true = np.concatenate(said), np.concatenate(true)
     for low, high in ((0.0, 0.1), (0.1, 0.35), (0.35, 0.65), (0.65, 0.9), (0.9, 1.01)):
@@ -52,7 +53,7 @@ def test_probabilities_are_as_often_true_as_they_say(quality):
 
 def test_rates_of_assessors_and_the_weight_of_good_runs_are_found():
     _, runs, judgments = world(11, n_topics=40)
-    found = relevance_given_ranks(runs, judgments, n=200, rng=1)
+    found = relevance_given_ranks(runs, judgments, n_resamples=200, rng=1)
     np.testing.assert_allclose(found.sensitivity, ACCURACY, atol=0.06)
     np.testing.assert_allclose(found.specificity, ACCURACY, atol=0.06)
     assert found.weight[-1] > found.weight[0] + 0.1
@@ -62,7 +63,7 @@ def test_rates_of_assessors_and_the_weight_of_good_runs_are_found():
 
 def test_runs_that_rank_by_chance_change_nothing():
     _, runs, judgments = world(12, quality=(0.0, 0.0), n_topics=40)
-    found = relevance_given_ranks(runs, judgments, n=400, rng=1)
+    found = relevance_given_ranks(runs, judgments, n_resamples=400, rng=1)
     posterior = dawid_skene(judgments, per="all", rng=1)
     assert np.abs(found.weight).max() < 0.15
     assert np.abs(found.probability - posterior.posterior[:, 1]).mean() < 0.05
@@ -99,18 +100,18 @@ def test_truncated_normal_numbers_have_their_mean_and_side():
 
 def test_what_all_of_many_good_assessors_say_is_drawn():
     truth, runs, judgments = world(13, accuracy=(0.99,) * 7)
-    found = relevance_given_ranks(runs, judgments, n=100, rng=1)
+    found = relevance_given_ranks(runs, judgments, n_resamples=100, rng=1)
     true = truth.judgments().panel().values[:, 0]
     assert np.abs(found.probability - true).mean() < 0.005
 
 
 def test_draws_are_scored_as_they_are_and_the_result_says_what_they_are():
     _, runs, judgments = world(14)
-    drawn = relevance_given_ranks(runs, judgments, n=20, rng=5)
-    found = under_label_uncertainty(runs, drawn, ["AP", "nDCG@10"], n=7, block=6)
-    exact = evaluate(runs, drawn.panel(), ["AP", "nDCG@10"]).mean("topic").values
+    drawn = relevance_given_ranks(runs, judgments, n_resamples=20, rng=5)
+    found = under_label_uncertainty(runs, drawn, ["AP", "nDCG@10"], n_resamples=7, block=6)
+    exact = evaluate(runs, drawn.panel(), ["AP", "nDCG@10"]).to_xarray().mean("topic").values
     np.testing.assert_allclose(found.samples, exact, rtol=1e-12)
-    assert (found.labels, found.n, found.seed) == ("relevance given labels and ranks", 20, 5)
+    assert (found.labels, found.n_resamples, found.seed) == ("relevance given labels and ranks", 20, 5)
 
 
 def test_graded_and_partial_judgments_count_from_where_each_scale_says_relevant():
@@ -125,32 +126,36 @@ def test_graded_and_partial_judgments_count_from_where_each_scale_says_relevant(
     ]
     partial = Judgments.from_rows(rows, scales={"a4": "0-3", "*": "binary"})
     yes_no = Judgments.from_rows([(t, d, a, min(v, 1)) for t, d, a, v in rows], scales={"*": "binary"})
-    one, other = (relevance_given_ranks(runs, given, n=30, rng=1).relevant for given in (partial, yes_no))
+    one, other = (relevance_given_ranks(runs, given, n_resamples=30, rng=1).relevant for given in (partial, yes_no))
     np.testing.assert_array_equal(one, other)
 
 
 def test_one_seed_one_result():
     _, runs, judgments = world(16, n_topics=4)
-    one, two, other = (relevance_given_ranks(runs, judgments, n=10, rng=rng) for rng in (1, 1, 2))
+    one, two, other = (relevance_given_ranks(runs, judgments, n_resamples=10, rng=rng) for rng in (1, 1, 2))
     np.testing.assert_array_equal(one.relevant, two.relevant)
     assert not np.array_equal(one.relevant, other.relevant)
-    again = relevance_given_ranks(runs, judgments, n=10)
-    np.testing.assert_array_equal(relevance_given_ranks(runs, judgments, n=10, rng=again.seed).relevant, again.relevant)
+    again = relevance_given_ranks(runs, judgments, n_resamples=10)
+    np.testing.assert_array_equal(
+        relevance_given_ranks(runs, judgments, n_resamples=10, rng=again.seed).relevant, again.relevant
+    )
 
 
 def test_what_cannot_be_drawn_is_refused():
     _, runs, judgments = world(17, n_topics=3)
-    with pytest.raises(ArgumentError, match="n=0"):
-        relevance_given_ranks(runs, judgments, n=0)
+    with pytest.raises(ArgumentError, match="n_resamples=0"):
+        relevance_given_ranks(runs, judgments, n_resamples=0)
     with pytest.raises(ScaleError, match="a0: the scale does not say what is relevant"):
         relevance_given_ranks(runs, judgments.recode({0: 1, 1: 7}).with_scales({"*": "magnitude"}))
     with pytest.raises(NoOverlapError, match="share no topic"):
         relevance_given_ranks(Runs.from_dict({"a": {"z": {"d": 1.0}}}), judgments)
     with pytest.raises(ArgumentError, match="no document was judged"):
         relevance_given_ranks(runs, judgments.recode({0: -1, 1: -1}))
-    drawn = relevance_given_ranks(runs, judgments, n=3, rng=1)
+    drawn = relevance_given_ranks(runs, judgments, n_resamples=3, rng=1)
     unit = Conventions(grades="unit")
-    assert under_label_uncertainty(runs, drawn, "AP", conventions=unit).n == 3  # yes and no are fractions as they are
+    assert (
+        under_label_uncertainty(runs, drawn, "AP", conventions=unit).n_resamples == 3
+    )  # yes and no are fractions as they are
 
 
 def test_assessors_who_err_alike_are_found_and_then_no_interval_of_the_true_score_is_offered():
@@ -158,7 +163,7 @@ def test_assessors_who_err_alike_are_found_and_then_no_interval_of_the_true_scor
     for name, behaviour in (("alike", Lenient(noise=0.7)), ("independent", Confused.of_accuracy(0.8))):
         truth, runs, _ = world(18)
         judgments = simulate_judgments(truth, {f"a{i}": behaviour for i in range(5)}, rng=1)
-        found = relevance_given_ranks(runs, judgments, n=100, rng=1)
+        found = relevance_given_ranks(runs, judgments, n_resamples=100, rng=1)
         told[name] = found.p_independent, under_label_uncertainty(runs, found, "AP").labels
     assert told["alike"][0] < 0.05 < told["independent"][0]
     assert "no interval of the true score: assessors err alike (p 0.0" in told["alike"][1]
@@ -167,6 +172,6 @@ def test_assessors_who_err_alike_are_found_and_then_no_interval_of_the_true_scor
 
 def test_one_assessor_cannot_be_checked():
     _, runs, judgments = world(19, accuracy=(0.9,), n_topics=4)
-    found = relevance_given_ranks(runs, judgments, n=10, rng=1)
+    found = relevance_given_ranks(runs, judgments, n_resamples=10, rng=1)
     assert np.isnan(found.p_independent)
     assert found.independent

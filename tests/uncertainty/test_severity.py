@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from qrowd.errors import ArgumentError
-from qrowd.evaluation import Conventions, evaluate
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_judgments, simulate_pool, simulate_runs
@@ -30,8 +31,8 @@ def people(n):
 
 def test_judges_who_all_say_the_same_score_as_expected():
     _, runs, judgments = world(1, **{f"person{i}": Lenient() for i in range(4)}, model=Lenient())
-    scores = evaluate(runs, judgments, "nDCG@10").squeeze("measure")
-    found = expected_scores(runs, judgments, "nDCG@10", "model", n=2, rng=1)
+    scores = evaluate(runs, judgments, "nDCG@10").to_xarray().squeeze("measure")
+    found = expected_scores(runs, judgments, "nDCG@10", "model", n_resamples=2, rng=1)
     order = [list(scores.assessor.values).index(name) for name in found.names["assessor"]]
     np.testing.assert_allclose(found.values, scores.transpose("assessor", "topic", "system").values[order], atol=1e-12)
 
@@ -76,7 +77,7 @@ def test_what_somebody_did_not_judge_stays_unjudged_when_shuffled():
             judgments.select(assessors="person1", topics=lambda topic: topic != first),
         ]
     )
-    found = expected_scores(runs, partly, "AP", "model", n=2, rng=1)
+    found = expected_scores(runs, partly, "AP", "model", n_resamples=2, rng=1)
     row = found.names["assessor"].index("person1")
     assert np.isnan(found.values[row, found.names["topic"].index(first)]).all()
     assert np.isnan(found.values[row]).sum() == len(NAMES)
@@ -87,10 +88,10 @@ def test_a_lenient_or_severe_judge_of_better_systems_favours_nobody_once_severit
     models = {"lenient": Lenient(0.8, 0.5), "severe": Lenient(-0.8, 0.5)}
     for seed in range(10):
         _, runs, judgments = world(seed, n_topics=40, n_documents=60, **people(5), **models)
-        scores = evaluate(runs, judgments, "P(rel=1)@10")
+        scores = evaluate(runs, judgments, "P(rel=1)@10").to_xarray()
         for model in models:
             humans = [f"person{i}" for i in range(5)]
-            expected = expected_scores(runs, judgments, "P(rel=1)@10", model, humans, n=6, rng=seed)
+            expected = expected_scores(runs, judgments, "P(rel=1)@10", model, humans, n_resamples=6, rng=seed)
             found = assessor_bias(scores, GROUP, humans, model, expected=expected)
             plain.append(assessor_bias(scores, GROUP, humans, model).value[0])
             adjusted.append(found.value[0])
@@ -104,7 +105,7 @@ def test_a_model_drawn_to_what_a_group_retrieves_still_favours_it():
     truth, _, judgments = world(5, n_topics=40, n_documents=60, **people(5), model=Lenient(0.8, 0.5, appeal=0.8))
     drawn = [0.8] * 4 + [0.0] * 6
     runs = simulate_runs(truth, 10, quality=[0.9] * 10, appeal=drawn, names=NAMES, rng=6)
-    scores = evaluate(runs, judgments, "nDCG@10")
+    scores = evaluate(runs, judgments, "nDCG@10").to_xarray()
     expected = expected_scores(runs, judgments, "nDCG@10", "model", rng=1)
     found = assessor_bias(scores, GROUP, None, "model", expected=expected)
     assert found.low[0] > 0.02
@@ -112,7 +113,9 @@ def test_a_model_drawn_to_what_a_group_retrieves_still_favours_it():
 
 def test_one_seed_one_result_whatever_the_other_judges_are_called():
     _, runs, judgments = world(6, n_topics=8, **people(3), model=Lenient(0, 0.5))
-    one, two, other = (expected_scores(runs, judgments, "AP", "model", n=2, rng=rng).values for rng in (1, 1, 2))
+    one, two, other = (
+        expected_scores(runs, judgments, "AP", "model", n_resamples=2, rng=rng).values for rng in (1, 1, 2)
+    )
     np.testing.assert_array_equal(one, two)
     assert not np.array_equal(one, other)
 
@@ -121,7 +124,7 @@ def test_values_are_divided_by_the_scale_where_the_conventions_say_so():
     rows = [("q", f"d{i}", who, said) for i in range(12) for who, said in (("ann", i % 2), ("bob", i % 2), ("llm", 2))]
     judgments = Judgments.from_rows(rows, scales={"*": "0-4"})
     runs = Runs.from_dict({"a": {"q": {f"d{i}": 12.0 - i for i in range(12)}}})
-    scores = evaluate(runs, judgments, "DCG@10", grades="unit").squeeze("measure")
+    scores = evaluate(runs, judgments, "DCG@10", conventions=Conventions(grades="unit")).to_xarray().squeeze("measure")
     found = expected_scores(runs, judgments, "DCG@10", "llm", conventions=Conventions(grades="unit"), rng=1)
     np.testing.assert_allclose(found.values[2], scores.sel(assessor="llm").values)
 
@@ -132,7 +135,7 @@ def test_who_has_no_judgments_and_a_lonely_model_are_refused():
         expected_scores(runs, judgments, "AP", "lm")
     with pytest.raises(ArgumentError, match="nobody but the model"):
         expected_scores(runs, judgments, "AP", "llm", "llm")
-    with pytest.raises(ArgumentError, match="n=0"):
-        expected_scores(runs, judgments, "AP", "llm", n=0)
-    alone = expected_scores(runs, judgments, "AP", "llm", n=2, rng=1)  # one person: everything is shuffled
+    with pytest.raises(ArgumentError, match="n_resamples=0"):
+        expected_scores(runs, judgments, "AP", "llm", n_resamples=0)
+    alone = expected_scores(runs, judgments, "AP", "llm", n_resamples=2, rng=1)  # one person: everything is shuffled
     assert alone.names["assessor"] == ("ann", "llm")

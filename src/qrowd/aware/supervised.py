@@ -1,13 +1,14 @@
 """Accuracies from a gold assessor who judged some of the topics, instead of from random assessors.
 
 The AWARE paper's future work, as in Ferrante, Ferro, Piazzon (2020), s-AWARE: Supervised Measure-Based Methods for
-Crowd-Assessors Combination. CLEF, LNCS 12260: an assessor whose scores are close to the gold's is to be trusted.
+Crowd-Assessors Combination. CLEF, LNCS 12260: the more similar an assessor's scores are to the gold assessor's, the
+higher the assessor's weight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -16,16 +17,69 @@ from numpy.typing import NDArray
 
 from qrowd.aware.averages import averaged
 from qrowd.aware.estimators import GAPS, estimator
-from qrowd.aware.gaps import Across, Gaps, Polarity
-from qrowd.aware.similarity import Comparison, Reference
+from qrowd.aware.random_assessors import CONVENTIONS, LEVELS, similarity_to_random
+from qrowd.aware.similarity import Across, ApcReference, Polarity, Similarities, SimilarityOptions
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
+from qrowd.model.labels import closest
+from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 
 Floats = NDArray[np.float64]
 
 
-def gold_gaps(
+def assessor_similarities(
+    runs: Runs,
+    judgments: Judgments,
+    measures: object | Sequence[object],
+    *,
+    gold: str | Judgments | None = None,
+    n_resamples: int = 1000,
+    levels: Mapping[str, float] = LEVELS,
+    conventions: Conventions = CONVENTIONS,
+    rng: Rng = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Similarities:
+    """Compare every assessor with random assessors, or with a gold assessor where one is given, as `qrowd aware` does.
+
+    A topic in which an assessor found nothing relevant is left out for this assessor, whatever `conventions.empty` is.
+
+    gold : an assessor of the judgments, who is then not weighted, or the judgments of one gold assessor.
+    n_resamples, levels, rng, threads, progress : of `similarity_to_random`; without effect where a gold is given.
+
+    Raises
+    ------
+    ArgumentError
+        A gold that is no assessor of the judgments, and as of `similarity_to_random` and `similarity_to_gold`.
+    """
+    conventions = replace(conventions, empty="nan")
+    if gold is None:
+        return similarity_to_random(
+            runs,
+            judgments,
+            measures,
+            n_resamples=n_resamples,
+            levels=levels,
+            conventions=conventions,
+            rng=rng,
+            threads=threads,
+            progress=progress,
+        )
+    if isinstance(gold, str):
+        if gold not in judgments.assessors:
+            raise ArgumentError(f"gold={gold!r}: {closest(gold, judgments.assessors, 'assessor')}")
+        gold, judgments = judgments.select(assessors=gold), judgments.select(assessors=lambda name: name != gold)
+    scores, true = (
+        evaluate(runs, part, measures, conventions=conventions, threads=threads) for part in (judgments, gold)
+    )
+    return similarity_to_gold(scores, true)
+
+
+def similarity_to_gold(
     scores: Scores,
     gold: Scores,
     *,
@@ -33,23 +87,23 @@ def gold_gaps(
     bandwidth: float = 0.015,
     points: int = 100,
     beta: float = 1.0,
-    reference: Reference = "other",
-) -> Gaps:
+    apc_reference: ApcReference = "other",
+) -> Similarities:
     """Compare every assessor's scores with a gold assessor's, by every gap.
 
-    scores, gold : of the same systems by the same measures; gold has one assessor. Both from `qrowd.evaluation.score`
-        or `Scores.from_xarray`.
-    topics : where the gold may be looked at; by default all topics where it has a score.
-    reference : of AP correlation, "other" (the gold; the assessor's list is walked) or "assessor".
+    scores, gold : of the same systems by the same measures; gold has one assessor.
+    topics : topics on which the gold's scores are used; default: all on which the gold has a score.
+    bandwidth, points, beta : as of `similarity_to_random`.
+    apc_reference : whose ranking is the reference of AP correlation: the "other"'s (the gold's; the assessor's ranking
+        is walked) or the "assessor"'s.
 
-    The similarity is that of random gaps, but it counts for an assessor, and a correlation below 0 is no similarity. A
-    topic that the gold may not be looked at has no similarity of its own; a "tpc" estimator takes the assessor's over
-    all topics there.
+    Similarities are defined as in `similarity_to_random`, but here they raise an assessor's accuracy, and a correlation
+    below 0 is similarity 0. On a topic without the gold's scores a "tpc" estimator uses that over all topics.
 
     Raises
     ------
     ArgumentError
-        Other systems or measures, a gold of several assessors, a topic that the gold has not.
+        Other systems or measures, a gold of several assessors, or a topic that the gold does not have.
     NoOverlapError
         An assessor shares no topic with the gold.
     """
@@ -58,36 +112,38 @@ def gold_gaps(
     if gold.systems != scores.systems or gold.measures != scores.measures:
         raise ArgumentError("gold: the same systems and measures as those of the scores were expected")
     if len(scores.systems) < 2:
-        raise ArgumentError("scores: AWARE compares how assessors score systems, and there is only one")
+        raise ArgumentError("scores: AWARE compares how assessors score systems; give two systems or more")
     place = {topic: t for t, topic in enumerate(gold.topics)}
-    if topics is not None and (lost := [topic for topic in topics if topic not in place]):
-        raise ArgumentError(f"topics: the gold has no topic {lost[0]}; take topics that it judged")
+    if topics is not None and (missing := [topic for topic in topics if topic not in place]):
+        raise ArgumentError(f"topics: the gold has no topic {missing[0]}; name topics that it judged")
     allowed = place if topics is None else set(topics)
     column = [place[topic] if topic in place and topic in allowed else -1 for topic in scores.topics]
     truth = np.where(np.array(column)[None, :, None] >= 0, gold.values[:, 0, column], np.nan)
-    compared = Comparison.of(scores, bandwidth, points, beta, reference, signed=True)
+    options = SimilarityOptions(bandwidth, points, beta, apc_reference, signed=True).checked(scores)
     n_measures, n_assessors, n_topics, _ = scores.values.shape
     single = np.full((len(GAPS), n_measures, 1, n_assessors), np.nan)
     by_topic = np.full((*single.shape, n_topics), np.nan)
     for m in range(n_measures):
         for a in range(n_assessors):
-            mine = scores.values[m, a]
-            shared = np.flatnonzero(~np.isnan(mine).any(axis=1) & ~np.isnan(truth[m]).any(axis=1))
+            own = scores.values[m, a]
+            shared = np.flatnonzero(~np.isnan(own).any(axis=1) & ~np.isnan(truth[m]).any(axis=1))
             if not shared.size:
                 continue
-            alike, parts = zip(
-                *(compared.on_topic(mine[None, t], np.ascontiguousarray(truth[m, t][:, None])) for t in shared),
+            similarity, parts = zip(
+                *(options.on_topic(own[None, t], np.ascontiguousarray(truth[m, t][:, None])) for t in shared),
                 strict=True,
             )
-            by_topic[:, m, 0, a, shared] = np.array(alike)[:, :, 0, 0].T
+            by_topic[:, m, 0, a, shared] = np.array(similarity)[:, :, 0, 0].T
             mean = np.ascontiguousarray(truth[m, shared].mean(axis=0)[:, None])
-            single[:, m, 0, a] = compared.overall(mine[None, shared], mean, reduce(add, parts))[:, 0, 0]
+            single[:, m, 0, a] = options.overall(own[None, shared], mean, reduce(add, parts))[:, 0, 0]
     known = scores.known
-    lost = [name for a, name in enumerate(scores.assessors) if known[:, a].any() and np.isnan(single[0, :, 0, a]).any()]
-    if lost:
+    unmatched = known.any(axis=(0, 2)) & np.isnan(single[0, :, 0]).any(axis=0)
+    if unmatched.any():
+        others = int(unmatched.sum()) - 1
         raise NoOverlapError(
-            f"assessor {lost[0]} shares no topic with the gold{' among topics=' if topics is not None else ''}"
-            f"{', nor do ' + str(len(lost) - 1) + ' others' if len(lost) > 1 else ''}; let the gold judge one of theirs"
+            f"assessor {scores.assessors[int(unmatched.argmax())]} shares no topic with the gold"
+            f"{' among topics=' if topics is not None else ''}{f', nor do {others} others' if others else ''}; let the "
+            "gold judge one of their topics"
         )
     by_topic = np.where(np.isnan(by_topic), single[..., None], by_topic)
     by_topic[np.broadcast_to(~known[None, :, None], by_topic.shape)] = np.nan
@@ -97,19 +153,19 @@ def gold_gaps(
         "bandwidth": bandwidth,
         "points": points,
         "beta": beta,
-        "reference": reference,
+        "apc_reference": apc_reference,
     }
-    return Gaps(scores, "gold", {"gold": 1.0}, single, by_topic, attributes)
+    return Similarities(scores, "gold", {"gold": 1.0}, single, by_topic, attributes)
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """AWARE on topics that had no part in the estimate.
+    """AWARE on topics that were not used to estimate the accuracies.
 
-    scores : of one assessor, who bears the estimator's name.
-    accuracy : (measures, assessors, topics), of each topic as its fold's other topics have it.
-    folds : (topics,) which fold each topic was in.
-    seed : give it as `rng` to see the same folds again.
+    scores : of one assessor, who has the estimator's name.
+    accuracy : (measures, assessors, topics), each topic's estimated on the topics of the other folds.
+    folds : (topics,) the fold of each topic.
+    seed : as `rng` it gives the same folds again.
     """
 
     scores: Scores
@@ -120,7 +176,7 @@ class LeftOut:
 
 def leave_topics_out(
     scores: Scores,
-    estimate: Callable[[tuple[str, ...]], Gaps],
+    estimate: Callable[[tuple[str, ...]], Similarities],
     name: str,
     *,
     folds: int = 5,
@@ -128,18 +184,19 @@ def leave_topics_out(
     across: Across = "own",
     rng: Rng = None,
 ) -> LeftOut:
-    """Estimate accuracies on some topics and use them on the others, so that no topic is judged by what it gave.
+    """Estimate accuracies on some topics and use them on the others: cross-validation.
 
-    scores : what to average, cells without a score nan.
-    estimate : from the topics to learn from to gaps, as
-        `lambda topics: random_gaps(runs, judgments.select(topics=topics), "AP")` or
-        `lambda topics: gold_gaps(scores, gold, topics=topics)`.
-    name : an estimator of one accuracy for all topics (sgl_...).
-    folds : parts into which chance (`rng`) divides the topics; as many as topics leaves out one at a time.
+    scores : what to average; nan in cells without a score.
+    estimate : a function from topics to the similarities on them, such as
+        `lambda topics: similarity_to_random(runs, judgments.select(topics=topics), "AP")` or
+        `lambda topics: similarity_to_gold(scores, gold, topics=topics)`.
+    name : of an estimator with one accuracy for all topics (sgl_...).
+    folds : number of parts into which the topics are divided at random; the number of topics leaves out one at a time.
+    polarity, across : as of `Similarities.accuracy`.
     """
-    wanted = estimator(name)
-    if wanted is not None and wanted.granularity != "sgl":
-        raise ArgumentError(f"{name}: a topic that was left out has no accuracy of its own; take sgl_{name[4:]}")
+    how = estimator(name)
+    if how is not None and how.granularity != "sgl":
+        raise ArgumentError(f"{name}: a topic that was left out has no accuracy of its own; use sgl_{name[4:]}")
     if not 2 <= folds <= len(scores.topics):
         raise ArgumentError(f"folds={folds}: from 2 to the number of topics ({len(scores.topics)})")
     seed = seed_of(rng)
@@ -148,18 +205,18 @@ def leave_topics_out(
     fold[by_label[np.random.default_rng(seed).permutation(fold.size)]] = np.arange(fold.size) % folds
     accuracy = np.full(scores.values.shape[:3], np.nan)
     for f, others in enumerate(_others(scores.topics, fold, folds)):
-        gaps = estimate(others)
-        if gaps.scores.measures != scores.measures:
+        similarities = estimate(others)
+        if similarities.scores.measures != scores.measures:
             raise ArgumentError(
-                f"estimate: gaps by {', '.join(gaps.scores.measures)}, and scores by {', '.join(scores.measures)}; "
-                "take the same measures in the same order"
+                f"estimate: similarities by {', '.join(similarities.scores.measures)}, and scores by "
+                f"{', '.join(scores.measures)}; use the same measures in the same order"
             )
-        learnt = np.full(accuracy.shape[:2], np.nan)
-        found = gaps.accuracy(name, polarity, across)
-        once = np.where(np.isnan(found), -np.inf, found).max(axis=2)  # the same for all topics
-        rows = [scores.assessors.index(a) for a in gaps.scores.assessors]
-        learnt[:, rows] = np.where(np.isinf(once), np.nan, once)
-        accuracy[:, :, fold == f] = learnt[..., None]
+        by_topic = similarities.accuracy(name, polarity=polarity, across=across)
+        by_assessor = np.where(np.isnan(by_topic), -np.inf, by_topic).max(axis=2)  # the same for all topics
+        rows = [scores.assessors.index(a) for a in similarities.scores.assessors]
+        of_fold = np.full(accuracy.shape[:2], np.nan)
+        of_fold[:, rows] = np.where(np.isinf(by_assessor), np.nan, by_assessor)
+        accuracy[:, :, fold == f] = of_fold[..., None]
     accuracy[~scores.known] = np.nan
     about = {"folds": folds, "seed": seed, "polarity": polarity, "across": across}
     return LeftOut(averaged(scores, accuracy, name, about), accuracy, fold, seed)

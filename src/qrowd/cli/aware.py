@@ -66,11 +66,11 @@ def aware(
 ) -> None:
     """Which system is better, if assessors who judge like chance count for less (AWARE)?"""
     from qrowd import files
-    from qrowd.aware import LEVELS, gold_gaps, random_gaps
+    from qrowd.aware import LEVELS, assessor_similarities
     from qrowd.aware import estimator as known_estimator
     from qrowd.cli.show import progress
-    from qrowd.evaluation import Conventions, score
     from qrowd.evaluation import measure as parse
+    from qrowd.model.conventions import Conventions
     from qrowd.reports.aware import aware_document
 
     conventions = Conventions(ties, score_dtype, unjudged, missing, "nan", min_coverage, repeats, grades)  # type: ignore[arg-type]
@@ -79,21 +79,17 @@ def aware(
     wanted = [parse(text) for text in measure or ("nDCG@10", "AP")]
     given = read_judgments(judgments, assessor, recode, scale, slots=slots)
     loaded = files.read_runs(runs)
-    if gold is not None:
-        true = read_judgments([gold], assessor, recode, scale)
-        scores = score(loaded, given, wanted, conventions)
-        gaps = gold_gaps(scores, score(loaded, true, wanted, conventions))
-    else:
-        levels = LEVELS if not level else {f"{p:g}": p for p in level}
-        with progress("comparing with random assessors") as advance:
-            gaps = random_gaps(
-                loaded,
-                given,
-                wanted,
-                n=replicates,
-                levels=levels,
-                conventions=conventions,
-                rng=seed,
-                progress=advance,
-            )
-    deliver(aware_document(gaps, given, estimator, polarity, across, repeats=repeats), output)  # type: ignore[arg-type]
+    levels = LEVELS if not level else {f"{p:g}": p for p in level}
+    with progress("comparing with random assessors") as advance:
+        similarities = assessor_similarities(
+            loaded,
+            given,
+            wanted,
+            gold=None if gold is None else read_judgments([gold], assessor, recode, scale),
+            n_resamples=replicates,
+            levels=levels,
+            conventions=conventions,
+            rng=seed,
+            progress=advance,
+        )
+    deliver(aware_document(similarities, given, estimator, polarity, across, repeats=repeats), output)  # type: ignore[arg-type]

@@ -85,8 +85,9 @@ def compare(
     from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.errors import ArgumentError
-    from qrowd.evaluation import Conventions, score
+    from qrowd.evaluation import evaluate
     from qrowd.evaluation import measure as parse
+    from qrowd.model.conventions import Conventions
     from qrowd.reports.comparison import Choices, compare_systems, comparison_document
 
     # What can be wrong without reading a file is said before any file is read.
@@ -98,6 +99,6 @@ def compare(
     check_output(output)
     given = read_judgments(judgments, assessor, recode, scale, slots=slots, campaign=campaign, database=database)
     with progress("scoring") as advance:
-        scores = score(files.read_runs(runs), given, wanted, conventions, progress=advance)
+        scores = evaluate(files.read_runs(runs), given, wanted, conventions=conventions, progress=advance)
     pair = (systems[0], systems[1]) if systems else None
     deliver(comparison_document(compare_systems(scores, reference=reference, pair=pair, choices=choices)), output)

@@ -13,13 +13,13 @@ language model that gives fractions. Twelve systems were run. Who is best, and d
 def demo() -> None:
     """Which system is better, and do the assessors agree? On an embedded panel."""
     from qrowd.cli.show import show
-    from qrowd.evaluation import Conventions, score
+    from qrowd.evaluation import evaluate
     from qrowd.reports.evaluation import evaluation_document
     from qrowd.reports.summary import summarise
     from qrowd.simulation import simulate_demo
 
     typer.echo(STORY)
     runs, judgments, _ = simulate_demo()
-    scores = score(runs, judgments, ["nDCG@10", "AP"], Conventions())
+    scores = evaluate(runs, judgments, ["nDCG@10", "AP"])
     show(evaluation_document(scores, summarise(scores, baseline="bm25")))
     typer.echo("\nThe panel as files, to try the other commands on: qrowd simulate DIR")

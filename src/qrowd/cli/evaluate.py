@@ -69,9 +69,10 @@ def evaluate(
     """Which system is better, and do the assessors agree on that?"""
     from qrowd import files
     from qrowd.cli.show import console, progress, show_table
-    from qrowd.evaluation import DEFAULT_MEASURES, Conventions, score
+    from qrowd.evaluation import DEFAULT_MEASURES, evaluate
     from qrowd.evaluation import measure as parse
     from qrowd.measures import residual_of
+    from qrowd.model.conventions import Conventions
     from qrowd.reports.evaluation import evaluation_document, topic_table
     from qrowd.reports.summary import summarise
 
@@ -98,7 +99,7 @@ def evaluate(
                 combine_scales=combine_scales,  # type: ignore[arg-type]
             )
         else:
-            scores = score(loaded, given, [*wanted, *residuals], conventions, progress=advance)
+            scores = evaluate(loaded, given, [*wanted, *residuals], conventions=conventions, progress=advance)
     summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), seed=seed)
     asked = scores.sel(measure=[str(each) for each in wanted])
     deliver(evaluation_document(asked, summary), output)

@@ -77,8 +77,9 @@ def plan(
     from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.errors import ArgumentError
-    from qrowd.evaluation import Conventions, score
+    from qrowd.evaluation import evaluate
     from qrowd.evaluation import measure as parse
+    from qrowd.model.conventions import Conventions
     from qrowd.reports.planning import Costs, plan_document, plan_judging, pool_size
 
     # What can be wrong without reading a file is said before any file is read.
@@ -95,7 +96,7 @@ def plan(
     if slots is not None:
         given = given.slots(slots)
     with progress("scoring") as advance:
-        scores = score(files.read_runs(runs), given, [wanted], conventions, progress=advance)
+        scores = evaluate(files.read_runs(runs), given, [wanted], conventions=conventions, progress=advance)
     found = plan_judging(
         scores,
         design=design,  # type: ignore[arg-type]

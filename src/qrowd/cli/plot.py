@@ -92,9 +92,9 @@ def plot(
     from qrowd.cli.show import progress
     from qrowd.cli.study import recomputed_papers
     from qrowd.errors import ArgumentError
-    from qrowd.evaluation import Conventions
     from qrowd.evaluation import measure as parse
     from qrowd.methods import approach, score_by
+    from qrowd.model.conventions import Conventions
     from qrowd.model.one_scale import on_one_scale
     from qrowd.reports.plots.registry import PLOTS, Options, plot_named
     from qrowd.reports.scales import scale_line

@@ -93,8 +93,9 @@ def evaluate(
     """Which system puts the preferred documents above the others, and do the assessors agree on that?"""
     from qrowd import files
     from qrowd.cli.show import console, progress, show_table
-    from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES, Conventions, score
+    from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES, evaluate
     from qrowd.evaluation import measure as parse
+    from qrowd.model.conventions import Conventions
     from qrowd.reports.evaluation import evaluation_document, topic_table
     from qrowd.reports.summary import summarise
 
@@ -104,7 +105,7 @@ def evaluate(
     given = read(preferences, form, assessor, campaign, database)
     loaded = files.read_runs(runs)
     with progress("scoring") as advance:
-        scores = score(loaded, given, wanted, conventions, progress=advance)
+        scores = evaluate(loaded, given, wanted, conventions=conventions, progress=advance)
     deliver(evaluation_document(scores, summarise(scores, baseline=baseline)), output)
     if per_topic:
         out = console()
@@ -134,7 +135,7 @@ def agree(
     check_output(output)
     given = read(preferences, form, assessor, campaign, database)
     grades = None if judgments is None else files.read_judgments(judgments)
-    deliver(preference_document(given, grades, definite=definite, chains=chains), output)
+    deliver(preference_document(given, grades, separate_strong=definite, chains=chains), output)
 
 
 @prefer.command()
@@ -146,7 +147,7 @@ def strength(
     position: Annotated[
         bool, typer.Option("--position", help="Estimate how far each favours the document shown first.")
     ] = False,
-    ridge: Annotated[float, typer.Option(help="What is subtracted: ridge * sum of squared strengths.")] = 0.1,
+    ridge: Annotated[float, typer.Option(help="What is subtracted: ridge * sum of squared log-worths.")] = 0.1,
     ties: Annotated[str, typer.Option(help="half | davidson")] = "half",
     definite: Annotated[float, typer.Option(help="What a definite preference weighs.")] = 1.0,
     bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for intervals; 0 for none.")] = 200,
@@ -162,7 +163,7 @@ def strength(
     from warnings import catch_warnings
 
     from qrowd.preferences import bradley_terry
-    from qrowd.reports.preferences import strength_document
+    from qrowd.reports.preferences import worth_document
 
     check_output(output)
     given = read(preferences, form, assessor, campaign, database)
@@ -170,15 +171,15 @@ def strength(
         found = bradley_terry(
             given,
             ridge=ridge,
-            reliability=reliability,
+            assessor_weights=reliability,
             ties=ties,  # type: ignore[arg-type]
-            definite=definite,
+            strong=definite,
             position=position,
-            bootstrap=bootstrap,
-            over=over,  # type: ignore[arg-type]
+            n_resamples=bootstrap,
+            resample=over,  # type: ignore[arg-type]
             rng=seed,
         )
-    deliver(strength_document(found), output)
+    deliver(worth_document(found), output)
 
 
 @prefer.command()

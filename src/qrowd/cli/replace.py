@@ -22,7 +22,7 @@ from qrowd.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from qrowd.evaluation import Conventions
+    from qrowd.model.conventions import Conventions
     from qrowd.model.judgments import Judgments
     from qrowd.model.measure import Measure
     from qrowd.model.scores import Scores
@@ -74,8 +74,8 @@ def replace(
     repeats: ConventionRepeats = "first",
 ) -> None:
     """May this model stand in for our assessors, does it reach their ceiling, and whom does it favour?"""
-    from qrowd.evaluation import Conventions
     from qrowd.evaluation import measure as parse
+    from qrowd.model.conventions import Conventions
     from qrowd.reports.replacement import replacement_document, replacement_test
     from qrowd.uncertainty.ceiling import human_ceiling
 
@@ -118,12 +118,12 @@ def _favour(
 ) -> tuple[AssessorBias, Scores]:
     """Whom the model favours, and the scores it was taken from."""
     from qrowd import files
-    from qrowd.evaluation import score
+    from qrowd.evaluation import evaluate
     from qrowd.uncertainty.assessor_bias import assessor_bias
     from qrowd.uncertainty.severity import expected_scores
 
     retrieved = files.read_runs(runs)
-    scores = score(retrieved, judgments, [measure], conventions)
+    scores = evaluate(retrieved, judgments, [measure], conventions=conventions)
     expected = expected_scores(retrieved, judgments, measure, model, conventions=conventions, rng=SHUFFLING)
     return assessor_bias(scores, groups, None, model, expected=expected), scores
 

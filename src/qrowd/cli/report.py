@@ -81,9 +81,9 @@ def report(
     from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.errors import ArgumentError
-    from qrowd.evaluation import Conventions
     from qrowd.evaluation import measure as parse
     from qrowd.methods import score_by
+    from qrowd.model.conventions import Conventions
     from qrowd.reports.comparison import Choices
     from qrowd.reports.document import RENDERERS
     from qrowd.reports.report import Provenance, input_files, report_document, report_summary

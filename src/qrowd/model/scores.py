@@ -366,8 +366,3 @@ def interpolated(table: Floats) -> Floats:
     count = known.sum(axis=1, keepdims=True) + known.sum(axis=0, keepdims=True)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     return np.asarray(np.where(known, table, mean))
-
-
-def panel_mean(scores: xarray.DataArray) -> xarray.DataArray:
-    """Mean over the assessors that have a score, topic by topic: (..., topic, system)."""
-    return scores.mean("assessor", skipna=True)

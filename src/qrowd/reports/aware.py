@@ -45,7 +45,7 @@ def aware_document(
 
     judgments : what the similarities were computed from; read for signs that an assessor does not deserve the weight.
     """
-    accuracy = similarities.accuracy(name, polarity, across)
+    accuracy = similarities.accuracy(name, polarity=polarity, across=across)
     weighted = averaged(similarities.scores, accuracy, name, {})
     uniform = similarities.average(UNIFORM)
     both = [
@@ -55,7 +55,7 @@ def aware_document(
     tables = [
         _systems(similarities.scores, m, *three) for m, three in zip(similarities.scores.measures, both, strict=True)
     ]
-    weights = assessor_weights(similarities, name, polarity, across)
+    weights = assessor_weights(similarities, name, polarity=polarity, across=across)
     tables.append(_assessors(weights))
     doubtful = (
         [] if similarities.toward == "gold" else weight_notes(weights, reasons_to_doubt(judgments, repeats=repeats))
@@ -170,8 +170,8 @@ def _notes(
     else:
         levels = ", ".join(f"{level} {p:g}" for level, p in similarities.levels.items())
         found.append(
-            f"estimator: {weights.estimator}; polarity: {polarity}; random assessors: {about['n']:,} of each level "
-            f"({levels}); seed: {about['seed']}"
+            f"estimator: {weights.estimator}; polarity: {polarity}; random assessors: {about['n_resamples']:,} of each "
+            f"level ({levels}); seed: {about['seed']}"
         )
     found.append(f"kernel density: bandwidth {about['bandwidth']:g}, {about['points']} points; beta {about['beta']:g}")
     if across == "all":
@@ -207,10 +207,8 @@ def _constant(scores: Scores, a: int) -> bool:
 
 
 def _frame(weighted: Scores, uniform: Scores, name: str) -> pandas.DataFrame:
-    from qrowd.reports.evaluation import long_frame
-
-    frame = long_frame(weighted).drop(columns="assessor").rename(columns={"score": name})
-    return frame.assign(uniform=long_frame(uniform)["score"])
+    frame = weighted.to_frame().drop(columns="assessor").rename(columns={"score": name})
+    return frame.assign(uniform=uniform.to_frame()["score"])
 
 
 def _content(weighted: Scores, uniform: Scores, accuracy: Floats, similarities: Similarities) -> dict[str, Any]:

@@ -226,7 +226,7 @@ def _of_measure(
         return plain.sel(measure=name, assessor=[assessors[a] for a in rows])
 
     def top_of(scores: Floats) -> TopSet:
-        options = {"alpha": choices.alpha, "zeros": choices.zeros, "correction": choices.correction}
+        options = {"confidence": 1 - choices.alpha, "zeros": choices.zeros, "correction": choices.correction}
         return top_set(Scores.from_array(scores, topics=plain.topics, systems=plain.systems), **options)  # type: ignore[arg-type]
 
     try:
@@ -362,7 +362,7 @@ def _system_table(part: MeasureComparison) -> Table:
         [
             row["system"],
             number(row["mean"]),
-            span(row["lowest_rank"], row["highest_rank"]) if row["lowest_rank"] else "-",
+            span(row["rank_low"], row["rank_high"]) if row["rank_low"] else "-",
             probability(row["p"]),
             "yes" if row["may_be_best"] else "",
             str(row["first_for"]),

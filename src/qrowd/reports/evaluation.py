@@ -12,7 +12,7 @@ from qrowd.reports.phrases import number, probability, span
 from qrowd.reports.summary import MeasureSummary, Summary
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 ASSESSORS_SHOWN = 30  # in tables; files of scores hold everyone
 
@@ -23,21 +23,9 @@ def evaluation_document(scores: Scores, summary: Summary) -> Document:
         summary.sentence,
         tuple(_tables(summary)),
         summary.notes,
-        frame=lambda: long_frame(scores),
+        frame=scores.to_frame,
         content=lambda: _content(scores, summary),
     )
-
-
-def long_frame(scores: Scores) -> pandas.DataFrame:
-    """One row per (measure, assessor, topic, system)."""
-    import pandas as pd
-
-    labels = (scores.measures, scores.assessors, scores.topics, scores.systems)
-    columns: dict[str, Any] = {
-        dim: pd.Categorical.from_codes(codes.ravel(), pd.Index(names))
-        for dim, names, codes in zip(DIMENSIONS, labels, np.indices(scores.values.shape, dtype=np.int32), strict=True)
-    }
-    return pd.DataFrame({**columns, "score": np.ascontiguousarray(scores.values).ravel()})
 
 
 def topic_table(scores: Scores) -> Table:

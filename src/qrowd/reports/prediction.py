@@ -10,7 +10,8 @@ import numpy as np
 
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems
-from qrowd.evaluation import Conventions, score, with_probabilities
+from qrowd.evaluation import evaluate, with_probabilities
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats
@@ -52,7 +53,7 @@ def predicted_scores(
     texts = [with_probabilities(text) for text in listed]
     means = []
     for gains in (None, model.relevant.astype(np.float64)):
-        scores = score(runs, model.with_gains(judgments, gains), texts, conventions or Conventions())
+        scores = evaluate(runs, model.with_gains(judgments, gains), texts, conventions=conventions or Conventions())
         means.append(np.array([rank_systems(part).mean for part in scores.values]))
     predicted, binary = means
     tau = np.array([kendall_tau_b(p, b) for p, b in zip(predicted, binary, strict=True)])

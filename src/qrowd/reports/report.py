@@ -19,9 +19,10 @@ import numpy as np
 
 from qrowd.comparison.rankings import correlations
 from qrowd.errors import ArgumentError, FileError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
 from qrowd.files import find_files
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
@@ -140,14 +141,14 @@ def report_summary(
         raise ArgumentError(
             f"baseline {baseline!r} is not among the systems; {closest(baseline, runs.systems, 'system')}"
         )
-    scores = score(runs, panel, [wanted], conventions)
+    scores = evaluate(runs, panel, [wanted], conventions=conventions)
     array = scores.of(wanted)
     pair = pair_to_ask_about(array, scores.systems, baseline) if len(scores.systems) > 1 else None
     compared = compare_systems(scores, pair=pair, choices=choices)
     part = compared.measures[0]
     answer = answer_of(part, array, choices)
     compared_with = baseline if baseline is not None else answer.first
-    held = None if gold is None or reference is None else score(runs, gold, [wanted], conventions)
+    held = None if gold is None or reference is None else evaluate(runs, gold, [wanted], conventions=conventions)
     similarities, aware = similarities_of(runs, panel, wanted, conventions, random_assessors, choices.seed, progress)
     return Report(
         title=title or "Which search system is better?",

@@ -12,8 +12,8 @@ from qrowd.aware import DEFAULT, Similarities, similarity_to_random
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import QrowdError, ScaleError
-from qrowd.evaluation import Conventions
 from qrowd.model.chance import Seed
+from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -63,8 +63,14 @@ def similarities_of(
     """Of every assessor to random ones, for AWARE; None with the reason where there are none."""
     try:
         made = similarity_to_random(
-            runs, judgments, [measure], n=n, rng=seed, conventions=replace(conventions, empty="nan"), progress=progress
-        )  # fmt: skip
+            runs,
+            judgments,
+            [measure],
+            n_resamples=n,
+            rng=seed,
+            conventions=replace(conventions, empty="nan"),
+            progress=progress,
+        )
     except QrowdError as error:
         return None, str(error)
     return made, f"{DEFAULT}, {n:,} random assessors of each level"

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
-from qrowd.agreement.by_topic import ease_against_agreement
-from qrowd.aware import DEFAULT, Gaps, assessor_weights, reasons_to_doubt
+from qrowd.agreement.by_topic import ease_correlation
+from qrowd.aware import DEFAULT, Similarities, assessor_weights, reasons_to_doubt
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
-from qrowd.evaluation import Conventions
 from qrowd.model.alignment import align
 from qrowd.model.chance import Seed
+from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import on_one_scale
@@ -46,9 +46,9 @@ class AssessorRow:
     n_topics: int
     coverage: float
     severity: float
-    severity_error: float
+    severity_standard_error: float
     agreement: float
-    agreement_error: float
+    agreement_standard_error: float
     n_repeated: int
     consistency: float
     drift: float
@@ -137,7 +137,7 @@ def assessors_of(
     judgments: Judgments,
     scores: Scores,
     part: MeasureComparison,
-    gaps: Gaps | None,
+    similarities: Similarities | None,
     aware: str,
     *,
     conventions: Conventions,
@@ -145,7 +145,7 @@ def assessors_of(
     replicates: int,
     seed: Seed,
 ) -> Assessors:
-    """gaps : of the assessors to random ones, in the scores' order, or None; `aware` says how or why not."""
+    """similarities : of the assessors to random ones, in the scores' order, or None; `aware` says how or why not."""
     shared, compared = comparable(judgments)
     profiles: AssessorProfiles | None = None
     alpha, low, high, level = nan, nan, nan, ""
@@ -158,7 +158,7 @@ def assessors_of(
             compared = str(error)
     tau = dict(zip(part.correlations.assessors, part.correlations.tau_b.tolist(), strict=True))
     tau |= reference_tau or {}
-    weights = None if gaps is None else assessor_weights(gaps, DEFAULT)
+    weights = None if similarities is None else assessor_weights(similarities, DEFAULT)
     weight = np.full(len(scores.assessors), nan) if weights is None else weights.share[0]
     doubts = [] if weights is None else weight_notes(weights, reasons_to_doubt(judgments, profiles))
     covered = np.where(scores.coverage > 0, scores.coverage, nan)
@@ -181,7 +181,10 @@ def assessors_of(
                 n_judgments=int(said.get(name, 0)),
                 n_topics=int((scores.coverage[a] > 0).sum()),
                 coverage=float(coverage[a]),
-                **{field: figure(field) for field in ("severity", "severity_error", "agreement", "agreement_error")},
+                **{
+                    field: figure(field)
+                    for field in ("severity", "severity_standard_error", "agreement", "agreement_standard_error")
+                },
                 n_repeated=0 if i is None or profiles is None else int(profiles.n_repeated[i]),
                 **{field: figure(field) for field in ("consistency", "drift", "seconds")},
                 tau_b=tau.get(name, nan),
@@ -205,7 +208,7 @@ def topics_of(runs: Runs, judgments: Judgments, scores: Scores, array: Floats, c
         try:
             found = krippendorff_alpha(shared, by="topic", bootstrap=0, repeats=conventions.repeats)
             alpha = dict(zip(found.labels, found.value.tolist(), strict=True))
-            (((of_topics,),)) = ease_against_agreement(by_topic, alpha, bins=(), topics=scores.topics).correlations
+            (((of_topics,),)) = ease_correlation(by_topic, alpha, bins=(), topics=scores.topics).correlations
             correlation, p, n = of_topics.r, of_topics.p, of_topics.n
         except (NoOverlapError, ScaleError, ArgumentError):
             pass

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
+from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
 from qrowd.model.runs import Runs
@@ -158,7 +159,7 @@ def human_ceiling(
         grades.ravel(),
     )
     wanted = parse(measure)
-    scores = score(runs, reference, [wanted], conventions)
+    scores = evaluate(runs, reference, [wanted], conventions=conventions)
     at = {name: i for i, name in enumerate(scores.topics)}
     topics = tuple(name for name, there in zip(panel.pool.topics, by_people, strict=True) if there)
     place = [scores.systems.index(line) for line in lines]

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from qrowd.aggregation import Aggregate
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.evaluation import Conventions, score, score_blocks
+from qrowd.evaluation import evaluate, evaluate_blocks
 from qrowd.model.chance import Chance, Rng
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
@@ -49,7 +50,7 @@ class JudgmentSamples:
     """
 
     def __init__(self, judgments: Judgments, n: int, *, repeats: Repeats = "first", block: int = 512, rng: Rng) -> None:
-        self.assessors = tuple(f"sample {i}" for i in range(1, whole("n", n) + 1))
+        self.assessors = tuple(f"sample {i}" for i in range(1, whole("n_resamples", n) + 1))
         self.block = whole("block", block)
         one = _judged(judgments).single(repeats)
         self.scale = _one_scale(one)
@@ -102,7 +103,7 @@ def sampled_scores(
     threads: int | None,
 ) -> Iterator[Scores]:
     """The scores of n samples of the labels, a block of at most `block` of them after the other; a Panel holds them."""
-    whole("n", n)
+    whole("n_resamples", n)
     whole("block", block)
     if draw not in get_args(Draw):
         raise ArgumentError(f"draw={draw!r}: choose one of {', '.join(get_args(Draw))}")
@@ -113,10 +114,12 @@ def sampled_scores(
             )
         if conventions.grades == "unit":
             raise ArgumentError("grades='unit' is for Judgments; make the aggregate from judgments.unit_grades()")
-        return score_blocks(runs, _parts(labels.sample(n, rng), block), measures, conventions, threads=threads)
+        return evaluate_blocks(
+            runs, _parts(labels.sample(n, rng), block), measures, conventions=conventions, threads=threads
+        )
     if isinstance(labels, Panel):
-        return score_blocks(
-            runs, _parts([labels], block), measures, replace(conventions, grades="as-is"), threads=threads
+        return evaluate_blocks(
+            runs, _parts([labels], block), measures, conventions=replace(conventions, grades="as-is"), threads=threads
         )
     if not isinstance(labels, Judgments):
         raise ArgumentError(
@@ -125,10 +128,10 @@ def sampled_scores(
     adjusted = conventions.graded(_judged(labels))
     conventions = replace(conventions, grades="as-is")
     if draw == "topic":
-        crowd = score(runs, adjusted, measures, conventions, threads=threads)
+        crowd = evaluate(runs, adjusted, measures, conventions=conventions, threads=threads)
         return _by_topic(crowd, n, block, conventions.min_coverage, Chance.of(rng))
     samples = JudgmentSamples(adjusted, n, repeats=conventions.repeats, block=block, rng=rng)
-    return score_blocks(runs, samples, measures, conventions, threads=threads)
+    return evaluate_blocks(runs, samples, measures, conventions=conventions, threads=threads)
 
 
 def whole(name: str, value: Any) -> int:

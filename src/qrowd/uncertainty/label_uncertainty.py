@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from qrowd.aggregation import Aggregate
 from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
-from qrowd.evaluation import DEFAULT_MEASURES, Conventions
+from qrowd.evaluation import DEFAULT_MEASURES
 from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
@@ -35,10 +36,10 @@ AT_ONCE = 1 << 22  # comparisons of two systems held at once
 
 @dataclass(frozen=True, eq=False)
 class LabelUncertainty:
-    """What n draws of the labels make of every system; by every measure.
+    """What n_resamples draws of the labels make of every system; by every measure.
 
     labels : what was drawn from, in words. n_topics : topics that any draw has a score in.
-    samples : (measures, n, systems) mean score over topics, draw by draw; nan where a draw has no score.
+    samples : (measures, n_resamples, systems) mean score over topics, draw by draw; nan where a draw has no score.
     mean, sd, low, high : (measures, systems) of the draws: their mean, standard deviation (divisor n - 1; nan for one
         draw) and the quantiles that leave (1 - share) / 2 of the draws on either side: the
         spread over draws; of RelevanceGivenRanks, an interval of the score by true relevance unless `labels` says
@@ -48,7 +49,7 @@ class LabelUncertainty:
     rank_low, rank_high : (measures, systems) the ranks between which that share of the draws lies; 0 without a score.
     above : (measures, A, B) share of the draws in which A's mean is higher than B's; what it and its converse leave
         are ties. Not the probability that A is better, unless the draws are of RelevanceGivenRanks.
-    share, n, seed, conventions : as asked for; `seed` as `rng` gives the same again.
+    share, n_resamples, seed, conventions : as asked for; `seed` as `rng` gives the same again.
     """
 
     measures: tuple[str, ...]
@@ -65,7 +66,7 @@ class LabelUncertainty:
     rank_high: Ints
     above: Floats
     share: float
-    n: int
+    n_resamples: int
     seed: Seed
     conventions: dict[str, Any]
 
@@ -113,7 +114,7 @@ def under_label_uncertainty(
     labels: Judgments | Aggregate | RelevanceGivenRanks,
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
-    n: int = 1000,
+    n_resamples: int = 1000,
     draw: Draw = "document",
     share: float = 0.95,
     conventions: Conventions = CONVENTIONS,
@@ -121,12 +122,12 @@ def under_label_uncertainty(
     block: int = 512,
     threads: int | None = None,
 ) -> LabelUncertainty:
-    """What systems score, and how they rank, over n draws of the labels.
+    """What systems score, and how they rank, over n_resamples draws of the labels.
 
     Parameters
     ----------
     labels : judgments; an aggregate, whose posterior is drawn from, each document for itself; or what
-        `relevance_given_ranks` gives for the same runs, whose draws are taken, all of them, whatever n.
+        `relevance_given_ranks` gives for the same runs, whose draws are taken, all of them, whatever n_resamples.
     draw : from judgments, "document": every document takes one of its judgments, all equally likely; "topic": every
         topic takes one of its assessors, of those whose `min_coverage` gives them a score there, with all they said.
         The first is for crowds and treats documents as independent; the second keeps an assessor's severity together
@@ -138,7 +139,7 @@ def under_label_uncertainty(
     Raises
     ------
     ArgumentError
-        An aggregate without a posterior (mean, median), n below 1, or no draw with a score.
+        An aggregate without a posterior (mean, median), n_resamples below 1, or no draw with a score.
     NoOverlapError
         Runs and labels share no topic.
     ScaleError
@@ -147,14 +148,16 @@ def under_label_uncertainty(
     if not 0 < share < 1:
         raise ArgumentError(f"share={share!r}: a share between 0 and 1 was expected")
     if isinstance(labels, RelevanceGivenRanks):
-        seed, n = labels.seed, labels.n
+        seed, n_resamples = labels.seed, labels.n_resamples
     else:
         seed = seed_of(rng)
     drawn = labels.panel() if isinstance(labels, RelevanceGivenRanks) else labels
     found: list[Floats] = []
     known: list[NDArray[np.bool_]] = []
     names: tuple[str, ...] = ()
-    for scores in sampled_scores(runs, drawn, measures, n, draw, conventions, seed, block=block, threads=threads):
+    for scores in sampled_scores(
+        runs, drawn, measures, n_resamples, draw, conventions, seed, block=block, threads=threads
+    ):
         found.append(topic_means(scores.values))
         known.append(np.asarray(~np.isnan(scores.values).all(axis=(0, 1, 3))))
         names = scores.measures
@@ -188,7 +191,7 @@ def under_label_uncertainty(
         np.array([spread[1] for spread in rank_spreads]),
         np.array([_above(table) for table in standing]),
         share,
-        int(n),
+        int(n_resamples),
         seed,
         asdict(conventions),
     )

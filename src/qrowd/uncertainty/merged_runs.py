@@ -16,26 +16,29 @@ from numpy.typing import NDArray
 from qrowd.errors import NoOverlapError
 from qrowd.model.alignment import align
 from qrowd.model.chance import Chance, Rng
+from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import compact
-from qrowd.model.runs import Runs, ScoreDtype
+from qrowd.model.runs import Runs
 from qrowd.simulation.arguments import numbered
 from qrowd.uncertainty.label_samples import pool_of, whole
+
+CONVENTIONS = Conventions()
 
 
 @dataclass(frozen=True, eq=False)
 class CompleteLists:
-    """Which lists are judged without a gap down to a depth: the paper's complete sub-runs.
+    """Which lists are judged without a gap down to a cutoff: the paper's complete sub-runs.
 
     topics, systems : labels; topics that runs and judgments share, in the order of the judgments.
-    complete : (topics, systems) bool; a list shorter than `depth` is not complete.
+    complete : (topics, systems) bool; a list shorter than `cutoff` is not complete.
     """
 
     topics: tuple[str, ...]
     systems: tuple[str, ...]
     complete: NDArray[np.bool_]
-    depth: int
+    cutoff: int
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -48,9 +51,9 @@ class CompleteLists:
 
 
 def complete_lists(
-    runs: Runs, judgments: Judgments, *, depth: int = 10, score_dtype: ScoreDtype = "float64"
+    runs: Runs, judgments: Judgments, *, cutoff: int = 10, conventions: Conventions = CONVENTIONS
 ) -> CompleteLists:
-    """Lists whose first `depth` documents have all been judged, by anyone.
+    """Lists whose first `cutoff` documents have all been judged, by anyone.
 
     judgments : negative values are "not judged".
 
@@ -59,68 +62,68 @@ def complete_lists(
     NoOverlapError
         Runs and judgments share no topic.
     """
-    whole("depth", depth)
+    whole("cutoff", cutoff)
     pool, pair = pool_of(judgments)
-    alignment = align(runs, pool, score_dtype)
+    alignment = align(runs, pool, conventions.score_dtype)
     judged = np.bincount(pair[judgments.value >= 0], minlength=pool.document.size) > 0
     complete = np.zeros(alignment.missing.shape, bool)
     for t, ranked in enumerate(alignment.topics):
-        head = ranked.rows[:, :depth]
-        if head.shape[1] == depth:
+        head = ranked.rows[:, :cutoff]
+        if head.shape[1] == cutoff:
             complete[t] = ((head >= 0) & judged[pool.rows(t)][head]).all(axis=1)
     known = set(runs.topics)
     shared = np.array([topic in known for topic in pool.topics])
     topics = tuple(topic for topic in pool.topics if topic in known)
-    return CompleteLists(topics, runs.systems, complete[shared], int(depth))
+    return CompleteLists(topics, runs.systems, complete[shared], int(cutoff))
 
 
 def merged_runs(
     runs: Runs,
     judgments: Judgments,
     *,
-    n: int = 100,
-    depth: int = 10,
-    least: int = 2,
-    score_dtype: ScoreDtype = "float64",
+    n_systems: int = 100,
+    cutoff: int = 10,
+    min_lists: int = 2,
+    conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
 ) -> Runs:
-    """n simulated systems, each a random merge of complete lists, one for every topic that has enough of them.
+    """n_systems simulated systems, each a random merge of complete lists, one for every topic that has enough of them.
 
-    depth : documents that must be judged, and that are kept. least : complete lists a topic needs to take part.
-    score_dtype : of the ranking, as in `evaluate`. rng : a list drawn depends on it, on the labels of topic and systems
-        and on the number of the simulated system, not on n.
+    cutoff : documents that must be judged, and that are kept. min_lists : complete lists a topic needs to take part.
+    conventions : the `score_dtype` of the ranking, as in `evaluate`. rng : a list drawn depends on it, on the labels of topic and systems
+        and on the number of the simulated system, not on n_systems.
 
-    The order is that of the lists, ties broken; scores count down from `depth` to 1. Two simulated systems may draw the
+    The order is that of the lists, ties broken; scores count down from `cutoff` to 1. Two simulated systems may draw the
     same list, or even all of them.
 
     Raises
     ------
     NoOverlapError
-        No shared topic, or none with `least` complete lists.
+        No shared topic, or none with `min_lists` complete lists.
     """
-    whole("n", n)
-    whole("least", least)
-    found = complete_lists(runs, judgments, depth=depth, score_dtype=score_dtype)
-    enough = np.flatnonzero(found.counts >= least)
+    whole("n_systems", n_systems)
+    whole("min_lists", min_lists)
+    found = complete_lists(runs, judgments, cutoff=cutoff, conventions=conventions)
+    enough = np.flatnonzero(found.counts >= min_lists)
     if not enough.size:
         raise NoOverlapError(
-            f"no topic has {least} lists whose first {depth} documents are all judged (the most is "
-            f"{int(found.counts.max(initial=0))}); choose a smaller depth or least"
+            f"no topic has {min_lists} lists whose first {cutoff} documents are all judged (the most is "
+            f"{int(found.counts.max(initial=0))}); choose a smaller cutoff or min_lists"
         )
-    chance, ranked = Chance.of(rng), runs.ranked(score_dtype)
+    chance, ranked = Chance.of(rng), runs.ranked(conventions.score_dtype)
     by_label = sorted(range(len(runs.systems)), key=runs.systems.__getitem__)
     number = {topic: t for t, topic in enumerate(runs.topics)}
     documents, topics = [], []
     for t in enough:
         label = found.topics[t]
         able = np.array([s for s in by_label if found.complete[t, s]])
-        drawn = able[(chance.stream(f"list {label}").random(n) * able.size).astype(np.int64)]
-        at = ranked.starts[drawn, number[label]][:, None] + np.arange(depth)
+        drawn = able[(chance.stream(f"list {label}").random(n_systems) * able.size).astype(np.int64)]
+        at = ranked.starts[drawn, number[label]][:, None] + np.arange(cutoff)
         documents.append(ranked.document[at])
         topics.append(np.full(at.shape, number[label], np.int32))
     # One simulated system after the other, its topics in order, each list down the ranks.
     topic_labels, topic = compact(runs.topics, np.stack(topics, axis=1).ravel())
     document_labels, document = compact(runs.documents, np.stack(documents, axis=1).ravel())
-    system = np.repeat(np.arange(n, dtype=np.int32), enough.size * depth)
-    score = np.tile(np.arange(depth, 0, -1, dtype=np.float64), n * enough.size)
-    return Runs(numbered("merged", n), topic_labels, document_labels, system, topic, document, score)
+    system = np.repeat(np.arange(n_systems, dtype=np.int32), enough.size * cutoff)
+    score = np.tile(np.arange(cutoff, 0, -1, dtype=np.float64), n_systems * enough.size)
+    return Runs(numbered("merged", n_systems), topic_labels, document_labels, system, topic, document, score)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.alignment import align
 from qrowd.model.chance import Rng, Seed, seed_of
-from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs, ScoreDtype
 from qrowd.model.scales import parse_scale
@@ -25,6 +26,7 @@ from qrowd.uncertainty.label_samples import whole
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+CONVENTIONS = Conventions()
 WARM_UP = 400  # iterations before the first draw
 THINNING = 2  # iterations per draw
 ALIKE = 0.05  # p of independent errors below which assessors are said to err alike
@@ -34,7 +36,7 @@ ALIKE = 0.05  # p of independent errors below which assessors are said to err al
 class RelevanceGivenRanks:
     """Draws of which pooled documents are relevant.
 
-    relevant : (pairs, n) bool, a column per draw. probability : (pairs,) share of the draws in which it is relevant.
+    relevant : (pairs, n_resamples) bool, a column per draw. probability : (pairs,) share of the draws in which it is relevant.
     sensitivity, specificity : (assessors,) posterior means: the share of relevant documents an assessor calls relevant,
         and of others that they do not.
     weight : (systems,) posterior mean of how much a system's ranks say of relevance, the others' given.
@@ -51,7 +53,7 @@ class RelevanceGivenRanks:
     specificity: Floats
     weight: Floats
     p_independent: float
-    n: int
+    n_resamples: int
     seed: Seed
 
     @property
@@ -60,18 +62,17 @@ class RelevanceGivenRanks:
         return not self.p_independent < ALIKE
 
     def panel(self) -> Panel:
-        """The draws as n assessors who say yes or no."""
-        names = tuple(f"draw {i}" for i in range(1, self.n + 1))
-        return Panel(self.pool, names, (parse_scale("binary"),) * self.n, self.relevant.astype(np.float64))
+        """The draws as so many assessors who say yes or no."""
+        names = tuple(f"draw {i}" for i in range(1, self.n_resamples + 1))
+        return Panel(self.pool, names, (parse_scale("binary"),) * self.n_resamples, self.relevant.astype(np.float64))
 
 
 def relevance_given_ranks(
     runs: Runs,
     judgments: Judgments,
     *,
-    n: int = 1000,
-    repeats: Repeats = "first",
-    score_dtype: ScoreDtype = "float64",
+    n_resamples: int = 1000,
+    conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
 ) -> RelevanceGivenRanks:
     """Draw relevance (yes or no) of the pooled documents from its posterior given labels and ranks.
@@ -86,7 +87,8 @@ def relevance_given_ranks(
     make it too sure; `p_independent` checks that, by how often errors of replicated labels go together as much as those
     of the labels. Nothing checks whether all are lenient or severe alike. What nobody judged is not relevant.
 
-    judgments : every assessor's own scale says what is relevant. n : draws.
+    judgments : every assessor's own scale says what is relevant. n_resamples : draws.
+    conventions : its `repeats` and `score_dtype` are used.
 
     Raises
     ------
@@ -95,8 +97,8 @@ def relevance_given_ranks(
     NoOverlapError
         Runs and judgments share no topic.
     """
-    n = whole("n", n)
-    panel = judgments.panel(repeats)
+    n = whole("n_resamples", n_resamples)
+    panel = judgments.panel(conventions.repeats)
     if np.isnan(panel.values).all():
         raise ArgumentError("judgments: no document was judged")
     for name, lowest in zip(panel.assessors, panel.lowest_relevant, strict=True):
@@ -106,7 +108,7 @@ def relevance_given_ranks(
     labels = np.where(np.isnan(panel.values), np.nan, panel.values >= panel.lowest_relevant).T
     topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
     relevant, rates, weights, p_independent = _draws(
-        labels, _normal_scores(runs, panel.pool, score_dtype), topic, n, np.random.default_rng(seed)
+        labels, _normal_scores(runs, panel.pool, conventions.score_dtype), topic, n, np.random.default_rng(seed)
     )
     return RelevanceGivenRanks(
         panel.pool,

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
 from qrowd.model.chance import Chance, Rng
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Selection, closest, matching
 from qrowd.model.panel import Panel
@@ -100,7 +101,7 @@ def expected_values(
         _shuffled(panel, column, said[:, [columns[p] for p in people if p != name]], name in models, count, chance)
         for name, column in columns.items()
     ]
-    scores = score(runs, blocks, measures, replace(conventions, grades="as-is"))
+    scores = evaluate(runs, blocks, measures, conventions=replace(conventions, grades="as-is"))
     shape = (len(scores.measures), len(blocks), 2, count, *scores.values.shape[2:])
     by_one, by_all = np.moveaxis(scores.values.reshape(shape).mean(axis=3), 2, 0)
     of_people = said[:, [columns[p] for p in people]]

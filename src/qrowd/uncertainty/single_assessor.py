@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from qrowd.comparison.correlation import row_correlations
 from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.evaluation import DEFAULT_MEASURES, Conventions, score
+from qrowd.evaluation import DEFAULT_MEASURES, evaluate
 from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -30,16 +31,16 @@ KINDS = ("tau_b", "ap")
 
 @dataclass(frozen=True, eq=False)
 class SingleAssessorSimulation:
-    """How alike the system rankings by n draws of one judgment per document are to a reference ranking.
+    """How alike the system rankings by n_resamples draws of one judgment per document are to a reference ranking.
 
-    tau_b, ap : (measures, n) of the systems' means, over the topics that the draw and the reference both have a score
+    tau_b, ap : (measures, n_resamples) of the systems' means, over the topics that the draw and the reference both have a score
         in. For AP correlation the draw's list is walked and the reference decides. nan where one of them ties all.
     all_tau_b, all_ap : (measures,) the same of the panel's mean scores instead of a draw's; nan where the panel is the
         reference.
     reference : "panel", or the name of the one assessor.
     n_topics : (measures,) topics in which the reference has a score. n_systems : systems compared, those with a score
         in all of them.
-    n, seed, draw, conventions : as asked for; `seed` as `rng` gives the same again.
+    n_resamples, seed, draw, conventions : as asked for; `seed` as `rng` gives the same again.
     """
 
     measures: tuple[str, ...]
@@ -50,7 +51,7 @@ class SingleAssessorSimulation:
     reference: str
     n_topics: NDArray[np.int64]
     n_systems: NDArray[np.int64]
-    n: int
+    n_resamples: int
     seed: Seed
     draw: Draw
     conventions: dict[str, Any]
@@ -77,8 +78,8 @@ class SingleAssessorSimulation:
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per measure and draw: measure, draw (from 1), tau_b, ap."""
         columns: dict[str, NDArray[Any]] = {
-            "measure": np.repeat(np.array(self.measures, object), self.n),
-            "draw": np.tile(np.arange(1, self.n + 1), len(self.measures)),
+            "measure": np.repeat(np.array(self.measures, object), self.n_resamples),
+            "draw": np.tile(np.arange(1, self.n_resamples + 1), len(self.measures)),
         }
         return make_frame(columns | {kind: getattr(self, kind).ravel() for kind in KINDS}, backend)
 
@@ -89,14 +90,14 @@ def simulate_single_assessor(
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
     reference: Judgments | None = None,
-    n: int = 1000,
+    n_resamples: int = 1000,
     draw: Draw = "document",
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
     block: int = 512,
     threads: int | None = None,
 ) -> SingleAssessorSimulation:
-    """Draw one judgment per document, rank the systems, compare with the reference's ranking; n times.
+    """Draw one judgment per document, rank the systems, compare with the reference's ranking; n_resamples times.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def simulate_single_assessor(
     Raises
     ------
     ArgumentError
-        A reference of several assessors, a panel in which nobody has a score, fewer than two systems, n below 1.
+        A reference of several assessors, a panel in which nobody has a score, fewer than two systems, n_resamples below 1.
     NoOverlapError
         No topic shared by runs, judgments and reference.
     """
@@ -121,10 +122,12 @@ def simulate_single_assessor(
         raise NoOverlapError("runs, judgments and reference share no topic; check that all are of the same collection")
     seed = seed_of(rng)
     judgments = judgments.select(topics=shared.__contains__)
-    crowd, wanted = score(runs, judgments, measures, conventions, threads=threads), None
+    crowd, wanted = evaluate(runs, judgments, measures, conventions=conventions, threads=threads), None
     everyone = known_mean(crowd.values, axis=1)  # (measures, topics, systems)
     if reference is not None:
-        gold = score(runs, reference.select(topics=shared.__contains__), measures, conventions, threads=threads)
+        gold = evaluate(
+            runs, reference.select(topics=shared.__contains__), measures, conventions=conventions, threads=threads
+        )
         wanted = gold.values[:, 0][:, [gold.topics.index(topic) for topic in crowd.topics]]
     decides = everyone if wanted is None else wanted
     topics = np.asarray(~np.isnan(decides).all(axis=2))
@@ -138,7 +141,9 @@ def simulate_single_assessor(
         if kept.sum() < 2:
             raise ArgumentError(f"{name}: {kept.sum()} system(s) with a score in every topic; two are needed to rank")
     found = []
-    for scores in sampled_scores(runs, judgments, measures, n, draw, conventions, seed, block=block, threads=threads):
+    for scores in sampled_scores(
+        runs, judgments, measures, n_resamples, draw, conventions, seed, block=block, threads=threads
+    ):
         order = [scores.topics.index(topic) for topic in crowd.topics]
         found.append(
             [
@@ -160,7 +165,7 @@ def simulate_single_assessor(
         "panel" if reference is None else reference.assessors[0],
         topics.sum(axis=1),
         systems.sum(axis=1),
-        int(n),
+        int(n_resamples),
         seed,
         draw,
         asdict(conventions),

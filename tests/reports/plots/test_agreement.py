@@ -66,7 +66,7 @@ def matched():
 
 @pytest.fixture(scope="module")
 def removal(by_topic):
-    return topic_removal(evaluate(RUNS, GOLD, "nDCG"), by_topic, repetitions=40, rng=3)
+    return topic_removal(evaluate(RUNS, GOLD, "nDCG").to_xarray(), by_topic, repetitions=40, rng=3)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def listed():
 @pytest.fixture(scope="module")
 def two_measures():
     aware = agreement_aware_ndcg(RUNS, PANEL, 10)
-    ap = evaluate(RUNS, GOLD, "AP")[0, 0].transpose("topic", "system").values
+    ap = evaluate(RUNS, GOLD, "AP").to_xarray()[0, 0].transpose("topic", "system").values
     return scatter(ap, aware.mean, names=("AP", "AANDCG@10"))
 
 

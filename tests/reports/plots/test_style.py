@@ -17,8 +17,8 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.evaluation import Conventions
 from qrowd.methods import score_by
+from qrowd.model.conventions import Conventions
 from qrowd.reports.plots.marks import name_points
 from qrowd.reports.plots.registry import PLOTS, Options, busiest, default_methods, plot_named
 from qrowd.reports.plots.style import PALETTE, RULES, Figure, axes_or_new, render, styled

@@ -159,8 +159,8 @@ def test_a_bar_covers_the_ranks_a_system_may_hold_and_ticks_stand_at_each_assess
     order = np.argsort(-found.mean)
     assert row_names(ax) == [found.systems[s] for s in order]
     for bar, s in zip(ax.patches, order, strict=True):
-        assert bar.get_x() == pytest.approx(found.low[s] - 0.45)
-        assert bar.get_x() + bar.get_width() == pytest.approx(found.high[s] + 0.45)
+        assert bar.get_x() == pytest.approx(found.rank_low[s] - 0.45)
+        assert bar.get_x() + bar.get_width() == pytest.approx(found.rank_high[s] + 0.45)
     ticks, dots = ax.lines
     assert len(ticks.get_xdata()) == place.size
     assert dots.get_xdata().tolist() == found.rank[order].tolist()

@@ -14,9 +14,10 @@ from numpy import bincount
 
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.evaluation import Conventions, bounds_of, score
+from qrowd.evaluation import bounds_of, evaluate
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Seed
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
@@ -117,7 +118,9 @@ class _Given:
     def scores(self, measures: tuple[str, ...] | None = None) -> Scores:
         assert self.runs is not None
         wanted = list(self.measures[:1] if measures is None else measures)
-        return score(self.runs, self.judgments, wanted, self.options.conventions, progress=self.options.progress)
+        return evaluate(
+            self.runs, self.judgments, wanted, conventions=self.options.conventions, progress=self.options.progress
+        )
 
     def figure(
         self,

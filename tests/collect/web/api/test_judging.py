@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, get_args
 
 import pytest
+from qrowd.collect.web.api.shapes import DO, action_of
 from sqlalchemy import func, select
 
 import qrowd
@@ -18,7 +19,6 @@ from collect.web.api.worlds import SMALL, World, plan, sensible
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols import events, views
 from qrowd.collect.store import schema
-from qrowd.collect.web.api.shapes import DO, action_of
 from qrowd.collect.web.forms import READERS
 from qrowd.collect.web.problems import Problem
 
@@ -101,7 +101,7 @@ def test_what_programs_said_gives_the_scores_that_it_gives_said_directly(served:
     )
     runs = qrowd.read_runs(tmp_path / "one.run")
     scores = [
-        qrowd.evaluate(runs, qrowd.read_judgments(tmp_path / name), ["nDCG@5"])
+        qrowd.evaluate(runs, qrowd.read_judgments(tmp_path / name), ["nDCG@5"]).to_xarray()
         for name in ("said.jsonl", "direct.jsonl")
     ]
     said, direct = (one.sortby(["assessor", "topic"]).transpose(*scores[0].dims) for one in scores)

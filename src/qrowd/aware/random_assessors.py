@@ -1,0 +1,286 @@
+"""How similar assessors are to random ones, of which thousands are drawn and scored block by block.
+
+Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine Multiple Assessors. ACM TOIS 36(2),
+sections 4.2-4.4; equations are numbered as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.aware.estimators import GAPS
+from qrowd.aware.similarity import ApcReference, Similarities, SimilarityOptions, refuse_high
+from qrowd.errors import ArgumentError, ScaleError
+from qrowd.evaluation import evaluate, evaluate_blocks
+from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
+from qrowd.model.panel import Panel, Pool
+from qrowd.model.runs import Runs
+from qrowd.model.scales import Scale
+from qrowd.model.scores import Scores
+from qrowd.simulation import RandomAssessors
+from qrowd.threads import in_threads
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+LEVELS: Mapping[str, float] = {"under": 0.05, "even": 0.5, "over": 0.95}
+"""The probability that each of the paper's kinds of random assessors calls a document relevant."""
+CONVENTIONS = Conventions(empty="nan")
+Draw = Callable[[float, Scale], Sequence[float] | Floats]
+"""The probability of each of a scale's grades 0, 1, 2 ..., given the probability of calling a document relevant."""
+
+
+def even_grades(p: float, scale: Scale) -> Floats:
+    """(grades,) probabilities: p shared equally among the relevant grades of a scale, 1 - p among the others."""
+    relevant = np.arange(scale.maximum + 1) >= (scale.lowest_relevant or 0.0)
+    if relevant.all() or not relevant.any():
+        raise ScaleError(
+            f"scale {scale} has no grade below or none from relevant={scale.relevant:g} on; declare another"
+        )
+    return np.asarray(np.where(relevant, p / relevant.sum(), (1 - p) / (~relevant).sum()))
+
+
+def similarity_to_random(
+    runs: Runs,
+    judgments: Judgments,
+    measures: object | Sequence[object],
+    *,
+    n_resamples: int = 1000,
+    levels: Mapping[str, float] = LEVELS,
+    draw: Draw = even_grades,
+    bandwidth: float = 0.015,
+    points: int = 100,
+    beta: float = 1.0,
+    apc_reference: ApcReference = "assessor",
+    conventions: Conventions = CONVENTIONS,
+    rng: Rng = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Similarities:
+    """Compare every assessor with random assessors of each level, by every gap.
+
+    A random assessor judges the documents that the assessor it is compared with judged, on the same scale.
+
+    Parameters
+    ----------
+    measures : with scores from 0 to 1; texts or ir_measures objects.
+    n_resamples : random assessors of each level.
+    levels : {name: probability that a random assessor calls a document relevant}.
+    draw : how that probability is shared among the grades of a scale; default: equally among the relevant grades.
+        Fractions are drawn from those the assessor used.
+    bandwidth, points : of the kernel densities (equation 10) that "kld" compares: Gaussian, at points from 0 to 1.
+    beta : of the similarity exp(-beta KLD) (equation 22).
+    apc_reference : whose ranking is the reference of AP correlation: the "assessor"'s (the paper: the random assessor's
+        ranking is walked) or the "other"'s.
+    conventions : of the scores; default: a topic in which an assessor found nothing relevant is left out.
+    rng, threads : as in all functions. progress : called with the number of comparisons done and their total.
+
+    Raises
+    ------
+    ArgumentError
+        A single assessor, assessors who all judged alike, fewer than two systems, or an option out of range.
+    MeasureError
+        A measure with scores above 1.
+    ScaleError
+        Magnitudes, which have no grades to draw.
+    """
+    _check(n_resamples, levels, conventions)
+    seed = seed_of(rng)
+    panel = _panel(judgments, conventions)
+    scores = evaluate(runs, judgments, measures, conventions=conventions, threads=threads)
+    if len(scores.systems) < 2:
+        raise ArgumentError("runs: AWARE compares how assessors score systems; give two systems or more")
+    options = SimilarityOptions(bandwidth, points, beta, apc_reference).checked(scores)
+    n_measures, n_topics, n_assessors = len(scores.measures), len(scores.topics), len(scores.assessors)
+    single = np.full((len(GAPS), n_measures, len(levels), n_assessors), np.nan)
+    by_topic = np.full((*single.shape, n_topics), np.nan)
+    groups = list(_groups(panel, scores))
+    chance, done = Chance.of(seed), 0
+    for group in groups:
+        for at, (name, p) in enumerate(levels.items()):
+            random = _RandomAssessors(group, n_resamples, p, draw, chance.stream(name))  # whoever else is in the panel
+            similarity = _similarities(runs, scores, group, random, options, conventions, threads)
+            single[:, :, at, group.assessors], by_topic[:, :, at, group.assessors] = similarity
+            done += 1
+            if progress:
+                progress(done, len(groups) * len(levels))
+    attributes = {
+        "n_resamples": n_resamples,
+        "levels": dict(levels),
+        "bandwidth": bandwidth,
+        "points": points,
+        "beta": beta,
+        "apc_reference": apc_reference,
+        "seed": seed,
+        "conventions": asdict(conventions),
+    }
+    return Similarities(scores, "random", dict(levels), single, by_topic, attributes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Assessors who are compared with the same random ones: they judged the same documents on the same scale.
+
+    pool : of the topics where any measure has a score for them; topics : (topics of the pool,) their numbers.
+    like : (pairs,) nan where they have not judged. known : (measures, topics of the pool).
+    values : the grades to draw; None where grades are 0, 1, 2, ...
+    """
+
+    assessors: NDArray[np.intp]
+    topics: NDArray[np.intp]
+    pool: Pool
+    like: Floats
+    scale: Scale
+    known: Bools
+    values: Floats | None
+
+
+def _groups(panel: Panel, scores: Scores) -> Iterator[_Group]:
+    """The assessors who have a score, in groups.
+
+    Their pools are sorted by label, so that random assessors do not depend on the order of the files.
+    """
+    known = scores.known
+    labels = panel.pool.documents
+    rank = np.empty(len(labels), np.int64)
+    rank[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels))
+    members: dict[tuple[object, ...], list[int]] = {}
+    unjudged = np.isnan(panel.values)
+    for a in range(len(panel.assessors)):
+        if known[:, a].any():
+            scale = panel.scales[a]
+            used = panel.values[:, a].tobytes() if scale.kind == "fractions" else b""
+            key = (unjudged[:, a].tobytes(), known[:, a].tobytes(), scale.kind, scale.maximum, scale.relevant, used)
+            members.setdefault(key, []).append(a)
+    for assessors in members.values():
+        first = assessors[0]
+        scale = panel.scales[first]
+        if not isfinite(scale.maximum):
+            raise ScaleError(
+                f"assessor {panel.assessors[first]} gave magnitudes, which random assessors cannot draw; "
+                "recode them into grades"
+            )
+        scored = np.flatnonzero(known[:, first].any(axis=0)).tolist()
+        topics = np.array(sorted(scored, key=panel.pool.topics.__getitem__), np.intp)
+        rows = np.concatenate(
+            [
+                panel.pool.starts[t] + np.argsort(rank[panel.pool.document[panel.pool.rows(t)]], kind="stable")
+                for t in topics.tolist()
+            ]
+        )
+        pool = Pool(
+            tuple(panel.pool.topics[t] for t in topics),
+            panel.pool.documents,
+            np.concatenate([[0], np.cumsum(np.diff(panel.pool.starts)[topics])]),
+            panel.pool.document[rows],
+        )
+        grades = panel.values[:, first]
+        values = np.unique(grades[~np.isnan(grades)]) if scale.kind == "fractions" else None
+        yield _Group(np.array(assessors), topics, pool, grades[rows], scale, known[:, first][:, topics], values)
+
+
+class _RandomAssessors:
+    """Random assessors for a group; a `Blocks` (qrowd.model.panel)."""
+
+    def __init__(self, group: _Group, n: int, p: float, draw: Draw, rng: np.random.Generator) -> None:
+        if group.values is None:
+            shares = draw(p, group.scale)
+        else:
+            relevant = group.values >= (group.scale.lowest_relevant or 0.0)
+            sides = relevant.sum(), (~relevant).sum()
+            shares = np.where(relevant, p / max(sides[0], 1), (1 - p) / max(sides[1], 1))
+            shares = shares / shares.sum()
+        self._values, self._scale = group.values, group.scale
+        if len(shares) == 1:  # fractions of one value: nothing to draw
+            shares, self._values = [1.0, 0.0], np.repeat(group.values if group.values is not None else [0.0], 2)
+        self._drawn = RandomAssessors(
+            group.pool, n, distribution=[float(share) for share in shares], like=group.like, rng=rng
+        )
+        self.assessors = self._drawn.assessors
+
+    def __iter__(self) -> Iterator[Panel]:
+        for panel in self._drawn:
+            values = panel.values
+            if self._values is not None:
+                unjudged = np.isnan(values)
+                values = np.where(unjudged, np.nan, self._values[np.where(unjudged, 0, values).astype(np.intp)])
+            yield replace(panel, scales=(self._scale,) * len(panel.assessors), values=values)
+
+
+def _similarities(
+    runs: Runs,
+    scores: Scores,
+    group: _Group,
+    random: _RandomAssessors,
+    options: SimilarityOptions,
+    conventions: Conventions,
+    threads: int | None,
+) -> tuple[Floats, Floats]:
+    """(gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, all topics)."""
+    n_measures, n_assessors = len(scores.measures), group.assessors.size
+    single = np.zeros((len(GAPS), n_measures, n_assessors))
+    by_topic = np.zeros((*single.shape, len(scores.topics)))
+    n = len(random.assessors)
+    jobs = [(m, t) for m in range(n_measures) for t in np.flatnonzero(group.known[m]).tolist()]
+    zeros = replace(conventions, empty="zero")  # a random assessor who finds nothing relevant scores every system 0
+    for block in evaluate_blocks(runs, random, scores.measures, conventions=zeros, threads=threads):
+        refuse_high(block)
+        others = np.moveaxis(block.values, 1, 3)  # (measures, topics, systems, random assessors), contiguous
+
+        def compare(job: tuple[int, int], others: Floats = others) -> tuple[Floats, Any]:
+            m, t = job
+            own = scores.values[m, group.assessors, group.topics[t]]
+            return options.on_topic(own, np.ascontiguousarray(others[m, t]))
+
+        sums: dict[int, Any] = {}
+        for (m, t), (similarity, parts) in zip(jobs, in_threads(compare, jobs, threads), strict=True):
+            by_topic[:, m, :, group.topics[t]] += similarity.sum(axis=2) / n
+            sums[m] = parts if m not in sums else sums[m] + parts
+        for m, parts in sums.items():
+            topics = np.flatnonzero(group.known[m])
+            own = scores.values[m][np.ix_(group.assessors, group.topics[topics])]
+            single[:, m] += options.overall(own, others[m, topics].mean(axis=0), parts).sum(axis=2) / n
+    unknown = np.ones((n_measures, len(scores.topics)), bool)
+    unknown[:, group.topics] = ~group.known
+    by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
+    single[:, unknown.all(axis=1)] = np.nan
+    return single, by_topic
+
+
+def _panel(judgments: Judgments, conventions: Conventions) -> Panel:
+    """The judgments as they will be scored; refused where there is nothing to weight."""
+    if len(judgments.assessors) < 2:
+        raise ArgumentError(
+            f"judgments: AWARE weights several assessors, and there is one ({judgments.assessors[0]}); evaluate with it"
+            if len(judgments)
+            else "judgments: there are none"
+        )
+    panel = conventions.graded(judgments).panel(conventions.repeats)
+    first = panel.values[:, :1]
+    if bool(((panel.values == first) | (np.isnan(panel.values) & np.isnan(first))).all()):
+        raise ArgumentError(
+            f"judgments: all {len(panel.assessors)} assessors gave the same judgments, so there is nothing to weight; "
+            "evaluate with any one of them"
+        )
+    return panel
+
+
+def _check(n_resamples: int, levels: Mapping[str, float], conventions: Conventions) -> None:
+    if not n_resamples >= 1 or n_resamples % 1:
+        raise ArgumentError(f"n_resamples={n_resamples!r}: a whole number from 1 was expected; the paper uses 1000")
+    if not levels:
+        raise ArgumentError("levels: name at least one; the paper's are {'under': .05, 'even': .5, 'over': .95}")
+    for name, p in levels.items():
+        if not 0 <= p <= 1:
+            raise ArgumentError(f"levels: {name!r} is {p!r}; a probability from 0 to 1 was expected")
+    if conventions.missing == "skip":
+        raise ArgumentError(
+            "missing='skip': AWARE needs a score of every system on every topic; use zero or interpolate"
+        )
