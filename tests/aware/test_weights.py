@@ -7,8 +7,8 @@ from qrowd.aware import (
     AssessorWeights,
     assessor_weights,
     doubtful_weights,
-    random_gaps,
     reasons_to_doubt,
+    similarity_to_random,
 )
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.model.judgments import Judgments
@@ -33,21 +33,21 @@ def judgments():
 
 
 @pytest.fixture(scope="module")
-def gaps(judgments):
-    return random_gaps(RUNS, judgments, ["AP", "nDCG@10"], n=30, rng=1)
+def similarities(judgments):
+    return similarity_to_random(RUNS, judgments, ["AP", "nDCG@10"], n_resamples=30, rng=1)
 
 
-def test_shares_add_up_to_1_and_equal_weights_give_everybody_the_same(gaps):
-    weights = assessor_weights(gaps, "sgl_rmse_md")
+def test_shares_add_up_to_1_and_equal_weights_give_everybody_the_same(similarities):
+    weights = assessor_weights(similarities, "sgl_rmse_md")
     assert weights.share.shape == (2, 11)
     assert weights.share.sum(axis=1) == pytest.approx([1, 1])
     assert weights.equal == pytest.approx(1 / 11)
-    assert assessor_weights(gaps, "uniform").share == pytest.approx(weights.equal)
+    assert assessor_weights(similarities, "uniform").share == pytest.approx(weights.equal)
 
 
-def test_agreement_is_with_the_mean_of_the_others_and_its_mean_is_weighted(gaps):
-    weights = assessor_weights(gaps, "sgl_rmse_md")
-    means = gaps.scores.values[0].mean(axis=1)
+def test_agreement_is_with_the_mean_of_the_others_and_its_mean_is_weighted(similarities):
+    weights = assessor_weights(similarities, "sgl_rmse_md")
+    means = similarities.scores.values[0].mean(axis=1)
     expected = [kendall_tau_b(means[a], np.delete(means, a, axis=0).mean(axis=0)) for a in range(11)]
     assert weights.agreement[0] == pytest.approx(expected)
     by_weight, equal = weights.mean_agreement
@@ -65,8 +65,8 @@ def test_who_gives_one_grade_throughout_or_hardly_any_relevant_or_grades_by_lot_
     assert reasons_to_doubt(judgments.select(assessors=list(CAREFUL))) == {}
 
 
-def test_a_spammer_with_the_largest_weight_is_named_and_one_with_little_weight_is_not(judgments, gaps):
-    weights = assessor_weights(gaps, "sgl_rmse_md")
+def test_a_spammer_with_the_largest_weight_is_named_and_one_with_little_weight_is_not(judgments, similarities):
+    weights = assessor_weights(similarities, "sgl_rmse_md")
     found = {(one.assessor, one.measure): one for one in doubtful_weights(weights, reasons_to_doubt(judgments))}
     spammer = found["always 3", "nDCG@10"]
     assert spammer.largest

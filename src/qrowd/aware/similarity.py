@@ -1,29 +1,126 @@
-"""One comparison of assessors' scores with others', by every gap, as similarities from 0 to 1.
+"""How similar assessors' scores are to others', by every gap, and the accuracies that follow.
 
-Ferrante, Ferro, Maistro (2017), ACM TOIS 36(2), equations 5-24. Gaps stand in the order fro, rmse, kld, tau, apc.
+Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine Multiple Assessors. ACM TOIS 36(2),
+section 4; equations are numbered as there. Gaps stand in the order fro, rmse, kld, tau, apc.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, MeasureError
+from qrowd.aware.averages import averaged
+from qrowd.aware.estimators import GAPS, NAMES, UNIFORM, Estimator, Weight, estimator
+from qrowd.errors import ArgumentError, MeasureError, check_choice
 from qrowd.kernels.correlation import ap_correlation
-from qrowd.kernels.gaps import (
-    add_densities,
-    divergences,
-    rank_correlations,
-    squared_distances,
-)
-from qrowd.model.scores import Scores, rankable
+from qrowd.kernels.gaps import add_densities, divergences, rank_correlations, squared_distances
+from qrowd.model.scores import Scores, known_mean, rankable
+
+if TYPE_CHECKING:
+    import xarray
 
 Floats = NDArray[np.float64]
-Reference = Literal["assessor", "other"]
+Polarity = Literal["dissimilarity", "printed"]
+Across = Literal["own", "all"]
+Toward = Literal["random", "gold"]
+ApcReference = Literal["assessor", "other"]
+
+
+@dataclass(frozen=True, eq=False)
+class Similarities:
+    """How similar each assessor is to random assessors, or to a gold assessor: from 0, most different, to 1, equal.
+
+    scores : the assessors' scores; nan where an assessor has no score.
+    toward : "random", where similarity lowers an assessor's accuracy, or "gold", where it raises it.
+    levels : {kind of assessor compared with: probability that it calls a document relevant}.
+    single : (gaps, measures, levels, assessors) over all topics where the assessor has a score; nan without one.
+    by_topic : (gaps, measures, levels, assessors, topics) on each topic; nan without a score.
+    attributes : every option in force, the number of resamples and the seed.
+
+    Equations 20-24, averaged over random assessors (Algorithms 1 and 2).
+    """
+
+    scores: Scores
+    toward: Toward
+    levels: Mapping[str, float]
+    single: Floats
+    by_topic: Floats
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def accuracy(self, name: str, *, polarity: Polarity = "dissimilarity", across: Across = "own") -> Floats:
+        """(measures, assessors, topics) accuracies by one estimator; nan where the assessor has no score.
+
+        name : of the estimator, as "sgl_tau_msd", or "uniform".
+        polarity : "dissimilarity" weighs by 1 - similarity to random assessors; "printed" by the similarity itself, as
+            equations 25-27 have it. Against a gold assessor it is always the similarity.
+        across : "own" estimates each measure's accuracies from that measure; "all" from the mean similarity over
+            measures, so that one accuracy serves them all.
+
+        Equations 25 (md, the least of the levels), 26 (msd, the least square), 27 (med, the sum).
+        """
+        check_choice("polarity", polarity, Polarity)
+        check_choice("across", across, Across)
+        how = estimator(name)
+        scored = self.scores.known
+        if how is None:
+            return np.where(scored, 1.0, np.nan)
+        similarity = self._similarity(how, across)
+        if self.toward == "random" and polarity == "dissimilarity":
+            similarity = 1 - similarity
+        weights = _weight(similarity, how.weight)
+        if how.granularity == "sgl":
+            weights = np.broadcast_to(weights[..., None], scored.shape)
+        return np.where(scored, weights, np.nan)
+
+    def _similarity(self, how: Estimator, across: Across) -> Floats:
+        """(levels, measures, assessors[, topics])."""
+        table = self.single if how.granularity == "sgl" else self.by_topic
+        similarity = np.swapaxes(table[GAPS.index(how.gap)], 0, 1)
+        if across == "own":
+            return np.asarray(similarity)
+        mean = np.expand_dims(known_mean(similarity, axis=1), 1)
+        return np.where(np.isnan(similarity), np.nan, mean)
+
+    def accuracies(
+        self,
+        estimators: Sequence[str] = (UNIFORM, *NAMES),
+        *,
+        polarity: Polarity = "dissimilarity",
+        across: Across = "own",
+    ) -> xarray.DataArray:
+        """DataArray (estimator, measure, assessor, topic), nan where the assessor has no score; see `accuracy`."""
+        import xarray
+
+        scores = self.scores
+        return xarray.DataArray(
+            np.array([self.accuracy(name, polarity=polarity, across=across) for name in estimators]),
+            dims=("estimator", "measure", "assessor", "topic"),
+            coords={
+                "estimator": list(estimators),
+                "measure": list(scores.measures),
+                "assessor": list(scores.assessors),
+                "topic": list(scores.topics),
+            },
+            name="accuracy",
+            attrs={**self.attributes, "polarity": polarity, "across": across},
+        )
+
+    def average(self, name: str, *, polarity: Polarity = "dissimilarity", across: Across = "own") -> Scores:
+        """AWARE's version of every measure, as scores of one assessor who has the estimator's name."""
+        about = {**self.attributes, "polarity": polarity, "across": across}
+        return averaged(self.scores, self.accuracy(name, polarity=polarity, across=across), name, about)
+
+
+def _weight(values: Floats, weight: Weight) -> Floats:
+    """One weight of (levels, ...) similarities, or dissimilarities, to the kinds of random assessors."""
+    if weight == "med":
+        return np.asarray(values.sum(axis=0))
+    return np.asarray((values if weight == "md" else values**2).min(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,81 +135,79 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The options of gaps.
+class SimilarityOptions:
+    """The options that change similarities.
 
-    bandwidth, points : of kernel densities. beta : of exp(-beta KLD).
-    reference : who is the reference of AP correlation; the other's list is walked.
-    signed : rank correlations below 0 are no similarity at all, instead of being as similar as those above.
+    bandwidth, points : of the kernel densities (equation 10) that "kld" compares: Gaussian, at points from 0 to 1.
+    beta : of the similarity exp(-beta KLD) (equation 22).
+    apc_reference : whose ranking is the reference of AP correlation, the assessor's or the other's; the remaining one
+        is walked.
+    signed : a rank correlation below 0 is similarity 0; by default its absolute value counts.
     """
 
     bandwidth: float
     points: int
     beta: float
-    reference: Reference
+    apc_reference: ApcReference
     signed: bool = False
 
-    @classmethod
-    def of(
-        cls, scores: Scores, bandwidth: float, points: int, beta: float, reference: Reference, signed: bool = False
-    ) -> Comparison:
-        """Options that suit the scores."""
-        if reference not in get_args(Reference):
-            raise ArgumentError(f"reference={reference!r}: choose one of {', '.join(get_args(Reference))}")
+    def checked(self, scores: Scores) -> SimilarityOptions:
+        """The options, once they are known to be in range and to suit the scores."""
+        check_choice("apc_reference", self.apc_reference, ApcReference)
+        bandwidth, points, beta = self.bandwidth, self.points, self.beta
         if not (0 < bandwidth < inf and 0 < beta < inf and points >= 2):
-            raise ArgumentError(f"bandwidth={bandwidth}, beta={beta}, points={points}: above 0, above 0 and 2 or more")
+            raise ArgumentError(
+                f"bandwidth={bandwidth}, beta={beta}, points={points}: bandwidth and beta must be above 0, points 2 or "
+                "more"
+            )
         if bandwidth * (points - 1) < 0.5:
             raise ArgumentError(
                 f"bandwidth={bandwidth}: too narrow for {points} points, {1 / (points - 1):.3g} apart; a score between "
-                "two of them would not be seen. Take more points"
+                "two points would not count. Use more points"
             )
         refuse_high(scores)
-        return cls(bandwidth, points, beta, reference, signed)
+        return self
 
-    def on_topic(self, crowd: Floats, others: Floats) -> tuple[Floats, Parts]:
+    def on_topic(self, panel: Floats, others: Floats) -> tuple[Floats, Parts]:
         """(gaps, assessors, others) similarities on one topic, and what it adds to those over all topics.
 
-        crowd : (assessors, systems), others : (systems, others); no nan.
+        panel : (assessors, systems), others : (systems, others); no nan.
         """
-        crowd = np.ascontiguousarray(crowd)
-        squares = squared_distances(crowd, others)
+        panel = np.ascontiguousarray(panel)
+        squares = squared_distances(panel, others)
         density = np.zeros((others.shape[1], self.points))
         add_densities(others, self.bandwidth, density)
-        return (
-            self._similar(
-                squares / crowd.shape[1], squares / crowd.shape[1], self._density(crowd), density, crowd, others
-            ),
-            Parts(squares, density),
-        )
+        mean = squares / panel.shape[1]
+        return self._similar(mean, mean, self._density(panel), density, panel, others), Parts(squares, density)
 
-    def overall(self, crowd: Floats, others: Floats, parts: Parts) -> Floats:
+    def overall(self, panel: Floats, others: Floats, parts: Parts) -> Floats:
         """(gaps, assessors, others) similarities over all topics.
 
-        crowd : (assessors, topics, systems); others : (systems, others) means over the topics; parts : their sums.
+        panel : (assessors, topics, systems); others : (systems, others) means over the topics; parts : their sums.
         """
-        n_assessors, n_topics, n_systems = crowd.shape
-        mean = np.ascontiguousarray(crowd.mean(axis=1))
+        n_assessors, n_topics, n_systems = panel.shape
+        mean = np.ascontiguousarray(panel.mean(axis=1))
         distance = squared_distances(mean, others) / n_systems
-        density = self._density(crowd.reshape(n_assessors, -1))
+        density = self._density(panel.reshape(n_assessors, -1))
         return self._similar(parts.squares / (n_topics * n_systems), distance, density, parts.density, mean, others)
 
-    def _density(self, crowd: Floats) -> Floats:
+    def _density(self, panel: Floats) -> Floats:
         """(assessors, points) of (assessors, scores)."""
-        density = np.zeros((crowd.shape[0], self.points))
-        add_densities(np.ascontiguousarray(crowd.T), self.bandwidth, density)
+        density = np.zeros((panel.shape[0], self.points))
+        add_densities(np.ascontiguousarray(panel.T), self.bandwidth, density)
         return density
 
     def _similar(
-        self, frobenius: Floats, square: Floats, mine: Floats, theirs: Floats, crowd: Floats, others: Floats
+        self, frobenius: Floats, square: Floats, mine: Floats, theirs: Floats, panel: Floats, others: Floats
     ) -> Floats:
         """Equations 20-24; a rank gap of an assessor without a ranking is that of a random one."""
-        crowd, others = rankable(crowd), rankable(others)
-        tau, apc = rank_correlations(crowd, others)
-        if self.reference == "other":
-            apc = walking_the_assessors(crowd, others)
+        panel, others = rankable(panel), rankable(others)
+        tau, apc = rank_correlations(panel, others)
+        if self.apc_reference == "other":
+            apc = walking_the_assessors(panel, others)
         ranks = np.array([tau, apc])
         ranks = np.maximum(ranks, 0) if self.signed else np.abs(ranks)
-        constant = crowd.min(axis=1) == crowd.max(axis=1)
+        constant = panel.min(axis=1) == panel.max(axis=1)
         ranks[:, constant] = 0.0 if self.signed else 1.0
         values = 1 - np.sqrt(np.array([frobenius, square]))
         divergence = np.exp(-self.beta * divergences(mine, theirs))
@@ -130,8 +225,8 @@ def refuse_high(scores: Scores) -> None:
             )
 
 
-def walking_the_assessors(crowd: Floats, others: Floats) -> Floats:
+def walking_the_assessors(panel: Floats, others: Floats) -> Floats:
     """(assessors, others) AP correlation where the assessor's list is walked and the other is the reference."""
     references = np.ascontiguousarray(others.T)
-    walked = (np.ascontiguousarray(np.broadcast_to(row, references.shape)) for row in crowd)
+    walked = (np.ascontiguousarray(np.broadcast_to(row, references.shape)) for row in panel)
     return np.array([ap_correlation(rows, references) for rows in walked])

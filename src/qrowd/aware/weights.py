@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement import AssessorProfiles, assessor_profiles
-from qrowd.aware.gaps import Across, Gaps, Polarity
+from qrowd.aware.similarity import Across, Polarity, Similarities
 from qrowd.comparison.correlation import leave_one_out
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments, Repeats
@@ -75,15 +75,15 @@ class DoubtfulWeight:
 
 
 def assessor_weights(
-    gaps: Gaps, estimator: str, polarity: Polarity = "dissimilarity", across: Across = "own"
+    similarities: Similarities, estimator: str, *, polarity: Polarity = "dissimilarity", across: Across = "own"
 ) -> AssessorWeights:
-    """The weights of all assessors by one estimator; the arguments are those of `Gaps.accuracy`."""
-    scores = gaps.scores
+    """The weights of all assessors by one estimator; the arguments are those of `Similarities.accuracy`."""
+    scores = similarities.scores
     return AssessorWeights(
         estimator,
         scores.measures,
         scores.assessors,
-        _shares(gaps.accuracy(estimator, polarity, across)),
+        _shares(similarities.accuracy(estimator, polarity=polarity, across=across)),
         _shares(np.where(scores.known, 1.0, np.nan)),
         np.array([leave_one_out(values) for values in scores.values]),
     )
@@ -115,8 +115,8 @@ def doubtful_weights(weights: AssessorWeights, reasons: Mapping[str, Sequence[st
 
     reasons : {assessor: reasons}, as from `reasons_to_doubt`.
 
-    >>> gaps = random_gaps(runs, judgments, "AP", rng=1)  # doctest: +SKIP
-    >>> weights = assessor_weights(gaps, "sgl_rmse_md")  # doctest: +SKIP
+    >>> similarities = similarity_to_random(runs, judgments, "AP", rng=1)  # doctest: +SKIP
+    >>> weights = assessor_weights(similarities, "sgl_rmse_md")  # doctest: +SKIP
     >>> [(one.assessor, one.share, one.equal) for one in doubtful_weights(weights, reasons_to_doubt(judgments))]
     ... # doctest: +SKIP
     [('dan', 0.41, 0.25)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.aware import GAPS, Gaps
+from qrowd.aware import GAPS, Similarities
 from qrowd.comparison.factors import InteractionEffects, MainEffects
 from qrowd.comparison.tukey import Tukey
 from qrowd.errors import ArgumentError
@@ -54,7 +54,9 @@ def plot_score_densities(
     return ax
 
 
-def plot_random_gaps(gaps: Gaps, measure: str, gap: str, *, names: bool = True, ax: Axes | None = None) -> Axes:
+def plot_similarity_to_random(
+    similarities: Similarities, measure: str, gap: str, *, names: bool = True, ax: Axes | None = None
+) -> Axes:
     """How like each kind of random assessor every assessor is by one gap, from 0 on; 1 would be the same.
 
     Assessors stand with the one least like any random assessor on top. names : whether they are named.
@@ -64,13 +66,13 @@ def plot_random_gaps(gaps: Gaps, measure: str, gap: str, *, names: bool = True, 
     ax = axes_or_new(ax)
     if gap not in GAPS:
         raise ArgumentError(f"gap={gap!r}: choose one of {', '.join(GAPS)}")
-    if measure not in gaps.scores.measures:
-        raise ArgumentError(f"measure={measure!r}: choose one of {', '.join(gaps.scores.measures)}")
-    alike = gaps.single[GAPS.index(gap), gaps.scores.measures.index(measure)]  # (levels, assessors)
+    if measure not in similarities.scores.measures:
+        raise ArgumentError(f"measure={measure!r}: choose one of {', '.join(similarities.scores.measures)}")
+    alike = similarities.single[GAPS.index(gap), similarities.scores.measures.index(measure)]  # (levels, assessors)
     order = np.argsort(alike.max(axis=0), kind="stable")
-    y = name_rows(ax, [gaps.scores.assessors[a] if names else "" for a in order])
+    y = name_rows(ax, [similarities.scores.assessors[a] if names else "" for a in order])
     ax.hlines(y, alike.min(axis=0)[order], alike.max(axis=0)[order], color=FAINT, linewidth=1.0)
-    for i, level in enumerate(gaps.levels):
+    for i, level in enumerate(similarities.levels):
         ax.plot(alike[i, order], y, MARKERS[i], color=PALETTE[i], markersize=3.8, label=f"random, {level}")
     highest = max(float(np.nanmax(alike)), 0.01)
     ax.set_xlim(-0.03 * highest, 1.06 * highest)
