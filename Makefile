@@ -1,7 +1,7 @@
 # Every target does its own set-up. Another interpreter: make PYTHON=/path/to/python3.13 test
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test lint types format docs site bench soak clean
+.PHONY: help demo serve test quick lint types format docs site bench soak clean
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -19,6 +19,9 @@ serve: .venv/.server ## judge a small collection in the browser
 
 test: lint types .venv/.programs ## everything CI runs
 	@$(BIN)/python -m pytest -q -n 2
+
+quick: .venv/.dev ## the tests without a browser, a database or a long computation
+	@$(BIN)/python -m pytest -q -n 2 -m "not slow and not browser and not database"
 
 lint: .venv/.dev ## ruff: rules and format
 	@$(BIN)/ruff check
