@@ -38,9 +38,8 @@ from qrowd.collect.protocols.views import (
     RevisionView,
     View,
 )  # fmt: skip
-from qrowd.collect.store.base import Store
+from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.errors import StoreError
 from servers import postgres_server
 from soak import checks, made
 

@@ -24,7 +24,7 @@ from qrowd.collect.protocols.views import (
     RatingView,
 )
 from qrowd.collect.store import events
-from qrowd.collect.store.errors import StoreFullError
+from qrowd.collect.store.base import StoreFullError
 from qrowd.collect.store.schema import assignment, bad_mark, event, judgment, pair_lease, preference, slot
 from qrowd.errors import ArgumentError, RowError
 
@@ -387,7 +387,7 @@ def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(stor
         assert page.view == PausedView(stopped=True)
         receipt = await service.act(ann, Judge(1, "1"), shown=page.shown, key="late")
         assert receipt.late
-        with pytest.raises(ArgumentError, match="choose one of pause, resume, stop"):
+        with pytest.raises(ArgumentError, match="choose one of paused, running, stopped"):
             await admin.set_status("pilot", "halted")
         with pytest.raises(NotFoundError, match="there is no campaign 'other'; there are pilot"):
             await admin.set_status("other", "stopped")

@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from qrowd.collect.store import events, schema
+from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.errors import StoreError
 
 AT = 1_700_000_000.0
 K = 8  # documents of a unit
@@ -117,7 +117,7 @@ def answer(assessor: int, key: str, number: int) -> Callable[[Connection], int]:
         if (before := events.by_key(connection, key)) is not None:
             return before.id
         row = connection.execute(_ASSIGNMENT, {"of": assessor}).one()
-        said = events.NewEvent(
+        said = events.LogEntry(
             AT + number, 1, assessor, row.id, row.unit_id, "assessor", "judged", {"position": number % K, "text": "40"},
             idem_key=key, digest="d",
         )  # fmt: skip

@@ -72,15 +72,6 @@ def test_an_account_s_name_is_taken_once(house: Store) -> None:
         house.write(lambda c: accounts.add_account(c, "ann", "h", AT))
 
 
-def test_a_new_password_replaces_the_old_one(house: Store) -> None:
-    number = check_login(house, "ann", GOOD, "a", AT)
-    assert number is not None
-    other = accounts.hash_password("battery staple", fast=True)
-    house.write(lambda c: accounts.set_password(c, number, other))
-    assert check_login(house, "ann", GOOD, "a", AT) is None
-    assert check_login(house, "ann", "battery staple", "a", AT) == number
-
-
 def test_passwords_are_hashed_with_argon2id_salted_and_not_too_short() -> None:
     one, two = (accounts.hash_password(GOOD) for _ in range(2))
     assert one != two

@@ -1,17 +1,19 @@
 """The log keeps what happened, in order."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy.exc import IntegrityError
 
 from collect.store.soak import AT, campaign
 from qrowd.collect.store import events
 from qrowd.collect.store.base import Store
-from qrowd.collect.store.events import NewEvent
+from qrowd.collect.store.events import LogEntry
 
 
-def made(number: int, **other: object) -> NewEvent:
+def made(number: int, **other: object) -> LogEntry:
     values = {"assessor_id": None, "assignment_id": 7, "unit_id": 1, "actor": "assessor", "kind": "judged"}
-    return NewEvent(AT + number, 1, **(values | {"data": {"n": number, "text": "é\u2028\x00"}} | other))  # type: ignore[arg-type]
+    return LogEntry(AT + number, 1, **(values | {"data": {"n": number, "text": "é\u2028\x00"}} | other))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def test_an_event_comes_back_as_it_went_in(log: Store, together: bool) -> None:
     log.write(lambda c: events.append(c, [one, made(1)] if together else [one]))
     found = log.read(lambda c: events.by_key(c, "k"))
     assert found is not None
-    assert NewEvent(*(getattr(found, name) for name in NewEvent.__slots__)) == one
+    assert replace(found, id=0) == one
     assert found.late is True
 
 
@@ -58,5 +60,4 @@ def test_events_are_found_by_assignment_unit_and_campaign_from_any_point_on(log:
     assert numbers(events.of_unit, 1) == [0, 1, 2, 3, 5]
     assert numbers(events.of_unit, 1, after=ids[2]) == [3, 5]
     assert numbers(events.of_campaign, 1, after=ids[0], limit=2) == [1, 2]
-    assert numbers(events.read_events, ids[1:3]) == [1, 2]
     assert numbers(events.of_campaign, 2) == []

@@ -14,9 +14,8 @@ from collect.store.soak import AT, assessor_row, assignment_row, campaign, judge
 from qrowd import read_judgments, read_preferences
 from qrowd.collect.store import events, export, schema, writers
 from qrowd.collect.store.backup import backup
-from qrowd.collect.store.base import Store
+from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.errors import StoreError
 from qrowd.errors import ArgumentError
 
 WHY = 'he said "no", =then\r\nleft;\ttab 𝔘 \u2028 end'
@@ -57,7 +56,7 @@ def said(connection: Connection) -> None:
     marks = [mark | {"assignment_id": 900, "document_id": d, "number": n} for d, n in ((3, 3), (6, 1))]
     connection.execute(insert(schema.bad_mark), marks)
     for number in range(3):
-        one = events.NewEvent(
+        one = events.LogEntry(
             AT + number, 1, 1, 900, 1, "assessor", ["judged", "went_to", "judged"][number], {"position": number}
         )  # fmt: skip
         events.append(connection, [one])

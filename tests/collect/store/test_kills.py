@@ -12,9 +12,8 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from collect.store import soak
 from qrowd.collect.store import schema
-from qrowd.collect.store.base import Store
+from qrowd.collect.store.base import Store, StoreBusyError, StoreUnknownError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.errors import StoreBusyError, StoreUnknownError
 from servers import postgres_server
 
 THREADS = 8

@@ -10,9 +10,8 @@ from sqlalchemy.exc import IntegrityError
 
 from collect.store.soak import AT, answer, assessor_row, assignment_row, campaign, prepare
 from qrowd.collect.store import events, schema
-from qrowd.collect.store.base import Store
+from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.errors import StoreError
 from qrowd.errors import ArgumentError
 
 
@@ -249,6 +248,6 @@ def test_a_row_of_nothing_is_refused(store: Store) -> None:
 
 def test_a_value_that_is_no_json_is_refused(store: Store) -> None:
     store.write(lambda connection: campaign(connection))
-    odd = events.NewEvent(AT, 1, None, None, None, "server", "odd", {"x": float("nan")})
+    odd = events.LogEntry(AT, 1, None, None, None, "server", "odd", {"x": float("nan")})
     with pytest.raises(Exception, match="JSON compliant"):
         store.write(lambda connection: events.append(connection, [odd]))

@@ -10,8 +10,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
 import qrowd.collect.store.migrate
+from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.errors import StoreError
 from qrowd.collect.store.migrate import HEAD, bring_up_to_date
 from qrowd.collect.store.schema import metadata
 

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from qrowd.collect.store import schema, sessions
 from qrowd.collect.store.base import Store
-from qrowd.collect.store.settings import get_setting, put_setting, secret
+from qrowd.collect.store.sessions import get_setting, put_setting, secret
 from qrowd.errors import ArgumentError
 
 NOON = 1_700_000_000.0

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import Connection, insert, select
 
 from qrowd.collect.store import schema
+from qrowd.collect.store.base import StoreBusyError, StoreError, StoreFullError
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.errors import StoreBusyError, StoreError, StoreFullError
 from qrowd.collect.store.sqlite import GROUP, SqliteStore
 
 
@@ -122,7 +122,7 @@ sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from sqlalchemy import insert, select
 from qrowd.collect.store import schema
-from qrowd.collect.store.errors import StoreFullError
+from qrowd.collect.store.base import StoreFullError
 from qrowd.collect.store.sqlite import SqliteStore
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 put = lambda n: lambda c: c.execute(insert(schema.setting), {"name": f"{n:03}", "value": "v" * 20_000}) and None

@@ -13,7 +13,7 @@ from collect.web.fakes import SECRET, World, world
 from qrowd.collect.campaigns.judging import NotFoundError
 from qrowd.collect.protocols.events import GoOn, Judge, Refusal
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View
-from qrowd.collect.store.errors import StoreBusyError, StoreFullError, StoreUnknownError
+from qrowd.collect.store.base import StoreBusyError, StoreFullError, StoreUnknownError
 from qrowd.collect.store.schema import assessor as assessor_table
 from qrowd.collect.web.payment import payment_code
 from qrowd.errors import QrowdError

@@ -16,7 +16,7 @@ from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import assessors, assignments, events, materials
 from qrowd.collect.store.base import Store
-from qrowd.collect.store.events import NewEvent
+from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.errors import ArgumentError
 
@@ -47,7 +47,7 @@ class CampaignAdmin:
         def work(connection: Connection) -> str:
             row = find(connection, campaign)
             if row.status != status:
-                event = NewEvent(at, row.id, None, None, None, "owner", KINDS[status], {})
+                event = LogEntry(at, row.id, None, None, None, "owner", KINDS[status], {})
                 events.append(connection, [event])
                 materials.set_campaign_status(connection, row.id, status)
             return status

@@ -18,7 +18,7 @@ from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.campaigns.rebuild import rebuild
 from qrowd.collect.store import assessors, events, materials
 from qrowd.collect.store.base import to_json
-from qrowd.collect.store.events import NewEvent
+from qrowd.collect.store.events import LogEntry
 from qrowd.errors import ArgumentError, RowError
 
 FORMAT = "qrowd campaign"
@@ -89,7 +89,7 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
     documents = {one.label: one.id for one in materials.documents_of(connection, campaign_id)}
     topics = {one.label: one.id for one in materials.topics_of(connection, campaign_id)}
     units = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}
-    waiting: list[NewEvent] = []
+    waiting: list[LogEntry] = []
     for number, line in numbered:
         row = _read(number, line)
         try:
@@ -113,13 +113,13 @@ def _event(
     documents: Mapping[str, int],
     topics: Mapping[str, int],
     units: Mapping[tuple[int, int], int],
-) -> NewEvent:
+) -> LogEntry:
     data: dict[str, Any] = dict(row["data"])
     data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
     if row["kind"] == "assigned":
         data["topic"] = topics[data["topic"]]
     unit = None if row["unit"] is None else units[topics[row["unit"][0]], row["unit"][1]]
-    return NewEvent(campaign_id=campaign_id, unit_id=unit, data=data, **{key: row[key] for key in _KEPT})
+    return LogEntry(campaign_id=campaign_id, unit_id=unit, data=data, **{key: row[key] for key in _KEPT})
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -45,10 +45,9 @@ from qrowd.collect.protocols.views import (
     QuestionView,
     View,
 )
-from qrowd.collect.store import assessors, assignments, drafts, events, materials, sessions
+from qrowd.collect.store import answers, assessors, assignments, events, materials, sessions
 from qrowd.collect.store.assessors import AssessorRow
-from qrowd.collect.store.base import Store
-from qrowd.collect.store.errors import StoreError
+from qrowd.collect.store.base import Store, StoreError
 from qrowd.errors import ArgumentError
 
 Clock = Callable[[], float]
@@ -250,7 +249,7 @@ class JudgingService:
         def work(connection: Connection) -> None:
             _, _, assignment = self._find(connection, assessor_id)
             if assignment is not None and assignment.row.status == "open" and shown_as(assignment) == shown:
-                drafts.save(connection, assignment.row.id, position, text, reason, at)
+                answers.save_draft(connection, assignment.row.id, position, text, reason, at)
 
         await self.store.write_async(work)
 
@@ -282,7 +281,7 @@ class JudgingService:
         view = self._view(connection, settings, assessor, status, assignment, at)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.given is None:
-            saved = drafts.find(connection, assignment.row.id, view.position)
+            saved = answers.find_draft(connection, assignment.row.id, view.position)
             draft = None if saved is None else Draft(*saved)
         shown = shown_as(assignment)
         named = row.provider not in KEYS

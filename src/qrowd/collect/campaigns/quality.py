@@ -120,7 +120,7 @@ def quality(connection: Connection, name: str, *, bootstrap: int = REPLICATES, r
     profiles = _profiles(judged)
     rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
     replicates = min(bootstrap, CELLS // max(len(judged.value), 1))
-    alpha, why_not = _told(lambda: krippendorff_alpha(judged, bootstrap=replicates, rng=rng))
+    alpha, why_not = _told(lambda: krippendorff_alpha(judged, n_resamples=replicates, rng=rng).item())
     by_topic, _ = _told(lambda: krippendorff_alpha(judged, by="topic"))
     return Quality(row.name, row.protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not)
 
@@ -142,7 +142,7 @@ def _profiles(judged: Judgments) -> dict[str, dict[str, Any]]:
         return {}
     found = zip(profiles.assessors, profiles.agreement, profiles.severity, profiles.reasons, strict=True)
     return {
-        name: {"agreement": _known(agreement), "severity": _known(severity), "reasons": reasons}
+        name: {"agreement": _known(agreement), "severity": _known(severity), "reasons": "; ".join(reasons)}
         for name, agreement, severity, reasons in found
     }
 

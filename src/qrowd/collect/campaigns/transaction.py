@@ -21,10 +21,10 @@ from qrowd.collect.protocols.board import Board
 from qrowd.collect.protocols.events import Action, Event, GoOn, Refusal
 from qrowd.collect.protocols.registry import PROTOCOLS
 from qrowd.collect.protocols.views import EndView
-from qrowd.collect.store import answers, assessors, assignments, events, pairs
+from qrowd.collect.store import answers, assessors, assignments, events
 from qrowd.collect.store.assessors import AssessorRow
 from qrowd.collect.store.assignments import AssignmentRow, Slot
-from qrowd.collect.store.events import NewEvent
+from qrowd.collect.store.events import LogEntry
 
 LATE = "late_action"
 
@@ -63,7 +63,7 @@ class Transaction:
         self.settings = cache.settings(connection, campaign_id)
         self.protocol = PROTOCOLS[self.settings.protocol]
         self._events: list[Event] = []
-        self._pending: list[NewEvent] = []
+        self._pending: list[LogEntry] = []
         self._last = 0
         self._changes: dict[int, _Change] = {}
         self._people: dict[int, tuple[AssessorState | None, AssessorState]] = {}
@@ -270,7 +270,7 @@ class Transaction:
         key, digest = self._key or (None, None)
         self._key = None
         self._pending.append(
-            NewEvent(
+            LogEntry(
                 time=self.at,
                 campaign_id=self.campaign_id,
                 assessor_id=assessor_id,
@@ -320,7 +320,7 @@ class Transaction:
         changed = [change for change in self._changes.values() if change.pair != _pair(change.now)]
         for change in changed:
             if change.pair is not None:
-                pairs.release(self.connection, change.now.row.id)
+                answers.release_pair(self.connection, change.now.row.id)
         for change in changed:
             hold_pair(self.connection, self.settings, change.now)
 
@@ -334,7 +334,7 @@ def hold_pair(connection: Connection, settings: CampaignSettings, assignment: As
     """Write which pair is before somebody, if any is."""
     if (pair := _pair(assignment)) is not None:
         board = assignment.row.unit_id if settings.together else assignment.row.id
-        pairs.hold(connection, board, pair, assignment.row.id, settings.seats)
+        answers.hold_pair(connection, board, pair, assignment.row.id, settings.seats)
 
 
 def newcomer(settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float) -> AssessorState:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
-from qrowd.collect.store.base import Store
-from qrowd.collect.store.errors import StoreError
+from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.schema import account, api_key, campaign, invitation, login_attempt
 from qrowd.collect.store.sessions import hashed, new_token
 from qrowd.errors import ArgumentError
@@ -91,11 +90,6 @@ def add_account(connection: Connection, name: str, password_hash: str, at: float
     return int(connection.execute(insert(account).returning(account.c.id), row).scalar_one())
 
 
-def set_password(connection: Connection, account_id: int, password_hash: str) -> None:
-    """Another password; `close_sessions` logs out whoever came in by the old one."""
-    connection.execute(update(account).where(account.c.id == account_id).values(password_hash=password_hash))
-
-
 def account_name(connection: Connection, account_id: int) -> str | None:
     """Whose account it is."""
     name = connection.scalar(select(account.c.name).where(account.c.id == account_id))
@@ -128,9 +122,7 @@ async def check_login_async(store: Store, name: str, password: str, address: str
     return await asyncio.to_thread(check_login, store, name, password, address, at)
 
 
-def begin_login(
-    connection: Connection, name: str, address: str, at: float
-) -> tuple[int, tuple[int, str] | None]:  # fmt: skip
+def begin_login(connection: Connection, name: str, address: str, at: float) -> tuple[int, tuple[int, str] | None]:
     """Count an attempt to log in, as failed until `forgive`; its number, and the account with its password hash.
 
     Counting comes first, so that a hundred guesses sent at once are a hundred guesses.

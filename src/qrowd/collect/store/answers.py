@@ -1,41 +1,69 @@
-"""What has been said, row by row: written as differences, since most of a unit stays as it was."""
+"""Rows of assignments: answers, drafts that are nobody's answer yet, and the pair that an assessor has on the page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, bindparam, delete
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select
 
-from qrowd.collect.store.schema import bad_mark, judgment, preference
+from qrowd.collect.store.base import upsert
+from qrowd.collect.store.schema import bad_mark, draft, judgment, pair_lease, preference
 
 ANSWERS = (judgment, preference, bad_mark)
-
-
-def _upsert(table: Table, dialect: str) -> Any:
-    insert = (sqlite if dialect == "sqlite" else postgresql).insert(table)
-    keys = {column.name for column in table.primary_key}
-    return insert.on_conflict_do_update(
-        index_elements=list(table.primary_key),
-        set_={column.name: insert.excluded[column.name] for column in table.c if column.name not in keys},
-    )
-
-
-_UPSERT = {(table.name, dialect): _upsert(table, dialect) for table in ANSWERS for dialect in ("sqlite", "postgresql")}
 _DELETE = {
     table.name: delete(table).where(and_(*(column == bindparam("old_" + column.name) for column in table.primary_key)))
     for table in ANSWERS
 }
+_DRAFT = select(draft.c.text, draft.c.reason).where(
+    draft.c.assignment_id == bindparam("assignment"), draft.c.position == bindparam("place")
+)
+_RELEASE = delete(pair_lease).where(pair_lease.c.assignment_id == bindparam("holder"))
+_SEATS = select(pair_lease.c.seat).where(
+    pair_lease.c.board == bindparam("board"),
+    pair_lease.c.low_id == bindparam("low"),
+    pair_lease.c.high_id == bindparam("high"),
+)
 
 
 def save_answers(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Add these rows, or change those that have their key."""
-    if listed := list(rows):
-        connection.execute(_UPSERT[table.name, connection.dialect.name], listed)
+    upsert(connection, table, rows)
 
 
 def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[str, Any]]) -> None:
-    """Take the rows with these keys away; the events that made them stay."""
+    """Remove the rows with these keys; the events that made them stay."""
     if listed := [{"old_" + name: value for name, value in key.items()} for key in keys]:
         connection.execute(_DELETE[table.name], listed)
+
+
+def find_draft(connection: Connection, assignment_id: int, position: int) -> tuple[str, str] | None:
+    """The text and the reason typed at a position, if any."""
+    row = connection.execute(_DRAFT, {"assignment": assignment_id, "place": position}).first()
+    return None if row is None else (row.text, row.reason)
+
+
+def save_draft(connection: Connection, assignment_id: int, position: int, text: str, reason: str, at: float) -> None:
+    """Keep what was typed at a position, in place of an earlier draft."""
+    row = {"assignment_id": assignment_id, "position": position, "text": text, "reason": reason, "time": at}
+    upsert(connection, draft, [row])
+
+
+def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignment_id: int, seats: int = 1) -> None:
+    """Note which pair an assessor has on the page.
+
+    board : the unit where it is judged together, else the assignment. seats : how many assessors may have the pair at
+        once; the table refuses one more, and a second pair of one assessor.
+    """
+    low, high = min(pair), max(pair)
+    seat = 0
+    if seats > 1:
+        taken = set(connection.scalars(_SEATS, {"board": board, "low": low, "high": high}))
+        seat = min(number for number in range(seats + 1) if number not in taken)
+    row = {"board": board, "low_id": low, "high_id": high, "seat": seat, "assignment_id": assignment_id}
+    connection.execute(insert(pair_lease), row)
+
+
+def release_pair(connection: Connection, assignment_id: int) -> None:
+    """The assessor has no pair on the page any more."""
+    connection.execute(_RELEASE, {"holder": assignment_id})

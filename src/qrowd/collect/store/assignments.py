@@ -6,7 +6,7 @@ nobody holds two units, and that no slot is held twice are constraints of the ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,6 @@ _COLUMNS = [assignment.c[name] for name in _FIELDS]
 _BY_ID = select(*_COLUMNS).where(assignment.c.id == bindparam("id"))
 _BY_ID_LOCKED = _BY_ID.with_for_update()
 _OF_ASSESSOR = select(*_COLUMNS).where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
-_OPEN_OF_UNIT = select(*_COLUMNS).where(assignment.c.unit_id == bindparam("unit"), assignment.c.status == "open")
 _LOCK_UNIT = select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update()
 
 _seen_topics = select(assignment.c.topic_id).where(assignment.c.assessor_id == bindparam("assessor"))
@@ -124,12 +123,6 @@ def find_assignment(connection: Connection, id: int, *, lock: bool = False) -> A
 def of_assessor(connection: Connection, assessor_id: int) -> list[AssignmentRow]:
     """All units somebody ever had, the first first."""
     return [AssignmentRow(*row) for row in connection.execute(_OF_ASSESSOR, {"assessor": assessor_id})]
-
-
-def open_of_unit(connection: Connection, unit_id: int) -> Iterator[AssignmentRow]:
-    """Those who have this unit now."""
-    for row in connection.execute(_OPEN_OF_UNIT, {"unit": unit_id}):
-        yield AssignmentRow(*row)
 
 
 def lock_unit(connection: Connection, unit_id: int) -> None:

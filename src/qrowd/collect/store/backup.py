@@ -9,8 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from qrowd.collect.store.base import Store
-from qrowd.collect.store.errors import StoreError, StoreFullError
+from qrowd.collect.store.base import Store, StoreError, StoreFullError
 
 
 def backup(store: Store, path: str | Path) -> None:

@@ -2,25 +2,52 @@
 
 A work is a function of a connection. It may be run again, so it does nothing but talk to that connection, never
 commits, and does not go on after a database error unless it opened `connection.begin_nested()` before.
+
+StoreError               nothing of this work is in the store
+|-- StoreFullError       the disk is full or does not answer; works again once it does
+|-- StoreBusyError       too much at once, or no connection; try again later
+|-- StoreUnknownError    the connection was lost during the commit: look the form's key up, or send it again
 """
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cache, partial
 from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
-from sqlalchemy import URL, Connection
+from sqlalchemy import URL, Connection, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from qrowd.errors import QrowdError
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
 
 # The same text for the same value in both databases; what is no JSON (nan) is refused.
 to_json = partial(json.dumps, separators=(",", ":"), allow_nan=False)
+
+
+class StoreError(QrowdError):
+    """The store cannot do it."""
+
+
+class StoreFullError(StoreError):
+    """The disk is full or failed: nothing was acknowledged. The store goes on once there is space."""
+
+
+class StoreBusyError(StoreError):
+    """Somebody else was in the way, several times in a row; nothing was stored, and later it may be."""
+
+
+class StoreUnknownError(StoreError):
+    """The connection was lost while committing: either all of it is stored or nothing.
+
+    Whoever wrote an event with an `idem_key` looks that key up; or does it again, since a key is stored only once.
+    """
 
 
 class Store(ABC):
@@ -79,3 +106,18 @@ class Store(ABC):
 
     def __repr__(self) -> str:
         return f"Store({self.url.render_as_string(hide_password=True)!r}{', read_only=True' if self.read_only else ''})"
+
+
+@cache
+def _upsert(table: Table, dialect: str, keep: bool) -> Any:
+    insert = (sqlite if dialect == "sqlite" else postgresql).insert(table)
+    if keep:
+        return insert.on_conflict_do_nothing()
+    values = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
+    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=values)
+
+
+def upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, keep: bool = False) -> None:
+    """Add rows to a table, or change those that have their key; with `keep`, leave those as they are."""
+    if listed := list(rows):
+        connection.execute(_upsert(table, connection.dialect.name, keep), listed)

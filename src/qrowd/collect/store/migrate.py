@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from qrowd.collect.store.errors import StoreError
+from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.schema import metadata
 
 HEAD = "0001"  # the newest step in migrations/versions

@@ -24,8 +24,7 @@ from sqlalchemy import URL, Connection, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from qrowd.collect.store.base import Store, Work, to_json
-from qrowd.collect.store.errors import StoreBusyError, StoreError, StoreFullError, StoreUnknownError
+from qrowd.collect.store.base import Store, StoreBusyError, StoreError, StoreFullError, StoreUnknownError, Work, to_json
 from qrowd.collect.store.migrate import bring_up_to_date, check_version
 
 T = TypeVar("T")

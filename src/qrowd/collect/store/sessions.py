@@ -1,4 +1,7 @@
-"""Sessions: who a browser is. The random id is in the cookie only; the store holds its SHA-256."""
+"""What the server remembers for itself: sessions of browsers, its secret, and settings.
+
+The random id of a session is in the cookie only; the store holds its SHA-256.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from typing import Literal, get_args
 
 from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, select, update
 
-from qrowd.collect.store.schema import session
+from qrowd.collect.store.base import upsert
+from qrowd.collect.store.schema import session, setting
 from qrowd.errors import ArgumentError
 
 Kind = Literal["assessor", "owner"]
@@ -93,3 +97,26 @@ def close_sessions(connection: Connection, kind: Kind, subject_id: int) -> int:
 def purge(connection: Connection, at: float) -> int:
     """Forget sessions that were idle too long; how many that were."""
     return connection.execute(delete(session).where(session.c.seen <= at - IDLE)).rowcount
+
+
+# ---- the server's secret, and settings
+
+
+def secret(connection: Connection) -> bytes:
+    """The 32 random bytes that the server signs with, made the first time (needs a writing connection then)."""
+    if (text := get_setting(connection, "secret")) is None:
+        new = secrets.token_hex(32)
+        upsert(connection, setting, [{"name": "secret", "value": new}], keep=True)
+        text = get_setting(connection, "secret") or new
+    return bytes.fromhex(text)
+
+
+def get_setting(connection: Connection, name: str) -> str | None:
+    """The value of a setting, None where there is none."""
+    value = connection.scalar(select(setting.c.value).where(setting.c.name == name))
+    return None if value is None else str(value)
+
+
+def put_setting(connection: Connection, name: str, value: str) -> None:
+    """Set a value, also in place of another."""
+    upsert(connection, setting, [{"name": name, "value": value}])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -16,14 +17,12 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, RootTransaction, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from qrowd.collect.store.base import Store, Work, to_json
-from qrowd.collect.store.errors import StoreBusyError, StoreError, StoreFullError
-from qrowd.collect.store.lock import hold
+from qrowd.collect.store.base import Store, StoreBusyError, StoreError, StoreFullError, Work, to_json
 from qrowd.collect.store.migrate import bring_up_to_date, check_version
 
 T = TypeVar("T")
@@ -68,7 +67,7 @@ class SqliteStore(Store):
                 with self.reading() as connection:
                     check_version(connection, str(self.path))
                 return
-            self._lock = hold(self.path)
+            self._lock = _hold(self.path)
             self._open_for_writing()
         except BaseException as error:
             self._readers.dispose()
@@ -288,3 +287,40 @@ def _engine(path: Path, *, read_only: bool) -> Engine:
     begin = "begin" if read_only else "begin immediate"
     event.listen(engine, "begin", lambda connection: connection.connection.driver_connection.execute(begin))
     return engine
+
+
+# ---- one writer per file
+
+
+def _hold(path: Path) -> BinaryIO:
+    """Hold the lock of a database until the file returned is closed; the system lets go of it when its holder dies.
+
+    It is on a file of its own, since closing a second descriptor of the database would drop SQLite's own locks on it.
+
+    Raises
+    ------
+    StoreError
+        Somebody else holds it.
+    """
+    file = open(path.with_name(path.name + ".lock"), "a+b")  # noqa: SIM115 - it stays open
+    try:
+        _lock(file)
+    except OSError:
+        file.close()
+        raise StoreError(f"{path}: another qrowd serves this file; stop it first, or use its pages") from None
+    os.set_inheritable(file.fileno(), False)
+    return file
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: BinaryIO) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse
 from qrowd.collect.campaigns.judging import NotFoundError
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.store.accounts import TooManyAttemptsError
-from qrowd.collect.store.errors import StoreError, StoreFullError, StoreUnknownError
+from qrowd.collect.store.base import StoreError, StoreFullError, StoreUnknownError
 from qrowd.errors import QrowdError
 
 log = logging.getLogger("qrowd.collect.web")

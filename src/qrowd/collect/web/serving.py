@@ -15,8 +15,7 @@ from starlette.applications import Starlette
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.sessions import purge
-from qrowd.collect.store.settings import secret
+from qrowd.collect.store.sessions import purge, secret
 from qrowd.collect.web import owner
 from qrowd.collect.web.api import routes as api
 from qrowd.collect.web.app import make_app

@@ -19,8 +19,7 @@ from starlette.responses import Response
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.assessors import find_assessor, find_identity
-from qrowd.collect.store.base import Store
-from qrowd.collect.store.errors import StoreError
+from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign
 from qrowd.collect.store.sessions import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.web.limits import Limiter

@@ -27,7 +27,7 @@ from qrowd.collect.campaigns.folder import MAX_ZIP, TOML, plan_from_zip
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.protocols.settings import to_table
-from qrowd.collect.store.errors import StoreError
+from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import campaigns, find_campaign
 from qrowd.collect.web import words
 from qrowd.collect.web.owner import figures

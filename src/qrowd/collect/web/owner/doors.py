@@ -16,8 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.store.accounts import TooManyAttemptsError, check_login_async
 from qrowd.collect.store.schema import setting
-from qrowd.collect.store.sessions import hashed, new_token
-from qrowd.collect.store.settings import get_setting, put_setting
+from qrowd.collect.store.sessions import get_setting, hashed, new_token, put_setting
 from qrowd.collect.web.drawing import environment
 from qrowd.collect.web.forms import read_form, token_of
 from qrowd.collect.web.owner.visits import NO_ACCOUNT, OWNER, Fields, Visit, form, owner_of

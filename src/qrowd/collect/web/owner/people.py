@@ -20,8 +20,8 @@ from qrowd.collect.campaigns.quality import AssessorQuality, Quality, quality
 from qrowd.collect.store import assignments, events
 from qrowd.collect.store.assessors import AssessorRow, find_assessor
 from qrowd.collect.store.assignments import AssignmentRow
-from qrowd.collect.store.errors import StoreError
-from qrowd.collect.store.events import StoredEvent
+from qrowd.collect.store.base import StoreError
+from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, document, judgment, preference, topic, unit
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.owner.visits import Fields, Visit, form, page
@@ -196,7 +196,7 @@ def units_of(connection: Connection, row: AssessorRow) -> list[UnitOfOne]:
     return units
 
 
-def _judgments(connection: Connection, assignment_id: int, happened: list[StoredEvent]) -> list[Answer]:
+def _judgments(connection: Connection, assignment_id: int, happened: list[LogEntry]) -> list[Answer]:
     said: defaultdict[int, list[tuple[float, str]]] = defaultdict(list)
     for event in happened:
         if event.kind in ("judged", "cannot_tell") and not event.late:
@@ -250,7 +250,7 @@ def _preferences(connection: Connection, assignment_id: int) -> list[Answer]:
     return sorted(answers, key=lambda one: (one.number, one.time))
 
 
-def noted(event: StoredEvent) -> str:
+def noted(event: LogEntry) -> str:
     """What is worth telling of an event besides answers; "" for the others."""
     data = event.data
     match event.kind:
