@@ -1,4 +1,4 @@
-"""Write the pages that are generated: measures, the command line, and the document of the JSON API."""
+"""Write the pages that are generated: measures and the command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from typer.main import get_command
 
 from qrowd.cli.main import app
-from qrowd.collect.web.api.document import document_text
 from qrowd.reports.reference import measure_reference
 
 COMMAND_LINE = """\
@@ -73,7 +72,6 @@ def pages() -> dict[str, str]:
     return {
         "cli.md": command_reference(),
         "measures.md": measure_reference(),
-        "openapi.json": document_text(),
     }
 
 

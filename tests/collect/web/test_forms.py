@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.collect.protocols.events import (
+    ACTIONS,
     Action,
     CannotTell,
     Consent,
@@ -23,7 +24,7 @@ from qrowd.collect.protocols.events import (
     Reply,
     Undo,
 )
-from qrowd.collect.web.forms import MAX_FIELDS, READERS, action_of, parse_form
+from qrowd.collect.web.forms import MAX_FIELDS, action_of, parse_form
 from qrowd.collect.web.problems import Problem
 
 WANTED: list[tuple[dict[str, str], Action]] = [
@@ -55,7 +56,7 @@ def test_each_form_asks_for_its_action(form: dict[str, str], action: Action) -> 
 
 def test_there_is_a_form_for_every_action() -> None:
     assert {type(action) for _, action in WANTED} == set(Action.__args__)
-    assert {form["do"] for form, _ in WANTED} == set(READERS)
+    assert {form["do"] for form, _ in WANTED} == set(ACTIONS)
 
 
 @pytest.mark.parametrize(

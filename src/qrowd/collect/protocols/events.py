@@ -17,11 +17,12 @@ from qrowd.errors import QrowdError
 Side = Literal["left", "right"]
 Choice = Literal["left", "right", "duplicates"]
 MAX_TEXT, MAX_REASON = 200, 2000  # characters
-Place = Annotated[int, Ge(0), Le(10**9 - 1)]
+MAX_SECONDS = 1e7
+Index = Annotated[int, Ge(0), Le(10**9 - 1)]
 Rating = Annotated[int, Ge(1), Le(5)]
 Text = Annotated[str, MaxLen(MAX_TEXT)]
 Reason = Annotated[str, MaxLen(MAX_REASON)]
-Seconds = Annotated[float, Ge(0), Le(1e7)]
+Seconds = Annotated[float, Ge(0), Le(MAX_SECONDS)]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Consent:
 class JudgeLine:
     """The number for a practice line; `line` counts from 0 in the order shown, `text` is as typed."""
 
-    line: Place
+    line: Index
     text: Text
 
 
@@ -78,7 +79,7 @@ class GoOn:
 class Reply:
     """To the question about the topic; `option` counts from 0 in the order shown."""
 
-    option: Place
+    option: Index
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Judge:
     active : seconds during which the page was in front, as the browser says; None where it does not.
     """
 
-    position: Place
+    position: Index
     text: Text
     reason: Reason = ""
     active: Seconds | None = None
@@ -99,14 +100,14 @@ class Judge:
 class Postpone:
     """Judge this document later."""
 
-    position: Place
+    position: Index
 
 
 @dataclass(frozen=True)
 class CannotTell:
     """No judgment of this document is possible, and why."""
 
-    position: Place
+    position: Index
     reason: Reason = ""
     active: Seconds | None = None
 
@@ -115,14 +116,14 @@ class CannotTell:
 class GoTo:
     """Look at another document of the unit; one step back is `GoTo(position - 1)`."""
 
-    position: Place
+    position: Index
 
 
 @dataclass(frozen=True)
 class Prefer:
     """Which document of a pair is better; `pair` is the number the page showed."""
 
-    pair: Place
+    pair: Index
     choice: Choice
     definitely: bool = False
     active: Seconds | None = None
@@ -132,7 +133,7 @@ class Prefer:
 class MarkBad:
     """Remove one document of the pair from all further pairs."""
 
-    pair: Place
+    pair: Index
     side: Side
     active: Seconds | None = None
 
@@ -141,7 +142,7 @@ class MarkBad:
 class Undo:
     """Take the last judgment or Bad mark back; `pair` is the number of the pair now shown."""
 
-    pair: Place
+    pair: Index
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.pages import Page
-from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT, Refusal
 from qrowd.collect.store.accounts import Invitation, find_invitation
 from qrowd.collect.web.crowd import dressed
 from qrowd.collect.web.drawing import draw_landing
-from qrowd.collect.web.forms import MAX_REASON, MAX_TEXT, Form, action_of, read_form, token_of, typed_in
+from qrowd.collect.web.forms import Form, action_of, read_form, token_of, typed_in
 from qrowd.collect.web.problems import Problem, forged, malformed, missing, problem_of, wants_data
 from qrowd.collect.web.sessions import ASSESSOR, Server, Who, check_token, server_of
 from qrowd.errors import QrowdError

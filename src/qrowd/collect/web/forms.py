@@ -1,45 +1,26 @@
-"""Forms: from the bytes of a request to what the assessor wants.
+"""Forms: from the bytes of a request to the action that an assessor asks for.
 
-A field `do` names the action; the action's own fields have their names.
-What somebody left out or wrote wrongly is a Refusal, told beside the field; what no page of ours sends is a 400.
+The field `do` names the action; the action's own fields have their names. What an assessor left out or wrote too long
+is a Refusal, shown beside the field; what no page of ours sends is a 400.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import fields
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from qrowd.collect.protocols.events import (
-    Action,
-    CannotTell,
-    Choice,
-    Consent,
-    GoOn,
-    GoTo,
-    Judge,
-    JudgeLine,
-    LookUp,
-    MarkBad,
-    Postpone,
-    Prefer,
-    Rate,
-    Refusal,
-    Reply,
-    Side,
-    Undo,
-)
+from qrowd.collect.protocols.events import ACTIONS, MAX_REASON, MAX_SECONDS, MAX_TEXT, Action, Refusal
+from qrowd.collect.protocols.schema import SchemaError, read
 from qrowd.collect.web.problems import Problem, malformed
 
 Form = Mapping[str, str]
 URLENCODED = "application/x-www-form-urlencoded"
 MAX_FIELDS = 40
-MAX_TEXT, MAX_REASON, MAX_TOKEN = 200, 2000, 4096  # characters
-MAX_SECONDS = 1e7
+MAX_TOKEN = 4096  # characters
 YES = frozenset({"1", "true", "yes", "on"})
 TYPED = ("text", "reason", "option", "choice", "confidence", "understanding", "comment")  # kept when refused
 
@@ -95,88 +76,16 @@ def typed_in(form: Form) -> dict[str, str]:
     return {name: form[name] for name in TYPED if name in form}
 
 
-# ---- fields
-
-
-def _number(form: Form, name: str) -> int:
-    """A number that a page of ours put into the form."""
-    value = form.get(name, "")
-    if not re.fullmatch(r"[0-9]{1,9}", value, re.ASCII):
-        raise malformed(f"{name}: expected a number from 0, found {value[:40]!r}", name)
-    return int(value)
-
-
-def _picked(form: Form, name: str, message: str) -> int:
-    """A number that the assessor picks; none picked is a Refusal."""
-    if not form.get(name):
-        raise Refusal("missing", message, name)
-    return _number(form, name)
-
-
-def _text(form: Form, name: str, longest: int) -> str:
-    value = form.get(name, "")
-    if len(value) > longest:
-        raise Refusal("long", f"This has {len(value):,} characters; at most {longest:,} can be kept.", name)
-    return value
-
-
-def _active(form: Form) -> float | None:
-    """The browser's word on seconds; whatever makes no sense is no word."""
-    try:
-        seconds = float(form.get("active", ""))
-    except ValueError:
-        return None
-    return seconds if math.isfinite(seconds) and 0 <= seconds <= MAX_SECONDS else None
-
-
-def _yes(form: Form, name: str) -> bool:
-    return form.get(name, "").lower() in YES
-
-
-def _choice(form: Form) -> Choice:
-    match form.get("choice", ""):
-        case "left" | "right" | "duplicates" as choice:
-            return choice
-        case "":
-            raise Refusal("missing", "Choose the document that is better.", "choice")
-    raise malformed("choice: expected left, right or duplicates", "choice")
-
-
-def _side(form: Form) -> Side:
-    match form.get("side", ""):
-        case "left" | "right" as side:
-            return side
-    raise malformed("side: expected left or right", "side")
-
-
-def _rating(form: Form, name: Literal["confidence", "understanding"]) -> int:
-    value = _picked(form, name, "Choose one of the five.")
-    if not 1 <= value <= 5:
-        raise malformed(f"{name}: expected 1 to 5", name)
-    return value
-
-
 # ---- actions
 
-READERS: dict[str, Callable[[Form], Action]] = {
-    "consent": lambda form: Consent(_yes(form, "agreed")),
-    "line": lambda form: JudgeLine(_number(form, "line"), _text(form, "text", MAX_TEXT)),
-    "go_on": lambda form: GoOn(),
-    "reply": lambda form: Reply(_picked(form, "option", "Choose one of the answers.")),
-    "judge": lambda form: Judge(
-        _number(form, "position"), _text(form, "text", MAX_TEXT), _text(form, "reason", MAX_REASON), _active(form)
-    ),
-    "postpone": lambda form: Postpone(_number(form, "position")),
-    "cannot_tell": lambda form: CannotTell(_number(form, "position"), _text(form, "reason", MAX_REASON), _active(form)),
-    "go_to": lambda form: GoTo(_number(form, "position")),
-    "prefer": lambda form: Prefer(_number(form, "pair"), _choice(form), _yes(form, "definitely"), _active(form)),
-    "bad": lambda form: MarkBad(_number(form, "pair"), _side(form), _active(form)),
-    "undo": lambda form: Undo(_number(form, "pair")),
-    "look_up": lambda form: LookUp(),
-    "rate": lambda form: Rate(
-        _rating(form, "confidence"), _rating(form, "understanding"), _text(form, "comment", MAX_REASON)
-    ),
+CHOOSE = {  # what to say where nothing was chosen
+    "option": "Choose one of the answers.",
+    "choice": "Choose the document that is better.",
+    "confidence": "Choose one of the five.",
+    "understanding": "Choose one of the five.",
 }
+WHOLE = frozenset({"position", "pair", "line", "option", "confidence", "understanding"})
+YES_OR_NO = frozenset({"agreed", "definitely"})
 
 
 def action_of(form: Form) -> Action:
@@ -187,15 +96,44 @@ def action_of(form: Form) -> Action:
     Refusal
         Something is left out or too long.
     Problem
-        400: there is no such action, or a field that no page of ours fills like that.
+        400: there is no such action, or a field has a value that no page of ours sends.
 
     >>> action_of({"do": "go_to", "position": "3"})
     GoTo(position=3)
     """
     name = form.get("do", "")
-    if name not in READERS:
-        raise malformed(f"do: expected one of {', '.join(READERS)}, found {name[:40]!r}", "do")
-    return READERS[name](form)
+    if (kind := ACTIONS.get(name)) is None:
+        raise malformed(f"do: expected one of {', '.join(ACTIONS)}, found {name[:40]!r}", "do")
+    try:
+        action: Action = read(kind, {one.name: _value(form, one.name) for one in fields(kind)})
+    except SchemaError as error:
+        field, value = str(error.where[0]), form.get(str(error.where[0]), "")
+        if not value and field in CHOOSE:
+            raise Refusal("missing", CHOOSE[field], field) from None
+        if error.code == "string_too_long":
+            most = MAX_TEXT if field == "text" else MAX_REASON
+            raise Refusal("long", f"This has {len(value):,} characters; at most {most:,} can be kept.", field) from None
+        raise malformed(str(error)[:200], field) from None
+    return action
+
+
+def _value(form: Form, name: str) -> str | int | float | bool | None:
+    """A field as a JSON value; a text that is no number stays one, and is refused as such."""
+    text = form.get(name, "")
+    if name in YES_OR_NO:
+        return text.lower() in YES
+    if name == "active":
+        return _seconds(text)
+    return int(text) if name in WHOLE and re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) else text
+
+
+def _seconds(text: str) -> float | None:
+    """The seconds that a browser reports; None where they make no sense."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds <= MAX_SECONDS else None
 
 
 def token_of(form: Form, name: str) -> str:

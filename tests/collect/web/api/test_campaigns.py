@@ -144,17 +144,17 @@ def test_an_archive_that_does_not_fit_together_is_refused_and_leaves_nothing(ser
     served.run(work())
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "qrels"])
-def test_exports_are_files_with_a_name_and_the_same_bytes_again(served: World, form: str) -> None:
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "qrels"])
+def test_exports_are_files_with_a_name_and_the_same_bytes_again(served: World, format: str) -> None:
     async def fill() -> None:
         async with served.client() as client:
             await judge_all(await client.arrive("stars", "model"), 1)
 
     served.run(fill())
-    path = f"{PREFIX}/campaigns/stars/judgments?form={form}"
+    path = f"{PREFIX}/campaigns/stars/judgments?format={format}"
     first, again = ask(served, "GET", path), ask(served, "GET", path)
     assert first.status_code == 200
-    assert first.headers["content-disposition"] == f'attachment; filename="stars-judgments.{form}"'
+    assert first.headers["content-disposition"] == f'attachment; filename="stars-judgments.{format}"'
     assert first.content == again.content != b""
 
 
@@ -164,13 +164,13 @@ def test_exports_are_files_with_a_name_and_the_same_bytes_again(served: World, f
         ("stars/preferences", 409),
         ("pairs/judgments", 409),
         ("pairs/duplicates", 200),
-        ("stars/judgments?form=xml", 422),
-        ("stars/judgments?form=qrels&everything=true", 422),
+        ("stars/judgments?format=xml", 422),
+        ("stars/judgments?format=qrels&everything=true", 422),
         ("stars/judgments?everything=maybe", 422),
         ("stars/judgments?colour=red", 422),
-        ("stars/judgments?form=csv&form=csv", 400),
-        ("stars/revisions?form=csv", 200),
-        ("stars/judgments?everything=true&form=spreadsheet", 200),
+        ("stars/judgments?format=csv&format=csv", 400),
+        ("stars/revisions?format=csv", 200),
+        ("stars/judgments?everything=true&format=spreadsheet", 200),
     ],
 )
 def test_what_cannot_be_exported_is_refused_before_it_begins(served: World, path: str, status: int) -> None:

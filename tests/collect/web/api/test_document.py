@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, get_args
 
 import httpx
@@ -18,8 +17,6 @@ from qrowd.collect.protocols import events, settings, views
 from qrowd.collect.web.api.document import OPERATIONS, document, document_text
 from qrowd.collect.web.api.routes import ROUTES
 
-FILE = Path(__file__).parents[4] / "docs" / "openapi.json"
-
 
 def validator(name: str) -> Any:
     """Of one component."""
@@ -33,10 +30,6 @@ def get(served: World, path: str) -> httpx.Response:
             return await client.http.get(path)
 
     return served.run(work())
-
-
-def test_the_file_in_docs_is_what_the_code_says() -> None:
-    assert FILE.read_text(encoding="utf-8") == document_text(), "make docs writes it anew"
 
 
 def test_every_route_is_in_the_document_and_everything_in_it_is_a_route() -> None:
@@ -83,8 +76,8 @@ def test_examples_fit_what_they_are_examples_of() -> None:
     n = 0
     for one in OPERATIONS:
         for example in one.examples.values():
-            assert one.body is not None
-            validator(one.body["$ref"].rpartition("/")[2]).validate(example)
+            assert one.body
+            validator(one.body).validate(example)
             n += 1
     assert n >= 3
 

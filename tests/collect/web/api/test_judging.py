@@ -10,7 +10,6 @@ from random import Random
 from typing import Any, get_args
 
 import pytest
-from qrowd.collect.web.api.shapes import DO, action_of
 from sqlalchemy import func, select
 
 import qrowd
@@ -19,7 +18,7 @@ from collect.web.api.worlds import SMALL, World, plan, sensible
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols import events, views
 from qrowd.collect.store import schema
-from qrowd.collect.web.forms import READERS
+from qrowd.collect.web.api.schemas import action_of
 from qrowd.collect.web.problems import Problem
 
 JUDGED = {"do": "judge", "position": 0, "text": "1"}
@@ -57,7 +56,7 @@ def test_a_whole_campaign_is_judged_by_program_and_the_library_reads_every_answe
                 assessor = await client.arrive(campaign, f"model-{number}", {"kind": "llm", "temperature": 0})
                 seen += (await judge_all(assessor, number))[1]
             what = "preferences" if campaign == "pairs" else "judgments"
-            files = [await client.export(campaign, what, form=form) for form in ("jsonl", "parquet")]
+            files = [await client.export(campaign, what, format=format) for format in ("jsonl", "parquet")]
             return files[0], files[1], seen, await client.status(campaign)
 
     lines, parquet, seen, status = served.run(work())
@@ -252,6 +251,5 @@ def test_an_action_that_is_none_is_told_which_field_is_wrong(body: Any, field: s
     assert "\n" not in refused.value.message
 
 
-def test_actions_have_the_names_that_they_have_in_forms() -> None:
-    assert list(DO) == list(READERS)
-    assert set(DO.values()) == set(get_args(events.Action))
+def test_every_action_has_a_name() -> None:
+    assert set(events.ACTIONS.values()) == set(get_args(events.Action))

@@ -10,8 +10,8 @@ import pytest
 from collect.web.api.client import Json
 from collect.web.api.test_judging import judge_all
 from collect.web.api.worlds import SMALL, World, plan, sensible
+from qrowd.collect.protocols.events import ACTIONS
 from qrowd.collect.web.api.operations import PREFIX
-from qrowd.collect.web.api.shapes import DO
 
 ODD: list[Any] = [
     None, True, False, 0, 1, -1, 7, 2**31, 2**62, 0.5, -0.0, 1e300, "", "0", "1", "left", "both", "40", "1e999", "nan",
@@ -26,7 +26,7 @@ def odd_action(page: Json, rng: Random) -> Json:
     step = sensible(page, rng)
     if step is None or rng.random() < 0.4:
         some = {name: rng.choice([*range(7), *ODD]) for name in rng.sample(NAMES, rng.randrange(5))}
-        return {"do": rng.choice(list(DO)), **some}
+        return {"do": rng.choice(list(ACTIONS)), **some}
     body = {"do": step[0], **step[1], "shown": page["shown"], "key": page["key"]}
     for name in rng.sample(list(body), rng.choice([0, 1, 1, 2])):
         body[name] = rng.choice(ODD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from math import isfinite
 from typing import Any, NoReturn
 
@@ -84,13 +84,6 @@ def parse(body: bytes) -> Any:
         raise malformed(f"The body is no JSON: {error}") from None
     _check(value)
     return value
-
-
-def check_keys(table: dict[str, Any], known: Sequence[str]) -> None:
-    """Refuse a name that is not known."""
-    for name in table:
-        if name not in known:
-            raise invalid(name[:100], f"there is no such field; choose from {', '.join(known)}")
 
 
 def invalid(field: str, problem: str) -> Problem:

@@ -1,4 +1,4 @@
-"""Campaigns by program: list, create, look at, steer, and take in from an archive."""
+"""Campaigns for programs: list them, create one, look at one, set its status, import an archive."""
 
 from __future__ import annotations
 
@@ -16,19 +16,16 @@ from starlette.responses import JSONResponse, Response
 from qrowd.collect.campaigns.admin import STEPS, CampaignAdmin
 from qrowd.collect.campaigns.archive import read_archive
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.crowd import KEYS as CROWD_KEYS
-from qrowd.collect.campaigns.plan_tables import HEAD, plan_from_table
-from qrowd.collect.campaigns.progress import Progress, TopicProgress, progress
-from qrowd.collect.protocols.protocol import Question
-from qrowd.collect.protocols.settings import SETTINGS, JourneySettings
+from qrowd.collect.campaigns.plan_tables import plan_from_table
+from qrowd.collect.campaigns.progress import Progress, progress
+from qrowd.collect.protocols.schema import plain
 from qrowd.collect.store import materials
 from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.store.sizes import count_rows
 from qrowd.collect.web.api.bodies import check_type, invalid, parse, parts, read_nothing, read_object
-from qrowd.collect.web.api.counting import COUNTS, counts_of
 from qrowd.collect.web.api.keys import Caller
 from qrowd.collect.web.api.operations import PREFIX, Answer, Operation
-from qrowd.collect.web.api.schemas import Schema, reference, table
-from qrowd.collect.web.api.shapes import plain
+from qrowd.collect.web.api.schemas import Campaign, Campaigns, campaign_of, head_of
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import QrowdError
 
@@ -36,47 +33,47 @@ PLAN_LIMIT = 32 * 2**20  # bytes
 ARCHIVE_LIMIT = 128 * 2**20
 LINE_LIMIT = 2**20  # of an archive's event
 JSON_LINES = ("application/jsonl", "application/x-ndjson")
-KEPT = ("protocol", "journey", "lease_minutes", "consent", "instructions", "checks")  # of a campaign's settings
 
 
 # ---- looking
 
 
-async def listed(caller: Caller, query: dict[str, Any]) -> Response:
+async def list_all(caller: Caller, query: dict[str, Any]) -> Response:
     """The campaigns that the key opens."""
     rows = await caller.server.store.read_async(materials.campaigns)
-    return JSONResponse({"campaigns": [_head(row) for row in rows if caller.key.campaign_id in {None, row.id}]})
+    heads = [head_of(row) for row in rows if caller.key.campaign_id in {None, row.id}]
+    return JSONResponse(plain(Campaigns, Campaigns(heads)))
 
 
-async def shown(caller: Caller, query: dict[str, Any]) -> Response:
+async def show(caller: Caller, query: dict[str, Any]) -> Response:
     """One campaign."""
-    return JSONResponse(await _described(caller, caller.campaign))
+    return JSONResponse(await _whole(caller, caller.campaign))
 
 
 async def status(caller: Caller, query: dict[str, Any]) -> Response:
-    """How far it has come."""
+    """The progress of a campaign."""
     name, at = caller.campaign.name, caller.server.clock()
-    found = await caller.server.store.read_async(lambda connection: progress(connection, name, at), long=True)
-    return JSONResponse(plain(found))
+    counts = await caller.server.store.read_async(lambda connection: progress(connection, name, at), long=True)
+    return JSONResponse(plain(Progress, counts))
 
 
-async def _described(caller: Caller, row: CampaignRow) -> dict[str, Any]:
-    counts = await caller.server.store.read_async(lambda connection: counts_of(connection, row.id))
-    return _head(row) | {"settings": {name: row.settings[name] for name in KEPT}, "counts": counts}
+async def _whole(caller: Caller, row: CampaignRow) -> Any:
+    counts = await caller.server.store.read_async(lambda connection: count_rows(connection, row.id))
+    return plain(Campaign, campaign_of(row, counts))
 
 
-def _head(row: CampaignRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ("name", "title", "protocol", "status", "created")}
+async def _created(caller: Caller, row: CampaignRow) -> Response:
+    return JSONResponse(await _whole(caller, row), 201, {"location": f"{PREFIX}/campaigns/{quote(row.name)}"})
 
 
 # ---- making
 
 
-async def created(caller: Caller, query: dict[str, Any]) -> Response:
+async def create(caller: Caller, query: dict[str, Any]) -> Response:
     """A new campaign, running."""
     caller.need_all()
-    given = await read_object(caller.request, PLAN_LIMIT)
-    plan = await asyncio.to_thread(plan_from_table, given)
+    body = await read_object(caller.request, PLAN_LIMIT)
+    plan = await asyncio.to_thread(plan_from_table, body)
     at = caller.server.clock()
 
     def work(connection: Connection) -> CampaignRow | None:
@@ -85,7 +82,7 @@ async def created(caller: Caller, query: dict[str, Any]) -> Response:
 
     row = await caller.server.store.write_async(work)
     assert row is not None  # just written
-    return JSONResponse(await _described(caller, row), 201, {"location": f"{PREFIX}/campaigns/{quote(row.name)}"})
+    return await _created(caller, row)
 
 
 def _check_free(connection: Connection, name: str) -> None:
@@ -94,7 +91,7 @@ def _check_free(connection: Connection, name: str) -> None:
                       field="campaign.name")  # fmt: skip
 
 
-async def imported(caller: Caller, query: dict[str, Any]) -> Response:
+async def import_archive(caller: Caller, query: dict[str, Any]) -> Response:
     """A campaign as an archive has it, with all that happened in it."""
     caller.need_all()
     check_type(caller.request, *JSON_LINES)
@@ -102,7 +99,7 @@ async def imported(caller: Caller, query: dict[str, Any]) -> Response:
         async for part in parts(caller.request, ARCHIVE_LIMIT):
             file.write(part)
         row = await caller.server.store.write_async(partial(_read_in, file))
-    return JSONResponse(await _described(caller, row), 201, {"location": f"{PREFIX}/campaigns/{quote(row.name)}"})
+    return await _created(caller, row)
 
 
 def _read_in(file: IO[bytes], connection: Connection) -> CampaignRow:
@@ -138,10 +135,10 @@ def _lines(connection: Connection, file: IO[bytes]) -> Iterator[bytes]:
         yield line
 
 
-# ---- steering
+# ---- status
 
 
-async def steered(step: str, caller: Caller, query: dict[str, Any]) -> Response:
+async def set_status(step: str, caller: Caller, query: dict[str, Any]) -> Response:
     """Pause, resume or stop."""
     await read_nothing(caller.request)
     admin = CampaignAdmin(caller.server.store, clock=caller.server.clock)
@@ -150,16 +147,6 @@ async def steered(step: str, caller: Caller, query: dict[str, Any]) -> Response:
 
 # ---- as operations
 
-STATUS: Schema = {"type": "string", "enum": ["running", "paused", "stopped"]}
-COUNT: Schema = {"type": "integer", "minimum": 0}
-ONE = {"application/json": reference("Campaign")}
-FIELDS: dict[str, Schema] = {
-    "name": {"type": "string", "description": "as it stands in addresses"},
-    "title": {"type": "string"},
-    "protocol": {"type": "string", "enum": list(SETTINGS)},
-    "status": STATUS,
-    "created": {"type": "number", "description": "seconds since 1970"},
-}
 EXAMPLE_PLAN = {
     "campaign": {"name": "pilot-1", "title": "Which pages answer the question?", "protocol": "grades", "seed": 7},
     "grades": {"scale": "binary", "k": 2, "redundancy": 1},
@@ -176,8 +163,8 @@ OPERATIONS = (
         "GET",
         "/campaigns",
         "The campaigns that the key opens",
-        listed,
-        {200: Answer("Oldest first", {"application/json": reference("Campaigns")})},
+        list_all,
+        {200: Answer("Oldest first", "Campaigns")},
         problems=(422,),
     ),
     Operation(
@@ -185,10 +172,10 @@ OPERATIONS = (
         "POST",
         "/campaigns",
         "A new campaign, which runs at once",
-        created,
-        {201: Answer("It is there", ONE)},
+        create,
+        {201: Answer("The new campaign", "Campaign")},
         "Needs a key for all campaigns. What could not work is refused as a whole, in one line that names it.",
-        body=reference("Plan"),
+        body="Plan",
         examples={"grades": EXAMPLE_PLAN},
         problems=(409, 413, 415, 422),
     ),
@@ -197,8 +184,8 @@ OPERATIONS = (
         "GET",
         "/campaigns/{campaign}",
         "One campaign",
-        shown,
-        {200: Answer("Its settings, and how many there are of everything, whether it counts or not", ONE)},
+        show,
+        {200: Answer("Its settings, and the numbers of everything in it, whether it counts or not", "Campaign")},
         problems=(422,),
     ),
     Operation(
@@ -207,7 +194,7 @@ OPERATIONS = (
         "/campaigns/{campaign}/status",
         "How far a campaign has come",
         status,
-        {200: Answer("Slots, answers, topics, people and pace", {"application/json": reference("Progress")})},
+        {200: Answer("Slots, answers, topics, assessors and pace", "Progress")},
         problems=(422,),
     ),
     *(
@@ -216,8 +203,8 @@ OPERATIONS = (
             "POST",
             f"/campaigns/{{campaign}}/{step}",
             f"{step.capitalize()} a campaign",
-            partial(steered, step),
-            {200: Answer("How it stands now", {"application/json": table({"status": STATUS})})},
+            partial(set_status, step),
+            {200: Answer("The status now", "CampaignStatus")},
             "Again, it changes nothing. A stopped campaign may be resumed.",
             problems=(413, 422),
         )
@@ -228,80 +215,11 @@ OPERATIONS = (
         "POST",
         "/archives",
         "A campaign as an archive has it, with all that happened in it",
-        imported,
-        {201: Answer("It is there", ONE)},
-        "Needs a key for all campaigns. Others wait while it is written; larger ones: qrowd campaign import.",
-        body={"type": "string", "description": "What GET .../archive wrote"},
-        kind=JSON_LINES[0],
+        import_archive,
+        {201: Answer("The new campaign", "Campaign")},
+        "Needs a key for all campaigns. Send what GET .../archive wrote. Others wait while it is written; for larger "
+        "archives use qrowd campaign import.",
+        media_type=JSON_LINES[0],
         problems=(409, 413, 415, 422),
     ),
 )
-
-
-def schemas() -> dict[str, Schema]:
-    """The components of these operations."""
-    from qrowd.collect.campaigns.plan import DocumentPlan, TopicPlan
-    from qrowd.collect.web.api.schemas import object_of, schema_of
-
-    texts: Schema = {"type": "array", "items": {"type": "string"}}
-    head: dict[str, Schema] = {
-        "name": {"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$"},
-        "title": {"type": "string"},
-        "protocol": {"type": "string", "enum": list(SETTINGS)},
-        "seed": {"type": ["integer", "null"], "minimum": 0, "description": "of all that chance decides"},
-        "lease_minutes": {"type": ["number", "null"], "minimum": 1, "maximum": 100_000},
-        "consent": {"type": "string"},
-        "instructions": {"type": "string"},
-        "checks": {"type": ["boolean", "null"], "description": "whether magnitude units hold two check documents"},
-    }
-    assert tuple(head) == HEAD
-    topic = object_of(
-        TopicPlan,
-        optional=True,
-        instead={
-            "pool": {**texts, "description": "labels of documents; all of them where it is left out"},
-            "systems": {"type": "object", "additionalProperties": texts},
-        },
-    )
-    crowds = {
-        name: table({key: {"default": default} for key, (default, _) in keys.items()}, f"For {name}", [])
-        for name, keys in CROWD_KEYS.items()
-    }
-    settings = {name: reference(kind.__name__) for name, kind in SETTINGS.items()}
-    return {
-        **{kind.__name__: object_of(kind, optional=True) for kind in (*SETTINGS.values(), JourneySettings)},
-        "Question": object_of(Question),
-        "TopicPlan": topic | {"required": ["label", "title"]},
-        "DocumentPlan": object_of(DocumentPlan, optional=True),
-        "Plan": table(
-            {
-                "campaign": table(head, needed=["name"]),
-                **settings,
-                "journey": reference("JourneySettings"),
-                **crowds,
-                "topics": {"type": "array", "items": reference("TopicPlan"), "minItems": 1},
-                "documents": {"type": "array", "items": reference("DocumentPlan"), "minItems": 1},
-            },
-            "All that a campaign is created from. Of the protocols' tables, only that of its own.",
-            ["campaign", "topics", "documents"],
-        ),
-        "Campaigns": table({"campaigns": {"type": "array", "items": table(FIELDS)}}),
-        "Campaign": table(
-            FIELDS
-            | {
-                "settings": table(
-                    {
-                        "protocol": {"anyOf": list(settings.values())},
-                        "journey": reference("JourneySettings"),
-                        "lease_minutes": schema_of(float),
-                        "consent": schema_of(str),
-                        "instructions": schema_of(str),
-                        "checks": schema_of(bool),
-                    }
-                ),
-                "counts": table(dict.fromkeys(COUNTS, COUNT)),
-            }
-        ),
-        "Progress": object_of(Progress),
-        "TopicProgress": object_of(TopicProgress),
-    }

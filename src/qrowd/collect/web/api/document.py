@@ -8,9 +8,11 @@ from functools import cache
 from html import escape
 from typing import Any
 
+from qrowd.collect.protocols.schema import Schema
 from qrowd.collect.web.api import campaigns, exports, judging
+from qrowd.collect.web.api.bodies import JSON
 from qrowd.collect.web.api.operations import PREFIX, Answer, Operation
-from qrowd.collect.web.api.schemas import Schema, reference, table
+from qrowd.collect.web.api.schemas import all_components, reference
 
 OPERATIONS: tuple[Operation, ...] = (*campaigns.OPERATIONS, *judging.OPERATIONS, *exports.OPERATIONS)
 ABOUT = """\
@@ -21,7 +23,7 @@ Every request carries a key: `Authorization: Bearer qrowd_...`. A key opens all 
 is answered like what does not exist. Pages of other sites cannot use this. What is wrong is said as a Problem: `code`
 is for programs, `message` is one line for people, `field` names what it is about, `reference` where the log has more.
 Names that are not known, in bodies and addresses, are refused."""
-TELLS = {
+MEANINGS = {
     400: "The request makes no sense",
     401: "No key, or one that is not good",
     403: "The key opens too little for this, or the request comes from a page of another site",
@@ -37,6 +39,7 @@ PARAMETERS: dict[str, Schema] = {
     "campaign": {"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$"},
     "assessor": {"type": "string", "pattern": "^[0-9a-f]{1,16}$"},
 }
+TEXT: Schema = {"type": "string"}
 RETRY: Schema = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
 
 
@@ -46,7 +49,6 @@ def document() -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for one in OPERATIONS:
         paths.setdefault(PREFIX + one.path, {})[one.method.lower()] = _described(one)
-    problem = table({name: {"type": "string"} for name in ("code", "message", "field", "reference")}, "What is wrong")
     return {
         "openapi": "3.1.0",
         "info": {"title": "qrowd", "version": "1", "description": ABOUT, "license": {"name": "Apache-2.0"}},
@@ -55,14 +57,14 @@ def document() -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "description": "qrowd_ and 43 characters"}},
-            "schemas": {"Problem": problem, **campaigns.schemas(), **judging.schemas()},
-            "responses": {str(status): _problem(status) for status in TELLS},
+            "schemas": all_components(),
+            "responses": {str(status): _problem(status) for status in MEANINGS},
         },
     }
 
 
 def document_text() -> str:
-    """The document as the file that comes with the project."""
+    """The document as JSON."""
     return json.dumps(document(), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -77,36 +79,37 @@ def _described(one: Operation) -> dict[str, Any]:
     statuses = {400, 401, 403, 503, *([404] if names else []), *one.problems}
     answers = {str(status): _answer(answer) for status, answer in one.answers.items()}
     problems = {str(status): {"$ref": f"#/components/responses/{status}"} for status in sorted(statuses)}
-    said: dict[str, Any] = {"operationId": one.name, "summary": one.summary}
+    described: dict[str, Any] = {"operationId": one.name, "summary": one.summary}
     if one.description:
-        said["description"] = one.description
+        described["description"] = one.description
     if in_path or in_query:
-        said["parameters"] = in_path + in_query
-    if one.body is not None:
-        content: dict[str, Any] = {"schema": one.body}
+        described["parameters"] = in_path + in_query
+    if one.body or one.media_type != JSON:
+        content: dict[str, Any] = {"schema": reference(one.body) if one.body else TEXT}
         if one.examples:
             content["examples"] = {name: {"value": value} for name, value in one.examples.items()}
-        said["requestBody"] = {"required": True, "content": {one.kind: content}}
-    return said | {"responses": answers | problems}
+        described["requestBody"] = {"required": True, "content": {one.media_type: content}}
+    return described | {"responses": answers | problems}
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
+    content = {JSON: {"schema": reference(answer.of)}} if answer.of else {}
     return {
         "description": answer.description,
-        "content": {kind: {"schema": schema} for kind, schema in answer.content.items()},
+        "content": content | {kind: {"schema": TEXT} for kind in answer.files},
     }
 
 
 def _problem(status: int) -> dict[str, Any]:
-    content: dict[str, Any] = {"application/json": {"schema": reference("Problem")}}
+    content: dict[str, Any] = {JSON: {"schema": reference("Problem")}}
     if status in {400, 413}:  # told before anything else is looked at
-        content["text/plain"] = {"schema": {"type": "string"}}
+        content["text/plain"] = {"schema": TEXT}
     headers: Schema = {}
     if status == 401:
         headers = {"WWW-Authenticate": {"schema": {"type": "string"}}}
     elif status == 503:
         headers = RETRY
-    return {"description": TELLS[status], "content": content, **({"headers": headers} if headers else {})}
+    return {"description": MEANINGS[status], "content": content, **({"headers": headers} if headers else {})}
 
 
 @cache

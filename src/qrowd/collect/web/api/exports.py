@@ -1,4 +1,4 @@
-"""What was said, as files: streamed from one moment of the store, however much it is."""
+"""Exports: what was collected, as files that are streamed from one moment of the store."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from starlette.responses import Response
 
 from qrowd.collect.campaigns.exports import ARCHIVE, DUPLICATES, FORMS, JUDGMENTS, PREFERENCES, REVISIONS, kinds_of
+from qrowd.collect.protocols.schema import Schema
 from qrowd.collect.store import export
 from qrowd.collect.web.api.keys import Caller
 from qrowd.collect.web.api.operations import Answer, Operation
-from qrowd.collect.web.api.schemas import Schema
 from qrowd.collect.web.downloads import download
 from qrowd.collect.web.problems import Problem
 
@@ -23,12 +23,12 @@ EVERYTHING: Schema = {
 
 
 def _operation(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -> Operation:
-    forms = [name for name, one in FORMS.items() if what in one.of]
-    kinds: dict[str, Schema] = {FORMS[one].media_type: {"type": "string"} for one in forms}
-    form: Schema = {"type": "string", "enum": forms, "default": "jsonl", "description": "How it is written"}
+    formats = [name for name, one in FORMS.items() if what in one.of]
+    media_types = tuple(dict.fromkeys(FORMS[one].media_type for one in formats))
+    format: Schema = {"type": "string", "enum": formats, "default": "jsonl", "description": "How it is written"}
 
     async def send(caller: Caller, query: dict[str, Any]) -> Response:
-        return await _file(caller, what, query["form"], query.get("everything", False))
+        return await _file(caller, what, query["format"], query.get("everything", False))
 
     return Operation(
         what,
@@ -36,18 +36,18 @@ def _operation(what: str, columns: tuple[str, ...], summary: str, **query: Schem
         f"/campaigns/{{campaign}}/{what}",
         summary,
         send,
-        {200: Answer(f"The columns are {', '.join(columns)}", kinds)},
+        {200: Answer(f"The columns are {', '.join(columns)}", files=media_types)},
         "Streamed, all of it as it stood at one moment; asked for again, the same bytes unless something was added.",
-        {"form": form, **query},
+        {"format": format, **query},
         problems=(409, 422),
     )
 
 
-async def _file(caller: Caller, what: str, form: str, everything: bool) -> Response:
+async def _file(caller: Caller, what: str, format: str, everything: bool) -> Response:
     name, kinds = caller.campaign.name, kinds_of(caller.campaign.protocol)
     if what not in kinds:
         raise Problem(409, "protocol", f"{name}: this campaign collects {kinds[0]}; ask for those.")
-    return await download(caller.server.store, name, what, form, everything=everything)
+    return await download(caller.server.store, name, what, format, everything=everything)
 
 
 async def archive(caller: Caller, query: dict[str, Any]) -> Response:
@@ -76,7 +76,7 @@ OPERATIONS = (
         "/campaigns/{campaign}/archive",
         "The whole campaign, to keep it or to take it into another database",
         archive,
-        {200: Answer("One JSON object a line: the plan, then every event", {"application/jsonl": {"type": "string"}})},
+        {200: Answer("One JSON object a line: the plan, then every event", files=("application/jsonl",))},
         "POST /archives reads it. Documents, settings with completion codes, and everybody's answers are in it.",
         problems=(422,),
     ),

@@ -12,9 +12,9 @@ from starlette.routing import Route
 
 from qrowd.collect.campaigns.judging import NotFoundError
 from qrowd.collect.campaigns.plan import PlanError
+from qrowd.collect.protocols.schema import Schema
 from qrowd.collect.web.api.bodies import JSON
 from qrowd.collect.web.api.keys import Caller, caller_of
-from qrowd.collect.web.api.schemas import Schema
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import InputError
@@ -25,11 +25,11 @@ YES_OR_NO = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Answer:
-    """What comes back when all went well: what it is, and its schema by media type."""
+    """What comes back when all went well. of : the name of its component. files : media types, of a file instead."""
 
     description: str
-    content: Mapping[str, Schema] = field(default_factory=dict)
-    examples: Mapping[str, Any] = field(default_factory=dict)
+    of: str = ""
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Operation:
     """One thing that programs can do.
 
     name : its own, for clients that are generated. path : below PREFIX. do : does it.
-    query : schemas of parameters, all optional. body : the schema of what is sent, None for nothing; kind : its media
-    type. answers : by status. problems : further statuses, besides 400, 401, 403, 404 (where the path names something)
-    and 503.
+    query : schemas of parameters, all optional. body : the component that is sent, "" for nothing. media_type : of the
+    body; a file's has no component. answers : by status. problems : further statuses, besides 400, 401, 403, 404
+    (where the path names something) and 503.
     """
 
     name: str
@@ -50,8 +50,8 @@ class Operation:
     answers: Mapping[int, Answer]
     description: str = ""
     query: Mapping[str, Schema] = field(default_factory=dict)
-    body: Schema | None = None
-    kind: str = JSON
+    body: str = ""
+    media_type: str = JSON
     examples: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[int, ...] = ()
 

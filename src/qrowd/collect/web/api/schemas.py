@@ -1,23 +1,208 @@
-"""JSON Schema (2020-12) of dataclasses: types, defaults and descriptions are read off them."""
+"""What programs send and get as dataclasses; their JSON and their JSON Schema follow from them."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
-from qrowd.collect.web.api.shapes import hints_of
+from annotated_types import MaxLen
+from pydantic import StringConstraints
 
-Schema = dict[str, Any]
-NO_ZERO = r"^[^\u0000]*$"  # the character that no database can keep
-PLAIN: dict[Any, Schema] = {
-    str: {"type": "string"},
-    bool: {"type": "boolean"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-}
+from qrowd.collect.campaigns import pages
+from qrowd.collect.campaigns.creation import read_settings
+from qrowd.collect.campaigns.crowd import KEYS as CROWD_KEYS
+from qrowd.collect.campaigns.plan import DocumentPlan, TopicPlan
+from qrowd.collect.campaigns.plan_tables import HEAD
+from qrowd.collect.campaigns.progress import Progress
+from qrowd.collect.protocols.events import ACTIONS, Action
+from qrowd.collect.protocols.protocol import Question
+from qrowd.collect.protocols.schema import Schema, SchemaError, components, path, plain, read
+from qrowd.collect.protocols.settings import SETTINGS, JourneySettings, Settings
+from qrowd.collect.protocols.views import View
+from qrowd.collect.store.assessors import AssessorRow
+from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.store.sizes import Counts
+from qrowd.collect.web.api.bodies import invalid
+
+T = TypeVar("T")
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,99}$"
+Status = Literal["running", "paused", "stopped"]
+
+
+# ---- what programs send
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An assessor whom a program speaks for. about : what it is made of, as an object of at most 16384 bytes."""
+
+    name: Annotated[str, StringConstraints(pattern=NAME)]
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What comes with every action. shown : the page it belongs to. key : makes the action happen once."""
+
+    do: str
+    shown: Annotated[str, MaxLen(40)] = ""
+    key: Annotated[str, MaxLen(100)] = ""
+
+
+def read_body(kind: type[T], table: Mapping[str, Any]) -> T:
+    """A dataclass from the object that a program sent; a Problem (422) names the field that does not fit."""
+    try:
+        return read(kind, table)
+    except SchemaError as error:
+        raise invalid(path(error.where)[:200], error.problem) from None
+
+
+def action_of(table: Mapping[str, Any]) -> tuple[Action, str, str]:
+    """The action that a program asks for, the page it belongs to, and the key that makes it happen once.
+
+    >>> action_of({"do": "go_to", "position": 3})
+    (GoTo(position=3), '', '')
+    """
+    names = [one.name for one in fields(Sent)]
+    sent = read_body(Sent, {name: table[name] for name in names if name in table})
+    if sent.do not in ACTIONS:
+        raise invalid("do", f"choose one of {', '.join(ACTIONS)}")
+    values = {name: _single_breaks(value) for name, value in table.items() if name not in names}
+    return cast("Action", read_body(ACTIONS[sent.do], values)), sent.shown, sent.key
+
+
+def _single_breaks(value: Any) -> Any:
+    return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
+
+
+# ---- what programs get
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a request was refused."""
+
+    code: str
+    message: str
+    field: str
+    reference: str
+
+
+@dataclass(frozen=True)
+class CampaignHead:
+    """A campaign in a list. name : as in addresses. created : seconds since 1970."""
+
+    name: str
+    title: str
+    protocol: Literal["magnitude", "grades", "preference"]
+    status: Status
+    created: float
+
+
+@dataclass(frozen=True)
+class Campaigns:
+    """The campaigns that a key opens."""
+
+    campaigns: list[CampaignHead]
+
+
+@dataclass(frozen=True)
+class CampaignSettings:
+    """How a campaign is run. checks : whether magnitude units hold two check documents."""
+
+    protocol: Settings
+    journey: JourneySettings
+    lease_minutes: float
+    consent: str
+    instructions: str
+    checks: bool
+
+
+@dataclass(frozen=True)
+class Campaign(CampaignHead):
+    """One campaign, with its settings and how many rows it has."""
+
+    settings: CampaignSettings
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class CampaignStatus:
+    """Whether a campaign runs."""
+
+    status: Status
+
+
+@dataclass(frozen=True)
+class Assessor:
+    """An assessor. assessor : for addresses. name : as exported. status : how far the assessor has come."""
+
+    assessor: Annotated[str, StringConstraints(pattern="^[0-9a-f]{1,16}$")]
+    name: str
+    status: str
+    excluded: bool
+
+
+@dataclass(frozen=True)
+class Assessors:
+    """The assessors that programs speak for."""
+
+    assessors: list[Assessor]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """An action is on disk. event : its number in the log. time : seconds since 1970.
+
+    replayed : the same action was sent before, and happened then. late : the unit had gone to another assessor; the
+    answer is kept and does not count. page : what comes next.
+    """
+
+    event: int
+    time: float
+    replayed: bool
+    late: bool
+    page: pages.Page
+
+
+def head_of(row: CampaignRow) -> CampaignHead:
+    """A campaign as it stands in a list."""
+    return CampaignHead(**{one.name: getattr(row, one.name) for one in fields(CampaignHead)})
+
+
+def campaign_of(row: CampaignRow, counts: Counts) -> Campaign:
+    """One campaign, whole."""
+    settings, table = read_settings(vars(row)), row.settings
+    own = CampaignSettings(
+        settings.settings,
+        settings.journey,
+        table["lease_minutes"],
+        settings.consent,
+        settings.instructions,
+        table["checks"],
+    )
+    return Campaign(**vars(head_of(row)), settings=own, counts=counts)
+
+
+def assessor_of(row: AssessorRow) -> Assessor:
+    """One assessor."""
+    return Assessor(f"{row.id:x}", row.name, row.status, row.excluded is not None)
+
+
+def page_table(page: pages.Page) -> dict[str, Any]:
+    """A page as JSON; `view.kind` says which one it is."""
+    table: dict[str, Any] = plain(pages.Page, page)
+    return table | {"view": {"kind": type(page.view).__name__, **table["view"]}}
+
+
+def receipt_table(receipt: pages.Receipt, page: pages.Page) -> dict[str, Any]:
+    """What became of an action, and what comes next."""
+    names = {"event": "event_id", "time": "time", "replayed": "replayed", "late": "late"}
+    return {name: getattr(receipt, source) for name, source in names.items()} | {"page": page_table(page)}
+
+
+# ---- as JSON Schema
 
 
 def reference(name: str) -> Schema:
@@ -25,62 +210,84 @@ def reference(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def schema_of(hint: Any) -> Schema:
-    """The schema of a type; dataclasses are referred to by name."""
-    if hint in PLAIN:
-        return dict(PLAIN[hint])
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return {"type": "string", "enum": list(inner)}
-    if origin in (Union, UnionType):
-        some = [one for one in inner if one is not NoneType]
-        schemas = [schema_of(one) for one in some]
-        return {"anyOf": [*schemas, {"type": "null"}]} if len(some) < len(inner) else {"oneOf": schemas}
-    if origin is tuple:
-        if inner[1:] == (...,):
-            return {"type": "array", "items": schema_of(inner[0])}
-        return {"type": "array", "prefixItems": [schema_of(one) for one in inner], "minItems": len(inner),
-                "maxItems": len(inner)}  # fmt: skip
-    if origin is dict:
-        keys = {"propertyNames": {"pattern": "^[0-9]+$"}} if inner[0] is int else {}
-        return {"type": "object", **keys, "additionalProperties": schema_of(inner[1])}
-    if isinstance(hint, type) and is_dataclass(hint):
-        return reference(hint.__name__)
-    raise TypeError(f"{hint!r} has no schema")
-
-
-def object_of(
-    kind: type, *, first: Mapping[str, Schema] | None = None, further: Mapping[str, Schema] | None = None,
-    optional: bool = False, instead: Mapping[str, Schema] | None = None,
-) -> Schema:  # fmt: skip
-    """The schema of a dataclass as an object that has its fields and no others.
-
-    first : properties before, which must be there. further : after, which need not. optional : fields with a default
-    may be left out, as in what comes in. instead : schemas that say more than the types do.
-    """
-    hints, properties, needed = hints_of(kind), dict(first or {}), list(first or {})
-    for one in fields(kind):
-        schema = dict((instead or {}).get(one.name) or schema_of(hints[one.name]))
-        default = one.default
-        if optional and default is not MISSING and isinstance(default, str | int | float | None):
-            schema["default"] = default
-        properties[one.name] = schema
-        if not optional or (default is MISSING and one.default_factory is MISSING):
-            needed.append(one.name)
-    table = {"type": "object", "description": described(kind), "properties": properties | dict(further or {})}
-    return table | ({"required": needed} if needed else {}) | {"additionalProperties": False}
-
-
-def described(kind: Any) -> str:
-    """The docstring without its sections, one line per paragraph."""
-    text = inspect.getdoc(kind) or ""
-    paragraphs = text.split("\n\nRaises\n")[0].split("\n\n")
-    return "\n\n".join(" ".join(part.split()) for part in paragraphs)
+def one_of(names: list[str], property_name: str, values: list[str]) -> Schema:
+    """One of several objects, told apart by a property."""
+    mapping = {value: reference(name)["$ref"] for value, name in zip(values, names, strict=True)}
+    return {
+        "oneOf": [reference(name) for name in names],
+        "discriminator": {"propertyName": property_name, "mapping": mapping},
+    }
 
 
 def table(properties: Mapping[str, Schema], description: str = "", needed: list[str] | None = None) -> Schema:
     """An object with these properties and no others; all of them are there unless `needed` says otherwise."""
-    wanted = list(properties) if needed is None else needed
-    return {"type": "object", **({"description": description} if description else {}),
-            "properties": dict(properties), **({"required": wanted} if wanted else {}),
-            "additionalProperties": False}  # fmt: skip
+    schema: Schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    required = list(properties) if needed is None else needed
+    return schema | ({"required": required} if required else {}) | ({"description": description} if description else {})
+
+
+def all_components() -> dict[str, Schema]:
+    """Every schema of the OpenAPI document, by name."""
+    views = [kind.__name__ for kind in get_args(View)]
+    answers = components(
+        [Problem, Campaigns, Campaign, CampaignStatus, Progress, Assessors, Receipt, *get_args(View)], output=True
+    )
+    for name in views:
+        answers[name]["properties"] = {"kind": {"const": name}, **answers[name]["properties"]}
+        answers[name]["required"] = ["kind", *answers[name].get("required", [])]
+    answers["Page"]["properties"]["view"] = reference("View")
+    actions = components(ACTIONS.values())
+    form = components([Sent])["Sent"]["properties"]
+    for do, kind in ACTIONS.items():
+        schema = actions[kind.__name__]
+        schema["properties"] = {"do": {"const": do}, **schema["properties"], "shown": form["shown"], "key": form["key"]}
+        schema["required"] = ["do", *schema.get("required", [])]
+    names = [kind.__name__ for kind in ACTIONS.values()]
+    return {
+        **answers,
+        "View": one_of(views, "kind", views),
+        **actions,
+        "Action": one_of(names, "do", list(ACTIONS)),
+        **components([Arrival]),
+        **plan_components(),
+    }
+
+
+def plan_components() -> dict[str, Schema]:
+    """What a campaign is created from."""
+    text, texts = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+    head: dict[str, Schema] = {
+        "name": {**text, "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$"},
+        "title": {**text, "description": "default: the name"},
+        "protocol": {**text, "enum": list(SETTINGS), "description": "default: the one that has a table"},
+        "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1, "description": "default: random"},
+        "lease_minutes": {"type": ["number", "null"], "minimum": 1, "maximum": 100_000, "description": "default: 60"},
+        "consent": {**text, "description": "shown before the first page, in place of the usual text"},
+        "instructions": {**text, "description": "on every page"},
+        "checks": {"type": ["boolean", "null"], "description": "whether magnitude units hold two check documents"},
+    }
+    assert tuple(head) == HEAD
+    schemas = components([*SETTINGS.values(), JourneySettings, Question, TopicPlan, DocumentPlan])
+    topic = schemas["TopicPlan"]
+    topic["required"] = ["label", "title"]
+    topic["properties"] |= {
+        "pool": {**texts, "description": "labels of documents; default: all of them"},
+        "systems": {"type": "object", "additionalProperties": texts},
+    }
+    crowds = {
+        name: table({key: {"default": default} for key, (default, _) in keys.items()}, f"For {name}", [])
+        for name, keys in CROWD_KEYS.items()
+    }
+    plan = table(
+        {
+            "campaign": table(head, needed=["name"]),
+            **{name: reference(kind.__name__) for name, kind in SETTINGS.items()},
+            "journey": reference("JourneySettings"),
+            **crowds,
+            "topics": {"type": "array", "items": reference("TopicPlan"), "minItems": 1},
+            "documents": {"type": "array", "items": reference("DocumentPlan"), "minItems": 1},
+        },
+        "All that a campaign is created from. Only the table of the campaign's own protocol may be there.",
+        ["campaign", "topics", "documents"],
+    )
+    return schemas | {"Plan": plan}

@@ -1,0 +1,176 @@
+"""Tables of JSON become frozen dataclasses, and dataclasses become JSON Schema, both by pydantic.
+
+A dataclass says all there is to know: types, defaults, and limits such as `Annotated[int, Ge(0)]`. Values are taken as
+JSON has them (no text stands for a number), keys that no field has are refused, and one line names the key at fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+Schema = dict[str, Any]
+Where = tuple[str | int, ...]
+COMPONENT = "#/components/schemas/{model}"
+
+
+class SchemaError(ArgumentError):
+    """A value that does not fit its type.
+
+    where : the keys and places that lead to the value, as `("topics", 3, "label")`. problem : what is wrong, and what
+    fits. code : pydantic's name of the problem, as "missing" or "string_too_long".
+    """
+
+    def __init__(self, where: Where, problem: str, code: str = "value_error") -> None:
+        self.where, self.problem, self.code = where, problem, code
+        super().__init__(f"{path(where)}: {problem}" if where else problem)
+
+    def __reduce__(self) -> tuple[type[SchemaError], tuple[Where, str, str]]:
+        return type(self), (self.where, self.problem, self.code)
+
+
+def read(kind: type[T], table: Any) -> T:
+    """A dataclass from a value of JSON or TOML.
+
+    Raises
+    ------
+    SchemaError
+        A key that no field has, a value that is missing, or one that does not fit.
+    """
+    from pydantic import ValidationError
+
+    reader: Any = kind
+    try:
+        value: T = adapter(reader).validate_json(json.dumps(table, default=str), strict=True, extra="forbid")
+    except ValidationError as error:
+        raise _schema_error(kind, error.errors(include_url=False)[0]) from None
+    return value
+
+
+@cache
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """What reads and writes values of a type."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def plain(kind: Any, value: Any) -> Any:
+    """The JSON value of a value of that type: dataclasses as tables, tuples as lists, nan as None."""
+    return json.loads(adapter(kind).dump_json(value))
+
+
+def path(where: Where) -> str:
+    """A place as people write it.
+
+    >>> path(("topics", 3, "label"))
+    'topics[3].label'
+    """
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).removeprefix(".")
+
+
+# ---- JSON Schema
+
+
+def components(kinds: Iterable[Any], *, output: bool = False) -> dict[str, Schema]:
+    """The schemas of dataclasses and of all that they are made of, by name, for OpenAPI.
+
+    output : every field is there in what a server sends; fields with a default may be left out in what it reads.
+    """
+    schemas: dict[str, Schema] = {}
+    for kind in kinds:
+        schema = adapter(kind).json_schema(ref_template=COMPONENT, mode="serialization" if output else "validation")
+        schemas |= schema.pop("$defs", {})
+        if isinstance(kind, type):
+            schemas.setdefault(kind.__name__, schema)
+    return {name: _tidy(schema, output) for name, schema in schemas.items()}
+
+
+def _tidy(schema: Any, output: bool) -> Any:
+    """Without the titles that repeat names; objects that have fields have no others."""
+    if isinstance(schema, list):
+        return [_tidy(one, output) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidy = {
+        key: {name: _tidy(one, output) for name, one in value.items()} if key == "properties" else _tidy(value, output)
+        for key, value in schema.items()
+        if key != "title"
+    }
+    if isinstance(text := tidy.get("description"), str):
+        tidy["description"] = "\n\n".join(
+            " ".join(part.split()) for part in text.split("\n\nRaises\n")[0].split("\n\n")
+        )
+    if tidy.get("type") == "object" and not isinstance(tidy.get("additionalProperties"), Mapping):
+        if "properties" in tidy or "additionalProperties" not in tidy:
+            tidy = {"properties": {}} | tidy | {"additionalProperties": False}
+        if output and tidy.get("properties"):
+            tidy["required"] = list(tidy["properties"])
+    return tidy
+
+
+# ---- errors
+
+
+def _schema_error(kind: Any, error: Mapping[str, Any]) -> SchemaError:
+    where: Where = tuple(error["loc"])
+    schema = adapter(kind).json_schema()
+    code, value = error["type"], error["input"]
+    if code == "value_error":  # of the dataclass's own checks
+        return SchemaError(where, str(error["ctx"]["error"]), code)
+    if code == "missing":
+        return SchemaError(where, "is missing", code)
+    if code == "unexpected_keyword_argument":
+        names = ", ".join(_schema_at(schema, where[:-1]).get("properties", {}))
+        return SchemaError(where, f"there is no such key; choose from {names}" if names else "no key is allowed", code)
+    shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+    return SchemaError(where, f"{shown} cannot be used; {_advice(_schema_at(schema, where))}", code)
+
+
+def _schema_at(schema: Schema, where: Where) -> Schema:
+    """The part of a schema that describes the value at a place."""
+    part = schema
+    for step in (*where, None):
+        while "$ref" in part or "anyOf" in part:
+            part = schema["$defs"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part["anyOf"][0]
+        if isinstance(step, int):
+            prefix = part.get("prefixItems", [])
+            part = prefix[step] if step < len(prefix) else part.get("items", {})
+        elif step is not None:
+            part = part.get("properties", {}).get(step, part.get("additionalProperties") or {})
+    return part
+
+
+def _advice(schema: Schema) -> str:
+    """What fits a schema."""
+    match schema:
+        case {"enum": choices}:
+            return f"choose one of {', '.join(map(str, choices))}"
+        case {"const": value}:
+            return f"write {value}"
+        case {"type": "boolean"}:
+            return "write true or false"
+        case {"type": "integer"}:
+            return f"give a whole number{_span(schema)}"
+        case {"type": "number"}:
+            return f"give a number{_span(schema)}"
+        case {"type": "string", "maxLength": most}:
+            return f"give a text of at most {most} characters"
+        case {"type": "string"}:
+            return "give a text"
+        case {"type": "array"}:
+            return "give a list"
+    return "give a table of keys and values"
+
+
+def _span(schema: Schema) -> str:
+    low, high = (schema.get(name) for name in ("minimum", "maximum"))
+    return ("" if low is None else f" from {low:.12g}") + ("" if high is None else f" to {high:.12g}")
