@@ -180,10 +180,10 @@ class PreferenceWorld:
         """{document: score} of one list; empty where the system has none."""
         return self.lists[system].get(topic, {})
 
-    def said(self, assessor, topic, definite=1):
+    def said(self, assessor, topic, strong=1):
         """(preferred, other, weight, group) of what one assessor said of one topic."""
         return [
-            (preferred, other, weight * (definite if strength == 2 else 1), group)
+            (preferred, other, weight * (strong if strength == 2 else 1), group)
             for where, preferred, other, who, strength, weight, group in self.rows
             if (where, who) == (topic, assessor)
         ]

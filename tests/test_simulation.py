@@ -633,7 +633,7 @@ def test_every_assessor_has_a_scale_of_their_own_but_ranks_like_the_truth(truth:
 
 def test_without_taste_and_noise_every_preference_is_true_and_every_pair_is_judged_once() -> None:
     truth = simulate_pool(10, 12, rng=1)
-    given = simulate_preferences(truth, 3, taste=0, noise=0, definite=0.7, rng=1)
+    given = simulate_preferences(truth, 3, taste=0, noise=0, strong_margin=0.7, rng=1)
     relevance = dict(zip(truth.pool.documents, truth.relevance, strict=True))
     assert len(given) == len(given.to_rows()) == 10 * 3 * 66
     assert len({(frozenset((a, b)), who) for _, a, b, who, _ in given.to_rows()}) == len(given)
@@ -679,7 +679,7 @@ def test_a_pool_of_one_document_leaves_nothing_to_prefer() -> None:
 
 def test_an_adversary_prefers_the_worse_and_an_indifferent_assessor_neither() -> None:
     truth = simulate_pool(40, 12, rng=1)
-    given = simulate_preferences(truth, 3, taste=0, noise=0.1, reliability=(1, -1, 0), rng=1)
+    given = simulate_preferences(truth, 3, taste=0, noise=0.1, assessor_weights=(1, -1, 0), rng=1)
     relevance = dict(zip(truth.pool.documents, truth.relevance, strict=True))
     right: dict[str, list[bool]] = {}
     for _, preferred, other, who, _ in given.to_rows():
@@ -850,7 +850,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "unit_size=2": lambda: simulate_magnitudes(TRUTH, 50, unit_size=2, rng=1),
     "do not fill a unit": lambda: simulate_magnitudes(TRUTH, 50, unit_size=21, rng=1),
     "there is no pair to check by": lambda: simulate_magnitudes(replace(TRUTH, cuts=np.full(3, np.inf)), 50, rng=1),
-    "reliability=(1,)": lambda: simulate_preferences(TRUTH, 2, reliability=(1,), rng=1),
+    "assessor_weights=(1,)": lambda: simulate_preferences(TRUTH, 2, assessor_weights=(1,), rng=1),
     "n=0": lambda: RandomAssessors(TRUTH.pool, 0, rng=1),
     "p=-1": lambda: RandomAssessors(TRUTH.pool, 5, -1, rng=1),
     "block=0": lambda: RandomAssessors(TRUTH.pool, 5, block=0, rng=1),

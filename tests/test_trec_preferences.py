@@ -131,7 +131,7 @@ def test_several_assessors_are_trec_evals_groups():
 @pytest.mark.parametrize(
     ("rows", "bad", "form", "message"),
     [
-        ([("t", "a", "b", "ann", 2)], [], "pairs", r"cannot hold definite preferences \(strength 2\)"),
+        ([("t", "a", "b", "ann", 2)], [], "pairs", r"cannot hold strong preferences \(strength 2\)"),
         ([("t", "a", "b", "ann")], [("t", "c", "ann")], "pairs", "cannot hold Bad marks"),
         ([("t", "a", "b", "ann"), ("t", "a", "b", "bob")], [], "winner", "cannot hold several assessors; select one"),
         ([("t", "a b", "b", "ann")], [], "pairs", "label 'a b' holds a blank"),

@@ -91,7 +91,7 @@ def rank_systems(
 
 
 def log_worths_and_grades(preferences: Preferences, judgments: Judgments) -> tuple[float, int]:
-    """Mean over topics of tau-b between Bradley-Terry log-worths and one assessor's grades, and the number of topics."""
+    """Mean over topics of tau-b of Bradley-Terry log-worths and one assessor's grades, and the number of topics."""
     fitted = bradley_terry(preferences)
     single = judgments.single("first")
     grade = {

@@ -113,7 +113,7 @@ def _needed(curves: Mapping[str, Curves], n: int) -> Figure:
 
 
 def _tables(study: Study) -> Figure:
-    titles = {"1": "grades", "2(a)": "preferences", "2(b)": "inferred from grades", "3": "with definite ones"}
+    titles = {"1": "grades", "2(a)": "preferences", "2(b)": "inferred from grades", "3": "with strong ones"}
     graded = label_table(study.graded)
     ours: dict[str, tuple[Sequence[str], Floats, Floats]] = {
         "1": ([LABELS[round(value)] for value in graded.values], graded.probability, graded.total)
@@ -121,7 +121,7 @@ def _tables(study: Study) -> Figure:
     made = {
         "2(a)": preference_table(study.preferred),
         "2(b)": inferred_table(study.graded).redistributed(),
-        "3": preference_table(study.definite, definite=True),
+        "3": preference_table(study.strong, separate_strong=True),
     }
     ours |= {name: (table.states, table.probability, table.total) for name, table in made.items()}
     paper: dict[str, tuple[Sequence[str], Floats, Floats]] = {

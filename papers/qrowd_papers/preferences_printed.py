@@ -119,7 +119,9 @@ def simulated_study(n_queries: int = 51, n_candidates: int = 100, *, rng: Rng) -
     graders = {"grader-1": Lenient(0.15, 0.75), "grader-2": Lenient(-0.15, 0.75)}
     graded = simulate_judgments(truth, graders, rng=chance.stream("grades"))
     asked = {
-        kind: simulate_preferences(truth, 2, taste=0.6, noise=0.05, strong_margin=1.8, bad=0.25, rng=chance.stream(kind))
+        kind: simulate_preferences(
+            truth, 2, taste=0.6, noise=0.05, strong_margin=1.8, bad=0.25, rng=chance.stream(kind)
+        )
         for kind in ("two", "four")
     }
     return Study(runs, graded, asked["two"], asked["four"])

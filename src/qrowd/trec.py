@@ -397,12 +397,12 @@ def format_preferences(preferences: Preferences, form: Literal["pairs", "winner"
     Raises
     ------
     ArgumentError
-        What the format cannot hold: several assessors, marks, definite preferences, weights, certain labels.
+        What the format cannot hold: several assessors, marks, strong preferences, weights, certain labels.
     """
     if form not in ("pairs", "winner", "prefs"):
         raise ArgumentError(f"form={form!r}: choose pairs, winner or prefs")
     for there, what in (
-        ((preferences.strength == 2).any(), "definite preferences (strength 2)"),
+        ((preferences.strength == 2).any(), "strong preferences (strength 2)"),
         (preferences.weight is not None and (preferences.weight != 1).any(), "weights"),
         (form != "prefs" and preferences.bad_topic.size > 0, "Bad marks"),
         (form != "prefs" and len(preferences.assessors) > 1, "several assessors; select one"),

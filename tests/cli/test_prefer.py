@@ -55,20 +55,20 @@ def test_chains_that_no_answer_could_break_are_said_to_show_nothing(qrowd, tmp_p
     assert words in qrowd("prefer", "agree", "--preferences", tmp_path / "p.csv").out
 
 
-def test_definite_preferences_are_told_apart_on_request(qrowd, said):
+def test_strong_preferences_are_counted_apart_on_request(qrowd, said):
     pooled, apart = (qrowd("prefer", "agree", *said, *more).out for more in ((), ("--definite",)))
     assert "A << B" not in pooled
     assert "A << B" in apart
 
 
-def test_strengths_come_with_intervals_and_reliabilities(qrowd, said, tmp_path):
+def test_log_worths_come_with_intervals_and_assessor_weights(qrowd, said, tmp_path):
     outcome = qrowd(
         "prefer", "strength", *said, "--reliability", "--bootstrap", 20, "--seed", 3, "--output", "strength.json"
     )
     assert outcome.status == 0, outcome.err
-    assert "Bradley-Terry strengths of 1,000 documents on 25 topics" in outcome.out
+    assert "Bradley-Terry log-worths of 1,000 documents on 25 topics" in outcome.out
     assert "converged in" in outcome.out
-    assert "20 replicates over pairs; seed: 3" in outcome.out
+    assert "20 resamples of pairs; seed: 3" in outcome.out
     rows = json.loads((tmp_path / "strength.json").read_text())["rows"]
     assert len(rows) == 1000
     again = qrowd("prefer", "strength", *said, "--reliability", "--bootstrap", 20, "--seed", 3)
@@ -96,7 +96,7 @@ def test_orders_are_replayed_on_simulated_and_on_given_answers(qrowd, said, runs
         (("evaluate", "--runs", "RUNS", "--preferences", "nowhere.csv"), "nowhere.csv: there is no such file"),
         (("agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),
         (("strength", "--preferences", "PREFERENCES", "--ridge", "-1"), "ridge"),
-        (("strength", "--preferences", "PREFERENCES", "--over", "topics"), "over='topics'"),
+        (("strength", "--preferences", "PREFERENCES", "--over", "topics"), "resample='topics'"),
         (("strength", "--preferences", "PREFERENCES", "--position"), "position=True"),
         (("simulate", "--order", "backwards"), "order 'backwards': choose one of all, kept"),
         (("simulate", "--bad", "2"), "bad=2.0"),

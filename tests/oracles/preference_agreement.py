@@ -3,7 +3,7 @@
 from itertools import combinations
 
 
-def state(said, bad, one, two, definite=False):
+def state(said, bad, one, two, strong=False):
     """What an assessor holds of two documents, `one` coming first by name; None if nothing.
 
     said : [(preferred, other, strength)], each pair once. bad : marked documents.
@@ -11,7 +11,7 @@ def state(said, bad, one, two, definite=False):
     compared = {document for row in said for document in row[:2]} | bad
     for preferred, other, strength in said:
         if {preferred, other} == {one, two}:
-            far = definite and strength == 2
+            far = strong and strength == 2
             return ("A >> B" if far else "A > B") if preferred == one else ("A << B" if far else "A < B")
     if not {one, two} <= compared or not {one, two} & bad:
         return None

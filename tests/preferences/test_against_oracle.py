@@ -27,7 +27,7 @@ DESCENDING = {
     "nppref": lambda r, said, bad: oracle.nppref(r, said),
     "nppref@2": lambda r, said, bad: oracle.nppref(r, said, 2),
 }
-DEFINITE = {f"{name}(definite=3)": DESCENDING[name] for name in ("ppref", "wpref", "rpref", "APpref", "nppref")}
+STRONG = {f"{name}(strong=3)": DESCENDING[name] for name in ("ppref", "wpref", "rpref", "APpref", "nppref")}
 ASCENDING = {
     "compatibility": lambda r, said, bad: oracle.compatibility(r, oracle.wins(said, bad)),
     "compatibility(p=0.5)@3": lambda r, said, bad: oracle.compatibility(r, oracle.wins(said, bad), 0.5, 3),
@@ -43,11 +43,11 @@ ASCENDING = {
     )
     for ret in ("", "_ret")
 }  # fmt: skip
-MEANING = DESCENDING | DEFINITE | ASCENDING
+MEANING = DESCENDING | STRONG | ASCENDING
 
 
 def expected(text, world, assessor, topic, system, condensed=False, float32=False):
-    said = world.said(assessor, topic, 3 if "definite=3" in text else 1)
+    said = world.said(assessor, topic, 3 if "strong=3" in text else 1)
     bad = world.marked(assessor, topic)
     if not said and not bad:
         return np.nan

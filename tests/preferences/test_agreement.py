@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracles import preference_agreement as oracle
-from qrowd.agreement import LabelTable, same_agreement
+from qrowd.agreement import LabelTable, equal_agreement_test
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.files import read_judgments, read_preferences
 from qrowd.model.judgments import Judgments
@@ -46,9 +46,9 @@ def preferences_of(panel):
     return Preferences.from_rows(rows, bad=[("q", d, who) for who, (_, bad) in panel.items() for d in sorted(bad)])
 
 
-def states_of(panel, definite=False):
+def states_of(panel, strong=False):
     return {
-        (one, two): [oracle.state(said, bad, one, two, definite) for said, bad in panel.values()]
+        (one, two): [oracle.state(said, bad, one, two, strong) for said, bad in panel.values()]
         for one, two in oracle.all_pairs(DOCUMENTS)
     }
 
@@ -66,10 +66,10 @@ def as_counts(table):
 
 
 @given(panels(), st.booleans())
-def test_the_table_counts_every_two_assessors_of_a_pair_in_both_directions(panel, definite):
-    wanted = oracle.table(states_of(panel, definite))
+def test_the_table_counts_every_two_assessors_of_a_pair_in_both_directions(panel, strong):
+    wanted = oracle.table(states_of(panel, strong))
     assume(wanted)
-    found = preference_table(preferences_of(panel), definite=definite)
+    found = preference_table(preferences_of(panel), separate_strong=strong)
     assert as_counts(found) == wanted
     assert (found.counts == found.counts.T).all()
     known = found.total > 0
@@ -154,7 +154,7 @@ def test_chi_square_of_the_papers_table_2_comes_out_as_printed():
     assert once.chi_square == pytest.approx(72, rel=0.01)
     assert once.n == pytest.approx((2875, 2810.5))
     as_labels = [LabelTable(t.states, t.counts, 0, 0, False) for t in (actual, inferred)]
-    assert once.chi_square == pytest.approx(same_agreement(*as_labels).chi_square)
+    assert once.chi_square == pytest.approx(equal_agreement_test(*as_labels).chi_square)
 
 
 def test_definite_preferences_pooled_agree_slightly_less_than_table_2a_and_more_than_table_2b():

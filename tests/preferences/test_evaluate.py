@@ -127,7 +127,7 @@ def test_every_measure_is_found_by_its_name_and_says_what_it_is(definition):
         ("wpref(weight='middle')", "one of 'lower', 'upper', 'upper-log2'"),
         ("compatibility(p=1)", "strictly between 0 and 1"),
         ("prefs_simp@10", "takes no cut-off"),
-        ("ppref(definite=-1)", "a number from 0"),
+        ("ppref(strong=-1)", "a number from 0"),
     ],
 )
 def test_what_is_no_measure_of_preferences_is_explained(text, message):

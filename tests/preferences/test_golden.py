@@ -84,9 +84,7 @@ def test_a_cut_off_makes_everything_below_it_unranked():
 
 def test_definite_preferences_weigh_what_one_says():
     preferences = Preferences.from_rows([("q", "a", "b", "ann", 2), ("q", "c", "a", "ann")])
-    scores = evaluate(
-        ranking("a", "b", "c"), preferences, ["ppref", "ppref(definite=3)", "ppref(definite=0)"]
-    ).to_xarray()
+    scores = evaluate(ranking("a", "b", "c"), preferences, ["ppref", "ppref(strong=3)", "ppref(strong=0)"]).to_xarray()
     assert scores.values.ravel().tolist() == [1 / 2, 3 / 4, 0]
 
 

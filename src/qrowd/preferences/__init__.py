@@ -13,6 +13,7 @@ from qrowd.preferences.agreement import (
     pairwise_preferences,
     preference_table,
 )
+from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 from qrowd.preferences.closure import Closure, closure
 from qrowd.preferences.compatibility import Compatibility
 from qrowd.preferences.groups import (
@@ -35,9 +36,8 @@ from qrowd.preferences.inferred import from_grades, to_grades
 from qrowd.preferences.measures import APPref, NPPref, PPref, RPref, WPref
 from qrowd.preferences.position import PositionBias, position_bias
 from qrowd.preferences.scoring import PairView, PreferenceMeasure, pairs_of_grades
-from qrowd.preferences.strength import BradleyTerry, bradley_terry
 from qrowd.preferences.timing import JudgingTime, judging_time
-from qrowd.preferences.topic_strengths import TopicStrengths
+from qrowd.preferences.topic_worths import TopicWorths
 from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transitivity
 
 #: Every preference measure, in the order tables list them.
@@ -61,7 +61,7 @@ __all__ = [
     "PositionBias",
     "PreferenceMeasure",
     "PreferenceTable",
-    "TopicStrengths",
+    "TopicWorths",
     "Transitivity",
     "agreement_difference",
     "agreement_with_grades",

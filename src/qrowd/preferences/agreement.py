@@ -30,7 +30,7 @@ class PreferenceTable:
     """How often one assessor says the column's of a pair of documents of which another says the row's.
 
     states : of rows and columns, A being the document whose id comes first: "A < B" where B is preferred, "A << B"
-        where definitely, "A, B bad" where both are marked, "A = B" where both have the same grade.
+        where strongly, "A, B bad" where both are marked, "A = B" where both have the same grade.
     counts : (states, states), symmetric: every two assessors of a pair stand in both directions, as in the paper.
     n_pairs : of documents that at least two assessors hold something of.
     """
@@ -56,7 +56,7 @@ class PreferenceTable:
         return float(self.counts.trace() / self.counts.sum())
 
     def pooled(self) -> PreferenceTable:
-        """Definite preferences taken for preferences."""
+        """Strong preferences counted as ordinary ones."""
         return self._merged({"A << B": "A < B", "A >> B": "A > B"})
 
     def redistributed(self, rate: float = 0.5) -> PreferenceTable:
@@ -130,7 +130,7 @@ class Held:
 def preference_table(
     preferences: Preferences,
     *,
-    definite: bool = False,
+    separate_strong: bool = False,
     chains: bool = False,
     contradictions: Contradictions = "majority",
 ) -> PreferenceTable:
@@ -139,7 +139,7 @@ def preference_table(
     Taken over pairs that both judged: compared, or marked at least one of the documents as Bad while comparing or
     marking the other.
 
-    definite : tell definite preferences from others (Table 3), or pool them (Table 2(a)).
+    separate_strong : count strong preferences apart from others (Table 3); default: pool them (Table 2(a)).
     chains : also count preferences that only follow over chains (see `closure`).
     contradictions : what an assessor holds of a pair ordered both ways: "majority" or "last" (see `decided`).
 
@@ -149,7 +149,7 @@ def preference_table(
         No pair was judged by two assessors.
     """
     table = _held(preferences, chains, contradictions).table()
-    return table if definite else table.pooled()
+    return table if separate_strong else table.pooled()
 
 
 def _held(preferences: Preferences, chains: bool, contradictions: Contradictions) -> Held:
@@ -165,8 +165,8 @@ def _held(preferences: Preferences, chains: bool, contradictions: Contradictions
     said = closed.preferences
     rank = _by_name(preferences.documents)
     one, two = rank[said.preferred[rows]], rank[said.other[rows]]
-    definite = (said.strength[rows] == 2) & (closed.source[rows] != BAD)
-    state = np.where(one < two, np.where(definite, FAR_MORE, MORE), np.where(definite, FAR_LESS, LESS))
+    strong = (said.strength[rows] == 2) & (closed.source[rows] != BAD)
+    state = np.where(one < two, np.where(strong, FAR_MORE, MORE), np.where(strong, FAR_LESS, LESS))
     n, n_assessors = max(len(preferences.documents), 1), max(len(preferences.assessors), 1)
     topic, assessor = said.topic[rows].astype(np.int64), said.assessor[rows].astype(np.int64)
     low, high = np.minimum(one, two), np.maximum(one, two)

@@ -1,4 +1,4 @@
-"""Preferences counted up, as models of strength read them: how often each of two documents won, by assessor."""
+"""Preferences counted up, as models of worth read them: how often each of two documents won, by assessor."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Comparisons:
         )
 
 
-def comparisons(preferences: Preferences, *, ties: Ties, definite: float, sides: bool) -> Comparisons:
+def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: bool) -> Comparisons:
     """Count the preferences of every topic.
 
     ties : half a preference each way is a tie ("davidson"), or just that ("half").
-    definite : how much more a definite preference weighs. sides : whether to tell what was shown first.
+    strong : weight of a strong preference, if an ordinary one weighs 1. sides : whether to tell what was shown first.
     """
     pool, width = preferences.pool, max(len(preferences.documents), 1)
     pooled = np.repeat(np.arange(len(pool.topics)), np.diff(pool.starts)) * width + pool.document
@@ -86,7 +86,7 @@ def comparisons(preferences: Preferences, *, ties: Ties, definite: float, sides:
         shown = np.nan_to_num(2 * preferences.first - 1)  # 1: the preferred document was shown first
         side = np.where(up, shown, -shown)
     weight = np.ones(len(preferences)) if preferences.weight is None else preferences.weight
-    weight = weight * np.where(preferences.strength == 2, definite, 1.0)
+    weight = weight * np.where(preferences.strength == 2, strong, 1.0)
     size = max(pool.document.size, 1)
     pair, whose = np.unique(low * size + high, return_inverse=True)
     key = (whose * max(len(preferences.assessors), 1) + preferences.assessor) * 3 + side.astype(np.int64) + 1
@@ -167,5 +167,5 @@ def need_chains(data: Comparisons) -> None:
             )
             raise ArgumentError(
                 f"ridge=0: topic {topic} falls into {len(parts)} parts ({shown}{'; ...' if len(parts) > 3 else ''}) "
-                "that did not win against one another both ways, so strengths have no bounds; take a ridge above 0"
+                "that did not win against one another both ways, so log-worths have no bounds; take a ridge above 0"
             )

@@ -21,7 +21,7 @@ class Decided:
     """One row per assessor, topic and pair of documents that he or she ordered; sorted by topic, then by assessor.
 
     topic, assessor, preferred, other : (rows,) int32, numbers into the labels of the `Preferences`.
-    strength : (rows,) 1, or 2 where most of what was said of the pair that way was definite.
+    strength : (rows,) 1, or 2 where most of what was said of the pair that way was strong.
     cell : (cells,) topic * assessors + assessor of whoever decided anything; starts : (cells + 1,) where its rows are.
     n_repeats : rows merged into an earlier one of the same pair. n_contradictions : pairs ordered both ways.
     n_undecided : pairs without a decision: ties, and under "majority" as much said for one as for the other.
@@ -70,13 +70,13 @@ def decided(preferences: Preferences, contradictions: Contradictions = "majority
     n_pairs = firsts.size
 
     weight = np.ones(rows.size) if preferences.weight is None else preferences.weight[rows]
-    definite = preferences.strength[rows] == 2
+    strong = preferences.strength[rows] == 2
     half = halves_of_ties(pair, upward, weight)
     said = [
         np.bincount(pair, np.where(~half & (upward == way), weight, 0.0), minlength=n_pairs) for way in (True, False)
     ]
     firm = [
-        np.bincount(pair, np.where(~half & definite & (upward == way), weight, 0.0), minlength=n_pairs)
+        np.bincount(pair, np.where(~half & strong & (upward == way), weight, 0.0), minlength=n_pairs)
         for way in (True, False)
     ]
     up = [np.zeros(n_pairs, bool), np.zeros(n_pairs, bool)]  # whether the pair stands so, each way

@@ -10,7 +10,7 @@ from qrowd.kernels import preference
 from qrowd.model.measure import Measure, Parameter, number, one_of
 from qrowd.preferences.scoring import WITHOUT_LIMIT, Floats, PairView, PreferenceMeasure, pair_discounts, share
 
-DEFINITE = Parameter("definite", 1, "weight of a definite preference, if an ordinary one weighs 1", number(0))
+STRONG = Parameter("strong", 1, "weight of a strong preference, if an ordinary one weighs 1", number(0))
 
 
 def weighed(measure: Measure, view: PairView, cut: int | None) -> tuple[Floats, Floats]:
@@ -21,14 +21,14 @@ def weighed(measure: Measure, view: PairView, cut: int | None) -> tuple[Floats, 
         ranks, limits = view.ranks(cut)
         discount = pair_discounts(str(form), int(limits.max(initial=1)))
         correct, ordered = np.empty(view.shape), np.empty(view.shape)
-        weight = view.weights(float(measure["definite"]))  # type: ignore[arg-type]
+        weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
         upper = str(form).startswith("upper")
         preference.ordered_pairs(
             ranks, limits, view.said.starts, view.said.pairs, weight, discount, upper, correct, ordered
         )
         return correct, ordered
 
-    return view.remember(("weighed", form, str(measure["definite"]), cut), make)
+    return view.remember(("weighed", form, str(measure["strong"]), cut), make)
 
 
 class PPref(PreferenceMeasure):
@@ -44,7 +44,7 @@ class PPref(PreferenceMeasure):
     """
 
     name = "ppref"
-    parameters: ClassVar[tuple[Parameter, ...]] = (DEFINITE,)
+    parameters: ClassVar[tuple[Parameter, ...]] = (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         out[:] = share(*weighed(measure, view, measure.cut))
@@ -70,7 +70,7 @@ class WPref(PPref):
             "the upper with 1 / (1 + log2(r))",
             one_of("lower", "upper", "upper-log2"),
         ),
-        DEFINITE,
+        STRONG,
     )
 
 
@@ -82,11 +82,11 @@ class RPref(PreferenceMeasure):
     Source: Carterette & Bennett (2008), Evaluation Measures for Preference Judgments. SIGIR.
     """
 
-    name, parameters = "rpref", (DEFINITE,)
+    name, parameters = "rpref", (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         correct, _ = weighed(measure, view, measure.cut)
-        given = np.append(0.0, np.cumsum(view.weights(float(measure["definite"]))))  # type: ignore[arg-type]
+        given = np.append(0.0, np.cumsum(view.weights(float(measure["strong"]))))  # type: ignore[arg-type]
         starts = view.said.starts
         out[:] = share(correct, given[starts[1:]] - given[starts[:-1]])
 
@@ -102,11 +102,11 @@ class APPref(PreferenceMeasure):
     Chapelle (2008), A Test Collection of Preference Judgments. SIGIR workshop Beyond Binary Relevance.
     """
 
-    name, parameters = "APpref", (DEFINITE,)
+    name, parameters = "APpref", (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         ranks, limits = view.ranks()
-        weight = view.weights(float(measure["definite"]))  # type: ignore[arg-type]
+        weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
         cut = measure.cut or WITHOUT_LIMIT
         preference.average_share(ranks, limits, view.said.starts, view.said.pairs, weight, cut, out)
 
@@ -123,12 +123,12 @@ class NPPref(PreferenceMeasure):
     Binary Relevance, for the name; the bound is qrowd's.
     """
 
-    name, parameters = "nppref", (DEFINITE,)
+    name, parameters = "nppref", (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         correct, _ = weighed(measure, view, measure.cut)
-        weight = view.weights(float(measure["definite"]))  # type: ignore[arg-type]
-        within = view.remember(("within reach", str(measure["definite"])), lambda: within_reach(view, weight))
+        weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
+        within = view.remember(("within reach", str(measure["strong"])), lambda: within_reach(view, weight))
         ranks, limits = view.ranks(measure.cut)
         flat = np.ones(int(limits.max(initial=1)) + 1)
         unused, best = np.empty(view.shape), np.empty(view.shape)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.kernels.strength import outcome
+from qrowd.kernels.bradley_terry import outcome
 from qrowd.model.frames import make_frame
 from qrowd.model.preferences import Preferences
-from qrowd.preferences.strength import BradleyTerry, bradley_terry
+from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ class PositionBias:
 
     n : preferences that say which document was shown first. share : of those in which it was preferred; p : of a share
         as far from 1/2 or farther, if sides were dealt by chance (exact binomial).
-    intercept : log-odds that being shown first adds, strengths being accounted for; standard_error, p_intercept :
+    intercept : log-odds that being shown first adds, log-worths being accounted for; standard_error, p_intercept :
         of the intercept (Wald). This one does not need sides dealt by chance.
     n_both, same : pairs the assessor saw both ways round, and the share of them answered with the same document.
 
@@ -52,7 +52,7 @@ class PositionBias:
 def position_bias(preferences: Preferences, *, ridge: float = 0.1) -> PositionBias:
     """How far each assessor favours the document that is shown first.
 
-    ridge : of the strengths and intercepts, as of `bradley_terry` with position=True.
+    ridge : of the log-worths and intercepts, as of `bradley_terry` with position=True.
 
     Judgments are taken for independent, so p is too small where the same pair was asked again and again. For all
     assessors as one, give `preferences.pooled()`.
@@ -86,7 +86,7 @@ def position_bias(preferences: Preferences, *, ridge: float = 0.1) -> PositionBi
 
 
 def intercept_error(fit: BradleyTerry) -> Floats:
-    """(assessors,) standard errors of the intercepts, that of strengths included; nan where nobody knows any side."""
+    """(assessors,) standard errors of the intercepts, that of log-worths included; nan where nobody knows any side."""
     data, n_assessors = fit.counted, len(fit.assessors)
     information = np.diag(np.full(n_assessors, 2 * fit.ridge))
     for number, topic in enumerate(fit.pool.topics):
@@ -95,11 +95,11 @@ def intercept_error(fit: BradleyTerry) -> Floats:
         if not side.any():
             continue
         now = fit.topic(topic)
-        eta = now.scale * (now.strength[now.first] - now.strength[now.second]) + now.shift
+        eta = now.scale * (now.log_worth[now.first] - now.log_worth[now.second]) + now.shift
         p, q = np.array([outcome(one, fit.nu)[:2] for one in eta.tolist()]).T
         bend = data.total[here] * (p + q - (p - q) ** 2) / 4
         information[np.diag_indices(n_assessors)] += np.bincount(who, bend * side**2, minlength=n_assessors)
-        cross = np.zeros((now.strength.size, n_assessors))
+        cross = np.zeros((now.log_worth.size, n_assessors))
         np.add.at(cross, (now.first, who), now.scale * bend * side)
         np.add.at(cross, (now.second, who), -now.scale * bend * side)
         information -= cross.T @ now.covariance @ cross

@@ -93,9 +93,9 @@ class PairView:
 
         return self.remember(("capped", ascending, cut), capped)
 
-    def weights(self, definite: float) -> Floats:
-        """(rows,) weight of each preference, `definite` times as much where it was definite."""
-        return np.asarray(self.said.weight * np.where(self.said.strength == 2, definite, 1.0))
+    def weights(self, strong: float) -> Floats:
+        """(rows,) weight of each preference, `strong` times as much where it was strong."""
+        return np.asarray(self.said.weight * np.where(self.said.strength == 2, strong, 1.0))
 
     def judged(self) -> Floats:
         """(documents, assessors) 1 where the assessor compared or marked the document, else 0."""

@@ -33,17 +33,17 @@ CYCLES_SHOWN = 2
 
 
 def preference_document(
-    preferences: Preferences, judgments: Judgments | None = None, *, definite: bool = False, chains: bool = False
+    preferences: Preferences, judgments: Judgments | None = None, *, separate_strong: bool = False, chains: bool = False
 ) -> Document:
     """How consistent each assessor is with himself or herself, and with the others; and preferences beside grades.
 
-    judgments : grades to compare with. definite, chains : see `qrowd.preferences.preference_table`.
+    judgments : grades to compare with. separate_strong, chains : see `qrowd.preferences.preference_table`.
     """
     own = transitivity(preferences)
     shared = _shared(preferences, chains)
     tables = [_assessors(preferences, own)]
     if shared is not None:
-        table = preference_table(preferences, definite=definite, chains=chains)
+        table = preference_table(preferences, separate_strong=separate_strong, chains=chains)
         rows = [
             [state, *(number(p, 3) for p in shares), f"{total:,.0f}"]
             for state, shares, total in zip(table.states, table.probability, table.total, strict=True)
@@ -87,7 +87,7 @@ def _assessors(preferences: Preferences, own: Transitivity) -> Table:
     kept = own.by_assessor
     marks = np.bincount(preferences.bad_assessor, minlength=len(preferences.assessors))
     said = np.bincount(preferences.assessor, minlength=len(preferences.assessors))
-    definite = np.bincount(preferences.assessor[preferences.strength > 1], minlength=len(preferences.assessors))
+    strong = np.bincount(preferences.assessor[preferences.strength > 1], minlength=len(preferences.assessors))
     for a in np.argsort(-said, kind="stable")[:SHOWN]:
         mine = own.assessor == a
         name = preferences.assessors[a]
@@ -96,14 +96,14 @@ def _assessors(preferences: Preferences, own: Transitivity) -> Table:
             [
                 name,
                 f"{said[a]:,}",
-                f"{definite[a]:,}",
+                f"{strong[a]:,}",
                 f"{marks[a]:,}",
                 f"{np.unique(preferences.topic[preferences.assessor == a]).size:,}",
                 number(kept.get(name, np.nan), 3),
                 f"{own.cyclic[mine].sum():,} of {triples:,}",
             ]
         )
-    header = ["assessor", "preferences", "definite", "Bad", "topics", "chains kept", "cyclic triples"]
+    header = ["assessor", "preferences", "strong", "Bad", "topics", "chains kept", "cyclic triples"]
     title = "assessors" if len(preferences.assessors) <= SHOWN else f"the {SHOWN} assessors who said most"
     return Table(title, header, rows)
 
@@ -179,45 +179,45 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float | int) and not np.isnan(value)
 
 
-def strength_document(found: BradleyTerry) -> Document:
+def worth_document(found: BradleyTerry) -> Document:
     """Which documents are the strongest of each topic, how sure that is, and whom the model believes."""
     strongest = list(_strongest(found))
     tables = [
         Table(
             "the strongest document of each topic" + (f" (the first {SHOWN})" if len(strongest) > SHOWN else ""),
-            ["topic", "documents", "strongest", "strength", "interval", "second", "P(strongest over second)"],
+            ["topic", "documents", "first", "log-worth", "interval", "second", "P(first over second)"],
             strongest[:SHOWN],
         )
     ]
     if len(found.assessors) > 1:
-        order = np.argsort(-found.reliability, kind="stable")[:SHOWN]
+        order = np.argsort(-found.assessor_weight, kind="stable")[:SHOWN]
         rows = [
             [
                 found.assessors[a],
-                number(found.reliability[a], 3),
-                _interval(found.reliability_low[a], found.reliability_high[a]),
+                number(found.assessor_weight[a], 3),
+                _interval(found.assessor_weight_low[a], found.assessor_weight_high[a]),
                 number(found.intercept[a], 3),
             ]
             for a in order
         ]
-        tables.append(Table("assessors", ["assessor", "reliability", "interval", "favours the first shown"], rows))
+        tables.append(Table("assessors", ["assessor", "weight", "interval", "favours the first shown"], rows))
 
     def frame() -> pandas.DataFrame:
         made: pandas.DataFrame = found.to_frame()
         return made
 
     ended = "converged" if found.converged else "DID NOT CONVERGE"
-    adversaries = [name for name, r in zip(found.assessors, found.reliability, strict=True) if r < 0]
+    adversaries = [name for name, r in zip(found.assessors, found.assessor_weight, strict=True) if r < 0]
     sentence = (
-        f"Bradley-Terry strengths of {count((~np.isnan(found.strength)).sum(), 'document')} on "
+        f"Bradley-Terry log-worths of {count((~np.isnan(found.log_worth)).sum(), 'document')} on "
         f"{count(len(found.pool.topics), 'topic')} from {count(found.n_comparisons, 'preference')}, {ended} in "
         f"{count(found.iterations, 'iteration')}"
         + (f"; {', '.join(adversaries)} would rather prefer the worse document." if adversaries else ".")
     )
     notes = [f"method: {found.method}", f"log-likelihood: {found.log_likelihood:.1f}"]
-    if found.n_replicates:
+    if found.n_resamples:
         notes.append(
-            f"intervals: {100 * found.confidence:g} %, {count(found.n_replicates, 'replicate')} over {found.over}; "
+            f"intervals: {100 * found.confidence:g} %, {count(found.n_resamples, 'resample')} of {found.resample}; "
             f"seed: {found.seed}"
         )
     parts = int(sum(found.component[found.pool.rows(t)].max(initial=-1) for t in range(len(found.pool.topics))))
@@ -229,17 +229,17 @@ def strength_document(found: BradleyTerry) -> Document:
 def _strongest(found: BradleyTerry) -> Iterator[list[str]]:
     for t, topic in enumerate(found.pool.topics):
         rows = found.pool.rows(t)
-        strength = found.strength[rows]
-        known = np.flatnonzero(~np.isnan(strength))
+        log_worth = found.log_worth[rows]
+        known = np.flatnonzero(~np.isnan(log_worth))
         if known.size < 2:
             continue
         names = found.documents_of(topic)
-        first, second = known[np.argsort(-strength[known], kind="stable")[:2]]
+        first, second = known[np.argsort(-log_worth[known], kind="stable")[:2]]
         yield [
             topic,
             str(known.size),
             names[first],
-            number(strength[first], 2),
+            number(log_worth[first], 2),
             _interval(found.low[rows][first], found.high[rows][first], 2),
             names[second],
             number(found.probability(topic, names[first], names[second]), 3),

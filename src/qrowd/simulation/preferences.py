@@ -24,32 +24,32 @@ def simulate_preferences(
     coverage: float = 1.0,
     taste: float = 0.2,
     noise: float = 0.2,
-    definite: float = 1.0,
+    strong_margin: float = 1.0,
     bad: float = 0.0,
-    reliability: Sequence[float] | None = None,
+    assessor_weights: Sequence[float] | None = None,
     rng: Rng,
 ) -> Preferences:
     """Preferences between all pairs of every topic's documents (n (n - 1) / 2 of n) by every assessor.
 
     An assessor values a document at its relevance + taste, and of two documents prefers the first with the margin
-    reliability x (first value - second value) + noise, the sign of which decides.
+    assessor weight x (first value - second value) + noise, the sign of which decides.
 
     Parameters
     ----------
     coverage : share of a topic's pairs that an assessor judges, drawn at random, in random order.
     taste : standard deviation of what an assessor always sees in a document; leaves preferences transitive.
     noise : standard deviation of what decides one comparison only; makes cycles.
-    definite : the margin from which a preference has strength 2.
+    strong_margin : the margin from which a preference is strong (strength 2).
     bad : share of every topic's documents, those of least value to the assessor, that each marks as Bad and puts in no
         preference.
-    reliability : one per assessor (default 1): 0 answers by chance, below 0 is an adversary.
+    assessor_weights : one per assessor (default 1): 0 answers by chance, below 0 is an adversary.
     """
     count("n_assessors", n_assessors)
     share("coverage", coverage)
     share("bad", bad)
-    if reliability is not None and len(reliability) != n_assessors:
-        raise ArgumentError(f"reliability={reliability!r}: one for each of {n_assessors} assessors")
-    trust = np.ones(n_assessors) if reliability is None else np.array(reliability, np.float64)
+    if assessor_weights is not None and len(assessor_weights) != n_assessors:
+        raise ArgumentError(f"assessor_weights={assessor_weights!r}: one for each of {n_assessors} assessors")
+    weights = np.ones(n_assessors) if assessor_weights is None else np.array(assessor_weights, np.float64)
     chance, pool = Chance.of(rng), truth.pool
     rows: list[tuple[NDArray[np.int64], ...]] = []
     marks: list[tuple[NDArray[np.int64], ...]] = []
@@ -65,10 +65,10 @@ def simulate_preferences(
             first, second = random.permutation(best_first[:n_good])[np.array(np.triu_indices(n_good, 1))]
             chosen = random.permutation(first.size)[: round(coverage * first.size)]
             first, second = first[chosen], second[chosen]
-            margin = trust[a] * (worth[first] - worth[second]) + noise * random.standard_normal(first.size)
+            margin = weights[a] * (worth[first] - worth[second]) + noise * random.standard_normal(first.size)
             better = margin >= 0
             chosen_first, chosen_other = np.where(better, first, second), np.where(better, second, first)
-            strength = 1 + (np.abs(margin) >= definite).astype(np.int64)
+            strength = 1 + (np.abs(margin) >= strong_margin).astype(np.int64)
             rows.append((np.full(first.size, t), chosen_first, chosen_other, np.full(first.size, a), strength, better))
     topic, preferred, other, who, strength, better = (np.concatenate(column) for column in zip(*rows, strict=True))
     bad_topic, bad_document, bad_who = (np.concatenate(column) for column in zip(*marks, strict=True))

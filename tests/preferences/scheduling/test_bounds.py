@@ -18,7 +18,7 @@ from qrowd.preferences.scheduling import (
     Systems,
     difference_bounds,
     drawn_scores,
-    from_strengths,
+    from_log_worths,
     may_stop,
     replay,
 )
@@ -231,7 +231,7 @@ def chances_of_rows(n, said, p):
 @pytest.mark.parametrize("strengths", [[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, -0.5, 0.3]])
 @pytest.mark.parametrize("said", [set(), {(0, 1)}, {(1, 2), (2, 0), (1, 0)}])
 def test_completions_are_drawn_with_the_chances_they_are_said_to_have(strengths, said):
-    p, n, samples = from_strengths(np.array(strengths)), 4, 20_000
+    p, n, samples = from_log_worths(np.array(strengths)), 4, 20_000
     state = State.new(n)
     for winner, loser in said:
         state = state.judge(winner, loser, winner)
@@ -266,7 +266,7 @@ def test_being_sure_enough_stops_earlier_than_proof_and_says_how_sure():
     assert likely.sign[0, 1] == 1
     assert 0.6 < likely.sureness[0, 1] < 0.8
     assert not may_stop(state, systems, later_bad="none", sure=0.9, samples=2000, rng=1).stop
-    certain = from_strengths(np.array([5.0, 0.0, -5.0]))
+    certain = from_log_worths(np.array([5.0, 0.0, -5.0]))
     assert may_stop(state, systems, later_bad="none", sure=0.9, probability=certain, samples=200, rng=1).stop
     best = may_stop(state, systems, goal="top", later_bad="none", sure=0.6, samples=2000, rng=1)
     assert best.stop

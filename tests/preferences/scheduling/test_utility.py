@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracles import scheduling as oracle
 from qrowd.errors import ArgumentError
-from qrowd.preferences.scheduling import State, Systems, expected_utility, from_known, from_strengths, probabilities
+from qrowd.preferences.scheduling import State, Systems, expected_utility, from_known, from_log_worths, probabilities
 
 N = 5
 KINDS = ("change", "settled", "printed")
@@ -36,7 +36,7 @@ def state_of(said, bad):
 @given(situations(), st.lists(st.floats(-2, 2), min_size=N, max_size=N))
 def test_utility_is_what_its_formula_says(kind, situation, strengths):
     said, bad, rankings, weight = situation
-    chance = from_strengths(np.array(strengths))
+    chance = from_log_worths(np.array(strengths))
     found = expected_utility(
         state_of(said, bad), Systems.of(rankings, N, weight=weight), utility=kind, probability=chance
     )
@@ -82,7 +82,7 @@ def test_utility_does_not_depend_on_how_documents_are_numbered(situation, kind, 
 
 def test_probabilities_come_as_nothing_an_array_or_a_function():
     assert (probabilities(3) == 0.5).all()
-    odds = from_strengths(np.array([0.0, np.log(3), 0.0]))
+    odds = from_log_worths(np.array([0.0, np.log(3), 0.0]))
     assert odds[1] == pytest.approx([0.75, 0.5, 0.75])
     assert probabilities(3, lambda a, b: odds[a, b]) == pytest.approx(odds)
     with pytest.raises(ArgumentError, match="3 x 3"):

@@ -44,9 +44,9 @@ def probabilities(n: int, probability: Probability = None) -> Floats:
     return found
 
 
-def from_strengths(strengths: NDArray[np.float64]) -> Floats:
-    """(n, n) Bradley-Terry probabilities of (n,) strengths on the log scale: 1 / (1 + exp(s_b - s_a))."""
-    gap = np.subtract.outer(strengths, strengths)
+def from_log_worths(log_worths: NDArray[np.float64]) -> Floats:
+    """(n, n) Bradley-Terry probabilities of (n,) log-worths: 1 / (1 + exp(s_b - s_a))."""
+    gap = np.subtract.outer(log_worths, log_worths)
     return np.asarray(0.5 * (1 + np.tanh(gap / 2)))
 
 

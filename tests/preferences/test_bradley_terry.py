@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import preference_strength as oracle
+from oracles import bradley_terry as oracle
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.files import read_preferences
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences, concatenate_preferences
-from qrowd.preferences import TopicStrengths, bradley_terry, from_grades
+from qrowd.preferences import TopicWorths, bradley_terry, from_grades
 from qrowd.preferences.comparisons import comparisons
 from qrowd.simulation import simulate_demo, simulate_preferences
 
@@ -26,8 +26,8 @@ def preferences_of(said, topic="q"):
     return Preferences.from_rows([(topic, *two, who, strength) for two, who, strength in said])
 
 
-def strengths(found):
-    return {(row.topic, row.document): row.strength for row in found.to_frame().itertuples()}
+def log_worths(found):
+    return {(row.topic, row.document): row.log_worth for row in found.to_frame().itertuples()}
 
 
 def random_preferences(n, n_documents, n_assessors, seed, *, sides=True, ties=0.0):
@@ -67,42 +67,44 @@ def as_rows(preferences, *, ties):
 
 
 @given(rows, ridges)
-def test_strengths_are_choixs(said, ridge):
+def test_log_worths_are_choixs(said, ridge):
     preferences = preferences_of(said)
     found = bradley_terry(preferences, ridge=ridge)
     data = list(zip(preferences.preferred.tolist(), preferences.other.tolist(), strict=True))
     wanted = choix.opt_pairwise(len(preferences.documents), data, alpha=ridge, tol=1e-12)
     assert found.converged
-    assert found.strength == pytest.approx(wanted, abs=1e-6)
-    assert found.log_likelihood == pytest.approx(choix.log_likelihood_pairwise(data, found.strength))
+    assert found.log_worth == pytest.approx(wanted, abs=1e-6)
+    assert found.log_likelihood == pytest.approx(choix.log_likelihood_pairwise(data, found.log_worth))
 
 
-def test_without_a_ridge_strengths_are_the_maximum_likelihood_of_choix():
+def test_without_a_ridge_log_worths_are_the_maximum_likelihood_of_choix():
     preferences = random_preferences(200, 6, 1, 3, sides=False)
     data = list(zip(preferences.preferred.tolist(), preferences.other.tolist(), strict=True))
     wanted = choix.ilsr_pairwise(6, data, alpha=0.0, tol=1e-12)
     found = bradley_terry(preferences, ridge=0)
-    assert found.strength == pytest.approx(wanted - wanted.mean(), abs=1e-6)
+    assert found.log_worth == pytest.approx(wanted - wanted.mean(), abs=1e-6)
     assert np.isfinite(found.standard_error).all()
     now = found.topic("q").updated(0, 1)
-    assert now.strength == pytest.approx(now.refitted().strength, abs=0.01)
-    assert now.strength.sum() == pytest.approx(0, abs=1e-6)
+    assert now.log_worth == pytest.approx(now.refitted().log_worth, abs=0.01)
+    assert now.log_worth.sum() == pytest.approx(0, abs=1e-6)
 
 
 @pytest.mark.parametrize("position", [False, True])
 @pytest.mark.parametrize("ties", ["half", "davidson"])
-@pytest.mark.parametrize("reliability", [False, True])
-def test_every_model_is_at_the_minimum_of_its_formula(reliability, ties, position):
+@pytest.mark.parametrize("assessor_weights", [False, True])
+def test_every_model_is_at_the_minimum_of_its_formula(assessor_weights, ties, position):
     preferences = random_preferences(120, 4, 3, 5, ties=0.3)
-    found = bradley_terry(preferences, ridge=0.2, reliability=reliability, ties=ties, position=position, tol=1e-9)
+    found = bradley_terry(
+        preferences, ridge=0.2, assessor_weights=assessor_weights, ties=ties, position=position, tol=1e-9
+    )
     data = as_rows(preferences, ties=ties == "davidson")
-    strength, trust, intercept, nu, objective = oracle.fitted(
-        data, 4, 3, 0.2, ties=ties == "davidson", position=position, reliability=reliability
+    log_worth, trust, intercept, nu, objective = oracle.fitted(
+        data, 4, 3, 0.2, ties=ties == "davidson", position=position, assessor_weights=assessor_weights
     )
     assert found.converged
     assert found.objective == pytest.approx(objective, rel=1e-9)
-    assert found.strength == pytest.approx(strength, abs=1e-4)
-    assert found.reliability == pytest.approx(trust, abs=1e-4)
+    assert found.log_worth == pytest.approx(log_worth, abs=1e-4)
+    assert found.assessor_weight == pytest.approx(trust, abs=1e-4)
     assert found.intercept == pytest.approx(intercept, abs=1e-4)
     assert found.nu == pytest.approx(nu, abs=1e-4)
 
@@ -116,12 +118,12 @@ def test_standard_errors_are_those_of_the_second_derivatives():
     def value(s):
         return oracle.objective(data, s, [1], [0], 0, 0.2, 1, False)
 
-    s = found.strength
+    s = found.log_worth
     bent = [
         [(value(s + x + y) - value(s + x - y) - value(s - x + y) + value(s - x - y)) / (4 * step**2) for y in shift]
         for x in shift
     ]
-    centre = np.eye(4) - 1 / 4  # strengths add up to 0
+    centre = np.eye(4) - 1 / 4  # log-worths add up to 0
     assert found.standard_error == pytest.approx(np.sqrt(np.diag(centre @ np.linalg.inv(bent) @ centre)), rel=1e-4)
 
 
@@ -129,68 +131,68 @@ def test_standard_errors_are_those_of_the_second_derivatives():
 
 
 @given(rows, ridges)
-def test_strengths_of_a_topic_add_up_to_nothing_and_turn_with_the_preferences(said, ridge):
+def test_log_worths_of_a_topic_add_up_to_nothing_and_turn_with_the_preferences(said, ridge):
     found = bradley_terry(preferences_of(said), ridge=ridge)
     turned = bradley_terry(preferences_of([(two[::-1], who, n) for two, who, n in said]), ridge=ridge)
-    assert found.strength.sum() == pytest.approx(0, abs=1e-9)
-    here, there = strengths(found), strengths(turned)
+    assert found.log_worth.sum() == pytest.approx(0, abs=1e-9)
+    here, there = log_worths(found), log_worths(turned)
     assert here == pytest.approx({key: -value for key, value in there.items()}, abs=1e-6)
 
 
 @given(rows, rows)
 def test_topics_do_not_meet_and_names_do_not_matter(one, two):
     both = concatenate_preferences([preferences_of(one, "q"), preferences_of(two, "u")])
-    found = strengths(bradley_terry(both))
+    found = log_worths(bradley_terry(both))
     assert found == pytest.approx(
-        strengths(bradley_terry(preferences_of(one, "q"))) | strengths(bradley_terry(preferences_of(two, "u"))),
+        log_worths(bradley_terry(preferences_of(one, "q"))) | log_worths(bradley_terry(preferences_of(two, "u"))),
         abs=1e-6,
     )
-    shuffled = strengths(bradley_terry(preferences_of(one[::-1], "q")))
+    shuffled = log_worths(bradley_terry(preferences_of(one[::-1], "q")))
     assert {key: found[key] for key in shuffled} == pytest.approx(shuffled, abs=1e-6)
 
 
 @given(rows)
-def test_a_definite_preference_that_weighs_twice_is_two_preferences(said):
+def test_a_strong_preference_that_weighs_twice_is_two_preferences(said):
     twice = [row for row in said for _ in range(row[2])]
-    weighed = strengths(bradley_terry(preferences_of(said), definite=2))
-    assert weighed == pytest.approx(strengths(bradley_terry(preferences_of(twice))), abs=1e-6)
+    weighed = log_worths(bradley_terry(preferences_of(said), strong=2))
+    assert weighed == pytest.approx(log_worths(bradley_terry(preferences_of(twice))), abs=1e-6)
 
 
 @given(rows)
-def test_one_assessor_alone_has_reliability_one(said):
+def test_one_assessor_alone_has_weight_1(said):
     alone = preferences_of([(two, "ann", n) for two, _, n in said])
-    found = bradley_terry(alone, reliability=True)
-    assert found.reliability == pytest.approx([1])
-    assert found.strength == pytest.approx(bradley_terry(alone).strength, abs=1e-5)
+    found = bradley_terry(alone, assessor_weights=True)
+    assert found.assessor_weight == pytest.approx([1])
+    assert found.log_worth == pytest.approx(bradley_terry(alone).log_worth, abs=1e-5)
 
 
 @given(rows)
 @settings(max_examples=30)
-def test_the_mean_square_of_reliabilities_is_one_and_most_are_presumed_honest(said):
-    found = bradley_terry(preferences_of(said), reliability=True)
-    assert (found.reliability**2).mean() == pytest.approx(1)
-    assert found.reliability.sum() >= -1e-9
+def test_the_mean_square_of_assessor_weights_is_one_and_most_are_presumed_honest(said):
+    found = bradley_terry(preferences_of(said), assessor_weights=True)
+    assert (found.assessor_weight**2).mean() == pytest.approx(1)
+    assert found.assessor_weight.sum() >= -1e-9
 
 
 def test_ties_counted_half_or_as_ties_lie_between_the_documents():
     rows = [("q", d, "ann", grade) for d, grade in (("a", 2), ("b", 1), ("c", 1), ("d", 0))]
     said = from_grades(Judgments.from_rows(rows), ties="fractional", bad=None)
     for ties in ("half", "davidson"):
-        a, b, c, d = bradley_terry(said, ties=ties).strength
+        a, b, c, d = bradley_terry(said, ties=ties).log_worth
         assert a > b
         assert b == pytest.approx(c)
         assert c > d
         assert (bradley_terry(said, ties=ties).nu > 0) == (ties == "davidson")
 
 
-def test_documents_that_were_only_marked_have_no_strength_and_parts_are_numbered():
+def test_documents_that_were_only_marked_have_no_log_worth_and_parts_are_numbered():
     said = Preferences.from_rows([("q", "a", "b", "ann"), ("q", "x", "y", "ann")], bad=[("q", "z", "ann")])
-    found = bradley_terry(said, bootstrap=5, rng=1)
+    found = bradley_terry(said, n_resamples=5, rng=1)
     assert found.component.tolist() == [0, 1, 0, 1, -1]  # documents stand as they were read: a, x, b, y, z
-    assert np.isnan(found.strength).tolist() == [False] * 4 + [True]
+    assert np.isnan(found.log_worth).tolist() == [False] * 4 + [True]
     assert np.isnan(found.low[-1])
     assert np.isnan(found.standard_error[-1])
-    assert found.topic("q").strength[-1] == 0
+    assert found.topic("q").log_worth[-1] == 0
 
 
 # ---- who is to be trusted
@@ -200,10 +202,10 @@ def test_documents_that_were_only_marked_have_no_strength_and_parts_are_numbered
 def crowd():
     """Three honest assessors, one who guesses, one adversary; and the truth."""
     _, _, truth = simulate_demo()
-    return simulate_preferences(truth, 5, coverage=0.05, reliability=(1, 1, 1, 0, -1), rng=1), truth
+    return simulate_preferences(truth, 5, coverage=0.05, assessor_weights=(1, 1, 1, 0, -1), rng=1), truth
 
 
-def test_reliabilities_find_the_adversary_and_the_guesser_and_the_truth(crowd):
+def test_assessor_weights_find_the_adversary_and_the_guesser_and_the_truth(crowd):
     said, truth = crowd
     gold = {
         (truth.pool.topics[t], truth.pool.documents[truth.pool.document[row]]): truth.relevance[row]
@@ -214,10 +216,10 @@ def test_reliabilities_find_the_adversary_and_the_guesser_and_the_truth(crowd):
     def quality(found):
         table = found.to_frame()
         table["gold"] = [gold[key] for key in zip(table["topic"], table["document"], strict=True)]
-        return np.mean([part["strength"].corr(part["gold"]) for _, part in table.groupby("topic")])
+        return np.mean([part["log_worth"].corr(part["gold"]) for _, part in table.groupby("topic")])
 
-    weighed, plain = bradley_terry(said, reliability=True), bradley_terry(said)
-    honest, guesser, adversary = weighed.reliability[:3], weighed.reliability[3], weighed.reliability[4]
+    weighed, plain = bradley_terry(said, assessor_weights=True), bradley_terry(said)
+    honest, guesser, adversary = weighed.assessor_weight[:3], weighed.assessor_weight[3], weighed.assessor_weight[4]
     assert (honest > 1).all()
     assert abs(guesser) < 0.15
     assert adversary < -1
@@ -227,17 +229,17 @@ def test_reliabilities_find_the_adversary_and_the_guesser_and_the_truth(crowd):
 
 def test_intervals_over_assessors_and_pairs_hold_the_fit_and_repeat_with_their_seed(crowd):
     said = crowd[0].select(topics=crowd[0].topics[:2])
-    for over in ("pairs", "assessors", "both"):
-        found = bradley_terry(said, reliability=True, bootstrap=40, over=over, rng=7)
+    for resample in ("pairs", "assessors", "both"):
+        found = bradley_terry(said, assessor_weights=True, n_resamples=40, resample=resample, rng=7)
         assert (found.low <= found.high).all()
-        assert np.mean((found.low <= found.strength + 0.5) & (found.strength - 0.5 <= found.high)) > 0.9
-        again = bradley_terry(said, reliability=True, bootstrap=40, over=over, rng=found.seed, threads=1)
+        assert np.mean((found.low <= found.log_worth + 0.5) & (found.log_worth - 0.5 <= found.high)) > 0.9
+        again = bradley_terry(said, assessor_weights=True, n_resamples=40, resample=resample, rng=found.seed, threads=1)
         assert again.low == pytest.approx(found.low, abs=1e-6)
-        assert found.reliability_high[4] < 0 < found.reliability_low[:3].min()  # no replicate is turned round
-    assert bradley_terry(said, bootstrap=3).seed is not None
+        assert found.assessor_weight_high[4] < 0 < found.assessor_weight_low[:3].min()  # no replicate is turned round
+    assert bradley_terry(said, n_resamples=3).seed is not None
 
 
-def test_two_standard_errors_cover_strengths_of_a_known_world_about_as_often_as_they_should():
+def test_two_standard_errors_cover_log_worths_of_a_known_world_about_as_often_as_they_should():
     random, hits, n = np.random.default_rng(2), 0, 0
     worth = np.array([1.0, 0.4, -0.2, -1.2])
     for _ in range(40):
@@ -250,14 +252,14 @@ def test_two_standard_errors_cover_strengths_of_a_known_world_about_as_often_as_
         preferences = Preferences.from_rows([(*row, "ann") for row in said])
         found = bradley_terry(preferences, ridge=0.01)
         order = [int(name[1:]) for name in found.documents_of("t")]
-        inside = np.abs(found.strength - worth[order]) <= 1.96 * found.standard_error
+        inside = np.abs(found.log_worth - worth[order]) <= 1.96 * found.standard_error
         hits, n = hits + int(inside.sum()), n + 4
     assert 0.88 <= hits / n <= 0.99
 
 
 def test_an_assessor_drawn_twice_is_two_assessors_alike():
     one = random_preferences(80, 4, 2, 4, sides=False)
-    data = comparisons(one, ties="half", definite=1.0, sides=False)
+    data = comparisons(one, ties="half", strong=1.0, sides=False)
     doubled = data.times(np.where(data.assessor == 0, 2.0, 0.0))
     assert (doubled.assessor == 0).all()
     assert doubled.total.sum() == 2 * data.total[data.assessor == 0].sum()
@@ -279,17 +281,17 @@ def test_an_update_stays_close_to_a_fit_from_scratch(crowd):
         i, j = random.choice(len(labels), 2, replace=False)
         now = now.updated(int(i), int(j))
         rows.append((topic, labels[i], labels[j], "assessor-1", 1))
-    refit = strengths(bradley_terry(Preferences.from_rows(rows), ridge=0.1))
+    refit = log_worths(bradley_terry(Preferences.from_rows(rows), ridge=0.1))
     wanted = np.array([refit[topic, label] for label in labels])
-    assert np.abs(now.strength - wanted).max() < 0.005
+    assert np.abs(now.log_worth - wanted).max() < 0.005
     p = 1 / (1 + np.exp(wanted[None, :] - wanted[:, None]))
     assert np.abs(now.probability() - p).max() < 0.005
-    assert now.refitted().strength == pytest.approx(wanted, abs=1e-6)
+    assert now.refitted().log_worth == pytest.approx(wanted, abs=1e-6)
 
 
 @given(st.lists(pair, min_size=1, max_size=12), ridges)
 def test_from_nothing_one_preference_after_another_is_nearly_the_fit(pairs, ridge):
-    now = TopicStrengths.unknown(5, ridge=ridge)
+    now = TopicWorths.unknown(5, ridge=ridge)
     place = {document: i for i, document in enumerate(DOCUMENTS)}
     for one, two in pairs:
         now = now.updated(place[one], place[two])
@@ -298,12 +300,12 @@ def test_from_nothing_one_preference_after_another_is_nearly_the_fit(pairs, ridg
         assert np.abs(now.probability(averaged=True) - 0.5).max() <= np.abs(p - 0.5).max() + 1e-12
     exact = now.refitted()
     wanted = choix.opt_pairwise(5, [(place[one], place[two]) for one, two in pairs], alpha=ridge, tol=1e-12)
-    assert exact.strength == pytest.approx(wanted, abs=1e-5)
-    assert now.strength == pytest.approx(exact.strength, abs=1e-3 / (2 * ridge))  # as its docstring promises
+    assert exact.log_worth == pytest.approx(wanted, abs=1e-5)
+    assert now.log_worth == pytest.approx(exact.log_worth, abs=1e-3 / (2 * ridge))  # as its docstring promises
 
 
 def test_one_update_says_what_a_trusted_assessor_or_an_adversary_means(crowd):
-    found = bradley_terry(crowd[0], reliability=True)
+    found = bradley_terry(crowd[0], assessor_weights=True)
     topic = found.pool.topics[0]
     one, two = found.documents_of(topic)[:2]
     before = found.probability(topic, one, two)
@@ -317,7 +319,7 @@ def test_one_update_says_what_a_trusted_assessor_or_an_adversary_means(crowd):
 # ---- real preferences
 
 
-def test_strengths_of_all_topics_of_gpt4o_are_choixs_and_order_documents_as_nist_does(dl21):
+def test_log_worths_of_all_topics_of_gpt4o_are_choixs_and_order_documents_as_nist_does(dl21):
     gpt = read_preferences(dl21 / "preferences" / "gpt4o.txt.gz")
     found = bradley_terry(gpt)
     assert found.converged
@@ -327,7 +329,7 @@ def test_strengths_of_all_topics_of_gpt4o_are_choixs_and_order_documents_as_nist
     topic = int(np.argsort(sizes)[3])
     said = gpt.topic_view(topic)
     wanted = choix.opt_pairwise(said.n_documents, [tuple(row) for row in said.pairs.tolist()], alpha=0.1, tol=1e-12)
-    assert found.strength[found.pool.rows(topic)] == pytest.approx(wanted, abs=1e-6)
+    assert found.log_worth[found.pool.rows(topic)] == pytest.approx(wanted, abs=1e-6)
 
 
 # ---- bad input
@@ -337,19 +339,19 @@ def test_bad_input_gets_one_clear_line():
     said = preferences_of([(("a", "b"), "ann", 1), (("b", "c"), "ann", 1)])
     with pytest.raises(ArgumentError, match=r"ridge=0: topic q falls into 3 parts \(a; b; c\) that did not win"):
         bradley_terry(said, ridge=0)
-    with pytest.raises(ArgumentError, match="ridge=0 gives strengths alone"):
-        bradley_terry(said, ridge=0, reliability=True)
+    with pytest.raises(ArgumentError, match="ridge=0 gives log-worths alone"):
+        bradley_terry(said, ridge=0, assessor_weights=True)
     with pytest.raises(NoOverlapError, match="there is no preference"):
         bradley_terry(Preferences.from_rows([], bad=[("q", "a", "ann")]))
-    with pytest.raises(NoOverlapError, match="over='assessors' draws assessors, and there is only one"):
-        bradley_terry(said, bootstrap=10, over="assessors")
+    with pytest.raises(NoOverlapError, match="resample='assessors' draws assessors, and there is only one"):
+        bradley_terry(said, n_resamples=10, resample="assessors")
     for options, line in (
         ({"ridge": -1}, "ridge=-1"),
         ({"ridge": np.nan}, "ridge=nan"),
         ({"ties": "rao"}, "ties='rao': choose one of half, davidson"),
-        ({"over": "topics"}, "over='topics': choose one of pairs, assessors, both"),
-        ({"bootstrap": -1}, "bootstrap=-1"),
-        ({"definite": 0}, "definite=0"),
+        ({"resample": "topics"}, "resample='topics': choose one of pairs, assessors, both"),
+        ({"n_resamples": -1}, "n_resamples=-1"),
+        ({"strong": 0}, "strong=0"),
         ({"position": True}, "position=True: the preferences do not say which document was shown first"),
     ):
         with pytest.raises(ArgumentError, match=line):
@@ -367,11 +369,11 @@ def test_bad_input_gets_one_clear_line():
     with pytest.raises(ArgumentError, match=r"updated\(1, 1, weight=1.0\): two different documents from 0 to 2"):
         found.topic("q").updated(1, 1)
     with pytest.raises(ArgumentError, match="a ridge above 0"):
-        TopicStrengths.unknown(3, ridge=0)
+        TopicWorths.unknown(3, ridge=0)
     with pytest.warns(UserWarning, match="bradley_terry did not converge"):
         assert not bradley_terry(said, max_iterations=1).converged
     with (
         pytest.warns(UserWarning, match="bradley_terry did not converge"),
-        pytest.warns(UserWarning, match="[1-4] of 4 replicates did not converge"),
+        pytest.warns(UserWarning, match="[1-4] of 4 resamples did not converge"),
     ):
-        bradley_terry(said, max_iterations=1, bootstrap=4, tol=1e-15, rng=1)
+        bradley_terry(said, max_iterations=1, n_resamples=4, tol=1e-15, rng=1)

@@ -8,12 +8,12 @@ nu = 0 is Bradley & Terry (1952), nu > 0 Davidson (1970), who has ties; side is 
 where `second` was, 0 where nobody knows. The objective, minimised, is
 
     -sum_e (won log P(first) + lost log P(second) + tied log P(tie))
-        + ridge (sum s^2 + sum c^2 + theta^2) + pull sum_a times_a (r_a - 1)^2,       theta = log nu
+        + ridge (sum s^2 + sum c^2 + theta^2) + shrinkage sum_a times_a (r_a - 1)^2,       theta = log nu
 
-under the constraint, where reliabilities move, that sum_a times_a (r_a^2 - 1) = 0: their mean square is 1.
+under the constraint, where assessor weights move, that sum_a times_a (r_a^2 - 1) = 0: their mean square is 1.
 
-Arrays: first, second, assessor (comparisons,) int32; side, won, lost, tied (comparisons,) float64; strength
-(documents,), reliability, intercept, times (assessors,), theta (1,), -inf for none.
+Arrays: first, second, assessor (comparisons,) int32; side, won, lost, tied (comparisons,) float64; log_worth
+(documents,), assessor_weight, intercept, times (assessors,), theta (1,), -inf for none.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def log_likelihood(
     won: Floats,
     lost: Floats,
     tied: Floats,
-    strength: Floats,
-    reliability: Floats,
+    log_worth: Floats,
+    assessor_weight: Floats,
     intercept: Floats,
     theta: Floats,
 ) -> float:
@@ -62,7 +62,7 @@ def log_likelihood(
     total = 0.0
     for e in range(first.size):
         k = assessor[e]
-        eta = reliability[k] * (strength[first[e]] - strength[second[e]]) + intercept[k] * side[e]
+        eta = assessor_weight[k] * (log_worth[first[e]] - log_worth[second[e]]) + intercept[k] * side[e]
         _, _, _, log_total = outcome(eta, nu)
         total += 0.5 * (won[e] - lost[e]) * eta - (won[e] + lost[e] + tied[e]) * log_total
         if tied[e] > 0.0:
@@ -72,9 +72,17 @@ def log_likelihood(
 
 @kernel
 def _penalty(
-    ridge: float, pull: float, times: Floats, strength: Floats, reliability: Floats, intercept: Floats, theta: Floats
+    ridge: float,
+    shrinkage: float,
+    times: Floats,
+    log_worth: Floats,
+    assessor_weight: Floats,
+    intercept: Floats,
+    theta: Floats,
 ) -> float:
-    total = ridge * (np.sum(strength**2) + np.sum(intercept**2)) + pull * np.sum(times * (reliability - 1.0) ** 2)
+    total = ridge * (np.sum(log_worth**2) + np.sum(intercept**2)) + shrinkage * np.sum(
+        times * (assessor_weight - 1.0) ** 2
+    )
     return total + (ridge * theta[0] ** 2 if theta[0] > -np.inf else 0.0)
 
 
@@ -86,7 +94,7 @@ def _multiply(
     side: Floats,
     gap: Floats,
     slope: Floats,
-    reliability: Floats,
+    assessor_weight: Floats,
     in_eta: Floats,
     in_both: Floats,
     in_theta: Floats,
@@ -97,16 +105,16 @@ def _multiply(
 ) -> None:
     """out = second derivatives times x; rows and columns of what does not move are those of the identity.
 
-    slope : (comparisons,) derivatives by eta, which is bent itself where strengths and reliabilities move together.
+    slope : (comparisons,) derivatives by eta, which is bent itself where log-worths and assessor weights move together.
     """
-    n_assessors = reliability.size
+    n_assessors = assessor_weight.size
     n = diagonal.size - 2 * n_assessors - 1
     for i in range(x.size):
         out[i] = diagonal[i] * x[i]
     last = x.size - 1
     for e in range(first.size):
         i, j, k = first[e], second[e], n + assessor[e]
-        r = reliability[assessor[e]]
+        r = assessor_weight[assessor[e]]
         change = 0.0
         if moving[0]:
             change += r * (x[i] - x[j])
@@ -133,7 +141,7 @@ def _multiply(
 
 @kernel
 def _level(normal: Floats, begin: int, x: Floats) -> None:
-    """Take out of x, whose part from `begin` belongs to reliabilities, what would change their mean square."""
+    """Take out of x, whose part from `begin` belongs to assessor weights, what would change their mean square."""
     square = normal @ normal
     if square > 0.0:
         share = 0.0
@@ -153,19 +161,19 @@ def fit(
     lost: Floats,
     tied: Floats,
     ridge: float,
-    pull: float,
+    shrinkage: float,
     times: Floats,
     moving: Bools,
     tol: float,
     max_iterations: int,
-    strength: Floats,
-    reliability: Floats,
+    log_worth: Floats,
+    assessor_weight: Floats,
     intercept: Floats,
     theta: Floats,
 ) -> tuple[int, float, float]:
     """Minimise the objective from where the parameters are, which are overwritten.
 
-    moving : (4,) which of strength, reliability, intercept and theta move.
+    moving : (4,) which of log_worth, assessor_weight, intercept and theta move.
 
     Newton's method, each step by conjugate gradients, preconditioned with the diagonal, up to where the objective bends
     downward; then halved until the objective falls. Reliabilities move along the sphere of mean square 1. Ends when no
@@ -173,7 +181,7 @@ def fit(
 
     Returns the number of steps, the objective, and the largest derivative.
     """
-    n, n_assessors, n_rows = strength.size, reliability.size, first.size
+    n, n_assessors, n_rows = log_worth.size, assessor_weight.size, first.size
     size = n + 2 * n_assessors + 1
     gradient, diagonal, fixed = np.empty(size), np.empty(size), np.empty(size)
     step, residual, scaled, direction, product = (
@@ -187,8 +195,8 @@ def fit(
     n_times, slope = np.sum(times), np.empty(n_rows)
     gap, in_eta, in_both, in_theta = np.empty(n_rows), np.empty(n_rows), np.zeros(n_rows), np.zeros(n_rows)
     last = size - 1
-    objective = _penalty(ridge, pull, times, strength, reliability, intercept, theta) - log_likelihood(
-        first, second, assessor, side, won, lost, tied, strength, reliability, intercept, theta
+    objective = _penalty(ridge, shrinkage, times, log_worth, assessor_weight, intercept, theta) - log_likelihood(
+        first, second, assessor, side, won, lost, tied, log_worth, assessor_weight, intercept, theta
     )
     steepest = np.inf
     for iteration in range(max_iterations + 1):
@@ -197,12 +205,12 @@ def fit(
         fixed[:] = 1.0
         if moving[0]:
             for i in range(n):
-                gradient[i] = 2.0 * ridge * strength[i]
+                gradient[i] = 2.0 * ridge * log_worth[i]
                 fixed[i] = 2.0 * ridge
         for k in range(n_assessors):
             if moving[1]:
-                gradient[n + k] = 2.0 * pull * times[k] * (reliability[k] - 1.0)
-                fixed[n + k] = 2.0 * pull * times[k]
+                gradient[n + k] = 2.0 * shrinkage * times[k] * (assessor_weight[k] - 1.0)
+                fixed[n + k] = 2.0 * shrinkage * times[k]
             if moving[2]:
                 gradient[n + n_assessors + k] = 2.0 * ridge * intercept[k]
                 fixed[n + n_assessors + k] = 2.0 * ridge
@@ -212,8 +220,8 @@ def fit(
         diagonal[:] = fixed
         for e in range(n_rows):
             i, j, k = first[e], second[e], assessor[e]
-            r = reliability[k]
-            gap[e] = strength[i] - strength[j]
+            r = assessor_weight[k]
+            gap[e] = log_worth[i] - log_worth[j]
             total = won[e] + lost[e] + tied[e]
             p, q, t, _ = outcome(r * gap[e] + intercept[k] * side[e], nu)
             slope[e] = 0.5 * (total * (p - q) - (won[e] - lost[e]))
@@ -235,7 +243,7 @@ def fit(
                 gradient[last] += total * t - tied[e]
                 diagonal[last] += in_theta[e]
         if moving[1]:
-            normal[:] = times * reliability
+            normal[:] = times * assessor_weight
             pressure = -(normal @ gradient[n : n + n_assessors]) / (normal @ normal + 1e-300)
             _level(normal, n, gradient)
             for k in range(n_assessors):  # the sphere's own bend, by Lagrange's multiplier
@@ -263,7 +271,7 @@ def fit(
                 side,
                 gap,
                 slope,
-                reliability,
+                assessor_weight,
                 in_eta,
                 in_both,
                 in_theta,
@@ -294,19 +302,21 @@ def fit(
             square = left
         downhill = gradient @ step
         share, taken, before = 1.0, 0.0, objective
-        before_r[:] = reliability
+        before_r[:] = assessor_weight
         for _ in range(40):
             change = share - taken
-            strength += change * step[:n]
+            log_worth += change * step[:n]
             if moving[1]:
-                reliability[:] = before_r + share * step[n : n + n_assessors]
-                reliability *= np.sqrt(n_times / np.sum(times * reliability**2))
+                assessor_weight[:] = before_r + share * step[n : n + n_assessors]
+                assessor_weight *= np.sqrt(n_times / np.sum(times * assessor_weight**2))
             intercept += change * step[n + n_assessors : last]
             if moving[3]:
                 theta[0] += change * step[last]
             taken = share
-            objective = _penalty(ridge, pull, times, strength, reliability, intercept, theta) - log_likelihood(
-                first, second, assessor, side, won, lost, tied, strength, reliability, intercept, theta
+            objective = _penalty(
+                ridge, shrinkage, times, log_worth, assessor_weight, intercept, theta
+            ) - log_likelihood(
+                first, second, assessor, side, won, lost, tied, log_worth, assessor_weight, intercept, theta
             )
             if objective <= before + 1e-4 * share * downhill + 1e-12 * abs(before):
                 break
@@ -328,8 +338,8 @@ def fit_topics(
     ridge: float,
     tol: float,
     max_iterations: int,
-    strength: Floats,
-    reliability: Floats,
+    log_worth: Floats,
+    assessor_weight: Floats,
     intercept: Floats,
     theta: Floats,
     steps: Ints,
@@ -340,7 +350,7 @@ def fit_topics(
     starts : (topics + 1,), the comparisons of topic t are starts[t]:starts[t + 1]; document_starts likewise.
     """
     moving = np.array([True, False, False, False])
-    times = np.zeros(reliability.size)
+    times = np.zeros(assessor_weight.size)
     for t in range(starts.size - 1):
         here, there = starts[t], starts[t + 1]
         at = document_starts[t]
@@ -358,8 +368,8 @@ def fit_topics(
             moving,
             tol,
             max_iterations,
-            strength[at : document_starts[t + 1]],
-            reliability,
+            log_worth[at : document_starts[t + 1]],
+            assessor_weight,
             intercept,
             theta,
         )
@@ -367,19 +377,19 @@ def fit_topics(
 
 @kernel
 def curvature(
-    first: Codes, second: Codes, scale: Floats, shift: Floats, total: Floats, nu: float, ridge: float, strength: Floats
+    first: Codes, second: Codes, scale: Floats, shift: Floats, total: Floats, nu: float, ridge: float, log_worth: Floats
 ) -> Floats:
-    """(documents, documents) second derivatives of the objective by strength.
+    """(documents, documents) second derivatives of the objective by log_worth.
 
     scale, shift : (comparisons,) eta = scale (s_first - s_second) + shift; total : (comparisons,) how often compared.
     """
-    n = strength.size
+    n = log_worth.size
     out = np.zeros((n, n))
     for i in range(n):
         out[i, i] = 2.0 * ridge
     for e in range(first.size):
         i, j = first[e], second[e]
-        p, q, _, _ = outcome(scale[e] * (strength[i] - strength[j]) + shift[e], nu)
+        p, q, _, _ = outcome(scale[e] * (log_worth[i] - log_worth[j]) + shift[e], nu)
         w = scale[e] ** 2 * 0.25 * total[e] * (p + q - (p - q) ** 2)
         out[i, i] += w
         out[j, j] += w
@@ -391,7 +401,7 @@ def curvature(
 @kernel
 def one_more(
     covariance: Floats,
-    strength: Floats,
+    log_worth: Floats,
     preferred: int,
     other: int,
     scale: float,
@@ -401,13 +411,13 @@ def one_more(
 ) -> tuple[Floats, Floats]:
     """Strengths and their covariance after one more preference, all that was known being taken for Gaussian.
 
-    The most probable strengths lie on a line: s + covariance (e_preferred - e_other) * t, where t solves one equation,
+    The most probable log-worths lie on a line: s + covariance (e_preferred - e_other) * t, where t solves one equation,
     by Newton's method, or halving. The covariance loses one rank-one term (Sherman & Morrison).
     """
-    n = strength.size
+    n = log_worth.size
     d = covariance[:, preferred] - covariance[:, other]
     spread = d[preferred] - d[other]
-    gap = strength[preferred] - strength[other]
+    gap = log_worth[preferred] - log_worth[other]
     t, bend, move = 0.0, 0.0, np.inf
     least, most = min(0.0, weight * scale), max(0.0, weight * scale)
     for _ in range(200):
@@ -429,7 +439,7 @@ def one_more(
     for i in range(n):
         for j in range(n):
             new[i, j] = covariance[i, j] - factor * d[i] * d[j]
-    return strength + t * d, new
+    return log_worth + t * d, new
 
 
 @kernel
@@ -443,13 +453,13 @@ def slopes(
     tied: Floats,
     nu: float,
     ridge: float,
-    strength: Floats,
+    log_worth: Floats,
 ) -> Floats:
-    """(documents,) first derivatives of the objective by strength."""
-    out = 2.0 * ridge * strength
+    """(documents,) first derivatives of the objective by log_worth."""
+    out = 2.0 * ridge * log_worth
     for e in range(first.size):
         i, j = first[e], second[e]
-        p, q, _, _ = outcome(scale[e] * (strength[i] - strength[j]) + shift[e], nu)
+        p, q, _, _ = outcome(scale[e] * (log_worth[i] - log_worth[j]) + shift[e], nu)
         slope = 0.5 * scale[e] * ((won[e] + lost[e] + tied[e]) * (p - q) - (won[e] - lost[e]))
         out[i] += slope
         out[j] -= slope

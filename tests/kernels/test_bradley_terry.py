@@ -1,4 +1,4 @@
-"""The likelihood of strengths: stable where it is steep, and every step of it what its formula says."""
+"""The likelihood of log-worths: stable where it is steep, and every step of it what its formula says."""
 
 from math import exp, log
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import preference_strength as oracle
-from qrowd.kernels import strength
+from oracles import bradley_terry as oracle
+from qrowd.kernels import bradley_terry as kernels
 
 etas = st.floats(-30, 30)
 nus = st.sampled_from([0.0, 0.3, 2.0])
@@ -16,7 +16,7 @@ nus = st.sampled_from([0.0, 0.3, 2.0])
 
 @given(etas, nus)
 def test_outcomes_are_the_shares_of_three_weights(eta, nu):
-    first, second, tie, log_total = strength.outcome(eta, nu)
+    first, second, tie, log_total = kernels.outcome(eta, nu)
     total = exp(eta / 2) + exp(-eta / 2) + nu
     assert (first, second, tie) == pytest.approx((exp(eta / 2) / total, exp(-eta / 2) / total, nu / total))
     assert log_total == pytest.approx(log(total))
@@ -24,7 +24,7 @@ def test_outcomes_are_the_shares_of_three_weights(eta, nu):
 
 @pytest.mark.parametrize("eta", [1e4, -1e4])
 def test_nothing_overflows_where_one_side_is_certain(eta):
-    first, second, tie, log_total = strength.outcome(eta, 1.0)
+    first, second, tie, log_total = kernels.outcome(eta, 1.0)
     assert (max(first, second), min(first, second), tie, log_total) == (1, 0, 0, 5000)
 
 
@@ -49,7 +49,7 @@ def test_the_log_likelihood_is_the_oracles():
         if n
     ]
     wanted = -oracle.objective(data, s, r, c, -0.7, 0, 0, True)
-    assert strength.log_likelihood(*rows, s, r, c, theta) == pytest.approx(wanted)
+    assert kernels.log_likelihood(*rows, s, r, c, theta) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -59,15 +59,15 @@ def test_slopes_and_curvature_are_differences_of_the_objective(seed):
     s = np.random.default_rng(seed).normal(size=4)
 
     def value(at):
-        known = strength.log_likelihood(first, second, who, side, won, lost, tied, at, r, c, np.array([log(nu)]))
+        known = kernels.log_likelihood(first, second, who, side, won, lost, tied, at, r, c, np.array([log(nu)]))
         return ridge * (at @ at) - known
 
     def slopes(at):
-        return strength.slopes(first, second, r[who], c[who] * side, won, lost, tied, nu, ridge, at)
+        return kernels.slopes(first, second, r[who], c[who] * side, won, lost, tied, nu, ridge, at)
 
     shifts = np.eye(4) * h
     assert slopes(s) == pytest.approx([(value(s + d) - value(s - d)) / (2 * h) for d in shifts], abs=1e-6)
-    bent = strength.curvature(first, second, r[who], c[who] * side, won + lost + tied, nu, ridge, s)
+    bent = kernels.curvature(first, second, r[who], c[who] * side, won + lost + tied, nu, ridge, s)
     assert bent == pytest.approx(np.array([(slopes(s + d) - slopes(s - d)) / (2 * h) for d in shifts]), abs=1e-6)
 
 
@@ -75,9 +75,9 @@ def test_slopes_and_curvature_are_differences_of_the_objective(seed):
 def test_one_more_preference_is_exact_where_all_before_is_gaussian(gap, scale, weight, nu):
     covariance = np.array([[6.0, 1.0, 0.5], [1.0, 4.0, 0.2], [0.5, 0.2, 2.0]])
     s = np.array([gap, 0.0, 1.0])
-    found, spread = strength.one_more(covariance, s, 0, 1, scale, 0.1, weight, nu)
+    found, spread = kernels.one_more(covariance, s, 0, 1, scale, 0.1, weight, nu)
     precision = np.linalg.inv(covariance)
-    p, q, _, _ = strength.outcome(scale * (found[0] - found[1]) + 0.1, nu)
+    p, q, _, _ = kernels.outcome(scale * (found[0] - found[1]) + 0.1, nu)
     pull = 0.5 * weight * scale * (1 - p + q)
     assert precision @ (found - s) == pytest.approx(pull * np.array([1.0, -1.0, 0.0]), abs=1e-8)
     bend = 0.25 * weight * scale**2 * (p + q - (p - q) ** 2)
@@ -92,7 +92,7 @@ def test_topics_are_fitted_one_by_one_and_say_how_it_went():
     first[n:] += 4
     second[n:] += 4
     s, steps, steepest = np.zeros(8), np.zeros(2, np.int64), np.zeros(2)
-    strength.fit_topics(
+    kernels.fit_topics(
         np.array([0, n, 2 * n]), np.array([0, 4, 8]), first, second, *rows[2:], 0.2, 1e-9, 100, s, np.ones(2),
         np.zeros(2), np.array([-np.inf]), steps, steepest,
     )  # fmt: skip

@@ -1,0 +1,149 @@
+"""The log-worths of one topic's documents, and how one more preference changes them without a new fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.errors import ArgumentError
+from qrowd.kernels import bradley_terry as kernels
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+STEPS, FLAT = 5, 1e-3  # of an update: the largest number of steps, and of derivatives at its end
+
+
+@dataclass(frozen=True, eq=False)
+class TopicWorths:
+    """Log-worths of a topic's documents, numbered from 0 to n - 1, and their covariance.
+
+    log_worth : (n,), 0 for documents that nobody compared. covariance : (n, n), the inverse of the second derivatives
+        of the penalised likelihood by log-worths, everything else fixed.
+    first, second, scale, shift, won, lost, tied : (comparisons,) the data; eta = scale (s_first - s_second) + shift
+        (see `qrowd.kernels.bradley_terry`).
+    ridge, nu : as of the fit.
+    """
+
+    log_worth: Floats
+    covariance: Floats
+    first: Codes
+    second: Codes
+    scale: Floats
+    shift: Floats
+    won: Floats
+    lost: Floats
+    tied: Floats
+    ridge: float
+    nu: float = 0.0
+
+    @classmethod
+    def unknown(cls, n: int, *, ridge: float = 0.1) -> TopicWorths:
+        """n documents without comparisons: every preference has probability 1/2."""
+        if n < 0 or not ridge > 0:
+            raise ArgumentError(f"n={n}, ridge={ridge}: no negative number, and a ridge above 0, were expected")
+        none, codes = np.empty(0), np.empty(0, np.int32)
+        return cls(np.zeros(n), np.eye(n) / (2 * ridge), codes, codes, none, none, none, none, none, ridge)
+
+    def probability(self, *, averaged: bool = False) -> Floats:
+        """(n, n) probability that an assessor of weight 1, ties aside, prefers the row's document.
+
+        averaged : over the uncertainty of the log-worths, rather than at the most probable ones; nearer to 1/2.
+            sigmoid(d / sqrt(1 + pi v / 8)) for a difference d of variance v (MacKay 1992, equation 4.9).
+        """
+        gap = self.log_worth[:, None] - self.log_worth[None, :]
+        if averaged:
+            own = np.diag(self.covariance)
+            spread = own[:, None] + own[None, :] - 2 * self.covariance
+            gap = gap / np.sqrt(1 + np.pi * np.maximum(spread, 0.0) / 8)
+        return np.asarray(0.5 * (1 + np.tanh(gap / 2)))
+
+    def updated(
+        self, preferred: int, other: int, *, assessor_weight: float = 1.0, shift: float = 0.0, weight: float = 1.0
+    ) -> TopicWorths:
+        """The log-worths after one more preference, nearly always in O(n^2 + comparisons).
+
+        assessor_weight : of the assessor. shift : what being shown first adds for the preferred document (the
+        assessor's intercept). weight : of the preference.
+
+        The Gaussian update for one more preference (Spiegelhalter & Lauritzen 1990) is followed by a few steps along
+        the exact derivatives with its covariance, until no derivative exceeds `FLAT`; if that fails, the topic is
+        fitted again, with its covariance. So log-worths are those of a fit up to FLAT / (2 ridge), while the covariance
+        may lag behind. Assessor weights, intercepts and ties stay fixed.
+        """
+        n = self.log_worth.size
+        if not (0 <= preferred < n and 0 <= other < n and preferred != other and weight > 0):
+            raise ArgumentError(
+                f"updated({preferred}, {other}, weight={weight}): two different documents from 0 to {n - 1} and a "
+                "weight above 0 were expected"
+            )
+        log_worth, covariance = kernels.one_more(
+            self.covariance, self.log_worth, preferred, other, assessor_weight, shift, weight, self.nu
+        )
+        more = replace(
+            self,
+            first=np.append(self.first, np.int32(preferred)),
+            second=np.append(self.second, np.int32(other)),
+            scale=np.append(self.scale, assessor_weight),
+            shift=np.append(self.shift, shift),
+            won=np.append(self.won, weight),
+            lost=np.append(self.lost, 0.0),
+            tied=np.append(self.tied, 0.0),
+        )
+        for _ in range(STEPS):
+            slopes = more._slopes(log_worth)
+            if np.abs(slopes).max() <= FLAT:
+                return replace(more, log_worth=log_worth, covariance=covariance)
+            log_worth = log_worth - covariance @ slopes
+        return replace(more, log_worth=log_worth).refitted()
+
+    def refitted(self, *, tol: float = 1e-8) -> TopicWorths:
+        """The same comparisons, fitted from the present log-worths until convergence."""
+        log_worth = self.log_worth.copy()
+        n, theta = self.first.size, np.array([np.log(self.nu) if self.nu > 0 else -np.inf])
+        # Every comparison is an assessor of its own, with its scale and shift: only log-worths move.
+        kernels.fit(
+            self.first,
+            self.second,
+            np.arange(n, dtype=np.int32),
+            np.ones(n),
+            self.won,
+            self.lost,
+            self.tied,
+            self.ridge,
+            0.0,
+            np.zeros(n),
+            np.array([True, False, False, False]),
+            tol,
+            1000,
+            log_worth,
+            self.scale.copy(),
+            self.shift.copy(),
+            theta,
+        )
+        return replace(self, log_worth=log_worth, covariance=inverse(self._curvature(log_worth), self.ridge))
+
+    def _slopes(self, log_worth: Floats) -> Floats:
+        return kernels.slopes(
+            self.first,
+            self.second,
+            self.scale,
+            self.shift,
+            self.won,
+            self.lost,
+            self.tied,
+            self.nu,
+            self.ridge,
+            log_worth,
+        )
+
+    def _curvature(self, log_worth: Floats) -> Floats:
+        total = self.won + self.lost + self.tied
+        return kernels.curvature(self.first, self.second, self.scale, self.shift, total, self.nu, self.ridge, log_worth)
+
+
+def inverse(curvature: Floats, ridge: float) -> Floats:
+    """The covariance of log-worths; without a ridge, of log-worths that add up to 0."""
+    found = np.linalg.inv(curvature) if ridge else np.linalg.pinv(curvature, hermitian=True)
+    return np.asarray(found, np.float64)
