@@ -14,6 +14,7 @@ from qrowd.collect.campaigns.creation import create_campaign, material_of, plan_
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.protocol import Material, Question
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings, PreferenceSettings
+from qrowd.collect.store import materials
 from qrowd.collect.store.schema import campaign, document, event, metadata, slot, topic, unit
 from qrowd.errors import ArgumentError
 
@@ -167,7 +168,7 @@ def test_a_campaign_that_does_not_exist_has_no_plan(connection):
 
 def test_settings_are_read_as_they_were(connection):
     number = create_campaign(connection, grades(), 5.0)
-    (row,) = rows(connection, campaign, id=number)
+    row = materials.find_campaign(connection, number)
     said = read_settings(row)
     assert (said.protocol, said.settings, said.journey) == ("grades", grades().settings, grades().journey)
     assert (said.lease_seconds, said.consent, said.instructions, said.crowd) == (
@@ -177,31 +178,32 @@ def test_settings_are_read_as_they_were(connection):
         grades().crowd,
     )
     assert not said.together
-    assert json.loads(json.dumps(row["settings"])) == row["settings"]
+    assert json.loads(json.dumps(row.settings)) == row.settings
 
 
 @pytest.mark.parametrize(("sharing", "together"), [("own", False), ("shared", True)])
 def test_assessors_work_together_where_they_share_a_topic(connection, sharing, together):
     number = create_campaign(connection, preference(sharing), 5.0)
-    (row,) = rows(connection, campaign, id=number)
+    row = materials.find_campaign(connection, number)
     assert read_settings(row).together is together
 
 
 def test_material_is_what_the_unit_and_its_topic_hold(connection):
     number = create_campaign(connection, magnitude(), 5.0)
     numbers = {row["label"]: row["id"] for row in rows(connection, document)}
-    first, second = rows(connection, topic, campaign_id=number)
-    held = rows(connection, unit, topic_id=first["id"])[3]
-    expected = Material(tuple(held["documents"]), numbers["d4"], numbers["d2"], QUESTION, (), 2)
+    first, second = materials.topics_of(connection, number)
+    units = list(materials.units_of(connection, number))
+    held = [one for one in units if one.topic_id == first.id][3]
+    expected = Material(tuple(held.documents), numbers["d4"], numbers["d2"], QUESTION, (), 2)
     assert material_of(held, first) == expected
-    held = rows(connection, unit, topic_id=second["id"])[0]
-    assert material_of(held, second) == Material(tuple(held["documents"]), numbers["d19"], numbers["d5"])
+    held = next(one for one in units if one.topic_id == second.id)
+    assert material_of(held, second) == Material(tuple(held.documents), numbers["d19"], numbers["d5"])
 
 
 def test_material_for_preferences_has_the_systems_best_first(connection):
-    create_campaign(connection, preference(), 5.0)
+    number = create_campaign(connection, preference(), 5.0)
     numbers = {row["label"]: row["id"] for row in rows(connection, document)}
-    material = material_of(rows(connection, unit)[0], rows(connection, topic)[0])
+    material = material_of(next(materials.units_of(connection, number)), materials.topics_of(connection, number)[0])
     assert material.systems == (tuple(numbers[d] for d in ("d2", "d0", "d1")), (numbers["d1"],))
     assert (material.high, material.low) == (None, None)
 

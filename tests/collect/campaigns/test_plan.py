@@ -243,7 +243,7 @@ def changed(platform, **changes):
         (changed("prolific", codes={"completed": "a", "won": "b"}), "prolific.codes.won: there is no such outcome"),
         (changed("prolific", audience=""), "prolific.audience: is missing"),
         (changed("prolific", jwks_url="http://x.org/"), "prolific.jwks_url: 'http://x.org/' cannot be used"),
-        (changed("prolific", webhook_env="s3cret"), "prolific.webhook_env: 's3cret' cannot be used"),
+        (changed("panel", secret_env="s3cret"), "panel.secret_env: 's3cret' cannot be used"),
         (changed("panel", links={}), "panel.codes: 'completed' is missing"),
         (changed("panel", links={"completed": "javascript:alert(1)"}), "panel.links.completed: 'javascript"),
         (changed("panel", links={"completed": "https://"}), "panel.links.completed: 'https://' cannot"),

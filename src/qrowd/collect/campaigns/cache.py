@@ -69,7 +69,7 @@ class Cache:
         def make() -> CampaignSettings:
             row = materials.find_campaign(connection, campaign_id)
             assert row is not None  # a foreign key says so
-            return read_settings(vars(row))
+            return read_settings(row)
 
         return self._settings.get(campaign_id, make)
 
@@ -161,6 +161,6 @@ class Cache:
             assert unit is not None  # a foreign key says so
             topic = materials.find_topic(connection, unit.topic_id)
             assert topic is not None
-            return material_of(vars(unit), vars(topic)), unit.topic_id
+            return material_of(unit, topic), unit.topic_id
 
         return self._materials.get(unit_id, make)[0]

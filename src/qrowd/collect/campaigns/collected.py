@@ -41,7 +41,7 @@ def judgments(connection: Connection, name: str, *, everything: bool = False) ->
         There is no such campaign, or it collects preferences.
     """
     row = find(connection, name)
-    settings = read_settings(vars(row)).settings
+    settings = read_settings(row).settings
     if isinstance(settings, PreferenceSettings):
         raise ArgumentError(f"{name}: this campaign collects preferences; read them with preferences()")
     columns = _columns(export.judgments(connection, row.id, everything=everything), export.JUDGMENTS)
@@ -75,7 +75,7 @@ def preferences(connection: Connection, name: str, *, everything: bool = False) 
         There is no such campaign, or it collects judgments.
     """
     row = find(connection, name)
-    if not isinstance(read_settings(vars(row)).settings, PreferenceSettings):
+    if not isinstance(read_settings(row).settings, PreferenceSettings):
         raise ArgumentError(f"{name}: this campaign collects {row.protocol}; read them with judgments()")
     columns = _columns(export.preferences(connection, row.id, everything=everything), export.PREFERENCES)
     return Preferences.from_frame(columns)

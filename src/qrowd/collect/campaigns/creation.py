@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.plan_tables import question_table
+from qrowd.collect.campaigns.plan_tables import DOCUMENT, question_table
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.protocol import Material, Question
 from qrowd.collect.protocols.settings import (
@@ -22,11 +20,11 @@ from qrowd.collect.protocols.settings import (
     settings_of,
     to_table,
 )
-from qrowd.collect.store.schema import campaign, document, event, slot, topic, unit
+from qrowd.collect.store import events, materials
+from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store.materials import CampaignRow, TopicRow, UnitRow
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
-
-ROWS_AT_ONCE = 10_000
 
 Assembled = Mapping[str, Sequence[Sequence[str]]]
 
@@ -76,9 +74,6 @@ def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Ass
     ArgumentError
         A name that is taken; a topic of which no units can be made; units that do not fit their topic.
     """
-    taken = f"campaign.name: {plan.name!r} is taken by another campaign; choose another"
-    if connection.execute(select(campaign.c.id).where(campaign.c.name == plan.name)).first() is not None:
-        raise ArgumentError(taken)
     row = {
         "name": plan.name,
         "title": plan.title,
@@ -88,21 +83,17 @@ def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Ass
         "seed": plan.seed,
         "created": at,
     }
-    try:
-        campaign_id: int = connection.execute(insert(campaign).values(row).returning(campaign.c.id)).scalar_one()
-    except IntegrityError:  # somebody took it meanwhile
-        raise ArgumentError(taken) from None
-    texts = (
-        {"label": d.label, "title": d.title, "text": d.text, "html": d.html, "language": d.language}
-        for d in plan.documents
-    )
-    documents = _insert(connection, document, campaign_id, texts)
-    topics = _insert(connection, topic, campaign_id, (_topic_row(t, documents) for t in plan.topics))
-    n_units, n_slots = _units(connection, plan, campaign_id, topics, documents, units)
+    campaign_id = materials.add_campaign(connection, row)
+    if campaign_id is None:
+        raise ArgumentError(f"campaign.name: {plan.name!r} is taken by another campaign; choose another")
+    texts = ({name: getattr(d, name) for name in DOCUMENT} for d in plan.documents)
+    materials.add_material(connection, "document", campaign_id, texts)
+    documents = materials.ids_by_label(connection, "document", campaign_id)
+    materials.add_material(connection, "topic", campaign_id, (_topic_row(t, documents) for t in plan.topics))
+    topics = materials.ids_by_label(connection, "topic", campaign_id)
+    n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units)
     counts = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
-    connection.execute(
-        insert(event).values(time=at, campaign_id=campaign_id, actor="owner", kind="created", data=counts, late=False)
-    )
+    events.append(connection, [LogEntry(at, campaign_id, None, None, None, "owner", "created", counts)])
     return campaign_id
 
 
@@ -114,59 +105,57 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
     ArgumentError
         A campaign that does not exist.
     """
-    row = connection.execute(select(campaign).where(campaign.c.id == campaign_id)).mappings().first()
+    row = materials.find_campaign(connection, campaign_id)
     if row is None:
         raise ArgumentError(f"there is no campaign {campaign_id}; list those there are")
     settings = read_settings(row)
     labels: dict[int, str] = {}
     documents = []
-    for d in connection.execute(_of(document, campaign_id)).mappings():
-        labels[d["id"]] = d["label"]
-        documents.append(DocumentPlan(d["label"], d["text"], d["title"], d["html"], d["language"]))
+    for d in materials.documents_of(connection, campaign_id):
+        labels[d.id] = d.label
+        documents.append(DocumentPlan(d.label, d.text, d.title, d.html, d.language))
     pools: dict[int, set[int]] = {}
-    for topic_id, numbers in connection.execute(
-        select(unit.c.topic_id, unit.c.documents).where(unit.c.campaign_id == campaign_id)
-    ):
-        pools.setdefault(topic_id, set()).update(numbers)
+    for unit in materials.units_of(connection, campaign_id):
+        pools.setdefault(unit.topic_id, set()).update(unit.documents)
     topics = tuple(
         TopicPlan(
-            t["label"],
-            t["title"],
-            tuple(labels[d] for d in sorted(pools[t["id"]])),
-            t["description"],
-            t["narrative"],
-            _question(t["question"]),
-            None if t["checks"] is None else (labels[t["checks"][0]], labels[t["checks"][1]]),
-            tuple(t["context"] or ()),
-            tuple((name, tuple(labels[d] for d in found)) for name, found in (t["systems"] or {}).items()),
+            t.label,
+            t.title,
+            tuple(labels[d] for d in sorted(pools[t.id])),
+            t.description,
+            t.narrative,
+            _question(t.question),
+            None if t.checks is None else (labels[t.checks[0]], labels[t.checks[1]]),
+            tuple(t.context or ()),
+            tuple((name, tuple(labels[d] for d in ranking)) for name, ranking in (t.systems or {}).items()),
         )
-        for t in connection.execute(_of(topic, campaign_id)).mappings()
+        for t in materials.topics_of(connection, campaign_id)
     )
     return Plan(
-        name=row["name"],
-        title=row["title"],
-        protocol=row["protocol"],
+        name=row.name,
+        title=row.title,
+        protocol=row.protocol,
         settings=settings.settings,
         topics=topics,
         documents=tuple(documents),
-        seed=row["seed"],
+        seed=row.seed,
         journey=settings.journey,
-        lease_minutes=row["settings"]["lease_minutes"],
+        lease_minutes=row.settings["lease_minutes"],
         consent=settings.consent,
         instructions=settings.instructions,
-        checks=row["settings"]["checks"],
+        checks=row.settings["checks"],
         crowd=settings.crowd,
     )
 
 
-def read_settings(row: Mapping[Any, Any]) -> CampaignSettings:
-    """How a campaign is run, from its row (a mapping of columns)."""
-    table = row["settings"]
+def read_settings(row: CampaignRow) -> CampaignSettings:
+    """How a campaign is run, from its row."""
+    table = row.settings
     return CampaignSettings(
-        row["name"],
-        row["title"],
-        row["protocol"],
-        settings_of(row["protocol"], table["protocol"]),
+        row.name,
+        row.title,
+        row.protocol,
+        settings_of(row.protocol, table["protocol"]),
         journey_of(table["journey"]),
         60.0 * table["lease_minutes"],
         table["consent"],
@@ -175,17 +164,16 @@ def read_settings(row: Mapping[Any, Any]) -> CampaignSettings:
     )
 
 
-def material_of(unit_row: Mapping[Any, Any], topic_row: Mapping[Any, Any]) -> Material:
-    """What a unit is made of, from its row and its topic's (mappings of columns)."""
-    high, low = topic_row["checks"] or (None, None)
-    systems = topic_row["systems"] or {}
+def material_of(unit: UnitRow, topic: TopicRow) -> Material:
+    """What a unit is made of, from its row and its topic's."""
+    high, low = topic.checks or (None, None)
     return Material(
-        tuple(unit_row["documents"]),
+        tuple(unit.documents),
         high,
         low,
-        _question(topic_row["question"]),
-        tuple(tuple(found) for found in systems.values()),
-        len(topic_row["context"] or ()),
+        _question(topic.question),
+        tuple(map(tuple, (topic.systems or {}).values())),
+        len(topic.context or ()),
     )
 
 
@@ -242,7 +230,7 @@ def _known_units(t: TopicPlan, made: Any) -> list[list[str]]:
     )
 
 
-def _units(
+def _add_units(
     connection: Connection,
     plan: Plan,
     campaign_id: int,
@@ -259,9 +247,8 @@ def _units(
             {"topic_id": topics[t.label], "number": number, "documents": [documents[label] for label in labels]}
             for number, labels in enumerate(made)
         ]
-    _write(connection, unit, campaign_id, rows)
-    found = select(unit.c.id, unit.c.topic_id, unit.c.number).where(unit.c.campaign_id == campaign_id)
-    numbers = {(of, number): unit_id for unit_id, of, number in connection.execute(found)}
+    materials.add_material(connection, "unit", campaign_id, rows)
+    numbers = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}
     n_slots = slots_of(plan.settings)
     lottery = chance.stream("slots").random((len(rows), n_slots)).tolist()
     slots = (
@@ -274,30 +261,8 @@ def _units(
         for row, tickets in zip(rows, lottery, strict=True)
         for number, ticket in enumerate(tickets)
     )
-    _write(connection, slot, campaign_id, slots)
+    materials.add_material(connection, "slot", campaign_id, slots)
     return len(rows), len(rows) * n_slots
-
-
-def _insert(connection: Connection, table: Table, campaign_id: int, rows: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """Write rows in order; the number of each by its label."""
-    _write(connection, table, campaign_id, rows)
-    found = select(table.c.label, table.c.id).where(table.c.campaign_id == campaign_id)
-    return {row.label: row.id for row in connection.execute(found)}
-
-
-def _write(connection: Connection, table: Table, campaign_id: int, rows: Iterable[dict[str, Any]]) -> None:
-    for part in _parts(rows, ROWS_AT_ONCE):
-        connection.execute(insert(table), [{"campaign_id": campaign_id, **row} for row in part])
-
-
-def _parts(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[Any]]:
-    rest = iter(rows)
-    while part := list(islice(rest, size)):
-        yield part
-
-
-def _of(table: Table, campaign_id: int) -> Any:
-    return select(table).where(table.c.campaign_id == campaign_id).order_by(table.c.id)
 
 
 def _question(table: Mapping[str, Any] | None) -> Question | None:

@@ -23,8 +23,7 @@ def crowd_of(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The tables of the platforms, whole: what they do not say has its default.
 
     prolific : codes (by outcome; "completed" is needed, the others are handed out where they are given), verified
-        (whether only signed arrivals may take part), jwks_url, audience (our domain, for signed arrivals), study_id,
-        token_env and webhook_env (environment variables).
+        (whether only signed arrivals may take part), jwks_url, audience (our domain, for signed arrivals), study_id.
     panel : parameter (of the address that holds the assessor's id), codes and links (by outcome; at least one of them
         for "completed"), secret_env (signs ids).
     mturk : sandbox, frame_height (pixels, 0 fits).
@@ -118,7 +117,7 @@ def _by_outcome(rule: Rule) -> Rule:
 
 
 _code = _matching(r"[A-Za-z0-9_-]{1,64}", "give letters, digits, - and _, at most 64")
-_variable = _matching(r"[A-Z][A-Z0-9_]{0,63}", "give the environment variable's name, such as PROLIFIC_SECRET")
+_variable = _matching(r"[A-Z][A-Z0-9_]{0,63}", "give the environment variable's name, such as PANEL_KEY")
 _domain = _matching(r"(https://)?[A-Za-z0-9.-]+(:[0-9]{1,5})?/?", "give our domain, such as judge.example.org")
 _parameter = _matching(r"[A-Za-z][A-Za-z0-9_]{0,63}", "give the parameter's name, such as id")
 
@@ -129,8 +128,6 @@ KEYS: dict[str, dict[str, tuple[Any, Rule]]] = {
         "jwks_url": (PROLIFIC_KEYS, _https),
         "audience": ("", _domain),
         "study_id": ("", _code),
-        "token_env": ("", _variable),
-        "webhook_env": ("", _variable),
     },
     "panel": {
         "parameter": ("id", _parameter),

@@ -6,23 +6,21 @@ The figures are those of `qrowd.agreement` and `qrowd.preferences`, over what co
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Table, func, select
+from sqlalchemy import Connection
 
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import assessor_profiles
 from qrowd.collect.campaigns import collected
 from qrowd.collect.campaigns.admin import find
 from qrowd.collect.protocols import journey
-from qrowd.collect.store import assessors
+from qrowd.collect.store import assessors, counts
 from qrowd.collect.store.assessors import AssessorRow
-from qrowd.collect.store.schema import assignment, event, judgment, preference
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
@@ -120,13 +118,13 @@ def quality(connection: Connection, name: str, *, bootstrap: int = REPLICATES, r
     profiles = _profiles(judged)
     rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
     replicates = min(bootstrap, CELLS // max(len(judged.value), 1))
-    alpha, why_not = _told(lambda: krippendorff_alpha(judged, n_resamples=replicates, rng=rng).item())
-    by_topic, _ = _told(lambda: krippendorff_alpha(judged, by="topic"))
+    alpha, why_not = _or_reason(lambda: krippendorff_alpha(judged, n_resamples=replicates, rng=rng).item())
+    by_topic, _ = _or_reason(lambda: krippendorff_alpha(judged, by="topic"))
     return Quality(row.name, row.protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not)
 
 
-def _told(compute: Callable[[], T]) -> tuple[T | None, str]:
-    """A figure, or why there is none."""
+def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
+    """A number, or why there is none."""
     try:
         return compute(), ""
     except (NoOverlapError, ScaleError) as error:
@@ -137,12 +135,12 @@ def _told(compute: Callable[[], T]) -> tuple[T | None, str]:
 
 
 def _profiles(judged: Judgments) -> dict[str, dict[str, Any]]:
-    profiles, _ = _told(lambda: assessor_profiles(judged))
+    profiles, _ = _or_reason(lambda: assessor_profiles(judged))
     if profiles is None:
         return {}
     found = zip(profiles.assessors, profiles.agreement, profiles.severity, profiles.reasons, strict=True)
     return {
-        name: {"agreement": _known(agreement), "severity": _known(severity), "reasons": "; ".join(reasons)}
+        name: {"agreement": _number(agreement), "severity": _number(severity), "reasons": "; ".join(reasons)}
         for name, agreement, severity, reasons in found
     }
 
@@ -151,17 +149,17 @@ def _alike(held: Preferences) -> tuple[dict[str, float], float | None, str]:
     """By assessor the share of pairs ordered as another did, weighted by pairs; of all; and why there is none."""
     from qrowd.preferences.agreement import pairwise_preferences  # loads compiled kernels
 
-    pairs, why_not = _told(lambda: pairwise_preferences(held))
+    pairs, why_not = _or_reason(lambda: pairwise_preferences(held))
     if pairs is None:
         return {}, None, why_not
     n = pairs.n.astype(np.float64)
     np.fill_diagonal(n, 0)
     alike, of = np.nansum(np.where(n > 0, pairs.agreement, 0.0) * n, axis=1), n.sum(axis=1)
     by_name = {name: float(a / b) for name, a, b in zip(pairs.assessors, alike, of, strict=True) if b}
-    return by_name, _known(pairs.mean_agreement), ""
+    return by_name, _number(pairs.mean_agreement), ""
 
 
-def _known(value: float) -> float | None:
+def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
@@ -169,95 +167,47 @@ def _known(value: float) -> float | None:
 
 
 def _rows(connection: Connection, campaign_id: int, protocol: str) -> tuple[list[AssessorQuality], float | None]:
-    people = list(assessors.of_campaign(connection, campaign_id))
-    units = _units(connection, campaign_id)
-    table = preference if protocol == "preference" else judgment
-    who, seconds, active = _seconds(connection, campaign_id, table)
+    units = counts.units_by_assessor(connection, campaign_id)
+    answers = counts.answer_seconds(connection, campaign_id, protocol)
+    assessor = np.fromiter((row.assessor_id for row in answers), np.int64, len(answers))
+    seconds = np.fromiter((row.seconds for row in answers), np.float64, len(answers))
+    active = np.fromiter((np.nan if row.active is None else row.active for row in answers), np.float64, len(answers))
     median = float(np.median(seconds)) if seconds.size else None
     below = None if median is None else FAST * median
-    order = np.argsort(who, kind="stable")
-    who, seconds, active = who[order], seconds[order], active[order]
-    sums = _sums(connection, campaign_id, protocol)
+    order = np.argsort(assessor, kind="stable")
+    assessor, seconds, active = assessor[order], seconds[order], active[order]
+    sums = counts.backs_and_fails(connection, campaign_id, protocol)
     rows = []
-    for one in people:
-        held = units[one.id]
-        low, high = np.searchsorted(who, (one.id, one.id + 1))
-        spent, browsers = seconds[low:high], active[low:high]
+    for row in assessors.of_campaign(connection, campaign_id):
+        own = units[row.id]
+        low, high = np.searchsorted(assessor, (row.id, row.id + 1))
+        server, browser = seconds[low:high], active[low:high]
         rows.append(
             AssessorQuality(
-                one.id,
-                one.name,
-                one.provider,
-                one.identified,
-                one.status,
-                one.excluded,
-                one.created,
-                one.updated,
-                held["completed"],
-                held["failed"],
-                held["screened_out"],
-                held["expired"] + held["withdrawn"],
-                held["open"],
+                row.id,
+                row.name,
+                row.provider,
+                row.identified,
+                row.status,
+                row.excluded,
+                row.created,
+                row.updated,
+                own["completed"],
+                own["failed"],
+                own["screened_out"],
+                own["expired"] + own["withdrawn"],
+                own["open"],
                 int(high - low),
-                float(np.median(spent)) if spent.size else None,
-                _known(np.nanmedian(browsers)) if not np.isnan(browsers).all() else None,
-                float((spent < below).mean()) if spent.size and below is not None else None,
-                *sums.get(one.id, (0, 0)),
-                _practice(one),
+                float(np.median(server)) if server.size else None,
+                _number(np.nanmedian(browser)) if not np.isnan(browser).all() else None,
+                float((server < below).mean()) if server.size and below is not None else None,
+                *sums.get(row.id, (0, 0)),
+                _practice(row),
             )
         )
     return rows, below
 
 
-def _units(connection: Connection, campaign_id: int) -> defaultdict[int, defaultdict[str, int]]:
-    query = (
-        select(assignment.c.assessor_id, assignment.c.status, func.count())
-        .where(assignment.c.campaign_id == campaign_id)
-        .group_by(assignment.c.assessor_id, assignment.c.status)
-    )
-    units: defaultdict[int, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for number, status, n in connection.execute(query):
-        units[number][status] = int(n)
-    return units
-
-
-def _seconds(connection: Connection, campaign_id: int, table: Table) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """(answers,) whose each is, and how long it took."""
-    query = (
-        select(assignment.c.assessor_id, table.c.seconds, table.c.active)
-        .select_from(assignment)
-        .join(table, table.c.assignment_id == assignment.c.id)
-        .where(assignment.c.campaign_id == campaign_id)
-    )
-    rows = connection.execute(query).all()
-    who = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-    seconds = np.fromiter((row[1] for row in rows), np.float64, len(rows))
-    active = np.fromiter((np.nan if row[2] is None else row[2] for row in rows), np.float64, len(rows))
-    return who, seconds, active
-
-
-def _sums(connection: Connection, campaign_id: int, protocol: str) -> dict[int, tuple[int, int]]:
-    """By assessor: steps back (or preferences undone), and submissions that failed a check."""
-    if protocol == "preference":
-        undone = (
-            select(event.c.assessor_id, func.count())
-            .where(event.c.campaign_id == campaign_id, event.c.kind == "undone", event.c.late.is_(False))
-            .group_by(event.c.assessor_id)
-        )
-        return {number: (int(n), 0) for number, n in connection.execute(undone)}
-    backs, fails = (_sum(assignment.c.state[key].as_integer()) for key in ("backs", "fails"))
-    query = (
-        select(assignment.c.assessor_id, backs, fails)
-        .where(assignment.c.campaign_id == campaign_id)
-        .group_by(assignment.c.assessor_id)
-    )
-    return {number: (int(a), int(b)) for number, a, b in connection.execute(query)}
-
-
-def _sum(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    return func.coalesce(func.sum(column), 0)
-
-
-def _practice(one: AssessorRow) -> int | None:
-    way = journey.from_json(one.state)
-    return way.attempts + bool(way.practised and way.texts) if way.lines else None
+def _practice(row: AssessorRow) -> int | None:
+    state = journey.from_json(row.state)
+    return state.attempts + bool(state.practised and state.texts) if state.lines else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.projection import NOTHING, TABLES, AssessorState, AssignmentState, differences
@@ -13,7 +13,6 @@ from qrowd.collect.campaigns.transaction import hold_pair, new_assignment, newco
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import answers, assessors, assignments, events, materials
 from qrowd.collect.store.assignments import Slot
-from qrowd.collect.store.schema import STATE, assignment, pair_lease, slot
 from qrowd.errors import ArgumentError
 
 STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
@@ -56,7 +55,7 @@ def rebuild(connection: Connection, name: str) -> int:
                 assignment[one.assignment_id] = cache.beginning(
                     connection, new_assignment(settings, assessor.row, one.assignment_id, place, seed, one.time)
                 )
-    _clear(connection, row.id)
+    assignments.clear(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)
     assessors.add_assessors(connection, *(assessor.row for assessor in people.values()))
     assignments.add_assignments(connection, [work.row for work in assignment.values()])
@@ -68,12 +67,3 @@ def rebuild(connection: Connection, name: str) -> int:
     for table, _, _ in TABLES.values():
         answers.save_answers(connection, table, written[table.name])
     return n
-
-
-def _clear(connection: Connection, campaign_id: int) -> None:
-    mine = select(assignment.c.id).where(assignment.c.campaign_id == campaign_id)
-    connection.execute(delete(pair_lease).where(pair_lease.c.assignment_id.in_(mine)))
-    connection.execute(update(slot).where(slot.c.campaign_id == campaign_id).values(assignment_id=None))
-    for table in STATE:
-        if table not in (pair_lease, slot):
-            connection.execute(delete(table).where(table.c.campaign_id == campaign_id))

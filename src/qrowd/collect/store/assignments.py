@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, select, update
 
-from qrowd.collect.store.schema import assignment, slot, unit
+from qrowd.collect.store.schema import STATE, assignment, pair_lease, slot, unit
 
 
 @dataclass(frozen=True)
@@ -187,3 +187,13 @@ def hold_slot(connection: Connection, row: AssignmentRow) -> bool:
 def release_slot(connection: Connection, row: AssignmentRow) -> None:
     """Somebody else may have its slot."""
     connection.execute(_RELEASE, {"unit": row.unit_id, "place": row.slot, "holder": row.id})
+
+
+def clear(connection: Connection, campaign_id: int) -> None:
+    """Remove all that the events of a campaign add up to; its slots stay, and are free."""
+    own = select(assignment.c.id).where(assignment.c.campaign_id == campaign_id)
+    connection.execute(delete(pair_lease).where(pair_lease.c.assignment_id.in_(own)))
+    connection.execute(update(slot).where(slot.c.campaign_id == campaign_id).values(assignment_id=None))
+    for table in STATE:
+        if table not in (pair_lease, slot):
+            connection.execute(delete(table).where(table.c.campaign_id == campaign_id))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
-from qrowd.collect.store.schema import campaign, document, topic, unit
+from qrowd.collect.store.schema import campaign, document, slot, topic, unit
+
+MATERIAL = {table.name: table for table in (topic, document, unit, slot)}
+ROWS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,34 @@ def find_campaign(connection: Connection, which: int | str) -> CampaignRow | Non
     statement = _CAMPAIGN_BY_NAME if isinstance(which, str) else _CAMPAIGN_BY_ID
     row = connection.execute(statement, {"name" if isinstance(which, str) else "id": which}).first()
     return None if row is None else CampaignRow(*row)
+
+
+def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
+    """Write a new campaign; its number, None where its name is taken."""
+    if find_campaign(connection, row["name"]) is not None:
+        return None
+    try:
+        return int(connection.execute(insert(campaign).values(row).returning(campaign.c.id)).scalar_one())
+    except IntegrityError:  # somebody else took it at the same moment
+        return None
+
+
+def add_material(
+    connection: Connection,
+    table: Literal["topic", "document", "unit", "slot"],
+    campaign_id: int,
+    rows: Iterable[Mapping[str, Any]],
+) -> None:
+    """Write rows of a campaign in this order."""
+    statement, rest = insert(MATERIAL[table]), iter(rows)
+    while part := [{"campaign_id": campaign_id, **row} for row in islice(rest, ROWS_AT_ONCE)]:
+        connection.execute(statement, part)
+
+
+def ids_by_label(connection: Connection, table: Literal["topic", "document"], campaign_id: int) -> dict[str, int]:
+    """{label: number} of a campaign's topics or documents."""
+    c = MATERIAL[table].c
+    return {row.label: row.id for row in connection.execute(select(c.label, c.id).where(c.campaign_id == campaign_id))}
 
 
 def set_campaign_status(connection: Connection, id: int, status: str) -> None:

@@ -4,7 +4,7 @@
     event                                  what happened, append-only
     assessor, slot, assignment             current state, worked out again from the events by one command:
     judgment, preference, bad_mark           who takes part, who has which unit, what they said
-    draft, account, session, api_key, webhook, setting      what the server itself needs; not part of a campaign's data
+    draft, account, session, api_key, setting      what the server itself needs; not part of a campaign's data
 
 Numbers of assessors and assignments are random, 62 bits, so that a campaign can be read into another database.
 Times are seconds since 1970 (UTC).
@@ -339,15 +339,6 @@ login_attempt = Table(
     Column("address", Text, nullable=False),
     Column("time", Double, nullable=False),
     Index(None, "time"),
-)
-
-webhook = Table(
-    "webhook",
-    metadata,
-    Column("provider", Text, primary_key=True),
-    Column("event_id", Text, primary_key=True),
-    Column("received", Double, nullable=False),
-    Column("data", JSON, nullable=False),
 )
 
 setting = Table(

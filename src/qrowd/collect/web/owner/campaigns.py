@@ -80,7 +80,7 @@ async def steer(visit: Visit, fields: Fields) -> Response:
 async def settings(visit: Visit) -> Response:
     """How the campaign is run; nothing of it can be changed any more."""
     row = visit.campaign
-    held = read_settings(vars(row))
+    held = read_settings(row)
     tables = {
         figures.PROTOCOL[row.protocol].capitalize(): to_table(held.settings),
         "The assessor's way": to_table(held.journey),
