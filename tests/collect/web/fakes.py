@@ -29,10 +29,7 @@ SECRET = bytes(range(7, 250, 5))
 BASE = "https://judge.test"
 NOW = 1_800_000_000.0
 CROWD = {
-    "prolific": {
-        "codes": {"completed": "CDONE", "failed": "CFAIL", "screened_out": "COUT"},
-        "webhook_env": "PROLIFIC_HOOK",
-    },
+    "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL", "screened_out": "COUT"}},
     "panel": {"links": {"completed": "https://panel.test/done?who={id}&code={code}"}, "codes": {"completed": "P1"}},
     "mturk": {"sandbox": False},
 }
@@ -297,7 +294,7 @@ def world(folder: Path, *, drawing: Any = None, **changes: Any) -> Iterator[Worl
     (folder / "judgments.db").write_bytes(content)
     with open_store(folder / "judgments.db") as store:
         service = FakeService(store, clock)
-        environ = {"PROLIFIC_HOOK": "hook key", "PANEL_KEY": "panel key"}
+        environ = {"PANEL_KEY": "panel key"}
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": environ, **changes})
         app = make_app(service, store, settings=settings, pages=drawing or FakeDrawing(), clock=clock)
         yield World(store, clock, service, app, links)

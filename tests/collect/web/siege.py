@@ -45,7 +45,7 @@ PLACES = ("sizes", "stars", "pairs")
 N = 8
 CODES = {name: f"CODE{name.upper().replace('_', '')}" for name in ("completed", "failed", "screened_out")}
 CROWD = {
-    "prolific": {"codes": CODES, "webhook_env": "PROLIFIC_HOOK"},
+    "prolific": {"codes": CODES},
     "panel": {"codes": CODES, "links": {"completed": "https://panel.test/back?who={id}&code={code}"}},
     "mturk": {"sandbox": False},
 }
@@ -287,8 +287,7 @@ def fort(folder: Path, **changes: Any) -> Iterator[Fort]:
     clock = Clock(NOW + 1000)
     with open_store(folder / "judgments.db") as store:
         service = JudgingService(store, clock=clock)
-        environ = {"PROLIFIC_HOOK": "hook key"}
-        given = {"base_url": BASE, "secret": SECRET, "environ": environ, "judgments_per_minute": 1000, **changes}
+        given = {"base_url": BASE, "secret": SECRET, "environ": {}, "judgments_per_minute": 1000, **changes}
         settings = ServerSettings(**given)
         routes, large = [*owner.ROUTES, *api.ROUTES], {**owner.LARGE, **api.LARGE}
         app = make_app(service, store, settings=settings, routes=routes, large=large, clock=clock)

@@ -101,7 +101,6 @@ def filled(path: str, **changes: str) -> str:
 
 
 FORM = {"do": "go_on", "position": "0", "name": "x", "password": "x"}
-OTHERWISE = {"/p/{campaign}/webhook"}  # signed by Prolific
 
 
 def test_every_post_without_a_token_is_refused_whoever_sends_it(shared: Fort) -> None:
@@ -117,7 +116,7 @@ def test_every_post_without_a_token_is_refused_whoever_sends_it(shared: Fort) ->
                 expected = 401 if path.startswith("/api/") else 415 if path == "/owner/new" and who is owner else 403
                 assert answer.status == expected, (method, path, answer.text[:300])
                 tried += 1
-    assert tried > 200
+    assert tried > 190
     assert count(shared, event) == before
 
 
@@ -336,8 +335,6 @@ def test_everybody_gets_into_what_is_theirs_and_nothing_else(place: Fort, actor:
         if actor == "owner" and method != "GET" and path.startswith("/owner") and path not in ("/owner/login",):
             wanted = {403, 415}  # without the token of an owner's page
         assert answer.status in wanted, (method, path, answer.status, answer.text[:300])
-        if path == "/p/{campaign}/webhook":
-            assert answer.status == 403
 
 
 def invited(place: Fort, name: str, campaign: str = "sizes") -> str:

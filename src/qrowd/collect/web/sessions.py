@@ -177,10 +177,6 @@ class Server:
             if (session.kind, session.subject_id) == (kind, subject):
                 del self._sessions[cookie]
 
-    def forget_sessions(self) -> None:
-        """Ask the store again about everybody, such as after somebody was logged out everywhere."""
-        self._sessions.clear()
-
 
 def _keep(memory: OrderedDict[K, V], key: K, value: V) -> None:
     """Remember, and forget what was remembered longest ago where that is too much."""

@@ -1,4 +1,4 @@
-"""A Prolific of our own: ids in the address, signed links, completion, webhooks, the list of submissions."""
+"""A Prolific of our own: ids in the address, signed links, completion."""
 
 import asyncio
 import json
@@ -10,13 +10,11 @@ import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from collect.web.fakes import CROWD, NOW, Answer, Browser, Clock, World, world
 from qrowd.collect.protocols.views import EndView, LostView, NoneLeftView
-from qrowd.collect.store.schema import campaign, webhook
-from qrowd.collect.web.crowd.prolific import sign_webhook
-from qrowd.collect.web.crowd.prolific_api import Api, ProlificError, Submission, reconcile
+from qrowd.collect.store.schema import campaign
 from qrowd.collect.web.crowd.signed_links import Keys, verified
 from qrowd.errors import ArgumentError
 
@@ -269,129 +267,3 @@ def test_a_key_set_that_makes_no_sense_verifies_nothing() -> None:
         transport = httpx.MockTransport(lambda request, content=content: httpx.Response(200, content=content))
         keys = Keys(JWKS, clock=Clock(), client=httpx.AsyncClient(transport=transport), loopback=True)
         assert not asyncio.run(verified(signed(), IDS, audience="judge.test", keys=keys, now=NOW))
-
-
-# ---- webhooks
-
-EVENT = b'{"event_type": "submission.status.change", "resource_id": "s1", "status": "APPROVED"}'
-
-
-def tell(served: World, body: bytes = EVENT, *, at: float = NOW, key: str = "hook key", **headers: str) -> Answer:
-    stamp = str(int(at))
-    sent = {
-        "x-prolific-request-signature": sign_webhook(key, stamp, body),
-        "x-prolific-request-timestamp": stamp,
-        "x-event-id": "e1",
-        **{name.replace("_", "-"): value for name, value in headers.items()},
-    }
-    return served.browser().send("POST", "/p/one/webhook", body, sent)
-
-
-def kept(served: World) -> list[Any]:
-    return list(served.store.read(lambda c: c.execute(select(webhook.c.event_id, webhook.c.data)).all()))
-
-
-def test_a_webhook_is_kept_once_however_often_it_is_told(served: World) -> None:
-    assert json.loads(tell(served).text) == {"status": "received"}
-    assert json.loads(tell(served, at=NOW + 10).text) == {"status": "known"}
-    assert kept(served) == [("e1", json.loads(EVENT))]
-
-
-def test_the_signature_is_what_prolific_documents() -> None:
-    # echo -n '1640995200{"a":1}' | openssl dgst -sha256 -hmac 'key' -binary | base64
-    assert sign_webhook("key", "1640995200", b'{"a":1}') == SIGNATURE
-
-
-SIGNATURE = "292QMoXqqk6Ndqxlx7aQevfaHNaedEJJqqZOXUpR0Es="
-
-
-@pytest.mark.parametrize(
-    ("changes", "status"),
-    [
-        ({"key": "another key"}, 403),
-        ({"at": NOW - 301}, 403),
-        ({"at": NOW + 301}, 403),
-        ({"x_prolific_request_timestamp": str(int(NOW) + 1)}, 403),
-        ({"x_prolific_request_timestamp": "é"}, 403),
-        ({"x_prolific_request_signature": ""}, 403),
-        ({"x_prolific_request_signature": "é"}, 403),
-        ({"x_event_id": ""}, 400),
-        ({"x_event_id": "x" * 201}, 400),
-        ({"body": b"[]"}, 400),
-        ({"body": b"no json"}, 400),
-        ({"body": b'{"a": "\\u0000"}'}, 400),
-        ({"body": b"[" * 50_000}, 400),
-    ],
-)
-def test_a_webhook_that_is_forged_old_or_broken_is_refused(served: World, changes: Any, status: int) -> None:
-    assert tell(served, **changes).status == status
-    assert kept(served) == []
-
-
-def test_a_campaign_without_a_webhook_secret_has_no_webhook(served: World) -> None:
-    configure(served, webhook_env="NOT_SET")
-    assert tell(served, key="").status == 404
-
-
-# ---- the list of submissions
-
-
-def prolific(request: httpx.Request) -> httpx.Response:
-    """Two pages of submissions, for whoever brings the token."""
-    if request.headers.get("authorization") != "Token t":
-        return httpx.Response(401)
-    if request.method == "POST":
-        return httpx.Response(200, json={"path": request.url.path, **json.loads(request.content)})
-    if request.url.params.get("offset") == "1":
-        row = {"id": "s2", "participant_id": "p2", "status": "AWAITING REVIEW", "study_code": "OTHER"}
-        return httpx.Response(200, json={"results": [row], "_links": {"next": {"href": None}}})
-    assert request.url.params["study"] == STUDY
-    row = {"id": "s1", "participant_id": "p1", "status": "APPROVED", "study_code": "CDONE"}
-    href = f"{request.url.copy_with(query=None)}?offset=1"
-    return httpx.Response(200, json={"results": [row], "_links": {"next": {"href": href}}})
-
-
-def api(token: str = "t", handler: Any = prolific) -> Api:
-    return Api(token, client=httpx.Client(transport=httpx.MockTransport(handler)), base="https://api.test/api/v1/")
-
-
-def test_submissions_are_read_to_the_last_page() -> None:
-    assert api().submissions(STUDY) == [
-        Submission("s1", "p1", "APPROVED", "CDONE"),
-        Submission("s2", "p2", "AWAITING REVIEW", "OTHER"),
-    ]
-
-
-def test_the_token_goes_to_no_other_host() -> None:
-    page = {"results": [], "_links": {"next": {"href": "https://evil.test/api/v1/submissions/"}}}
-    with pytest.raises(ProlificError, match="another host"):
-        api(handler=lambda request: httpx.Response(200, json=page)).submissions(STUDY)
-
-
-@pytest.mark.parametrize("reply", [httpx.Response(500), httpx.Response(200, content=b"<html>"), httpx.Response(302)])
-def test_a_prolific_that_does_not_answer_is_an_error_of_its_own(reply: httpx.Response) -> None:
-    with pytest.raises(ProlificError):
-        api(handler=lambda request: reply).submissions(STUDY)
-    with pytest.raises(ProlificError, match="401"):
-        api("wrong").submissions(STUDY)
-
-
-def test_a_rejection_gives_its_reasons() -> None:
-    with pytest.raises(ArgumentError, match="at least 100 characters"):
-        api().transition("s1", "REJECT", message="bad", category="LOW_EFFORT")
-    said = api().transition("s1", "APPROVE")
-    assert said == {"path": "/api/v1/submissions/s1/transition/", "action": "APPROVE"}
-
-
-def test_their_list_and_ours_are_compared_by_person_and_code() -> None:
-    theirs = [
-        Submission("s1", "p1", "APPROVED", "CDONE"),
-        Submission("s2", "p2", "AWAITING REVIEW", "OTHER"),
-        Submission("s3", "p3", "AWAITING REVIEW", "CDONE"),
-        Submission("s4", "p4", "RETURNED", "CDONE"),
-    ]
-    found = reconcile(theirs, {"p1": "CDONE", "p2": "CDONE", "p4": "CDONE", "p5": "CDONE"})
-    assert [one.id for one in found.agreed] == ["s1"]
-    assert [one.id for one in found.wrong_code] == ["s2"]
-    assert [one.id for one in found.unearned] == ["s3"]
-    assert found.unsubmitted == ("p4", "p5")

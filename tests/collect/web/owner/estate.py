@@ -59,8 +59,12 @@ from qrowd.collect.web.owner import LARGE, ROUTES, owner_link
 from qrowd.collect.web.security import ServerSettings
 
 CROWD = {
-    "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL"}, "webhook_env": "PROLIFIC_HOOK"},
-    "panel": {"codes": {"completed": "P1"}, "links": {"completed": "https://panel.test/done?code={code}"}},
+    "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL"}},
+    "panel": {
+        "codes": {"completed": "P1"},
+        "links": {"completed": "https://panel.test/done?code={code}"},
+        "secret_env": "PANEL_KEY",
+    },
     "mturk": {},
 }
 HOSTILE = "<img/src=x/onerror=alert(1)>"

@@ -354,7 +354,7 @@ def test_platforms_tell_what_to_paste_and_which_secrets_are_missing(made: Estate
     assert f"{BASE}/panel/small?id=ID" in page
     assert f'"{BASE}/mturk/small"' in page
     assert "CDONE" in page
-    assert "PROLIFIC_HOOK is missing" in text_of(page)
+    assert "PANEL_KEY is missing" in text_of(page)
 
 
 def test_a_payment_code_is_the_assessor_s_for_ever_and_nobody_else_s(made: Estate) -> None:
