@@ -8,10 +8,10 @@ from qrowd.aware import NAMES, similarity_to_random
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.files import read_judgments, read_runs
 from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
-from qrowd.methods import DEFINITIONS, _side_by_side, approach, score_by
+from qrowd.methods import DEFINITIONS, _side_by_side, evaluate_methods, parse_method
 from qrowd.model.conventions import Conventions
 from qrowd.predicted_relevance import predicted_relevance
-from qrowd.reports.summary import summarise
+from qrowd.reports.evaluation import summarise
 from qrowd.simulation import simulate_demo, simulate_magnitudes
 
 RUNS, PANEL, TRUTH = simulate_demo()
@@ -25,7 +25,7 @@ WHOLE_GRADES = (
 
 
 def by(text, **options):
-    return score_by([text], RUNS, EXPERTS, MEASURES, **options).values[:, 0]
+    return evaluate_methods(RUNS, EXPERTS, MEASURES, methods=[text], **options).values[:, 0]
 
 
 @pytest.mark.parametrize(
@@ -53,32 +53,32 @@ def test_uniform_is_the_mean_over_assessors_with_something_relevant():
 def test_an_estimator_is_aware_with_its_accuracies():
     similarities = similarity_to_random(RUNS, EXPERTS, MEASURES, n_resamples=10, rng=4)
     for text, options in (
-        ("sgl_tau_msd(n=10)", {}),
-        ("sgl_tau_msd(n=10,polarity=printed,across=all)", {"polarity": "printed", "across": "all"}),
+        ("sgl_tau_msd(n_resamples=10)", {}),
+        ("sgl_tau_msd(n_resamples=10,polarity=printed,across=all)", {"polarity": "printed", "across": "all"}),
     ):
-        assert by(text, seed=4) == pytest.approx(
+        assert by(text, rng=4) == pytest.approx(
             similarities.average("sgl_tau_msd", **options).values[:, 0], nan_ok=True
         )
 
 
 def test_estimators_share_the_random_assessors_they_are_compared_with():
     told = []
-    both = ["sgl_tau_msd(n=10)", "tpc_rmse_md(n=10)"]
-    found = score_by(both, RUNS, EXPERTS, MEASURES, seed=4, progress=lambda *step: told.append(step))
-    assert {name for name, _, total in told if total > 1} == {"sgl_tau_msd(n=10)"}  # compared once, for both
+    both = ["sgl_tau_msd(n_resamples=10)", "tpc_rmse_md(n_resamples=10)"]
+    found = evaluate_methods(RUNS, EXPERTS, MEASURES, methods=both, rng=4, progress=lambda *step: told.append(step))
+    assert {name for name, _, total in told if total > 1} == {"sgl_tau_msd(n_resamples=10)"}  # compared once, for both
     for a, text in enumerate(both):
-        assert found.values[:, a] == pytest.approx(by(text, seed=4), abs=0, nan_ok=True)
+        assert found.values[:, a] == pytest.approx(by(text, rng=4), abs=0, nan_ok=True)
 
 
 def test_predicted_relevance_is_the_mean_of_expected_gains():
-    model = predicted_relevance(EXPERTS, 1, bootstrap=0)
+    model = predicted_relevance(EXPERTS, rel=1, n_resamples=0)
     gains = model.with_gains(EXPERTS, model.probability)
     scores = evaluate(RUNS, gains, ["nDCG@10", "P(relevance='given')@5"]).to_xarray()
-    assert by("prm(theta=1)") == pytest.approx(scores.mean("assessor").values)
+    assert by("prm(rel=1)") == pytest.approx(scores.mean("assessor").values)
 
 
 def test_agreement_aware_is_ndcg_of_mean_gains():
-    found = score_by(["agreement-aware"], RUNS, EXPERTS, ["nDCG@10"])
+    found = evaluate_methods(RUNS, EXPERTS, ["nDCG@10"], methods=["agreement-aware"])
     expected = agreement_aware_ndcg(RUNS, gain_distributions(EXPERTS), 10, normalise="divide")
     assert found.values[0, 0] == pytest.approx(expected.mean)
     assert found.measures == ("nDCG@10",)
@@ -87,20 +87,20 @@ def test_agreement_aware_is_ndcg_of_mean_gains():
 def test_the_geometric_mean_is_for_magnitudes():
     magnitudes = simulate_magnitudes(TRUTH, 70, rng=1)
     expected = evaluate(RUNS, aggregation.geometric_mean(magnitudes).judgments, ["nDCG@10"]).to_xarray()
-    found = score_by(["geometric-mean"], RUNS, magnitudes, ["nDCG@10"])
+    found = evaluate_methods(RUNS, magnitudes, ["nDCG@10"], methods=["geometric-mean"])
     assert found.values[0, 0] == pytest.approx(expected.values[0, 0], nan_ok=True)
 
 
 @pytest.mark.parametrize("name", [d.name for d in DEFINITIONS if d.name != "geometric-mean"])
-def test_every_approach_scores_every_system_on_every_topic(name):
-    text = {"predicted-relevance": "prm(theta=1)"}.get(name, f"{name}(n=2)" if name in NAMES else name)
-    found = score_by([text], RUNS, EXPERTS, ["nDCG@10"])
+def test_every_method_scores_every_system_on_every_topic(name):
+    text = {"predicted-relevance": "prm(rel=1)"}.get(name, f"{name}(n_resamples=2)" if name in NAMES else name)
+    found = evaluate_methods(RUNS, EXPERTS, ["nDCG@10"], methods=[text])
     assert found.values.shape == (1, 1, 25, 12)
     assert ((found.values >= 0) & (found.values <= 1 + 1e-12)).all()
-    assert approach(str(approach(text))) == approach(text)
+    assert parse_method(str(parse_method(text))) == parse_method(text)
 
 
-def test_topics_are_put_side_by_side_by_name_also_where_one_approach_has_fewer():
+def test_topics_are_put_side_by_side_by_name_also_where_one_method_has_fewer():
     one = Judgments.from_rows([("q02", "d", "merged", 1)])
     few = evaluation.evaluate(Runs.from_dict({"s": {"q02": {"d": 1.0}}}), one, ["P@1"])
     all_ = evaluation.evaluate(
@@ -114,8 +114,8 @@ def test_topics_are_put_side_by_side_by_name_also_where_one_approach_has_fewer()
 
 
 def test_scores_by_method_tell_what_they_are():
-    found = score_by(["majority", "prm(theta=1)"], RUNS, EXPERTS, MEASURES, Conventions(), seed=9)
-    assert found.assessors == ("majority", "predicted-relevance(theta=1)")
+    found = evaluate_methods(RUNS, EXPERTS, MEASURES, methods=["majority", "prm(rel=1)"], rng=9)
+    assert found.assessors == ("majority", "predicted-relevance(rel=1)")
     assert found.attributes["seed"] == 9
     assert any("p(R|0)" in warning for warning in found.attributes["warnings"])
     summary = summarise(found)
@@ -126,18 +126,18 @@ def test_scores_by_method_tell_what_they_are():
 
 def test_unit_grades_bring_unlike_scales_together_before_merging():
     several = PANEL.select(assessors=["ann", "crowd-1"])
-    found = score_by(["mean"], RUNS, several, ["nDCG@10"], Conventions(grades="unit"))
+    found = evaluate_methods(RUNS, several, ["nDCG@10"], methods=["mean"], conventions=Conventions(grades="unit"))
     expected = evaluate(RUNS, aggregation.mean(several.unit_grades()).judgments, ["nDCG@10"]).to_xarray()
     assert found.values[0, 0] == pytest.approx(expected.values[0, 0])
 
 
-def test_what_is_not_an_approach_is_refused():
+def test_what_is_not_a_method_is_refused():
     with pytest.raises(MeasureError, match=r"method 'majorty' is unknown; did you mean 'majority'\?"):
         by("majorty")
     with pytest.raises(MeasureError, match="polarity must be one of 'dissimilarity', 'printed'"):
         by("sgl_tau_msd(polarity=up)")
-    with pytest.raises(ArgumentError, match="approaches: none"):
-        score_by([], RUNS, EXPERTS, MEASURES)
+    with pytest.raises(ArgumentError, match="methods: none"):
+        evaluate_methods(RUNS, EXPERTS, MEASURES, methods=[])
 
 
 def test_dl21s_leader_by_majority_is_no_matter_of_the_coin(dl21):
@@ -149,7 +149,7 @@ def test_dl21s_leader_by_majority_is_no_matter_of_the_coin(dl21):
     runs = read_runs(dl21 / "runs")
     leaders = set()
     for seed in (1, 2, 3):
-        scores = score_by(["majority"], runs, judgments, ["nDCG@10"], seed=seed)
+        scores = evaluate_methods(runs, judgments, ["nDCG@10"], methods=["majority"], rng=seed)
         assert scores.attributes["combined"] == {"majority": "relevant"}
         leaders.add(scores.systems[int(scores.values[0, 0].mean(axis=0).argmax())])
     assert leaders == {"pash_f1"}

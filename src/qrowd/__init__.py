@@ -29,11 +29,11 @@ _HOME = {
     "evaluate": "qrowd.evaluation",
     "evaluate_blocks": "qrowd.evaluation",
     "measure": "qrowd.evaluation",
-    "score_by": "qrowd.methods",
+    "evaluate_methods": "qrowd.methods",
     "read_judgments": "qrowd.files",
     "read_preferences": "qrowd.files",
     "read_runs": "qrowd.files",
-    "summarise": "qrowd.reports.summary",
+    "summarise": "qrowd.reports.evaluation",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -56,14 +56,14 @@ if TYPE_CHECKING:
     from qrowd.files import read_judgments as read_judgments
     from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs
-    from qrowd.methods import score_by as score_by
+    from qrowd.methods import evaluate_methods as evaluate_methods
     from qrowd.model.conventions import Conventions as Conventions
     from qrowd.model.judgments import Judgments as Judgments
     from qrowd.model.preferences import Preferences as Preferences
     from qrowd.model.runs import Runs as Runs
     from qrowd.model.scales import Scale as Scale
     from qrowd.model.scores import Scores as Scores
-    from qrowd.reports.summary import summarise as summarise
+    from qrowd.reports.evaluation import summarise as summarise
 
     __version__: str
 

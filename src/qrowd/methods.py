@@ -1,8 +1,9 @@
-"""Approaches: every way of making one score of many assessors, by name, so that they can stand side by side.
+"""Methods: every way of making one score of many assessors, by name, so that they can be compared.
 
 Some merge labels and score the result (majority, dawid-skene ...), some score every assessor and merge the scores
 (uniform, AWARE's estimators), some turn disagreement into gains (predicted-relevance, agreement-aware). They are
-written as measures are: `majority`, `dawid-skene(per=all)`, `sgl_rmse_msd(n=200)`, `predicted-relevance(theta=2)`.
+written as measures are: `majority`, `dawid-skene(per=all)`, `sgl_rmse_msd(n_resamples=200)`,
+`predicted-relevance(rel=2)`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 
 from qrowd.aware.estimators import NAMES
 from qrowd.errors import ArgumentError
-from qrowd.evaluation import evaluate, measure, with_probabilities
-from qrowd.model.chance import Seed
+from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure, with_probabilities
+from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
@@ -38,7 +39,7 @@ REPEATS = ("first", "last", "error")
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What every approach is given."""
+    """What every method receives."""
 
     runs: Runs
     judgments: Judgments
@@ -51,39 +52,39 @@ class Task:
 
     @cached_property
     def panel(self) -> Scores:
-        """Of the assessors, each without the topics in which nothing was relevant to them."""
+        """Scores by each assessor, without the topics in which nothing was relevant to them."""
         return self.score(self.judgments, replace(self.conventions, empty="nan"))
 
-    def similarities(self, n: int) -> Similarities:
-        """To n random assessors of each level; made once for all estimators, which differ in what they take of them."""
-        if n not in self._similarities:
+    def similarities(self, n_resamples: int) -> Similarities:
+        """Similarities to random assessors, computed once for all estimators."""
+        if n_resamples not in self._similarities:
             from qrowd.aware import similarity_to_random
 
-            self._similarities[n] = similarity_to_random(
+            self._similarities[n_resamples] = similarity_to_random(
                 self.runs,
                 self.judgments,
                 list(self.measures),
-                n_resamples=n,
+                n_resamples=n_resamples,
                 conventions=replace(self.conventions, empty="nan"),
                 rng=self.seed,
                 threads=self.threads,
                 progress=self.progress,
             )
-        return self._similarities[n]
+        return self._similarities[n_resamples]
 
     @cached_property
     def _similarities(self) -> dict[int, Similarities]:
         return {}
 
     def score(self, judgments: Judgments, conventions: Conventions | None = None) -> Scores:
-        """Of anybody's judgments."""
+        """Scores by the given judgments."""
         return evaluate(
             self.runs, judgments, self.measures, conventions=conventions or self.conventions, threads=self.threads
         )
 
 
-class Approach(Definition, ABC):
-    """One way, with its options; the docstring says what it is and whose.
+class Method(Definition, ABC):
+    """A method, with its options; the docstring says what it does and where it was published.
 
     unlike : what becomes of values on unlike scales; None where each assessor's scores are on the assessor's own.
     """
@@ -96,8 +97,8 @@ class Approach(Definition, ABC):
         """Scores of one assessor; values may be nan where nobody's judgments say anything."""
 
 
-class _Merging(Approach):
-    """What merges labels first: a function of `qrowd.aggregation`."""
+class _LabelMerging(Method):
+    """A method that merges labels first, by a function of `qrowd.aggregation`."""
 
     function = ""
     unlike: Combined | None = "unit"
@@ -114,8 +115,7 @@ class _Merging(Approach):
         options = {**options, "combine_scales": task.combine_scales}
         if "rng" in takes:
             options = {**options, "rng": task.seed}
-        given = task.conventions.graded(task.judgments)
-        merged = method(given, **options)
+        merged = method(task.conventions.graded(task.judgments), **options)
         return task.score(merged.judgments, replace(task.conventions, grades="as-is"))
 
 
@@ -123,7 +123,7 @@ def _word(name: str, meaning: str, *words: str) -> Parameter:
     return Parameter(name, words[0], meaning, one_of(*words))
 
 
-class Majority(_Merging):
+class Majority(_LabelMerging):
     """The grade that most assessors gave, scored.
 
     Source: Ferrante, Ferro & Maistro (2017), ACM TOIS 36(2), section 2.2.
@@ -134,7 +134,7 @@ class Majority(_Merging):
     parameters = (_word("ties", "between grades given equally often", "coin", "lowest", "highest", "fractional"),)
 
 
-class DawidSkene(_Merging):
+class DawidSkene(_LabelMerging):
     """The most probable grades, weighing every assessor by the confusions this implies, scored.
 
     Source: Dawid & Skene (1979), Applied Statistics 28(1).
@@ -149,7 +149,7 @@ class DawidSkene(_Merging):
     )
 
 
-class Mace(_Merging):
+class Mace(_LabelMerging):
     """The most probable grades if every assessor knows or guesses, scored.
 
     Source: Hovy, Berg-Kirkpatrick, Vaswani & Hovy (2013), NAACL-HLT.
@@ -163,19 +163,19 @@ class Mace(_Merging):
     )
 
 
-class Mean(_Merging):
+class Mean(_LabelMerging):
     """The arithmetic mean of what assessors gave, scored."""
 
     name, function = "mean", "mean"
 
 
-class Median(_Merging):
+class Median(_LabelMerging):
     """The middle of what assessors gave, scored."""
 
     name, function = "median", "median"
 
 
-class GeometricMean(_Merging):
+class GeometricMean(_LabelMerging):
     """exp of the mean logarithm of what assessors gave, scored: for magnitudes.
 
     Source: Maddalena, Mizzaro, Scholer & Turpin (2017), ACM TOIS 35(3), section 4.3.
@@ -184,7 +184,7 @@ class GeometricMean(_Merging):
     name, function = "geometric-mean", "geometric_mean"
 
 
-class Uniform(Approach):
+class Uniform(Method):
     """The mean of the assessors' scores: AWARE with equal weights.
 
     An assessor without a relevant document in a topic is left out there.
@@ -200,24 +200,24 @@ class Uniform(Approach):
         return averaged(task.panel, np.where(task.panel.known, 1.0, np.nan), self.name, {})
 
 
-class _Estimated(Approach):
+class _Estimated(Method):
     """The mean of the assessors' scores, each weighted by how far it is from random assessors: AWARE.
 
     Source: Ferrante, Ferro & Maistro (2017), ACM TOIS 36(2), section 4.
     """
 
     parameters = (
-        Parameter("n", 1000, "random assessors of each level", number(1)),
+        Parameter("n_resamples", 1000, "random assessors of each level", number(1)),
         _word("polarity", "what weighs: distance from random ones, or as printed", "dissimilarity", "printed"),
         _word("across", "accuracies of each measure's own, or one for all", "own", "all"),
     )
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
-        similarities = task.similarities(int(options["n"]))
+        similarities = task.similarities(int(options["n_resamples"]))
         return similarities.average(self.name, polarity=options["polarity"], across=options["across"])
 
 
-class PredictedRelevance(Approach):
+class PredictedRelevance(Method):
     """Every grade replaced by the chance that a random user finds the document relevant; the mean over assessors.
 
     Source: Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Information Retrieval Journal 19(3).
@@ -226,7 +226,7 @@ class PredictedRelevance(Approach):
     name, aliases = "predicted-relevance", ("prm",)
     unlike = "relevant"
     parameters = (
-        Parameter("theta", None, "a user is satisfied from this grade on; it must be given", number(0.0)),
+        Parameter("rel", None, "lowest grade that satisfies the user; required", number(0.0)),
         Parameter("smoothing", 0.0, "prior counts added to each grade", number(0.0)),
     )
 
@@ -234,20 +234,18 @@ class PredictedRelevance(Approach):
         from qrowd.aware.averages import averaged
         from qrowd.predicted_relevance import predicted_relevance
 
-        if options["theta"] is None:
-            raise ArgumentError(
-                "method predicted-relevance: relevant from which grade on? predicted-relevance(theta=2)"
-            )
-        given = on_one_scale(task.conventions.graded(task.judgments), task.combine_scales, "relevant")
-        model = predicted_relevance(given, options["theta"], smoothing=options["smoothing"], bootstrap=0)
+        if options["rel"] is None:
+            raise ArgumentError("method predicted-relevance: needs the lowest relevant grade: prm(rel=2)")
+        labels = on_one_scale(task.conventions.graded(task.judgments), task.combine_scales, "relevant")
+        model = predicted_relevance(labels, rel=options["rel"], smoothing=options["smoothing"], n_resamples=0)
         expected = tuple(map(with_probabilities, task.measures))
         plain = replace(task.conventions, grades="as-is")
-        scores = evaluate(task.runs, model.judgments(given), expected, conventions=plain, threads=task.threads)
+        scores = evaluate(task.runs, model.judgments(labels), expected, conventions=plain, threads=task.threads)
         merged = averaged(scores, np.where(scores.known, 1.0, np.nan), self.name, {})
         return replace(merged, measures=tuple(map(str, task.measures)))
 
 
-class AgreementAware(Approach):
+class AgreementAware(Method):
     """nDCG of gain distributions: the mean gain of every document, beside the ideal ranking's.
 
     Source: Maddalena, Roitero, Demartini & Mizzaro (2017), ICTIR, section 6.
@@ -263,25 +261,25 @@ class AgreementAware(Approach):
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
 
-        gains, given = options["gains"], task.judgments
+        gains, labels = options["gains"], task.judgments
         if task.conventions.grades == "unit":
             gains = "unit"
         elif gains == "as-is":
-            given = on_one_scale(given, task.combine_scales, "unit")
-        made = gain_distributions(given, gains=gains)
+            labels = on_one_scale(labels, task.combine_scales, "unit")
+        distributions = gain_distributions(labels, gains=gains)
         parts = []
-        for wanted in task.measures:
-            if wanted.definition.name != "nDCG" or wanted.cut is None:
-                raise ArgumentError(f"method agreement-aware: it is a form of nDCG@k, not of {wanted}")
-            found = agreement_aware_ndcg(
+        for each in task.measures:
+            if each.definition.name != "nDCG" or each.cut is None:
+                raise ArgumentError(f"method agreement-aware: it is a form of nDCG@k, not of {each}")
+            scores = agreement_aware_ndcg(
                 task.runs,
-                made,
-                wanted.cut,
+                distributions,
+                each.cut,
                 normalise=options["normalise"],
-                dcg=wanted["dcg"],  # type: ignore[arg-type]
+                dcg=each["dcg"],  # type: ignore[arg-type]
                 score_dtype=task.conventions.score_dtype,
             ).scores()
-            parts.append(replace(found.sel(measure=found.measures[0]), measures=(str(wanted),)))
+            parts.append(replace(scores.sel(measure=scores.measures[0]), measures=(str(each),)))
         first = parts[0]
         return replace(
             first,
@@ -291,7 +289,7 @@ class AgreementAware(Approach):
         )
 
 
-DEFINITIONS: tuple[Approach, ...] = (
+DEFINITIONS: tuple[Method, ...] = (
     Majority(),
     DawidSkene(),
     Mace(),
@@ -305,8 +303,8 @@ DEFINITIONS: tuple[Approach, ...] = (
 )
 
 
-def approach(text: str) -> Measure:
-    """Read an approach from its notation.
+def parse_method(text: str) -> Measure:
+    """Read a method from its notation.
 
     Raises
     ------
@@ -316,63 +314,64 @@ def approach(text: str) -> Measure:
     return parse_measure(text, DEFINITIONS, noun="method")
 
 
-def score_by(
-    approaches: Sequence[str],
+def evaluate_methods(
     runs: Runs,
     judgments: Judgments,
-    measures: object | Sequence[object],
-    conventions: Conventions | None = None,
+    measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
-    seed: Seed = 1,
+    methods: str | Sequence[str],
+    conventions: Conventions = Conventions(),
+    combine_scales: CombineScales = "auto",
+    rng: Rng = None,
     threads: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
-    combine_scales: CombineScales = "auto",
 ) -> Scores:
-    """The scores of every approach, each as if it were an assessor.
+    """The scores of every method, each as if it were an assessor.
 
-    approaches : as "majority", "dawid-skene(per=all)", "sgl_rmse_msd", "predicted-relevance(theta=2)".
-    seed : of coins, starts and random assessors. progress : called with (approach, steps done, steps in all).
-    combine_scales : what becomes of unlike scales in approaches that merge labels: "auto" counts relevant or not in
-        votes, Dawid-Skene, MACE and predicted relevance, and averages values divided by their scale's maximum.
-    The rest as in `evaluate`. What an approach warns of stands in the attribute "warnings", and is not warned of.
+    methods : as "majority", "dawid-skene(per=all)", "sgl_rmse_msd", "predicted-relevance(rel=2)".
+    combine_scales : what becomes of unlike scales in methods that merge labels: "auto" counts relevant or not in votes,
+        Dawid-Skene, MACE and predicted relevance, and averages values divided by their scale's maximum.
+    rng : of ties, starting points and random assessors; all methods use the same seed.
+    progress : called with (method, steps done, steps in all).
+    The rest as in `evaluate`. Warnings of a method become the attribute "warnings" of the scores.
 
     Raises
     ------
     MeasureError
-        An approach that is not known.
+        An unknown method.
     QrowdError
-        Whatever the approach finds wrong with the judgments.
+        Judgments that a method cannot use.
     """
-    parsed = list(dict.fromkeys(approach(text) for text in approaches))
+    parsed = list(dict.fromkeys(map(parse_method, [methods] if isinstance(methods, str) else methods)))
     if not parsed:
-        raise ArgumentError("approaches: none was given")
-    listed = measures if isinstance(measures, list | tuple) else [measures]
-    wanted = tuple(dict.fromkeys(measure(text) for text in listed))
-    chosen = conventions or Conventions()
+        raise ArgumentError("methods: none was given; name one, such as 'majority'")
+    texts = measures if isinstance(measures, list | tuple) else [measures]
+    distinct = tuple(dict.fromkeys(measure(text) for text in texts))
     parts, warnings, name = [], [], ""
 
     def advance(done: int, total: int) -> None:
         if progress:
             progress(name, done, total)
 
-    task = Task(runs, judgments, wanted, chosen, seed, threads, advance, combine_scales)
-    facts = {**task.panel.attributes, "conventions": asdict(chosen)}  # of the panel, which all start from
+    seed = seed_of(rng)
+    task = Task(runs, judgments, distinct, conventions, seed, threads, advance, combine_scales)
+    facts = {**task.panel.attributes, "conventions": asdict(conventions)}  # of the panel, which all start from
     combined: dict[str, Combined] = {}
     for one in parsed:
         name = str(one)
         definition = one.definition
-        assert isinstance(definition, Approach)
+        assert isinstance(definition, Method)
         if definition.unlike is not None:
             how = combined_how(judgments.scales, combine_scales, definition.unlike)
             if how != "as-is" or not alike(judgments.scales):
                 combined[name] = how
-        with catch_warnings(record=True) as said:
+        with catch_warnings(record=True) as caught:
             simplefilter("always")
             parts.append(definition.scores(dict(one.values), task))
-        warnings += [f"{name}: {warning.message}" for warning in said]
+        warnings += [f"{name}: {warning.message}" for warning in caught]
         advance(1, 1)
     names = tuple(map(str, parsed))
-    about = {**facts, "approaches": names, "seed": seed, "combined": combined, "warnings": tuple(warnings)}
+    about = {**facts, "methods": names, "seed": seed, "combined": combined, "warnings": tuple(warnings)}
     return _side_by_side(names, parts, about)
 
 

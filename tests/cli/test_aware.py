@@ -61,7 +61,7 @@ def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, panel, tmp
     assert list(frame.columns) == ["measure", "topic", "system", "sgl_rmse_md", "uniform"]
     assert qrowd("aware", *panel, "-m", "AP", "-n", 10, "--output", "a.json").status == 0
     content = json.loads((tmp_path / "a.json").read_text())
-    assert content["options"]["n"] == 10
+    assert content["options"]["n_resamples"] == 10
     assert len(content["accuracy"][0]) == len(content["assessor"])
 
 
@@ -107,7 +107,7 @@ def test_one_assessor_or_several_alike_have_nothing_to_weigh(qrowd, folder):
 
 
 def test_methods_stand_side_by_side_like_assessors(qrowd, experts, tmp_path):
-    methods = ["majority", "dawid-skene(per=all)", "mean", "uniform", "sgl_tau_msd(n=20)", "prm(theta=1)"]
+    methods = ["majority", "dawid-skene(per=all)", "mean", "uniform", "sgl_tau_msd(n_resamples=20)", "prm(rel=1)"]
     asked = [part for method in methods for part in ("--method", method)]
     outcome = qrowd("evaluate", *experts, "-m", "nDCG@10", *asked, "--output", "scores.csv")
     assert outcome.status == 0, outcome.err
@@ -118,7 +118,7 @@ def test_methods_stand_side_by_side_like_assessors(qrowd, experts, tmp_path):
     assert "p(R|0)" in outcome.out  # what the method warned of
     frame = pd.read_csv(tmp_path / "scores.csv")
     assert set(frame["assessor"]) == {
-        "majority", "dawid-skene(per='all')", "mean", "uniform", "sgl_tau_msd(n=20)", "predicted-relevance(theta=1)",
+        "majority", "dawid-skene(per='all')", "mean", "uniform", "sgl_tau_msd(n_resamples=20)", "predicted-relevance(rel=1)",
     }  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def test_methods_stand_side_by_side_like_assessors(qrowd, experts, tmp_path):
     ("method", "message"),
     [
         ("majorty", "method 'majorty' is unknown; did you mean 'majority'?"),
-        ("prm", "relevant from which grade on?"),
+        ("prm", "needs the lowest relevant grade"),
         ("dawid-skene(per=week)", "per must be one of 'topic', 'all'"),
         ("agreement-aware", "it is a form of nDCG@k, not of AP"),
         ("majority@10", "majority takes no cut-off"),

@@ -36,7 +36,7 @@ def test_the_ending_says_how_it_is_written(qrowd, panel, tmp_path, name, start):
 
 def test_the_data_of_a_figure_are_the_library_s(qrowd, panel, folder, tmp_path):
     import qrowd as library
-    from qrowd.reports.plots.systems import system_intervals
+    from qrowd.comparison import system_intervals
 
     assert qrowd("plot", "systems", *panel, "-m", "AP", "--unjudged", "condensed", "-o", "s.csv").status == 0
     judgments = library.read_judgments(folder / "judges")
@@ -55,9 +55,12 @@ def test_judgments_alone_are_enough_where_no_system_is_shown(qrowd, folder, tmp_
 
 def test_methods_are_those_asked_for(qrowd, panel, tmp_path):
     assert (
-        qrowd("plot", "bump", *panel, "--method", "uniform", "--method", "tpc_tau_md(n=20)", "-o", "b.csv").status == 0
+        qrowd(
+            "plot", "bump", *panel, "--method", "uniform", "--method", "tpc_tau_md(n_resamples=20)", "-o", "b.csv"
+        ).status
+        == 0
     )
-    assert set(pd.read_csv(tmp_path / "b.csv")["method"]) == {"uniform", "tpc_tau_md(n=20)"}
+    assert set(pd.read_csv(tmp_path / "b.csv")["method"]) == {"uniform", "tpc_tau_md(n_resamples=20)"}
 
 
 def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):

@@ -8,7 +8,7 @@ CHOSEN = {  # the grade that each judge gives to a document of relevance 0, 1, 2
     "exam": (0, 2, 4, 5),
 }
 OPTIONS = "--scale 'exam=0-5' --scale 'human=0-3' --scale 'yes-no=binary'"
-METHODS = ("majority", "mean", "dawid-skene(per=all)", "predicted-relevance(theta=1)")
+METHODS = ("majority", "mean", "dawid-skene(per=all)", "predicted-relevance(rel=1)")
 COMMANDS = {
     "agree": ("--bootstrap", 20),
     "assessors": (),

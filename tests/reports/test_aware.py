@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from qrowd.aware import AssessorWeights, DoubtfulWeight, assessor_weights, doubtful_weights, random_gaps
-from qrowd.methods import score_by
+from qrowd.aware import AssessorWeights, DoubtfulWeight, assessor_weights, doubtful_weights, similarity_to_random
+from qrowd.methods import evaluate_methods
 from qrowd.reports.aware import aware_document, weight_notes
 from qrowd.reports.comparison import Choices
 from qrowd.reports.report import report_document, report_summary
@@ -21,8 +21,8 @@ def judged_by(**others):
 
 
 def notes(judgments, **options):
-    gaps = random_gaps(RUNS, judgments, ["AP", "nDCG@10"], n=20, rng=1)
-    return aware_document(gaps, judgments, "sgl_rmse_md", options.get("polarity", "dissimilarity"), "own").notes
+    similarities = similarity_to_random(RUNS, judgments, ["AP", "nDCG@10"], n_resamples=20, rng=1)
+    return aware_document(similarities, judgments, "sgl_rmse_md", options.get("polarity", "dissimilarity"), "own").notes
 
 
 def test_a_note_names_the_assessor_the_share_and_the_reason_and_one_note_says_what_a_weight_is():
@@ -50,8 +50,8 @@ def test_notes_on_weights_come_first_and_only_where_there_is_a_spammer_with_much
 
 def test_the_case_of_a_panel_is_said_for_every_measure_from_the_mean_agreement_with_the_others():
     by_lot = judged_by(r1=Random(0.5), r2=Random(0.5), r3=Random(0.1))
-    gaps = random_gaps(RUNS, by_lot, ["AP", "nDCG@10"], n=20, rng=1)
-    by_weight, equal = assessor_weights(gaps, "sgl_rmse_md").mean_agreement
+    similarities = similarity_to_random(RUNS, by_lot, ["AP", "nDCG@10"], n_resamples=20, rng=1)
+    by_weight, equal = assessor_weights(similarities, "sgl_rmse_md").mean_agreement
     assert by_weight[0] > equal[0] + 0.01
     assert by_weight[1] == pytest.approx(equal[1], abs=0.01)
     cases = [note for note in notes(by_lot) if "with more weight rank" in note]
@@ -67,7 +67,7 @@ def test_the_case_of_a_panel_is_said_for_every_measure_from_the_mean_agreement_w
 
 @pytest.fixture(scope="module")
 def report():
-    options = {"choices": Choices(replicates=200), "random_assessors": 20, "score_by": score_by}
+    options = {"choices": Choices(replicates=200), "random_assessors": 20, "evaluate_methods": evaluate_methods}
     return report_summary(RUNS, judged_by(spammer=Spammer(3)), **options)
 
 

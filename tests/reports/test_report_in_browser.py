@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from browsers import chromium
-from qrowd.methods import score_by
+from qrowd.methods import evaluate_methods
 from qrowd.reports.comparison import Choices
 from qrowd.reports.report import Provenance, report_summary
 from qrowd.reports.report_page import report_page
@@ -24,7 +24,7 @@ def browser():
 def address(tmp_path_factory):
     runs, judgments, _ = simulate_demo()
     made = report_summary(
-        runs, judgments, choices=Choices(replicates=500), random_assessors=5, score_by=score_by,
+        runs, judgments, choices=Choices(replicates=500), random_assessors=5, evaluate_methods=evaluate_methods,
         provenance=Provenance("qrowd report --runs runs --judgments judges", (), "2026-01-01"),
     )  # fmt: skip
     file = tmp_path_factory.mktemp("report") / "report.html"

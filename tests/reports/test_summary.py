@@ -85,7 +85,7 @@ def test_the_sentence_names_the_systems_that_may_be_the_best():
     scores = Scores(("AP",), *labels, values, np.ones((1, 3, 10)), np.ones((3, 10)), {})
     expected = "2 of 3 systems may be the best (95 % simultaneous confidence set over topics and assessors): A and B"
     assert f"; {expected}; " in summarise(scores).sentence
-    methods = Scores(("AP",), *labels, values, np.ones((1, 3, 10)), np.ones((3, 10)), {"approaches": ()})
+    methods = Scores(("AP",), *labels, values, np.ones((1, 3, 10)), np.ones((3, 10)), {"methods": ()})
     assert "A alone may be the best of 3 systems (95 % simultaneous confidence set over topics)" in (
         summarise(methods).sentence
     )

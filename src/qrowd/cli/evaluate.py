@@ -43,7 +43,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             help="Put the assessors together: majority, dawid-skene(per=all), mean, uniform, sgl_rmse_msd, "
-            "predicted-relevance(theta=2), agreement-aware ... Several stand side by side."
+            "predicted-relevance(rel=2), agreement-aware ... Several stand side by side."
         ),
     ] = None,
     baseline: Annotated[str | None, typer.Option(help="Compare every system with this one.")] = None,
@@ -73,8 +73,7 @@ def evaluate(
     from qrowd.evaluation import measure as parse
     from qrowd.measures import residual_of
     from qrowd.model.conventions import Conventions
-    from qrowd.reports.evaluation import evaluation_document, topic_table
-    from qrowd.reports.summary import summarise
+    from qrowd.reports.evaluation import summarise, topic_table
 
     # What can be wrong without reading a file is said before any file is read.
     conventions = Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades)  # type: ignore[arg-type]
@@ -86,33 +85,32 @@ def evaluate(
     residuals = [m for m in map(residual_of, wanted) if m is not None and m not in wanted and not methods]
     with progress("scoring") as advance:
         if methods:
-            from qrowd.methods import score_by
+            from qrowd.methods import evaluate_methods
 
-            scores = score_by(
-                methods,
+            scores = evaluate_methods(
                 loaded,
                 given,
                 wanted,
-                conventions,
-                seed=seed,
+                methods=methods,
+                conventions=conventions,
+                rng=seed,
                 progress=lambda _, done, n: advance(done, n),
                 combine_scales=combine_scales,  # type: ignore[arg-type]
             )
         else:
             scores = evaluate(loaded, given, [*wanted, *residuals], conventions=conventions, progress=advance)
-    summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), seed=seed)
-    asked = scores.sel(measure=[str(each) for each in wanted])
-    deliver(evaluation_document(asked, summary), output)
+    summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), rng=seed)
+    deliver(summary.to_document(), output)
     if per_topic:
         out = console()
         out.print()
-        show_table(out, topic_table(asked))
+        show_table(out, topic_table(summary.scores))
 
 
 def named(methods: list[str]) -> list[str]:
     """The methods in full, wrong ones refused."""
     if not methods:
         return []
-    from qrowd.methods import approach
+    from qrowd.methods import parse_method
 
-    return [str(approach(text)) for text in methods]
+    return [str(parse_method(text)) for text in methods]

@@ -93,11 +93,11 @@ def plot(
     from qrowd.cli.study import recomputed_papers
     from qrowd.errors import ArgumentError
     from qrowd.evaluation import measure as parse
-    from qrowd.methods import approach, score_by
+    from qrowd.methods import evaluate_methods, parse_method
     from qrowd.model.conventions import Conventions
     from qrowd.model.one_scale import on_one_scale
     from qrowd.reports.plots.registry import PLOTS, Options, plot_named
-    from qrowd.reports.scales import scale_line
+    from qrowd.reports.scales import scale_note
 
     if name is None:
         width = max(map(len, PLOTS))
@@ -116,8 +116,8 @@ def plot(
         conventions=Conventions(ties, score_dtype, unjudged, missing, empty, min_coverage, repeats, grades),  # type: ignore[arg-type]
         top=top,
         depth=depth,
-        methods=tuple(str(approach(text)) for text in method or ()),
-        score_by=score_by,
+        methods=tuple(str(parse_method(text)) for text in method or ()),
+        evaluate_methods=evaluate_methods,
         level=level,  # type: ignore[arg-type]
         confidence=confidence,
         n=replicates,
@@ -131,18 +131,18 @@ def plot(
     with progress("computing") as advance:
         figure = chosen(loaded, given, replace(options, progress=advance))
     write_figure(figure, target)
-    typer.echo(scale_line(read, done_by_figure(name, read, combine_scales, grades)))
+    typer.echo(str(scale_note(read, done_by_figure(name, read, combine_scales, grades))))
 
 
 def done_by_figure(name: str, judgments: Judgments, combine_scales: str, grades: str) -> str:
     """What became of values on unlike scales in this figure."""
-    from qrowd.reports.scales import DONE, what_was_done
+    from qrowd.reports.scales import SCALE_RULES, scale_rules
 
     if grades == "unit":
-        return DONE["unit"]
+        return SCALE_RULES["unit"]
     unlike = {"kappa": "relevant"} if name == "kappa" else {"values": "unit"}
     if name in ("kappa", "alpha", "assessors") or combine_scales != "auto":
-        return what_was_done(judgments.scales, combine_scales, unlike)  # type: ignore[arg-type]
+        return scale_rules(judgments.scales, combine_scales, unlike)  # type: ignore[arg-type]
     return ""
 
 

@@ -82,7 +82,7 @@ def report(
     from qrowd.cli.show import progress
     from qrowd.errors import ArgumentError
     from qrowd.evaluation import measure as parse
-    from qrowd.methods import score_by
+    from qrowd.methods import evaluate_methods
     from qrowd.model.conventions import Conventions
     from qrowd.reports.comparison import Choices
     from qrowd.reports.document import RENDERERS
@@ -115,7 +115,7 @@ def report(
             reference=reference,
             conventions=conventions,
             choices=choices,
-            score_by=score_by,
+            evaluate_methods=evaluate_methods,
             random_assessors=random_assessors,
             title=title,
             provenance=Provenance(command, read, f"{datetime.now(UTC):%Y-%m-%d}"),

@@ -1,92 +1,239 @@
-"""An evaluation as a document: the systems by every measure, the assessors, and every score behind them."""
+"""The answer of an evaluation: the systems by each measure, the assessors, and every score behind them."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.model.scores import DIMENSIONS, Scores, known_mean
-from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import number, probability, span
-from qrowd.reports.summary import MeasureSummary, Summary
+from qrowd.comparison.rank_intervals import RankIntervals
+from qrowd.comparison.rankings import correlations
+from qrowd.comparison.resampling import Over
+from qrowd.comparison.system_ranking import SystemRanking, rank_systems
+from qrowd.errors import ArgumentError
+from qrowd.model.chance import Rng, seed_of
+from qrowd.model.labels import number_of
+from qrowd.model.scores import DIMENSIONS, Floats, Scores, known_mean, scores_of
+from qrowd.reports.document import Document, Note, Reported, Table
+from qrowd.reports.notes import is_residual, scoring_notes
+from qrowd.reports.phrases import listed, number, span
+from qrowd.reports.systems import (
+    SystemRow,
+    may_be_best,
+    ranks_note,
+    ranks_of,
+    system_columns,
+    system_order,
+    system_records,
+    system_rows,
+    system_table,
+)
 
 if TYPE_CHECKING:
-    pass
+    import pandas
 
-ASSESSORS_SHOWN = 30  # in tables; files of scores hold everyone
+    from qrowd.model.scores import AnyScores
+
+ASSESSORS_SHOWN = 30  # in tables; files of scores hold all of them
 
 
-def evaluation_document(scores: Scores, summary: Summary) -> Document:
-    """The summary's tables, and all scores in full."""
-    return Document(
-        summary.sentence,
-        tuple(_tables(summary)),
-        summary.notes,
-        frame=scores.to_frame,
-        content=lambda: _content(scores, summary),
-    )
+@dataclass(frozen=True, eq=False)
+class MeasureSummary:
+    """One measure: the systems in order of their rank, and each assessor's agreement with the others.
+
+    systems : names, in the order of `ranking`. ranks : of all systems together, which gives the adjusted p and says
+        which systems may be the best; None where that was not asked for, and where too little is shared.
+    agreement : (assessors,) tau-b with the panel without the assessor; nan where there is nothing to compare with.
+    """
+
+    measure: str
+    systems: tuple[str, ...]
+    rows: tuple[SystemRow, ...]
+    ranking: SystemRanking
+    baseline: str | None
+    ranks: RankIntervals | None
+    agreement: Floats
+
+    @property
+    def order(self) -> list[int]:
+        """Numbers of the systems, best first; a system without any score comes last."""
+        return system_order(self.ranking.mean)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Reported):
+    """What an evaluation says.
+
+    sentence : which system leads, and which systems change places with the assessor.
+    measures : one summary each, in the order of the scores.
+    assessors : names, in the order of every assessor axis. noun : what they are: "assessor", or "method" where each
+        stands for one way of putting a panel together.
+    notes : one for each convention that mattered. scores : what is summed up.
+    """
+
+    sentence: str
+    measures: tuple[MeasureSummary, ...]
+    assessors: tuple[str, ...]
+    notes: tuple[Note, ...]
+    noun: str
+    scores: Scores
+
+    def to_frame(self, what: str = "systems") -> pandas.DataFrame:
+        """One row per measure and system ("systems"), or the assessors' tau-b with the others ("agreement")."""
+        import pandas as pd
+
+        if what == "agreement":
+            columns = {part.measure: part.agreement for part in self.measures}
+            return pd.DataFrame({self.noun: self.assessors, **columns})
+        if what != "systems":
+            raise ArgumentError(f"what={what!r}: choose from systems, agreement")
+        frames = [pd.DataFrame({"measure": part.measure, **system_columns(part.rows)}) for part in self.measures]
+        return pd.concat(frames, ignore_index=True)
+
+    def to_document(self) -> Document:
+        """The tables, and all scores in full."""
+        return Document(self.sentence, tuple(_tables(self)), self.notes, self.scores.to_frame, lambda: _content(self))
+
+
+def summarise(
+    scores: AnyScores,
+    *,
+    baseline: str | None = None,
+    also: tuple[str, ...] = (),
+    confidence: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: Rng = None,
+) -> Summary:
+    """Sum up an evaluation.
+
+    Parameters
+    ----------
+    baseline : a system all others are compared with: wins, ties and losses over topics, and p adjusted for all pairs of
+        systems.
+    also : measures in `scores` that only serve the notes (such as the residual of RBP) and get no table.
+    confidence, n_resamples, rng : of the test of all pairs of systems, which is by the first measure alone without a
+        baseline.
+
+    Raises
+    ------
+    ArgumentError
+        A baseline that is not among the systems.
+    """
+    labelled, seed = scores_of(scores), seed_of(rng)
+    if baseline is not None:
+        number_of(baseline, labelled.systems, "system")
+    noun = "method" if "methods" in labelled.attributes else "assessor"
+    # Methods are not a sample of methods: topics alone could have been others.
+    over: Over = "topics" if noun == "method" else "both"
+    names = [name for name in labelled.measures if name not in also]
+    first = next((name for name in names if not is_residual(name)), None)
+    parts = []
+    for name in names:
+        one = labelled.sel(measure=name)
+        tested = name == first or (baseline is not None and not is_residual(name))
+        options: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples, "seed": seed, "over": over}
+        ranks = ranks_of(one, **options) if tested else None
+        rows = system_rows(one, ranks=ranks, baseline=baseline, confidence=confidence)
+        agreement = correlations(one).tau_b
+        parts.append(MeasureSummary(name, one.systems, rows, rank_systems(one), baseline, ranks, agreement))
+    test = next((part.ranks for part in parts if part.ranks is not None), None)
+    columns = f"{'' if baseline is None else 'p and '}systems that may be the best"
+    notes = [*([] if test is None else [ranks_note(test, columns)]), *scoring_notes(labelled)]
+    shown = labelled.sel(measure=names)
+    return Summary(_sentence(parts, noun), tuple(parts), labelled.assessors, tuple(notes), noun, shown)
+
+
+# ---------------------------------------------------------------------- in words
+
+
+def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
+    """Which system leads by the first measure, which may be the best, which change places, and who leads by others."""
+    ranked = [summary for summary in summaries if not is_residual(summary.measure)]
+    if not ranked:
+        return "A residual says how uncertain scores are, not which system is better; name another measure as well."
+    first = ranked[0]
+    if np.isnan(first.ranking.mean).all():
+        return f"No {noun} has a score, so no system leads."
+    if len(first.systems) == 1:
+        return f"{first.systems[0]} is the only system: mean {first.measure} {first.ranking.mean[0]:.4f}."
+    n = int(first.ranking.has_ranking.sum())
+    if n == 0:
+        return f"By {first.measure} all systems are equal for every {noun}."
+    leader = first.order[0]
+    parts = [f"By {first.measure}, {_leads(first, n, noun)}"]
+    if first.ranks is not None:
+        parts.append(may_be_best(first.ranks))
+    pair = _changing_places(first)
+    if pair:
+        parts.append(f"{pair} change places with the {noun}")
+    elif n > 1 and int(first.ranking.leads()[leader]) == n:
+        parts.append("no two of the first five change places")
+    others = Counter(s.systems[s.order[0]] for s in ranked[1:] if s.order[0] != leader)
+    for system in others:
+        measures = [s.measure for s in ranked[1:] if s.systems[s.order[0]] == system]
+        parts.append(f"by {listed(measures)} it is {system}")
+    return "; ".join(parts) + "."
+
+
+def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
+    """Which system leads, alone or together with others, and for how many of the n assessors with a ranking."""
+    first = np.flatnonzero(summary.ranking.rank == 1)
+    count = int((summary.ranking.rank_by_assessor[:, first] == 1).all(axis=1).sum())
+    leaders = listed([summary.systems[s] for s in first])
+    verb = "leads" if first.size == 1 else "share the lead"
+    if n == 1:
+        return f"{leaders} {verb} for the only {noun}"
+    if n == count == 2:
+        return f"{leaders} {verb} for both {noun}s"
+    many = "all" if count == n else f"{count or 'none'} of"
+    return f"{leaders} {verb} for {many} {n} {noun}s"
+
+
+def _changing_places(summary: MeasureSummary) -> str:
+    """Of the first five systems, the pair whose order most assessors see differently; empty if all agree."""
+    top = summary.order[:5]
+    ranking, names = summary.ranking, summary.systems
+    contested = [
+        (min(ranking.n_above(names[a], names[b]), ranking.n_above(names[b], names[a])), -(i + j), a, b)
+        for i, a in enumerate(top)
+        for j, b in enumerate(top)
+        if i < j
+    ]
+    minority, _, a, b = max(contested)
+    return f"{summary.systems[a]} and {summary.systems[b]}" if minority else ""
+
+
+# ---------------------------------------------------------------------- tables
 
 
 def topic_table(scores: Scores) -> Table:
     """The panel's mean and the range over assessors of every system on every topic."""
     rows = []
-    for name in scores.measures:
-        array = scores.of(name)
+    for name, array in zip(scores.measures, scores.values, strict=True):
         mean, lowest, highest = known_mean(array, axis=0), np.fmin.reduce(array), np.fmax.reduce(array)
         rows += [
-            [name, topic, system, number(mean[t, s]), number(lowest[t, s]), number(highest[t, s])]
+            [name, topic, system, number(mean[t, s]), span(lowest[t, s], highest[t, s], digits=4)]
             for t, topic in enumerate(scores.topics)
             for s, system in enumerate(scores.systems)
         ]
-    return Table("by topic", ["measure", "topic", "system", "mean", "lowest", "highest"], rows)
-
-
-def _content(scores: Scores, summary: Summary) -> dict[str, Any]:
-    return {
-        "systems": {part.measure: part.rows() for part in summary.measures},
-        "agreement": {
-            part.measure: dict(zip(summary.assessors, part.agreement, strict=True)) for part in summary.measures
-        },
-        "conventions": scores.attributes["conventions"],
-        "scales": {name: str(scale) for name, scale in scores.attributes["scales"].items()},
-        "dimensions": DIMENSIONS,
-        "measure": scores.measures,
-        "assessor": scores.assessors,
-        "topic": scores.topics,
-        "system": scores.systems,
-        "scores": scores.values,
-    }
+    return Table("by topic", ["measure", "topic", "system", "mean", "range over assessors"], rows)
 
 
 def _tables(summary: Summary) -> list[Table]:
     """One per measure, and the assessors'."""
     tables = []
     for part in summary.measures:
-        header = ["system", "mean", "s.e.", f"range over {summary.noun}s", "rank", f"ranks by {summary.noun}"]
-        if part.against is not None:
-            header += [f"vs {part.baseline}", "w/t/l", "p"]
-        tables.append(Table(part.measure, header, [_row(part, row) for row in part.rows()]))
+        names = ["system", "mean", "standard error", "range over assessors", "rank", "ranks by assessor"]
+        title = part.measure
+        if part.baseline is not None:
+            names += ["difference", "wins/ties/losses", "p"]
+            title += f", compared with {part.baseline}"
+        tables.append(system_table(title, part.rows, names, baseline=part.baseline, noun=summary.noun))
     if len(summary.assessors) > 1:
         tables.append(_agreement_table(summary))
     return tables
-
-
-def _row(part: MeasureSummary, row: dict[str, Any]) -> list[str]:
-    """One system as text."""
-    cells = [
-        row["system"],
-        number(row["mean"]),
-        number(row["standard_error"]),
-        span(row["lowest"], row["highest"], digits=4),
-        str(row["rank"] or "-"),
-        span(row["best_rank"], row["worst_rank"]),
-    ]
-    if part.against is None:
-        return cells
-    if row["system"] == part.baseline:
-        return [*cells, "", "", ""]
-    return [*cells, f"{row['difference']:+.4f}", f"{row['wins']}/{row['ties']}/{row['losses']}", probability(row["p"])]
 
 
 def _agreement_table(summary: Summary) -> Table:
@@ -101,3 +248,21 @@ def _agreement_table(summary: Summary) -> Table:
     header = [summary.noun, *(part.measure for part in summary.measures)]
     rows = [[summary.assessors[a], *(number(part.agreement[a], 3) for part in summary.measures)] for a in shown]
     return Table(title, header, rows)
+
+
+def _content(summary: Summary) -> dict[str, Any]:
+    scores = summary.scores
+    return {
+        "systems": {part.measure: system_records(part.rows) for part in summary.measures},
+        "agreement": {
+            part.measure: dict(zip(summary.assessors, part.agreement, strict=True)) for part in summary.measures
+        },
+        "conventions": scores.attributes["conventions"],
+        "scales": {name: str(scale) for name, scale in scores.attributes["scales"].items()},
+        "dimensions": DIMENSIONS,
+        "measure": scores.measures,
+        "assessor": scores.assessors,
+        "topic": scores.topics,
+        "system": scores.systems,
+        "scores": scores.values,
+    }

@@ -17,7 +17,7 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.methods import score_by
+from qrowd.methods import evaluate_methods
 from qrowd.model.conventions import Conventions
 from qrowd.reports.plots.marks import name_points
 from qrowd.reports.plots.registry import PLOTS, Options, busiest, default_methods, plot_named
@@ -38,7 +38,7 @@ def demo():
 @pytest.fixture(scope="module")
 def general(demo):
     """{name: figure}, each made once."""
-    options = Options(conventions=Conventions(grades="unit"), score_by=score_by, n=200, top=8)
+    options = Options(conventions=Conventions(grades="unit"), evaluate_methods=evaluate_methods, n=200, top=8)
     return {name: plot(*demo, options) for name, plot in PLOTS.items()}
 
 
@@ -196,7 +196,7 @@ def test_an_unknown_name_gets_the_nearest():
 @pytest.mark.parametrize(("name", "options", "message"), [
     ("systems", None, "it needs runs"),
     ("scores", Options(measures=("AP",)), "name two measures"),
-    ("bump", Options(), "score_by"),
+    ("bump", Options(), "evaluate_methods"),
 ])  # fmt: skip
 def test_what_a_figure_lacks_is_said(name, options, message, demo):
     runs, judgments = demo
@@ -215,8 +215,8 @@ def test_the_methods_of_a_bump_are_those_the_judgments_allow(demo):
     judgments = demo[1]
     graded = judgments.select(assessors=["ann", "bob", "lena"])
     assert default_methods(graded)[1:3] == ("majority", "dawid-skene")
-    assert default_methods(graded)[-1] == "predicted-relevance(theta=2)"
-    assert default_methods(judgments.select(assessors=["crowd-1", "crowd-2"]))[-1] == "predicted-relevance(theta=1)"
+    assert default_methods(graded)[-1] == "predicted-relevance(rel=2)"
+    assert default_methods(judgments.select(assessors=["crowd-1", "crowd-2"]))[-1] == "predicted-relevance(rel=1)"
     assert default_methods(judgments.unit_grades())[1:3] == ("mean", "median")
     assert "majority" not in default_methods(judgments)  # several scales
     assert "geometric-mean" in default_methods(graded.recode({0: 1}).with_scales({"*": "magnitude"}))
@@ -225,7 +225,7 @@ def test_the_methods_of_a_bump_are_those_the_judgments_allow(demo):
 def test_a_bump_of_whole_grades_goes_through_votes_to_predicted_relevance(demo):
     runs, judgments = demo
     graded = judgments.select(assessors=["ann", "bob", "lena", "sven"])
-    figure = PLOTS["bump"](runs, graded, Options(score_by=score_by, methods=("majority", "uniform")))
+    figure = PLOTS["bump"](runs, graded, Options(evaluate_methods=evaluate_methods, methods=("majority", "uniform")))
     assert list(dict.fromkeys(figure.frame()["method"])) == ["majority", "uniform"]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import bincount
 
-from qrowd.comparison.system_ranking import rank_systems
+from qrowd.comparison.system_ranking import rank_changes, rank_systems
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import bounds_of, evaluate
 from qrowd.kernels.disagreement import Level
@@ -40,7 +40,7 @@ class Options:
     measures : as in `evaluate`; a figure that shows one takes the first. conventions : of the scores.
     top : how many systems, topics, documents or, in `kappa` and `correlation`, assessors are shown. depth : of
         rankings, where a figure looks at their first documents.
-    methods, score_by : ways to put assessors together, and `qrowd.score_by`, which does it.
+    methods, evaluate_methods : ways to put assessors together, and `qrowd.evaluate_methods`, which does it.
     level : of measurement, for alpha. confidence, n, seed : of intervals; n replicates where they are drawn.
     progress : called with (steps done, steps in all) of the scoring.
     """
@@ -50,7 +50,7 @@ class Options:
     top: int | None = None
     depth: int = 10
     methods: tuple[str, ...] = ()
-    score_by: Callable[..., Scores] | None = None
+    evaluate_methods: Callable[..., Scores] | None = None
     level: Level | None = None
     confidence: float = 0.95
     n: int = 2000
@@ -134,14 +134,14 @@ class _Given:
 
 def _best(scores: Scores, top: int) -> Scores:
     """The scores of the best systems by the panel's mean."""
-    order = rank_systems(scores.values[0]).mean.argsort(kind="stable")[::-1][:top]
+    order = rank_systems(scores.sel(measure=scores.measures[0])).mean.argsort(kind="stable")[::-1][:top]
     return scores.sel(measure=scores.measures[0], system=[scores.systems[s] for s in sorted(order.tolist())])
 
 
 def _systems(given: _Given) -> Figure:
-    found = systems.system_intervals(
-        given.scores(), confidence=given.options.confidence, bounds=bounds_of(given.measure)
-    )
+    from qrowd.comparison.system_intervals import system_intervals
+
+    found = system_intervals(given.scores(), confidence=given.options.confidence, bounds=bounds_of(given.measure))
     top = given.options.top
     n = min(top or len(found.systems), len(found.systems))
     first = found.systems[0]
@@ -176,7 +176,7 @@ def _ranks(given: _Given) -> Figure:
 
     scores, options = given.scores(), given.options
     found = rank_intervals(scores, confidence=options.confidence, n_resamples=options.n, rng=options.seed)
-    place = rank_systems(scores.values[0])
+    place = rank_systems(scores)
     n = min(options.top or len(found.systems), len(found.systems))
     tied = len(found.may_be_best)
     return given.figure(
@@ -195,27 +195,34 @@ def default_methods(judgments: Judgments) -> tuple[str, ...]:
     Whole grades on one scale: mean scores, majority, Dawid-Skene, AWARE, predicted relevance from half the scale on.
     Fractions: the mean and the median grade in place of the votes. Several scales, or magnitudes: by scores alone.
     """
-    aware = "sgl_rmse_msd(n=200)"
+    aware = "sgl_rmse_msd(n_resamples=200)"
     try:
         scale = judgments.shared_scale()
     except ScaleError:
-        return "uniform", aware, "sgl_tau_msd(n=200)"
+        return "uniform", aware, "sgl_tau_msd(n_resamples=200)"
     if scale.kind == "magnitude":
         return "uniform", "geometric-mean", aware
     if scale.kind == "fractions":
         return "uniform", "mean", "median", aware
-    return "uniform", "majority", "dawid-skene", aware, f"predicted-relevance(theta={ceil(scale.maximum / 2)})"
+    return "uniform", "majority", "dawid-skene", aware, f"predicted-relevance(rel={ceil(scale.maximum / 2)})"
 
 
 def _bump(given: _Given) -> Figure:
     options = given.options
-    if options.score_by is None:
-        raise ArgumentError("figure bump: give Options(score_by=qrowd.score_by), which puts the assessors together")
+    if options.evaluate_methods is None:
+        raise ArgumentError(
+            "figure bump: give Options(evaluate_methods=qrowd.evaluate_methods), which puts the assessors together"
+        )
     methods = list(options.methods or default_methods(given.graded))
-    scores = options.score_by(
-        methods, given.runs, given.judgments, list(given.measures[:1]), options.conventions, seed=options.seed
+    scores = options.evaluate_methods(
+        given.runs,
+        given.judgments,
+        list(given.measures[:1]),
+        methods=methods,
+        conventions=options.conventions,
+        rng=options.seed,
     )
-    found = ranking.rank_changes(scores, top=options.top or 15)
+    found = rank_changes(scores, top=options.top or 15)
     return given.figure(
         f"How the ranks of {len(found.systems)} systems by {given.measure} change with how the assessors are put "
         f"together; shown are the best by {found.methods[0]}, ranked among themselves.",
@@ -252,10 +259,15 @@ def _alpha(given: _Given) -> Figure:
     options = given.options
     repeats = options.conventions.repeats
     found = krippendorff_alpha(
-        given.graded, options.level, by="topic", bootstrap=options.n, confidence=options.confidence, rng=options.seed,
+        given.graded,
+        level=options.level,
+        by="topic",
+        n_resamples=options.n,
+        confidence=options.confidence,
+        rng=options.seed,
         repeats=repeats,
-    )  # fmt: skip
-    overall = krippendorff_alpha(given.graded, options.level, repeats=repeats)
+    )
+    overall = krippendorff_alpha(given.graded, level=options.level, repeats=repeats).item()
     shown = topics.alpha_order(found, options.top)
     return given.figure(
         f"Krippendorff's alpha ({overall.level}) of {len(shown)} topics, {100 * options.confidence:g} % intervals over "
@@ -300,9 +312,9 @@ def _topics(given: _Given) -> Figure:
     from qrowd.agreement.by_topic import ease_correlation
 
     repeats = given.options.conventions.repeats
-    alpha = krippendorff_alpha(given.graded, given.options.level, by="topic", repeats=repeats)
+    alpha = krippendorff_alpha(given.graded, level=given.options.level, by="topic", repeats=repeats)
     scores = given.scores()
-    found = ease_correlation(scores.to_xarray(), alpha, bins=(8,))
+    found = ease_correlation(scores, alpha, bins=(8,))
     one = found.correlations[0][-1]
     return given.figure(
         f"Ease (mean {given.measure} of all systems) against agreement (Krippendorff's alpha) of {one.n} topics: "
@@ -313,9 +325,9 @@ def _topics(given: _Given) -> Figure:
 
 
 def _split(given: _Given) -> Figure:
-    found = topics.split_documents(
-        given.judgments, top=given.options.top or 15, repeats=given.options.conventions.repeats
-    )
+    from qrowd.agreement.split_documents import split_documents
+
+    found = split_documents(given.judgments, top=given.options.top or 15, repeats=given.options.conventions.repeats)
     return given.figure(
         f"The {len(found.documents)} documents on which assessors are split most, and the grade each gave; severe "
         "assessors left, lenient ones right.",
@@ -327,7 +339,7 @@ def _split(given: _Given) -> Figure:
 
 def _scores(given: _Given) -> Figure:
     scores = given.scores(given.measures[:2])
-    first, second = (rank_systems(scores.of(name)).mean for name in scores.measures)
+    first, second = (rank_systems(scores.sel(measure=name)).mean for name in scores.measures)
 
     def frame() -> pandas.DataFrame:
         import pandas as pd
@@ -347,7 +359,9 @@ def _scores(given: _Given) -> Figure:
 def _correlation(given: _Given) -> Figure:
     scores = given.scores()
     shown = busiest(given.judgments, given.options.top or ASSESSORS)
-    found = ranking.ranking_agreement(scores.sel(measure=scores.measures[0], assessor=shown))
+    from qrowd.comparison.rankings import ranking_agreement
+
+    found = ranking_agreement(scores.sel(measure=scores.measures[0], assessor=shown))
     return given.figure(
         f"Kendall's tau-b between the rankings of systems by {given.measure} of every two of {len(found.assessors)} "
         "assessors; who agrees most with the others first.",
@@ -381,10 +395,13 @@ def _components(given: _Given) -> Figure:
 
 def _coverage(given: _Given) -> Figure:
     assert given.runs is not None
-    found = who.judged_share(given.runs, given.judgments, given.options.depth).only(busiest(given.judgments, ASSESSORS))
+    from qrowd.comparison.judged_share import judged_share
+
+    found = judged_share(given.runs, given.judgments, cutoff=given.options.depth)
+    found = found.only(busiest(given.judgments, ASSESSORS))
     shown = found.systems[: given.options.top]
     return given.figure(
-        f"Per cent of the first {found.depth} documents of each system that each assessor judged, over the topics "
+        f"Per cent of the first {found.cutoff} documents of each system that each assessor judged, over the topics "
         "anyone judged; systems with the least on top.",
         lambda ax: who.plot_coverage(found, top=given.options.top, ax=ax),
         found.to_frame,
