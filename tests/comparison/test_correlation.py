@@ -13,15 +13,15 @@ from qrowd.comparison.correlation import (
     ap_correlation,
     kendall_tau_a,
     kendall_tau_b,
-    leave_one_out,
     means_of_others,
     pearson,
     rmse,
     row_correlations,
     sampled_ap_correlation,
 )
+from qrowd.comparison.rankings import correlations
 from qrowd.errors import ArgumentError
-from qrowd.model.scores import known_mean
+from qrowd.model.scores import Scores, known_mean
 
 few_values = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9)
 untied = st.permutations(range(8)).map(lambda order: np.array(order, float))
@@ -99,19 +99,19 @@ def test_a_list_that_ties_everything_is_right_half_of_the_time():
 def test_samples_of_ap_correlation_tend_to_its_expectation(seed):
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, 6, (2, 30)).astype(float)
-    sampled = sampled_ap_correlation(x, y, n=10_000, rng=seed)
+    sampled = sampled_ap_correlation(x, y, n_resamples=10_000, rng=seed)
     assert sampled.value == pytest.approx(ap_correlation(x, y), abs=4 * sampled.standard_error)
     assert 0 < sampled.standard_error < 0.002
-    assert sampled == sampled_ap_correlation(x, y, n=10_000, rng=seed)
-    assert (sampled.n, sampled.seed) == (10_000, seed)
+    assert sampled == sampled_ap_correlation(x, y, n_resamples=10_000, rng=seed)
+    assert (sampled.n_resamples, sampled.seed) == (10_000, seed)
 
 
 def test_without_ties_every_sample_is_the_same():
     x, y = np.random.default_rng(2).random((2, 12))
-    sampled = sampled_ap_correlation(x, y, n=50, rng=1)
+    sampled = sampled_ap_correlation(x, y, n_resamples=50, rng=1)
     assert sampled.value == pytest.approx(ap_correlation(x, y), abs=1e-12)
     assert sampled.standard_error == pytest.approx(0, abs=1e-15)
-    assert np.isnan(sampled_ap_correlation(x, y, n=1, rng=1).standard_error)
+    assert np.isnan(sampled_ap_correlation(x, y, n_resamples=1, rng=1).standard_error)
 
 
 def test_a_score_that_is_missing_leaves_no_correlation():
@@ -119,7 +119,7 @@ def test_a_score_that_is_missing_leaves_no_correlation():
     for correlation in FUNCTIONS.values():
         assert np.isnan(correlation(x, y))
         assert np.isnan(correlation(y, x))
-    assert np.isnan(sampled_ap_correlation(x, y, n=3, rng=1).value)
+    assert np.isnan(sampled_ap_correlation(x, y, n_resamples=3, rng=1).value)
     table = row_correlations(np.array([x, y]), y, "rmse")
     assert np.isnan(table[0])
     assert table[1] == 0
@@ -152,7 +152,7 @@ def test_a_single_system_has_no_ranking(call):
     (lambda: rmse(np.ones((2, 3)), np.ones((2, 3))), "row_correlations"),
     (lambda: row_correlations(np.ones((3, 4)), np.ones((2, 4))), "as many rows or a single one"),
     (lambda: row_correlations(np.ones((3, 4)), np.ones((3, 4)), "tau"), "kind='tau': choose from tau_a, tau_b"),
-    (lambda: sampled_ap_correlation(np.ones(3), np.ones(3), n=0), "n=0: at least one"),
+    (lambda: sampled_ap_correlation(np.ones(3), np.ones(3), n_resamples=0), "n_resamples=0: at least one"),
 ])  # fmt: skip
 def test_sides_that_do_not_fit_are_refused(call, message):
     with pytest.raises(ArgumentError, match=message):
@@ -162,7 +162,7 @@ def test_sides_that_do_not_fit_are_refused(call, message):
 def test_the_panel_an_assessor_is_compared_with_is_without_that_assessor():
     rng = np.random.default_rng(3)
     scores = rng.random((4, 5, 6))
-    for a, tau in enumerate(leave_one_out(scores)):
+    for a, tau in enumerate(correlations(Scores.from_array(scores)).tau_b):
         others = [b for b in range(4) if b != a]
         panel = scores[others].mean(axis=0).mean(axis=0)
         assert tau == pytest.approx(scipy.stats.kendalltau(scores[a].mean(axis=0), panel).statistic)
@@ -172,7 +172,7 @@ def test_only_topics_the_assessor_judged_are_compared():
     # On topic 1 both rank alike; on topic 2, judged by the second alone, the ranking is reversed.
     nan = float("nan")
     scores = np.array([[[1, 2, 3], [nan, nan, nan]], [[1, 2, 3], [9, 5, 1]]], float)
-    assert leave_one_out(scores)[0] == pytest.approx(1.0)
+    assert correlations(Scores.from_array(scores)).tau_b[0] == pytest.approx(1.0)
 
 
 def test_the_others_of_each_assessor_are_all_but_that_one():
@@ -187,14 +187,14 @@ def test_the_others_of_each_assessor_are_all_but_that_one():
 def test_the_order_of_summation_does_not_rank_systems():
     # Both systems have mean .3 over the three topics, for everyone.
     scores = np.array([[[0.1, 0.6], [0.2, 0.2], [0.6, 0.1]], [[0.1, 0.6], [0.6, 0.1], [0.2, 0.2]]])
-    assert np.isnan(leave_one_out(scores)).all()
+    assert np.isnan(correlations(Scores.from_array(scores)).tau_b).all()
 
 
 def test_a_single_assessor_agrees_with_nobody():
-    assert np.isnan(leave_one_out(np.ones((1, 2, 3)))).all()
+    assert np.isnan(correlations(Scores.from_array(np.ones((1, 2, 3)))).tau_b).all()
 
 
 def test_an_inverted_assessor_agrees_negatively():
     base = np.linspace(0, 1, 6)
     scores = np.stack([np.tile(base, (4, 1))] * 3 + [np.tile(base[::-1], (4, 1))])
-    assert leave_one_out(scores)[3] == pytest.approx(-1.0)
+    assert correlations(Scores.from_array(scores)).tau_b[3] == pytest.approx(-1.0)

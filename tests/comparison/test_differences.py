@@ -241,7 +241,7 @@ def test_all_pairs_are_each_pair_by_itself(method):
     for i, j in ((0, 1), (3, 9), (12, 13)):
         one, row = difference(scores, i, j, method=method, n_resamples=300, rng=3), found.row(i, j)
         assert (found.first[row], found.second[row]) == (i, j)
-        for name in ("difference", "error", "low", "high", "p", "p_better"):
+        for name in ("difference", "standard_error", "low", "high", "p", "p_better"):
             assert getattr(found, name)[row] == pytest.approx(getattr(one, name)), name
     frame = found.to_frame()
     assert len(frame) == 91

@@ -126,7 +126,7 @@ def test_without_a_choice_topics_alone_are_drawn_and_too_few_assessors_are_named
 def test_the_frame_has_the_best_first():
     frame = rank_intervals(scores(), n_resamples=50, rng=1).to_frame()
     assert frame["mean"].is_monotonic_decreasing
-    assert frame["may_be_best"].tolist() == (frame["low"] == 1).tolist()
+    assert frame["may_be_best"].tolist() == (frame["rank_low"] == 1).tolist()
 
 
 def test_one_topic_of_two_systems_gives_tukeys_p_by_counting():

@@ -9,15 +9,20 @@ import qrowd
 from qrowd.comparison.correlation import (
     ap_correlation,
     kendall_tau_a,
-    leave_one_out,
+    kendall_tau_b,
     pearson,
     rmse,
     sampled_ap_correlation,
 )
-from qrowd.comparison.rankings import KINDS, correlations
+from qrowd.comparison.rankings import KINDS, correlations, ranking_agreement
 from qrowd.errors import ArgumentError
+from qrowd.model.scores import Scores
 
 NAN = float("nan")
+
+
+def named(values):
+    return Scores.from_array(values, assessors="abcde"[: len(values)])
 
 
 @pytest.fixture
@@ -31,9 +36,9 @@ def scores():
 
 
 def test_everyone_is_held_against_the_panel_without_them(scores):
-    found = correlations(scores)
-    assert found.tau_b == pytest.approx(leave_one_out(scores), nan_ok=True)
+    found = correlations(named(scores))
     others = np.nanmean(scores[[1, 3, 4]], axis=0)
+    assert found.tau_b[0] == pytest.approx(kendall_tau_b(scores[0].mean(axis=0), others.mean(axis=0)))
     assert found.ap[0] == pytest.approx(ap_correlation(scores[0].mean(axis=0), others.mean(axis=0)))
     assert found.ap[0] != pytest.approx(ap_correlation(others.mean(axis=0), scores[0].mean(axis=0)))
     assert found.n_topics.tolist() == [6, 4, 0, 6, 6]
@@ -42,7 +47,7 @@ def test_everyone_is_held_against_the_panel_without_them(scores):
 
 
 def test_everyone_is_held_against_the_reference_over_shared_topics(scores):
-    found = correlations(scores, reference=4)
+    found = correlations(named(scores), reference="e")
     x, y = scores[1, 2:].mean(axis=0), scores[4, 2:].mean(axis=0)
     expected = (kendall_tau_a(x, y), ap_correlation(x, y), pearson(x, y), rmse(x, y))
     assert (found.tau_a[1], found.ap[1], found.pearson[1], found.rmse[1]) == pytest.approx(expected)
@@ -51,7 +56,7 @@ def test_everyone_is_held_against_the_reference_over_shared_topics(scores):
 
 
 def test_a_reference_of_its_own_scores_is_agreed_with_wholly(scores):
-    found = correlations(np.stack([scores[0], scores[0], scores[4]]), reference=0)
+    found = correlations(named([scores[0], scores[0], scores[4]]), reference="a")
     assert [getattr(found, kind)[1] for kind in KINDS[2:]] == pytest.approx(
         [ap_correlation(*[scores[0].mean(0)] * 2), 1, 0]
     )
@@ -59,7 +64,7 @@ def test_a_reference_of_its_own_scores_is_agreed_with_wholly(scores):
 
 
 def test_a_single_assessor_is_held_against_nobody():
-    found = correlations(np.random.default_rng(1).random((1, 3, 4)))
+    found = correlations(named(np.random.default_rng(1).random((1, 3, 4))))
     assert np.isnan([getattr(found, kind)[0] for kind in KINDS]).all()
 
 
@@ -70,7 +75,7 @@ def test_a_data_array_brings_the_names(scores):
         coords={"measure": ["AP"], "assessor": list("abcde"), "topic": range(6), "system": list("stuvwxyz")},
     )
     found = correlations(array.transpose("system", "topic", "measure", "assessor"), reference="e")
-    plain = correlations(scores, reference=4)
+    plain = correlations(named(scores), reference="e")
     assert found.assessors == ("a", "b", "c", "d", "e")
     assert found.reference == "e"
     assert found.tau_b == pytest.approx(plain.tau_b, nan_ok=True)
@@ -81,8 +86,8 @@ def test_a_data_array_brings_the_names(scores):
 
 def test_on_dl21_tau_b_and_pearson_are_scipys_and_ap_correlation_what_samples_tend_to(dl21):
     runs, judgments = (qrowd.read_runs(dl21 / "runs"), qrowd.read_judgments(dl21 / "judges"))
-    scores = qrowd.evaluate(runs, judgments, "P@10").to_xarray().sel(measure="P@10").values  # P@10 ties many systems
-    found = correlations(scores)
+    scores = qrowd.evaluate(runs, judgments, "P@10")  # P@10 ties many systems
+    found, scores = correlations(scores), scores.values[0]
     for a in range(len(scores)):
         judged = ~np.isnan(scores[a]).any(axis=1)
         # Means of tenths, many of them equal: rounding must not put them in order.
@@ -96,13 +101,41 @@ def test_on_dl21_tau_b_and_pearson_are_scipys_and_ap_correlation_what_samples_te
 
 def test_two_measures_or_other_dimensions_are_refused(scores):
     array = xarray.DataArray(np.stack([scores, scores]), dims=("measure", "assessor", "topic", "system"))
-    with pytest.raises(ArgumentError, match="measure, assessor, topic, system; assessor, topic, system were expected"):
+    with pytest.raises(ArgumentError, match=r"scores of 2 measures \(1, 2\); one was expected"):
         correlations(array)
-    with pytest.raises(ArgumentError, match=r"shape \(6, 8\)"):
-        correlations(scores[0])
+    with pytest.raises(ArgumentError, match="scores have the dimensions assessor, query, system"):
+        correlations(xarray.DataArray(scores, dims=("assessor", "query", "system")))
 
 
-@pytest.mark.parametrize("reference", ["ann", 5, -1])
+@pytest.mark.parametrize("reference", ["ann", "5"])
 def test_a_reference_nobody_is_called_is_refused(scores, reference):
     with pytest.raises(ArgumentError, match=rf"assessor {reference!r}"):
-        correlations(scores, reference=reference)
+        correlations(named(scores), reference=reference)
+
+
+def simulated(n_assessors=5, n_topics=8, n_systems=6, seed=1):
+    random = np.random.default_rng(seed)
+    return random.random((n_assessors, n_topics, n_systems)) + np.linspace(0, 0.6, n_systems)
+
+
+def test_rankings_are_compared_over_the_topics_both_assessors_have():
+    values = simulated()
+    values[0, :3] = np.nan
+    found = ranking_agreement(Scores.from_array(values, assessors="abcde", topics="12345678", systems="uvwxyz"))
+    at = [found.assessors.index(name) for name in "abcde"]
+    for i in range(5):
+        for j in range(i):
+            topics = [t for t in range(8) if not np.isnan(values[[i, j], t, 0]).any()]
+            expected = kendall_tau_b(*(values[who][topics].mean(axis=0) for who in (i, j)))
+            assert found.tau_b[at[i], at[j]] == found.tau_b[at[j], at[i]] == pytest.approx(expected)
+            assert found.n_topics[at[i], at[j]] == len(topics)
+    assert np.isnan(np.diag(found.tau_b)).all()
+
+
+def test_who_agrees_most_with_the_others_comes_first():
+    values = simulated()
+    values[3] = -values[0]
+    found = ranking_agreement(Scores.from_array(values))
+    assert found.assessors[-1] == "4"
+    mean = np.nanmean(found.tau_b, axis=1)
+    assert (np.diff(mean) <= 1e-12).all()

@@ -89,5 +89,5 @@ def test_cells_that_lack_a_system_are_left_out_and_counted():
 def test_too_few_topics_or_replicates_are_refused():
     with pytest.raises(NoOverlapError, match="share 1 topic"):
         panel_of(np.ones((2, 1, 2)))
-    with pytest.raises(ArgumentError, match="n=1"):
+    with pytest.raises(ArgumentError, match="n_resamples=1"):
         replicate_means(panel_of(scores()), 1, "both", 1)

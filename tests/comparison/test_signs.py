@@ -7,15 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import comparison as oracle
-from qrowd.comparison.signs import sign_agreement
+from qrowd.comparison.rankings import sign_agreement
 from qrowd.errors import ArgumentError
+from qrowd.model.scores import Scores
 
 SCORE = st.sampled_from([0.0, 0.5, 1.0, None])
 TABLES = st.lists(st.tuples(*[st.tuples(*[SCORE] * 4)] * 2), min_size=1, max_size=4)
 
 
 def array(rows):
-    return np.array([[np.nan if v is None else v for v in row] for row in rows])
+    return Scores.from_array([[np.nan if v is None else v for v in row] for row in rows])
 
 
 @given(TABLES)
@@ -36,22 +37,22 @@ def test_signs_are_counted_over_all_pairs_of_systems_of_all_topics(topics):
 
 
 def test_by_default_ties_are_ignored():
-    x, y = np.array([[0.9, 0.5, 0.1]]), np.array([[0.2, 0.2, 0.1]])
+    x, y = array([[0.9, 0.5, 0.1]]), array([[0.2, 0.2, 0.1]])
     assert sign_agreement(x, y).value == 1
     assert sign_agreement(x, y, ties="half").value == pytest.approx(5 / 6)
 
 
 def test_an_assessor_agrees_with_themself_and_never_with_their_opposite():
     x = np.random.default_rng(1).random((5, 6))
-    assert sign_agreement(x, x).value == 1
-    assert sign_agreement(x, -x).value == 0
+    assert sign_agreement(array(x), array(x)).value == 1
+    assert sign_agreement(array(x), array(-x)).value == 0
 
 
 def test_sides_that_do_not_fit_are_refused():
     with pytest.raises(ArgumentError, match="the same topics and systems"):
-        sign_agreement(np.ones((2, 3)), np.ones((3, 3)))
+        sign_agreement(array(np.ones((2, 3))), array(np.ones((3, 3))))
     named = [xarray.DataArray(np.ones((1, 2)), [("topic", ["q"]), ("system", list(names))]) for names in ("ab", "ba")]
     with pytest.raises(ArgumentError, match="in the same order"):
         sign_agreement(*named)
-    with pytest.raises(ArgumentError, match="ties='coin': choose from ignore, half, agree"):
-        sign_agreement(np.ones((2, 3)), np.ones((2, 3)), ties="coin")
+    with pytest.raises(ArgumentError, match="ties='coin': choose one of ignore, half, agree"):
+        sign_agreement(array(np.ones((2, 3))), array(np.ones((2, 3))), ties="coin")

@@ -85,8 +85,8 @@ def test_alpha_is_where_systems_are_told_apart():
     scores = np.array([[0.5, 0.1]] * 5)
     assert top_set(scores).p[1] == pytest.approx(1 / 16)
     assert top_set(scores).members == ("0", "1")
-    assert top_set(scores, alpha=1 / 16).members == ("0", "1")
-    assert top_set(scores, alpha=0.07).members == ("0",)
+    assert top_set(scores, confidence=1 - 1 / 16).members == ("0", "1")
+    assert top_set(scores, confidence=0.93).members == ("0",)
 
 
 def test_only_topics_that_both_know_are_compared():
@@ -116,8 +116,8 @@ def test_overlaps_count_systems_in_both_and_in_either():
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"alpha": 0.0}, "alpha=0.0"),
-    ({"alpha": 5}, "alpha=5"),
+    ({"confidence": 0.0}, "confidence=0.0"),
+    ({"confidence": 5}, "confidence=5"),
     ({"zeros": "drop"}, "zeros='drop': choose from wilcox, pratt, zsplit"),
     ({"correction": "bonferroni"}, "correction='bonferroni': choose from holm, none"),
 ])  # fmt: skip

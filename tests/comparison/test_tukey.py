@@ -144,7 +144,7 @@ def test_where_nothing_varies_nothing_differs():
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"best": "first"}, "best='first'"),
-    ({"alpha": 1.0}, "alpha=1.0"),
+    ({"confidence": 1.0}, "confidence=1.0"),
     ({"error_df": 0}, "no degrees of freedom"),
     ({"levels": ["a"]}, "at least 2"),
 ])  # fmt: skip

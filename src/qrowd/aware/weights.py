@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qrowd.agreement import AssessorProfiles, assessor_profiles
 from qrowd.aware.similarity import Across, Polarity, Similarities
-from qrowd.comparison.correlation import leave_one_out
+from qrowd.comparison.rankings import correlations
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scores import known_mean
@@ -85,7 +85,7 @@ def assessor_weights(
         scores.assessors,
         _shares(similarities.accuracy(estimator, polarity=polarity, across=across)),
         _shares(np.where(scores.known, 1.0, np.nan)),
-        np.array([leave_one_out(values) for values in scores.values]),
+        np.array([correlations(scores.sel(measure=name)).tau_b for name in scores.measures]),
     )
 
 
@@ -101,7 +101,7 @@ def reasons_to_doubt(
     """
     try:
         profiles = profiles or assessor_profiles(judgments, repeats=repeats)
-        reasons = {name: list(found) for name, found in zip(profiles.assessors, profiles.outlying.reasons, strict=True)}
+        reasons = {name: list(found) for name, found in zip(profiles.assessors, profiles.reasons, strict=True)}
     except (NoOverlapError, ScaleError):
         reasons = {}
     for name, reason in _hardly_distinguishing(judgments, repeats):

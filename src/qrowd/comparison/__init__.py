@@ -1,28 +1,30 @@
-"""Systems against systems, from scores alone.
+"""Comparing systems by their scores.
 
-rank_systems, against_baseline     where every system stands, and how far from a baseline
-kendall_tau_a, kendall_tau_b, ap_correlation, sampled_ap_correlation, pearson, rmse      two rankings of systems
-row_correlations, correlations, leave_one_out                   many pairs of rankings; all assessors of a measure
-sign_agreement          do two assessors see the same system ahead, topic by topic
-top_set, top_set_overlap        the systems that topics do not tell from the best
-head_to_head            two systems, by every assessor
-anova, omega_squared, main_effects, interaction_effects         what makes scores vary
-tukey_hsd, tukey_of_means, systems_anova                        which levels, and which systems, differ
-variance_components, d_study, best_design, marginal_gain               whether to trust a mean, and what to judge next
-difference, all_differences     how sure a difference is, over topics and assessors
-equal_cost              more topics or one more assessor for the same money
-power_of_difference, detectable_difference, topics_needed       what a design finds, and what a difference takes
-rank_intervals, randomised_tukey, benjamini_hochberg            many systems at once: ranks, pairs
+Functions take `qrowd.Scores` (or an xarray.DataArray) of one measure; systems and assessors are named.
+
+rank_systems, against_baseline, rank_changes    means and ranks; differences from a baseline; ranks by several methods
+system_intervals, judged_share          means with intervals; the share of a system's documents that was judged
+kendall_tau_a, kendall_tau_b, ap_correlation, sampled_ap_correlation, pearson, rmse     two rankings, as arrays
+row_correlations, correlations, ranking_agreement       many pairs of rankings; assessors with a reference; each pair
+sign_agreement          the share of differences for which two assessors agree on the sign
+top_set, top_set_overlap        the best system and those not significantly different from it
+head_to_head            two systems, by each assessor
+anova, omega_squared, main_effects, interaction_effects         analysis of variance
+tukey_hsd, tukey_of_means, systems_anova, randomised_tukey      which levels or systems differ
+variance_components, d_study, best_design, marginal_gain        generalizability, and which design to judge next
+difference, all_differences     differences of systems with intervals over topics and assessors
+equal_cost, topics_for_an_assessor      more topics or one more assessor at the same cost
+power_of_difference, detectable_difference, topics_needed       power, and the topics that a difference needs
+rank_intervals          simultaneous intervals of ranks, and the systems that may be the best
+holm, benjamini_hochberg        corrections for multiple tests
 """
 
-from qrowd.comparison.baseline import AgainstBaseline, against_baseline
 from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.correlation import (
     SampledCorrelation,
     ap_correlation,
     kendall_tau_a,
     kendall_tau_b,
-    leave_one_out,
     pearson,
     rmse,
     row_correlations,
@@ -42,19 +44,35 @@ from qrowd.comparison.factors import (
 )
 from qrowd.comparison.generalizability import VarianceComponents, variance_components
 from qrowd.comparison.head_to_head import HeadToHead, head_to_head
+from qrowd.comparison.judged_share import JudgedShare, judged_share
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.randomised import RandomisedTukey, randomised_tukey
 from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
-from qrowd.comparison.rankings import Correlations, correlations
-from qrowd.comparison.signs import SignAgreement, sign_agreement
-from qrowd.comparison.system_ranking import SystemRanking, rank_systems, ranks
+from qrowd.comparison.rankings import (
+    Correlations,
+    RankingAgreement,
+    SignAgreement,
+    correlations,
+    ranking_agreement,
+    sign_agreement,
+)
+from qrowd.comparison.system_intervals import SystemIntervals, system_intervals
+from qrowd.comparison.system_ranking import (
+    BaselineComparison,
+    RankChanges,
+    SystemRanking,
+    against_baseline,
+    rank_changes,
+    rank_systems,
+    ranks,
+)
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
 from qrowd.comparison.tukey import SystemsAnova, Tukey, systems_anova, tukey_hsd, tukey_of_means
 
 __all__ = [
-    "AgainstBaseline",
     "AllDifferences",
     "Anova",
+    "BaselineComparison",
     "BestDesign",
     "Correlations",
     "DesignStudy",
@@ -63,12 +81,16 @@ __all__ = [
     "EqualCost",
     "HeadToHead",
     "InteractionEffects",
+    "JudgedShare",
     "MainEffects",
     "MarginalGain",
     "RandomisedTukey",
+    "RankChanges",
     "RankIntervals",
+    "RankingAgreement",
     "SampledCorrelation",
     "SignAgreement",
+    "SystemIntervals",
     "SystemRanking",
     "SystemsAnova",
     "TopSet",
@@ -89,22 +111,25 @@ __all__ = [
     "head_to_head",
     "holm",
     "interaction_effects",
+    "judged_share",
     "kendall_tau_a",
     "kendall_tau_b",
-    "leave_one_out",
     "main_effects",
     "marginal_gain",
     "omega_squared",
     "pearson",
     "power_of_difference",
     "randomised_tukey",
+    "rank_changes",
     "rank_intervals",
     "rank_systems",
+    "ranking_agreement",
     "ranks",
     "rmse",
     "row_correlations",
     "sampled_ap_correlation",
     "sign_agreement",
+    "system_intervals",
     "systems_anova",
     "top_set",
     "top_set_overlap",

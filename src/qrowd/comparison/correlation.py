@@ -40,12 +40,12 @@ _KERNELS = {
 class SampledCorrelation:
     """A correlation averaged over random orders of tied systems.
 
-    value : the mean of n samples. standard_error : of that mean; 0 where nothing is tied, nan for a single sample.
+    value : the mean of n_resamples samples. standard_error : of that mean; 0 where nothing is tied, nan for a single sample.
     """
 
     value: float
     standard_error: float
-    n: int
+    n_resamples: int
     seed: Seed
 
 
@@ -90,8 +90,10 @@ def ap_correlation(x: Floats, reference: Floats) -> float:
     return _single(x, reference, "ap")
 
 
-def sampled_ap_correlation(x: Floats, reference: Floats, *, n: int = 1000, rng: Rng = None) -> SampledCorrelation:
-    """AP correlation averaged over n random orders of tied systems, on both sides.
+def sampled_ap_correlation(
+    x: Floats, reference: Floats, *, n_resamples: int = 1000, rng: Rng = None
+) -> SampledCorrelation:
+    """AP correlation averaged over n_resamples random orders of tied systems, on both sides.
 
     As in the TREC 2013 Crowdsourcing track (Smucker, Kazai, Lease) and section 4.3.5 of the AWARE paper;
     `ap_correlation` gives what this tends to.
@@ -102,20 +104,20 @@ def sampled_ap_correlation(x: Floats, reference: Floats, *, n: int = 1000, rng: 
         No sample; sides of different length, or shorter than 2.
     """
     walked, decides = _tables(x, reference)
-    if n < 1:
-        raise ArgumentError(f"n={n!r}: at least one sample was expected")
+    if n_resamples < 1:
+        raise ArgumentError(f"n_resamples={n_resamples!r}: at least one sample was expected")
     seed = seed_of(rng)
     if np.isnan(walked).any() or np.isnan(decides).any():
-        return SampledCorrelation(np.nan, np.nan, n, seed)
+        return SampledCorrelation(np.nan, np.nan, n_resamples, seed)
     generator = np.random.default_rng(seed)
     rows = max(1, BLOCK // walked.shape[1])
     found = []
-    for done in range(0, n, rows):
-        size = min(rows, n - done)
+    for done in range(0, n_resamples, rows):
+        size = min(rows, n_resamples - done)
         found.append(kernels.ap_correlation(*(_untied(side[0], size, generator) for side in (walked, decides))))
     samples = np.concatenate(found)
-    error = float(samples.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
-    return SampledCorrelation(float(samples.mean()), error, n, seed)
+    error = float(samples.std(ddof=1) / np.sqrt(n_resamples)) if n_resamples > 1 else np.nan
+    return SampledCorrelation(float(samples.mean()), error, n_resamples, seed)
 
 
 def pearson(x: Floats, y: Floats) -> float:
@@ -168,20 +170,6 @@ def row_correlations(x: Floats, y: Floats, kind: Kind = "tau_b", *, threads: int
         out = compute(first, second) if rows else np.empty(0)
     out[np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1)] = np.nan
     return out
-
-
-def leave_one_out(scores: Floats) -> Floats:
-    """(assessors,) tau-b of each assessor's ranking of the systems with that of the panel without him or her.
-
-    scores : (assessor, topic, system) of one measure. Both sides are means over the topics where the assessor has a
-    score, so that topics do not stand in for people. nan where nobody else judged those topics.
-    """
-    agreement = np.full(scores.shape[0], np.nan)
-    for a, (own, others) in enumerate(zip(scores, means_of_others(scores), strict=True)):
-        x, y, _, _ = shared_means(own, others)
-        if x.size > 1:
-            agreement[a] = kendall_tau_b(x, y)
-    return agreement
 
 
 def means_of_others(scores: Floats) -> Iterator[Floats]:

@@ -1,32 +1,35 @@
-"""How alike the assessors' rankings of the systems are: everyone against one reference, or against the others."""
+"""How similar assessors' rankings of the systems are: to a reference, to the other assessors, and pair by pair."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.correlation import Kind, means_of_others, row_correlations, shared_means
+from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.correlation import pair_counts
 from qrowd.model.frames import make_frame
 from qrowd.model.labels import number_of
-from qrowd.model.scores import Floats, one_measure
+from qrowd.model.scores import Floats, one_measure, one_table
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
 KINDS: tuple[Kind, ...] = ("tau_b", "tau_a", "ap", "pearson", "rmse")
+Ties = Literal["ignore", "half", "agree"]
 
 
 @dataclass(frozen=True, eq=False)
 class Correlations:
-    """Each assessor's mean ranking of the systems, held against the reference; every array is (assessors,).
+    """Each assessor's ranking of the systems by their means, compared with the reference; arrays are (assessors,).
 
-    reference : the assessor everyone is held against; None: the panel without the assessor.
-    tau_b, tau_a, ap, pearson, rmse : of the systems' means, both sides over the topics where both have a score. For AP
-        correlation the assessor's list is walked and the reference decides. nan where fewer than two systems can be
+    reference : the assessor that the others are compared with; None: the panel without the assessor.
+    tau_b, tau_a, ap, pearson, rmse : of the systems' means over the topics where both sides have a score. For AP
+        correlation, the assessor's list is walked and the reference decides. nan where fewer than two systems can be
         compared, and for the reference itself.
     n_topics, n_systems : what these means rest on; a system that lacks a score in one of the topics is left out.
     """
@@ -48,25 +51,61 @@ class Correlations:
         return make_frame(columns, backend)
 
 
-def correlations(scores: AnyScores, reference: str | int | None = None) -> Correlations:
-    """How alike each assessor's ranking of the systems is to the reference's, by five figures.
+@dataclass(frozen=True, eq=False)
+class RankingAgreement:
+    """How similarly each pair of assessors ranks the systems; assessors who agree most with the others come first.
 
-    scores : (assessor, topic, system) of one measure, as a DataArray or a plain array.
-    reference : name or number of the assessor everyone is held against; None: for each, the mean over the others, topic
-        by topic.
+    tau_b : (assessors, assessors) Kendall's tau-b of the means over the topics that both have; nan on the diagonal, and
+        where nothing can be compared. n_topics : (assessors, assessors).
+    """
+
+    assessors: tuple[str, ...]
+    tau_b: Floats
+    n_topics: NDArray[np.int64]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per pair of assessors."""
+        i, j = np.triu_indices(len(self.assessors), 1)
+        names = np.array(self.assessors, object)
+        columns = {"first": names[i], "second": names[j], "tau_b": self.tau_b[i, j], "n_topics": self.n_topics[i, j]}
+        return make_frame(columns, backend)
+
+
+@dataclass(frozen=True)
+class SignAgreement:
+    """The (topic, pair of systems) for which two assessors score the same system higher.
+
+    value : their share; nan where nothing is counted.
+    same, opposite, tied : number with the same system higher, with the other one, and with no difference for one
+        assessor or for both.
+    """
+
+    value: float
+    same: int
+    opposite: int
+    tied: int
+    ties: Ties
+
+
+def correlations(scores: AnyScores, reference: str | None = None) -> Correlations:
+    """Compare each assessor's ranking of the systems, by one measure, with the reference's: five coefficients.
+
+    reference : name of the assessor that the others are compared with; None: for each assessor the mean over the
+        others, topic by topic.
 
     Raises
     ------
     ArgumentError
-        Scores of other dimensions; a reference nobody is called.
+        Scores of several measures; a reference that is not among the assessors.
 
-    >>> scores = np.array([[[0.9, 0.5, 0.1]], [[0.8, 0.6, 0.4]], [[0.2, 0.6, 0.5]]])
-    >>> correlations(scores, reference=0).tau_b.round(4).tolist()
+    >>> from qrowd import Scores
+    >>> values = [[[0.9, 0.5, 0.1]], [[0.8, 0.6, 0.4]], [[0.2, 0.6, 0.5]]]
+    >>> correlations(Scores.from_array(values), reference="1").tau_b.round(4).tolist()
     [nan, 1.0, -0.3333]
     """
     values, (assessors, _, _) = one_measure(scores)
     gold = None if reference is None else number_of(reference, assessors, "assessor")
-    found = np.full((len(assessors), len(KINDS)), np.nan)
+    coefficients = np.full((len(assessors), len(KINDS)), np.nan)
     counts = np.zeros((len(assessors), 2), np.int64)
     by_size: dict[int, list[tuple[int, Floats, Floats]]] = {}  # rankings of as many systems are compared at once
     others = means_of_others(values) if gold is None else repeat(values[gold], len(assessors))
@@ -79,6 +118,56 @@ def correlations(scores: AnyScores, reference: str | int | None = None) -> Corre
             by_size.setdefault(n_systems, []).append((a, x, y))
     for members in by_size.values():
         first, second = np.array([x for _, x, _ in members]), np.array([y for _, _, y in members])
-        found[[a for a, _, _ in members]] = np.transpose([row_correlations(first, second, kind) for kind in KINDS])
+        rows = [a for a, _, _ in members]
+        coefficients[rows] = np.transpose([row_correlations(first, second, kind) for kind in KINDS])
     name = None if gold is None else assessors[gold]
-    return Correlations(assessors, name, *found.T, *counts.T)
+    return Correlations(assessors, name, *coefficients.T, *counts.T)
+
+
+def ranking_agreement(scores: AnyScores) -> RankingAgreement:
+    """Kendall's tau-b between the rankings of the systems by each pair of assessors, by one measure."""
+    values, (assessors, _, _) = one_measure(scores)
+    n = len(assessors)
+    tau_b, topics = np.full((n, n), np.nan), np.zeros((n, n), np.int64)
+    for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        x, y, n_topics, n_systems = shared_means(values[i], values[j])
+        topics[i, j] = topics[j, i] = n_topics
+        if n_systems > 1:
+            tau_b[i, j] = tau_b[j, i] = row_correlations(x[None], y[None])[0]
+    known = ~np.isnan(tau_b)
+    mean = np.where(known, tau_b, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    order = np.argsort(-mean, kind="stable")
+    square = np.ix_(order, order)
+    return RankingAgreement(tuple(assessors[a] for a in order), tau_b[square], topics[square])
+
+
+def sign_agreement(x: AnyScores, y: AnyScores, *, ties: Ties = "ignore") -> SignAgreement:
+    """The share of differences between two systems on a topic for which two assessors agree on the sign.
+
+    x, y : scores of one measure and one assessor each, with the same topics and systems in the same order; a system
+        that is nan for one of them is left out on that topic.
+    ties : a difference of 0 for either assessor is left out ("ignore": same / (same + opposite)), counts one half
+        ("half"), or counts as agreement ("agree").
+
+    Raises
+    ------
+    ArgumentError
+        An unknown option; sides with other topics or systems.
+
+    >>> from qrowd import Scores
+    >>> sign_agreement(Scores.from_array([[0.9, 0.5, 0.1]]), Scores.from_array([[0.9, 0.1, 0.1]]))
+    SignAgreement(value=1.0, same=2, opposite=0, tied=1, ties='ignore')
+    """
+    check_choice("ties", ties, Ties)
+    (first, labels), (second, others) = one_table(x), one_table(y)
+    if labels != others:
+        raise ArgumentError(
+            f"scores of shapes {first.shape} and {second.shape}: both sides must have the same topics and systems, in "
+            "the same order; scores.sel(topic=..., system=...) puts them in order"
+        )
+    counts = pair_counts(np.ascontiguousarray(first), np.ascontiguousarray(second)).sum(axis=0)
+    same, opposite, pairs = int(counts[0]), int(counts[1]), int(counts[5])
+    tied = pairs - same - opposite
+    agreeing = same + {"ignore": 0.0, "half": tied / 2, "agree": tied}[ties]
+    counted = pairs - (tied if ties == "ignore" else 0)
+    return SignAgreement(agreeing / counted if counted else np.nan, same, opposite, tied, ties)

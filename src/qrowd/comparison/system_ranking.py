@@ -1,28 +1,40 @@
-"""Where every system stands, for the panel and for each assessor."""
+"""The mean and the rank of each system, for the panel, for each assessor or method, and compared with a baseline."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.model.scores import Floats, known_error, known_mean
+from qrowd.comparison.corrections import holm
+from qrowd.errors import check_choice
+from qrowd.model.frames import make_frame
+from qrowd.model.labels import number_of
+from qrowd.model.scores import Floats, known_error, known_mean, one_measure
+
+if TYPE_CHECKING:
+    from qrowd.model.scores import AnyScores
+
+Correction = Literal["holm", "none"]
 
 
 @dataclass(frozen=True, eq=False)
 class SystemRanking:
-    """Means and ranks of systems; every array is (systems,) unless said otherwise.
+    """Means and ranks of systems; each array is (systems,) unless stated otherwise.
 
-    mean : over topics of the panel's mean per topic.
+    mean : mean over topics of the panel's mean per topic.
     standard_error : of that mean, over topics; nan for a single topic.
-    by_assessor : (assessors, systems) mean over the assessor's topics; nan for an assessor without any score.
-    rank : 1 is best; systems with equal means, rounding aside, share the better rank.
-    rank_by_assessor : (assessors, systems), 0 for an assessor without a ranking: without any score, or to whom all of
-        several systems are equal (nothing was relevant to that assessor, so everything scored 0).
-    n_topics : topics with a score.
+    by_assessor : (assessors, systems) mean over the assessor's topics; nan for an assessor without scores.
+    rank : 1 is best; systems with equal means, apart from rounding, share the better rank.
+    rank_by_assessor : (assessors, systems) 0 for an assessor without a ranking: one without scores, or one for whom all
+        of several systems are equal (such as an assessor who found nothing relevant).
+    n_topics : number of topics with a score.
     """
 
+    assessors: tuple[str, ...]
+    systems: tuple[str, ...]
     mean: Floats
     standard_error: Floats
     by_assessor: Floats
@@ -32,30 +44,156 @@ class SystemRanking:
 
     @property
     def has_ranking(self) -> NDArray[np.bool_]:
-        """(assessors,) who has a ranking."""
+        """(assessors,) whether the assessor ranks the systems."""
         return np.asarray(self.rank_by_assessor.any(axis=1))
 
     def leads(self) -> NDArray[np.int64]:
-        """For how many assessors each system is first, alone or tied."""
+        """(systems,) number of assessors for whom the system is first, alone or tied."""
         return np.asarray((self.rank_by_assessor == 1).sum(axis=0))
 
-    def above(self, first: int, second: int) -> int:
-        """For how many assessors the first system has the higher mean."""
-        return int((self.by_assessor[:, first] > self.by_assessor[:, second]).sum())
+    def n_above(self, first: str, second: str) -> int:
+        """Number of assessors for whom the first system has a higher mean than the second."""
+        i, j = (number_of(name, self.systems, "system") for name in (first, second))
+        return int((self.by_assessor[:, i] > self.by_assessor[:, j]).sum())
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per system."""
+        columns: dict[str, NDArray[Any]] = {"system": np.array(self.systems, object)}
+        columns |= {name: getattr(self, name) for name in ("mean", "standard_error", "rank", "n_topics")}
+        return make_frame(columns | {"first_for": self.leads()}, backend)
 
 
-def rank_systems(scores: Floats) -> SystemRanking:
-    """Standings from the (assessor, topic, system) scores of one measure."""
-    by_topic = known_mean(scores, axis=0)
-    mean = known_mean(by_topic, axis=0)
-    n_topics = (~np.isnan(by_topic)).sum(axis=0)
-    standard_error = known_error(by_topic, axis=0)
-    by_assessor = np.array([settled(means) for means in known_mean(scores, axis=1)]).reshape(scores.shape[::2])
-    mean = settled(mean)
+@dataclass(frozen=True, eq=False)
+class BaselineComparison:
+    """Differences of all systems from a baseline; each array is (systems,).
+
+    difference : mean over topics of system minus baseline.
+    wins, ties, losses : number of topics in which the panel's mean score is higher, equal, lower than the baseline's.
+    p : two-sided paired t-test over topics, corrected for the number of systems; nan for the baseline itself, and where
+        all differences are equal, since nothing varies.
+    """
+
+    systems: tuple[str, ...]
+    baseline: str
+    difference: Floats
+    wins: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    losses: NDArray[np.int64]
+    p: Floats
+    correction: Correction
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per system."""
+        columns: dict[str, NDArray[Any]] = {"system": np.array(self.systems, object)}
+        names = ("difference", "wins", "ties", "losses", "p")
+        return make_frame(columns | {name: getattr(self, name) for name in names}, backend)
+
+
+@dataclass(frozen=True, eq=False)
+class RankChanges:
+    """Ranks of some systems by several methods of putting a panel together.
+
+    mean, rank : (methods, systems) rank among these systems, 1 is best; equal means share the better rank; 0 without a
+        score. rank_of_all : (methods, systems) rank among all systems.
+    """
+
+    methods: tuple[str, ...]
+    systems: tuple[str, ...]
+    mean: Floats
+    rank: NDArray[np.int64]
+    rank_of_all: NDArray[np.int64]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row per method and system."""
+        n_methods, n_systems = self.rank.shape
+        columns: dict[str, NDArray[Any]] = {
+            "system": np.tile(np.array(self.systems, object), n_methods),
+            "method": np.repeat(np.array(self.methods, object), n_systems),
+        }
+        return make_frame(
+            columns | {name: getattr(self, name).ravel() for name in ("mean", "rank", "rank_of_all")}, backend
+        )
+
+
+def rank_systems(scores: AnyScores) -> SystemRanking:
+    """Rank the systems by one measure, for the panel and for each assessor.
+
+    >>> from qrowd import Scores
+    >>> ranking = rank_systems(Scores.from_array([[[0.9, 0.5], [0.7, 0.2]], [[0.1, 0.3], [0.4, 0.6]]]))
+    >>> ranking.rank.tolist(), ranking.rank_by_assessor.tolist()
+    ([1, 2], [[1, 2], [2, 1]])
+    """
+    values, (assessors, _, systems) = one_measure(scores)
+    by_topic = known_mean(values, axis=0)
+    mean = settled(known_mean(by_topic, axis=0))
+    by_assessor = np.array([settled(means) for means in known_mean(values, axis=1)]).reshape(values.shape[::2])
     rank_by_assessor = ranks(by_assessor)
     if mean.size > 1:
         rank_by_assessor[(rank_by_assessor <= 1).all(axis=1)] = 0
-    return SystemRanking(mean, standard_error, by_assessor, ranks(mean), rank_by_assessor, n_topics)
+    return SystemRanking(
+        assessors,
+        systems,
+        mean,
+        known_error(by_topic, axis=0),
+        by_assessor,
+        ranks(mean),
+        rank_by_assessor,
+        (~np.isnan(by_topic)).sum(axis=0),
+    )
+
+
+def against_baseline(scores: AnyScores, baseline: str, *, correction: Correction = "holm") -> BaselineComparison:
+    """Compare each system with a baseline, topic by topic, by one measure.
+
+    The test treats topics as the sample and the panel as fixed: it says nothing about other assessors.
+
+    t = mean(d) / (s(d) / sqrt(n)) over the panel's mean differences d of n topics, with n - 1 degrees of freedom.
+    Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure. Scand. J. Statist. 6(2).
+
+    >>> from qrowd import Scores
+    >>> scores = Scores.from_array([[0.9, 0.5], [0.7, 0.2], [0.4, 0.4]], systems=["dense", "bm25"])
+    >>> found = against_baseline(scores, "bm25")
+    >>> round(float(found.difference[0]), 2), found.wins.tolist(), found.ties.tolist()
+    (0.3, [2, 0], [1, 3])
+    """
+    from scipy.special import stdtr
+
+    check_choice("correction", correction, Correction)
+    values, (_, _, systems) = one_measure(scores)
+    reference = number_of(baseline, systems, "system")
+    by_topic = known_mean(values, axis=0)
+    differences = by_topic - by_topic[:, [reference]]
+    known = ~np.isnan(differences)
+    n = known.sum(axis=0)
+    mean = known_mean(differences, axis=0)
+    error = known_error(differences, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Differences that are equal apart from rounding do not vary: no test.
+        testable = (n > 1) & (error > 1e-12 * np.abs(mean)) & (error > 0)
+        p = np.where(testable, 2 * stdtr(n - 1, -np.abs(mean / error)), np.nan)
+    p[reference] = np.nan
+    wins, losses = (np.where(known, sign * differences > 0, False).sum(axis=0) for sign in (1, -1))
+    p = holm(p) if correction == "holm" else p
+    return BaselineComparison(systems, systems[reference], mean, wins, n - wins - losses, losses, p, correction)
+
+
+def rank_changes(scores: AnyScores, *, top: int = 15) -> RankChanges:
+    """Ranks by each method of the systems that are best by the first one.
+
+    scores : of one measure, with methods as assessors, as `qrowd.evaluate_methods` returns them. top : number of
+        systems.
+    """
+    ranking = rank_systems(scores)
+    first = ranking.by_assessor[0] if not np.isnan(ranking.by_assessor[0]).all() else ranking.mean
+    best = np.argsort(-first, kind="stable")[:top]
+    mean = ranking.by_assessor[:, best]
+    return RankChanges(
+        ranking.assessors,
+        tuple(ranking.systems[s] for s in best),
+        mean,
+        ranks(mean),
+        ranks(ranking.by_assessor)[:, best],
+    )
 
 
 def ranks(means: Floats) -> NDArray[np.int64]:
@@ -65,7 +203,7 @@ def ranks(means: Floats) -> NDArray[np.int64]:
 
 
 def settled(means: Floats) -> Floats:
-    """(systems,) the same means, those equal but for rounding (1e-12 of the largest) made equal; nan stays nan."""
+    """(systems,) the means; those equal apart from rounding (1e-12 of the largest) are made equal; nan stays nan."""
     order = np.argsort(means, kind="stable")
     ascending = means[order]
     new = np.diff(ascending, prepend=-np.inf) > 1e-12 * np.nanmax(np.abs(means), initial=0.0)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.baseline import Correction
 from qrowd.comparison.corrections import holm
-from qrowd.comparison.system_ranking import settled
+from qrowd.comparison.system_ranking import Correction, settled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats, known_mean, one_table

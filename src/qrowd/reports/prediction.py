@@ -54,7 +54,7 @@ def predicted_scores(
     means = []
     for gains in (None, model.relevant.astype(np.float64)):
         scores = evaluate(runs, model.with_gains(judgments, gains), texts, conventions=conventions or Conventions())
-        means.append(np.array([rank_systems(part).mean for part in scores.values]))
+        means.append(np.array([rank_systems(scores.sel(measure=name)).mean for name in scores.measures]))
     predicted, binary = means
     tau = np.array([kendall_tau_b(p, b) for p, b in zip(predicted, binary, strict=True)])
     return PredictedScores(tuple(map(str, texts)), runs.systems, predicted, binary, tau, model)

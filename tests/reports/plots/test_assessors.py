@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from qrowd.agreement import assessor_profiles, pairwise_agreement
-from qrowd.errors import ArgumentError
+from qrowd.comparison import judged_share
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.plots.assessors import judged_share, plot_assessors, plot_coverage, plot_kappa
+from qrowd.reports.plots.assessors import plot_assessors, plot_coverage, plot_kappa
 from qrowd.simulation import simulate_demo
 
 
@@ -70,45 +70,8 @@ SAID = Judgments.from_rows([
 ])  # fmt: skip
 
 
-def test_the_share_judged_counts_the_first_documents_over_the_topics_anyone_judged():
-    found = judged_share(RUNS, SAID, depth=2)
-    assert found.systems == ("two", "one")
-    assert found.assessors == ("ann", "bob")
-    assert found.share.tolist() == [[0, 0], pytest.approx([2 / 4, 2 / 4])]  # a b | d e
-    assert found.anyone.tolist() == [0, pytest.approx(3 / 4)]
-
-
-def test_the_share_judged_is_what_counting_one_by_one_gives(demo):
-    runs, judgments = demo
-    found = judged_share(runs, judgments, depth=5)
-    by_row = zip(judgments.topic, judgments.document, judgments.assessor, judgments.value, strict=True)
-    said = {(judgments.topics[t], judgments.documents[d], judgments.assessors[a]) for t, d, a, v in by_row if v >= 0}
-    lists = {}
-    for s, t, d, score in zip(runs.system, runs.topic, runs.document, runs.score, strict=True):
-        lists.setdefault((runs.systems[s], runs.topics[t]), []).append((score, runs.documents[d]))
-    name, who = "bm25", "crowd-1"
-    judged = returned = 0
-    for (system, topic), ranked in lists.items():
-        if system == name:
-            for _, document in sorted(ranked, reverse=True)[:5]:
-                returned += 1
-                judged += (topic, document, who) in said
-    assert found.share[found.systems.index(name), found.assessors.index(who)] == pytest.approx(judged / returned)
-
-
 def test_the_first_column_holds_what_anybody_judged():
-    ax = plot_coverage(judged_share(RUNS, SAID, depth=2))
+    ax = plot_coverage(judged_share(RUNS, SAID, cutoff=2))
     assert [label.get_text() for label in ax.get_xticklabels()] == ["anyone", "ann", "bob"]
     assert texts(ax) == ["0", "0", "0", "75", "50", "50"]
-    assert texts(plot_coverage(judged_share(RUNS, SAID, depth=2), top=1)) == ["0", "0", "0"]
-
-
-def test_some_of_the_assessors_may_be_shown():
-    found = judged_share(RUNS, SAID, depth=2)
-    assert found.only(("bob",)).share.tolist() == found.share[:, 1:].tolist()
-    assert found.only(("bob",)).anyone.tolist() == found.anyone.tolist()
-
-
-def test_a_depth_is_1_or_more():
-    with pytest.raises(ArgumentError, match="depth=0"):
-        judged_share(RUNS, SAID, depth=0)
+    assert texts(plot_coverage(judged_share(RUNS, SAID, cutoff=2), top=1)) == ["0", "0", "0"]

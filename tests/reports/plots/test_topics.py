@@ -2,20 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from qrowd.agreement import ease_against_agreement, krippendorff_alpha
-from qrowd.errors import NoOverlapError, ScaleError
+from qrowd.agreement import ease_correlation, krippendorff_alpha
+from qrowd.agreement.split_documents import split_documents
 from qrowd.model.judgments import Judgments
-from qrowd.reports.plots.topics import alpha_order, plot_alpha, plot_split, plot_topics, split_documents, split_names
+from qrowd.reports.plots.topics import alpha_order, plot_alpha, plot_split, plot_topics, split_names
 from qrowd.simulation import simulate_demo
 
 
 @pytest.fixture(scope="module")
 def alphas():
     judgments = simulate_demo()[1].unit_grades()
-    return krippendorff_alpha(judgments, by="topic", bootstrap=100, rng=1)
+    return krippendorff_alpha(judgments, by="topic", n_resamples=100, rng=1)
 
 
 def row_names(ax):
@@ -51,7 +49,7 @@ def test_a_topic_without_alpha_is_left_out():
 def test_ease_is_drawn_against_agreement_with_the_means_of_bins(alphas):
     random = np.random.default_rng(1)
     scores = random.random((25, 4)) + alphas.value[:, None]
-    found = ease_against_agreement(scores, alphas, bins=(8,), topics=alphas.labels)
+    found = ease_correlation(scores, alphas, bins=(8,), topics=alphas.labels)
     ax = plot_topics(found)
     dots, bins = ax.lines
     assert dots.get_xdata().tolist() == alphas.value.tolist()
@@ -76,57 +74,8 @@ SAID = Judgments.from_rows(
 )  # fmt: skip
 
 
-def test_the_documents_split_most_come_first():
-    found = split_documents(SAID)
-    assert found.documents == ("halves", "one", "near", "same")
-    assert found.split == pytest.approx([1, 4 * 3 / 16, 1 / 9, 0])
-    assert split_documents(SAID, top=2).documents == ("halves", "one")
-
-
-def test_severe_assessors_stand_left_and_lenient_ones_right():
-    assert split_documents(SAID).assessors == ("bob", "ann", "cid", "dot")
-    assert split_documents(SAID).value[1].tolist() == [0, 0, 0, 3]
-
-
-def test_who_judged_none_of_the_documents_shown_has_no_column():
-    more = Judgments.from_rows(
-        [("q", "split", who, v) for who, v in (("ann", 0), ("bob", 1))]
-        + [("q", "same", who, 1) for who in ("cid", "dot")]
-    )
-    assert split_documents(more, top=1).assessors == ("ann", "bob")
-    assert set(split_documents(more).assessors) == {"ann", "bob", "cid", "dot"}
-
-
-def test_a_document_that_few_judged_is_left_out_unless_asked_for():
-    assert "alone" not in split_documents(SAID).documents
-    assert "alone" in split_documents(SAID, least=1).documents
-    with pytest.raises(NoOverlapError, match="judged by 5 assessors"):
-        split_documents(SAID, least=5)
-
-
-def test_magnitudes_have_no_highest_value_to_be_split_between():
-    free = Judgments.from_rows([("q", "a", "ann", 120), ("q", "a", "bob", 7)], scales={"*": "magnitude"})
-    with pytest.raises(ScaleError, match="no highest value"):
-        split_documents(free)
-
-
-@given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=6))
-def test_a_split_lies_between_unanimity_and_halves_whatever_the_scale(grades):
-    def said(factor, scale):
-        rows = [
-            ("q", f"d{i}", who, factor * v) for i, row in enumerate(grades) for who, v in zip("abc", row, strict=True)
-        ]
-        return split_documents(Judgments.from_rows(rows, scales={"*": scale}))
-
-    found = said(1, "0-3")
-    assert ((found.split >= 0) & (found.split <= 1)).all()
-    assert said(2, "0-6").split == pytest.approx(found.split)
-    unanimous = [len(set(grades[int(name[1:])])) == 1 for name in found.documents]
-    assert [one == pytest.approx(0) for one in found.split] == unanimous
-
-
 def test_the_grade_of_everyone_who_judged_stands_in_its_cell():
-    found = split_documents(SAID, least=1)
+    found = split_documents(SAID, min_assessors=1)
     ax = plot_split(found)
     assert len(ax.texts) == len(found.to_frame()) == 17
     assert [text.get_text() for text in ax.texts[:4]] == ["0", "0", "3", "3"]

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.assessors import AssessorProfiles
 from qrowd.agreement.pairwise import PairwiseAgreement
-from qrowd.errors import ArgumentError
-from qrowd.model.alignment import align
-from qrowd.model.frames import make_frame
-from qrowd.model.judgments import Judgments
-from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats
+from qrowd.comparison.judged_share import JudgedShare
 from qrowd.reports.plots.marks import above, cells, name_points
 from qrowd.reports.plots.ranking import short
 from qrowd.reports.plots.style import GREY, PALETTE, axes_or_new
@@ -35,7 +29,7 @@ def plot_assessors(found: AssessorProfiles, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     out = np.array([bool(reasons) for reasons in found.reasons])
     crowd = len(found.assessors) > CROWD
-    errors = 1.96 * np.nan_to_num(found.severity_error), 1.96 * np.nan_to_num(found.agreement_error)
+    errors = 1.96 * np.nan_to_num(found.severity_standard_error), 1.96 * np.nan_to_num(found.agreement_standard_error)
     for which, marker, colour, label in ((~out, "o", PALETTE[0], "assessor"), (out, "D", PALETTE[1], "stands out")):
         if which.any():
             ax.errorbar(
@@ -83,68 +77,6 @@ def kappa_order(found: PairwiseAgreement) -> NDArray[np.int64]:
     return np.argsort(-mean, kind="stable")
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedShare:
-    """How much of what systems return each assessor judged.
-
-    share : (systems, assessors) of the documents at the first `depth` ranks, over the topics anyone judged; nan for a
-        system without any list there. anyone : (systems,) judged by somebody.
-    """
-
-    systems: tuple[str, ...]
-    assessors: tuple[str, ...]
-    depth: int
-    share: Floats
-    anyone: Floats
-
-    def only(self, assessors: tuple[str, ...]) -> JudgedShare:
-        """Some of the assessors."""
-        columns = [self.assessors.index(name) for name in assessors]
-        return replace(self, assessors=assessors, share=self.share[:, columns])
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system and assessor."""
-        n, m = self.share.shape
-        return make_frame(
-            {
-                "system": np.repeat(np.array(self.systems, object), m),
-                "assessor": np.tile(np.array(self.assessors, object), n),
-                "share": self.share.ravel(),
-                "anyone": np.repeat(self.anyone, m),
-            },
-            backend,
-        )
-
-
-def judged_share(runs: Runs, judgments: Judgments, depth: int = 10) -> JudgedShare:
-    """The share of each system's first documents that each assessor judged; systems with the least first.
-
-    Raises
-    ------
-    NoOverlapError
-        Runs and judgments share no topic.
-    """
-    if depth < 1:
-        raise ArgumentError(f"depth={depth}: 1 or more was expected")
-    panel = judgments.panel()
-    ranked = align(runs, panel.pool)
-    judged, anyone, returned = (
-        np.zeros((len(runs.systems), len(panel.assessors))), np.zeros(len(runs.systems)), np.zeros(len(runs.systems)),
-    )  # fmt: skip
-    for number, topic in enumerate(ranked.topics):
-        known = ~np.isnan(panel.topic(number))
-        rows = topic.rows[:, :depth]
-        inside = rows >= 0
-        found = known[np.where(inside, rows, 0)] & inside[:, :, None]
-        judged += found.sum(axis=1)
-        anyone += found.any(axis=2).sum(axis=1)
-        returned += np.minimum(topic.lengths, depth)
-    with np.errstate(invalid="ignore"):
-        share, whole = judged / returned[:, None], anyone / returned
-    order = np.argsort(whole + 1e-6 * share.mean(axis=1), kind="stable")
-    return JudgedShare(tuple(runs.systems[s] for s in order), panel.assessors, depth, share[order], whole[order])
-
-
 def plot_coverage(found: JudgedShare, *, top: int | None = None, ax: Axes | None = None) -> Axes:
     """Per cent of each system's first documents that each assessor judged; the systems with the least on top.
 
@@ -160,7 +92,7 @@ def plot_coverage(found: JudgedShare, *, top: int | None = None, ax: Axes | None
         ["anyone", *found.assessors],
         limits=(0, 130),
         shown=lambda i, j: f"{values[i, j]:.0f}",
-        label=f"% of the first {found.depth} documents judged",
+        label=f"% of the first {found.cutoff} documents judged",
         colours="YlGnBu",
     )
     ax.axvline(1, color="white", linewidth=3)

@@ -3,71 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qrowd.comparison.correlation import row_correlations, shared_means
 from qrowd.comparison.generalizability import VarianceComponents
-from qrowd.comparison.system_ranking import rank_systems, ranks
-from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats, one_measure
+from qrowd.comparison.rankings import RankingAgreement
+from qrowd.comparison.system_ranking import RankChanges
 from qrowd.reports.plots.marks import SMALL, above, cells, name_rows
 from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from qrowd.model.scores import AnyScores
-
 HATCHES = ("", "//", "||", "\\\\", "xx", "++", "--")
 STEP = 1.25  # inches from one method to the next
-
-
-@dataclass(frozen=True, eq=False)
-class RankChanges:
-    """Ranks of some systems by several ways to put a panel together.
-
-    mean, rank : (methods, systems); rank among these systems, 1 the best, equal means sharing the better one, 0 where
-        there is no score. rank_of_all : (methods, systems) among all systems.
-    """
-
-    methods: tuple[str, ...]
-    systems: tuple[str, ...]
-    mean: Floats
-    rank: NDArray[np.int64]
-    rank_of_all: NDArray[np.int64]
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system and method."""
-        n, m = len(self.methods), len(self.systems)
-        return make_frame(
-            {
-                "system": np.tile(np.array(self.systems, object), n),
-                "method": np.repeat(np.array(self.methods, object), m),
-                "mean": self.mean.ravel(),
-                "rank": self.rank.ravel(),
-                "rank_of_all": self.rank_of_all.ravel(),
-            },
-            backend,
-        )
-
-
-def rank_changes(scores: AnyScores, *, top: int = 15) -> RankChanges:
-    """Ranks of the systems that are best by the first method.
-
-    scores : (assessor, topic, system) of one measure, with methods for assessors, as `qrowd.score_by` gives them.
-    """
-    values, (methods, _, systems) = one_measure(scores)
-    place = rank_systems(values)
-    first = place.by_assessor[0] if not np.isnan(place.by_assessor[0]).all() else place.mean
-    chosen = np.argsort(-first, kind="stable")[:top]
-    mean = place.by_assessor[:, chosen]
-    return RankChanges(
-        methods, tuple(systems[s] for s in chosen), mean, ranks(mean), ranks(place.by_assessor)[:, chosen]
-    )
 
 
 def plot_bump(found: RankChanges, *, ax: Axes | None = None) -> Axes:
@@ -118,49 +68,19 @@ def _beside(found: RankChanges) -> float:
     return 0.25 + 0.062 * max(10, *map(len, found.systems))
 
 
-@dataclass(frozen=True, eq=False)
-class RankingAgreement:
-    """How alike any two assessors rank the systems; assessors who agree most with the others first.
-
-    tau : (assessors, assessors) Kendall's tau-b of the means over the topics both have; nan on the diagonal, and where
-        there is nothing to compare. n_topics : (assessors, assessors).
-    """
-
-    assessors: tuple[str, ...]
-    tau: Floats
-    n_topics: NDArray[np.int64]
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per pair of assessors."""
-        i, j = np.triu_indices(len(self.assessors), 1)
-        names = np.array(self.assessors, object)
-        columns = {"first": names[i], "second": names[j], "tau_b": self.tau[i, j], "n_topics": self.n_topics[i, j]}
-        return make_frame(columns, backend)
-
-
-def ranking_agreement(scores: AnyScores) -> RankingAgreement:
-    """Kendall's tau-b between every two assessors' rankings; (assessor, topic, system) scores of one measure."""
-    values, (assessors, _, _) = one_measure(scores)
-    n = len(assessors)
-    tau, topics = np.full((n, n), np.nan), np.zeros((n, n), np.int64)
-    for i, j in zip(*np.triu_indices(n, 1), strict=True):
-        x, y, shared, systems = shared_means(values[i], values[j])
-        topics[i, j] = topics[j, i] = shared
-        if systems > 1:
-            tau[i, j] = tau[j, i] = row_correlations(x[None], y[None])[0]
-    known = ~np.isnan(tau)
-    mean = np.where(known, tau, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    order = np.argsort(-mean, kind="stable")
-    return RankingAgreement(tuple(assessors[a] for a in order), tau[np.ix_(order, order)], topics[np.ix_(order, order)])
-
-
 def plot_correlation(found: RankingAgreement, *, ax: Axes | None = None) -> Axes:
     """How alike assessors rank the systems: Kendall's tau-b of any two."""
     ax = axes_or_new(ax)
-    low = min(0.0, float(np.nanmin(found.tau, initial=0.0)))
+    low = min(0.0, float(np.nanmin(found.tau_b, initial=0.0)))
     names = found.assessors
     cells(
-        ax, found.tau, names, names, limits=(low, 1), shown=lambda i, j: short(found.tau[i, j]), label="Kendall's tau-b"
+        ax,
+        found.tau_b,
+        names,
+        names,
+        limits=(low, 1),
+        shown=lambda i, j: short(found.tau_b[i, j]),
+        label="Kendall's tau-b",
     )
     return ax
 

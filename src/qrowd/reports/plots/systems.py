@@ -3,101 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.bounded import UNBOUNDED, Bounds, cut
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.differences import AllDifferences
-from qrowd.comparison.interval_widths import Method, half_widths, recommended
 from qrowd.comparison.rank_intervals import RankIntervals
-from qrowd.comparison.resampling import panel_of
+from qrowd.comparison.system_intervals import SystemIntervals
 from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
-from qrowd.model.frames import make_frame
 from qrowd.model.scores import Floats
 from qrowd.reports.plots.marks import above, cells, name_points, name_rows, note
 from qrowd.reports.plots.style import PALETTE, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from qrowd.model.scores import AnyScores
-
-
-@dataclass(frozen=True, eq=False)
-class SystemIntervals:
-    """Means of systems, best first, with two intervals each; arrays are (systems,) unless said otherwise.
-
-    low_topics, high_topics : other topics, the same assessors. low, high : other topics and other assessors; nan where
-        assessors cannot be told from topics.
-    by_assessor : (assessors, systems) means over topics, nan where there is no score.
-    """
-
-    systems: tuple[str, ...]
-    assessors: tuple[str, ...]
-    mean: Floats
-    low_topics: Floats
-    high_topics: Floats
-    low: Floats
-    high: Floats
-    by_assessor: Floats
-    method: Method
-    confidence: float
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system, best first."""
-        columns: dict[str, NDArray[Any]] = {"system": np.array(self.systems, object)}
-        names = ("mean", "low_topics", "high_topics", "low", "high")
-        return make_frame(columns | {name: getattr(self, name) for name in names}, backend)
-
-
-def system_intervals(scores: AnyScores, *, confidence: float = 0.95, bounds: Bounds = UNBOUNDED) -> SystemIntervals:
-    """Means over topics of the means over assessors, with intervals to compare systems by.
-
-    scores : (assessor, topic, system) of one measure. What a topic or an assessor does to all systems alike is left out
-    of the intervals: they are those of a system's lead over the mean of all systems, by t over topics, and by
-    `qrowd.comparison.half_widths` as recommended for so many assessors.
-
-    bounds : of the measure; intervals are cut there.
-
-    Raises
-    ------
-    NoOverlapError
-        The systems share fewer than two topics.
-    """
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
-    from scipy.special import stdtrit
-
-    panel = panel_of(scores)
-    mean = panel.by_topic(panel.values).mean(axis=0)
-    lead = np.where(panel.known[:, :, None], panel.values - panel.values.mean(axis=2, keepdims=True), 0.0)
-    by_topic = panel.by_topic(lead)
-    n = len(by_topic)
-    topics = stdtrit(n - 1, (1 + confidence) / 2) * by_topic.std(axis=0, ddof=1) / np.sqrt(n)
-    method: Method = "topics"
-    both = np.full(mean.size, np.nan)
-    if panel.components_known:
-        method = recommended(len(panel.assessors))
-        both = half_widths(panel.squares(lead), method, confidence)
-    with np.errstate(invalid="ignore"):
-        by_assessor = panel.values.sum(axis=0) / panel.known.sum(axis=0)[:, None]
-    order = np.argsort(-mean, kind="stable")
-    mean, topics, both = mean[order], topics[order], both[order]
-    return SystemIntervals(
-        tuple(panel.systems[s] for s in order),
-        panel.assessors,
-        mean,
-        *cut(mean - topics, mean + topics, bounds),
-        *cut(mean - both, mean + both, bounds),
-        by_assessor[:, order],
-        method,
-        confidence,
-    )
 
 
 def plot_systems(

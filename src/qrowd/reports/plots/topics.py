@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qrowd.agreement.alpha import AlphaBy
-from qrowd.agreement.by_topic import EaseAgreement, binned
-from qrowd.errors import NoOverlapError, ScaleError
-from qrowd.model.frames import make_frame
-from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.scores import Floats
+from qrowd.agreement.alpha import Alphas
+from qrowd.agreement.by_topic import EaseCorrelation, binned
+from qrowd.agreement.split_documents import SplitDocuments
 from qrowd.reports.plots.marks import above, cells, name_points, name_rows, note
 from qrowd.reports.plots.style import GREY, PALETTE, axes_or_new
 
@@ -21,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_alpha(found: AlphaBy, *, overall: float | None = None, top: int | None = None, ax: Axes | None = None) -> Axes:
+def plot_alpha(found: Alphas, *, overall: float | None = None, top: int | None = None, ax: Axes | None = None) -> Axes:
     """Krippendorff's alpha of every topic with its interval, the topics that agree most on top.
 
     overall : alpha of all topics together, as a line. top : topics shown, half from either end; None: all.
@@ -45,7 +40,7 @@ def plot_alpha(found: AlphaBy, *, overall: float | None = None, top: int | None 
     return ax
 
 
-def alpha_order(found: AlphaBy, top: int | None = None) -> list[int]:
+def alpha_order(found: Alphas, top: int | None = None) -> list[int]:
     """Numbers of the topics, the highest alpha first, those without one left out; the ends alone of more than `top`."""
     value = found.value
     order = [t for t in np.argsort(-value, kind="stable").tolist() if not np.isnan(value[t])]
@@ -54,7 +49,7 @@ def alpha_order(found: AlphaBy, top: int | None = None) -> list[int]:
     return order
 
 
-def plot_topics(found: EaseAgreement, *, bins: int = 8, ax: Axes | None = None) -> Axes:
+def plot_topics(found: EaseCorrelation, *, bins: int = 8, ax: Axes | None = None) -> Axes:
     """Ease against agreement: a dot for each topic, diamonds for the means of bins of topics of like agreement.
 
     Maddalena, Roitero, Demartini & Mizzaro (2017), ICTIR, section 4.2, Figure 2.
@@ -81,82 +76,6 @@ def plot_topics(found: EaseAgreement, *, bins: int = 8, ax: Axes | None = None) 
     names = [name if end else "" for name, end in zip(found.topics, ends, strict=True)] + [""] * x.size
     name_points(ax, np.append(agreement, x), np.append(found.ease, y), names)
     return ax
-
-
-@dataclass(frozen=True, eq=False)
-class SplitDocuments:
-    """The documents on which assessors are split most; arrays are (documents,) unless said otherwise.
-
-    split : 4 times the variance of the grades over their scales' maxima: 0 where all say the same, 1 where half give
-        the lowest and half the highest. value, share : (documents, assessors) grade, and grade over the scale's
-        maximum; nan where not judged. Assessors who judged some of these stand from the most severe to the most
-        lenient on all documents.
-    """
-
-    topics: tuple[str, ...]
-    documents: tuple[str, ...]
-    assessors: tuple[str, ...]
-    split: Floats
-    value: Floats
-    share: Floats
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per judgment of these documents."""
-        i, j = np.nonzero(~np.isnan(self.value))
-        return make_frame(
-            {
-                "topic": np.array(self.topics, object)[i],
-                "document": np.array(self.documents, object)[i],
-                "assessor": np.array(self.assessors, object)[j],
-                "value": self.value[i, j],
-                "share": self.share[i, j],
-                "split": self.split[i],
-            },
-            backend,
-        )
-
-
-def split_documents(
-    judgments: Judgments, *, top: int = 15, least: int | None = None, repeats: Repeats = "first"
-) -> SplitDocuments:
-    """The documents on which assessors are split most, and who said what.
-
-    least : assessors who must have judged a document; by default half of the most that judged any, but 2 at least.
-
-    Raises
-    ------
-    ScaleError
-        Magnitudes, which have no highest value.
-    NoOverlapError
-        No document was judged by so many.
-    """
-    panel = judgments.panel(repeats)
-    if not np.isfinite(panel.maximum).all():
-        raise ScaleError("magnitudes have no highest value to be split between; qrowd.agreement.spread is for them")
-    share = panel.values / panel.maximum
-    known = ~np.isnan(share)
-    n = known.sum(axis=1)
-    needed = max(2, (int(n.max(initial=0)) + 1) // 2) if least is None else least
-    enough = n >= needed
-    if not enough.any():
-        raise NoOverlapError(f"no document was judged by {needed} assessors, so nobody is split")
-    total = np.where(known, share, 0.0)
-    mean = total.sum(axis=1) / np.maximum(n, 1)
-    squares = np.where(known, (share - mean[:, None]) ** 2, 0.0).sum(axis=1)
-    split = np.where(enough, 4 * squares / np.maximum(n, 1), -1.0)
-    rows = [i for i in np.argsort(-split, kind="stable")[:top].tolist() if enough[i]]
-    lenient = np.divide(total.sum(axis=0), known.sum(axis=0), out=np.zeros(known.shape[1]), where=known.any(axis=0))
-    columns = np.argsort(lenient, kind="stable")
-    columns = columns[known[rows][:, columns].any(axis=0)]
-    topic: NDArray[np.int64] = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
-    return SplitDocuments(
-        tuple(panel.pool.topics[topic[i]] for i in rows),
-        tuple(panel.pool.documents[panel.pool.document[i]] for i in rows),
-        tuple(panel.assessors[a] for a in columns),
-        split[rows],
-        panel.values[rows][:, columns],
-        share[rows][:, columns],
-    )
 
 
 def split_names(found: SplitDocuments) -> list[str]:
