@@ -126,13 +126,13 @@ def add_assessor(
     return number
 
 
-class FakeDrawing:
+class FakeRendering:
     """Pages that repeat what they were given, escaped."""
 
-    def draw_page(self, page: Page, **given: Any) -> str:
-        return f"<html>{self.draw_main(page, **given)}</html>"
+    def render_page(self, page: Page, **given: Any) -> str:
+        return f"<html>{self.render_main(page, **given)}</html>"
 
-    def draw_main(
+    def render_main(
         self,
         page: Page,
         *,
@@ -151,10 +151,10 @@ class FakeDrawing:
         fields = "".join(f'<input name="{html.escape(k)}" value="{html.escape(v)}">' for k, v in values.items())
         return f"<main>{fields}</main>"
 
-    def draw_welcome(self, title: str, consent: str = "", *, csrf: str, action: str, **more: Any) -> str:
+    def render_welcome(self, title: str, consent: str = "", *, csrf: str, action: str, **more: Any) -> str:
         return f'<html>welcome<input name="csrf" value="{csrf}"><input name="action" value="{action}"></html>'
 
-    def draw_error(self, status: int, *, message: str = "", reference: str = "", **more: Any) -> str:
+    def render_error(self, status: int, *, message: str = "", reference: str = "", **more: Any) -> str:
         return f'<html>error {status} {html.escape(message)}<input name="reference" value="{reference}"></html>'
 
 
@@ -287,7 +287,7 @@ def fill(connection: Any) -> dict[str, str]:
 
 
 @contextmanager
-def world(folder: Path, *, drawing: Any = None, **changes: Any) -> Iterator[World]:
+def world(folder: Path, *, rendering: Any = None, **changes: Any) -> Iterator[World]:
     """A server over a store of its own in that folder; `changes` : settings."""
     clock = Clock()
     content, links = template()
@@ -296,5 +296,5 @@ def world(folder: Path, *, drawing: Any = None, **changes: Any) -> Iterator[Worl
         service = FakeService(store, clock)
         environ = {"PANEL_KEY": "panel key"}
         settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": environ, **changes})
-        app = make_app(service, store, settings=settings, pages=drawing or FakeDrawing(), clock=clock)
+        app = make_app(service, store, settings=settings, pages=rendering or FakeRendering(), clock=clock)
         yield World(store, clock, service, app, links)

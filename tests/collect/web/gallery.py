@@ -28,7 +28,7 @@ from qrowd.collect.protocols.views import (
     RevisionView,
     View,
 )
-from qrowd.collect.web.drawing import draw_error, draw_landing, draw_page, draw_welcome
+from qrowd.collect.web.rendering import render_error, render_landing, render_page, render_welcome
 
 TOPIC = TopicText(
     "why do swallows leave in autumn",
@@ -186,15 +186,15 @@ STATUSES = (403, 404, 409, 413, 422, 429, 500, 503)
 
 def drawn(base: str = "/c/birds") -> dict[str, str]:
     """Every page as HTML, by name."""
-    pages = {name: draw_page(one, csrf="t0ken", base=base) for name, one in GALLERY.items()}
+    pages = {name: render_page(one, csrf="t0ken", base=base) for name, one in GALLERY.items()}
     for name, (one, problem, typed) in PROBLEMS.items():
-        pages[name] = draw_page(replace(one, shown=name), csrf="t0ken", base=base, problem=problem, typed=typed)
-    pages["notice"] = draw_page(document(), csrf="t0ken", base=base, notice="Saved.")
-    pages["welcome"] = draw_welcome("Birds in autumn", "Ten minutes.", csrf="t", action="/join/x", name="Ann")
-    pages["welcome-used"] = draw_welcome("Birds in autumn", csrf="t", action="", problem="This link was withdrawn.")
-    pages["landing"] = draw_landing()
+        pages[name] = render_page(replace(one, shown=name), csrf="t0ken", base=base, problem=problem, typed=typed)
+    pages["notice"] = render_page(document(), csrf="t0ken", base=base, notice="Saved.")
+    pages["welcome"] = render_welcome("Birds in autumn", "Ten minutes.", csrf="t", action="/join/x", name="Ann")
+    pages["welcome-used"] = render_welcome("Birds in autumn", csrf="t", action="", problem="This link was withdrawn.")
+    pages["landing"] = render_landing()
     for status in STATUSES:
-        pages[f"error-{status}"] = draw_error(status, reference="7F3A" if status >= 500 else "", back=base)
+        pages[f"error-{status}"] = render_error(status, reference="7F3A" if status >= 500 else "", back=base)
     return pages
 
 
@@ -297,11 +297,11 @@ def poisoned(payload: str) -> dict[str, str]:
                    instructions=payload, shown=payload, key=payload, code=payload, link=payload)  # fmt: skip
         refusal = Refusal("x", payload, "text" if name == "magnitude" else "")
         typed = {"text": payload, "reason": payload, "comment": payload}
-        pages[name] = draw_page(one, csrf=payload, base="/c/birds", notice=payload, problem=refusal, typed=typed)
-    pages["welcome"] = draw_welcome(
+        pages[name] = render_page(one, csrf=payload, base="/c/birds", notice=payload, problem=refusal, typed=typed)
+    pages["welcome"] = render_welcome(
         payload, payload, csrf=payload, action="/c/x", name=payload, fields={payload: payload}
     )
-    pages["error"] = draw_error(500, message=payload, reference=payload, back="/c/birds")
+    pages["error"] = render_error(500, message=payload, reference=payload, back="/c/birds")
     return pages
 
 

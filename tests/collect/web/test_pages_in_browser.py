@@ -14,7 +14,7 @@ from collect.web.gallery import DOCUMENT, GALLERY, GRADES, PAIR, PAYLOADS, QUEST
 from collect.web.serving import Site
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import EndView, LineView, PairView, RatingView
-from qrowd.collect.web.drawing import draw_main, draw_page
+from qrowd.collect.web.rendering import render_main, render_page
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 RULES = {"runOnly": {"type": "tag", "values": WCAG}, "rules": {"heading-order": {"enabled": False}}}
@@ -39,7 +39,7 @@ class Task:
         self.before: Callable[[Mapping[str, str]], Response | None] = lambda form: None
 
     def whole(self, **options: object) -> str:
-        return draw_page(self.pages[self.at], csrf="t", base=BASE, **options)  # type: ignore[arg-type]
+        return render_page(self.pages[self.at], csrf="t", base=BASE, **options)  # type: ignore[arg-type]
 
     def answer(self, form: Mapping[str, str], fragment: bool) -> Response:
         refused = self.before(form)
@@ -49,7 +49,7 @@ class Task:
             return self.refuse(Refusal("number", "Enter a number greater than 0.", "text"), form, fragment)
         if form["key"] == f"k{self.at}":
             self.at += -1 if form["do"] in ("go_to", "undo") else 1
-        main = draw_main(self.pages[self.at], csrf="t", base=BASE)
+        main = render_main(self.pages[self.at], csrf="t", base=BASE)
         return HTMLResponse(main) if fragment else RedirectResponse(BASE, 303)
 
     def refuse(self, problem: Refusal, form: Mapping[str, str], fragment: bool) -> Response:

@@ -20,9 +20,9 @@ from starlette.types import Scope
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.base import Store
-from qrowd.collect.web import assessor, drawing
+from qrowd.collect.web import assessor, rendering
 from qrowd.collect.web.crowd import mturk, panel, prolific
-from qrowd.collect.web.problems import Problem, as_json, missing, problem_of, unforeseen, wants_data
+from qrowd.collect.web.problems import Problem, as_json, internal_error, not_found, problem_of, wants_data
 from qrowd.collect.web.security import Guard, ServerSettings
 from qrowd.collect.web.sessions import Server
 from qrowd.errors import QrowdError
@@ -35,7 +35,7 @@ def make_app(
     store: Store,
     *,
     settings: ServerSettings,
-    pages: Any = drawing,
+    pages: Any = rendering,
     routes: Iterable[BaseRoute] = (),
     large: Mapping[str, int] | None = None,
     clock: Callable[[], float] = time.time,
@@ -48,15 +48,17 @@ def make_app(
     server = Server(service, store, pages, settings, clock)
 
     def failed(scope: Scope, reference: str) -> Response:
-        return told(server, Request(scope), unforeseen(reference))
+        return error_response(server, Request(scope), internal_error(reference))
 
     async def on_problem(request: Request, error: Exception) -> Response:
-        return told(server, request, problem_of(error) if isinstance(error, QrowdError) else unforeseen(""))
+        return error_response(
+            server, request, problem_of(error) if isinstance(error, QrowdError) else internal_error("")
+        )
 
     async def on_http(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        problem = missing() if status == 404 else Problem(status, "method", "This address does not take that.")
-        response = told(server, request, problem)
+        problem = not_found() if status == 404 else Problem(status, "method", "This address does not take that.")
+        response = error_response(server, request, problem)
         if isinstance(error, HTTPException) and error.headers:
             response.headers.update(error.headers)
         return response
@@ -78,13 +80,13 @@ def make_app(
     return app
 
 
-def told(server: Server, request: Request, problem: Problem) -> Response:
+def error_response(server: Server, request: Request, problem: Problem) -> Response:
     """A problem as a page, or as JSON for scripts and programs."""
     if wants_data(request):
         return as_json(problem)
     parts = request.scope["path"].split("/")
     back = f"/c/{quote(parts[2])}" if len(parts) > 2 and parts[1] == "c" and problem.status != 404 else ""
-    page = server.drawing.draw_error(
+    page = server.rendering.render_error(
         problem.status,
         message=problem.message,
         reference=problem.reference,
@@ -110,7 +112,7 @@ class Static:
         """A file; for ever where the address names its content, else to be asked for again."""
         found = self.files.get(request.path_params["name"])
         if found is None:
-            raise missing()
+            raise not_found()
         content, kind, version = found
         named = request.scope["query_string"] == f"v={version}".encode()
         caching = f"public, max-age={YEAR}, immutable" if named else "no-cache"

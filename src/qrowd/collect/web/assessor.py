@@ -21,10 +21,10 @@ from starlette.routing import BaseRoute, Route
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT, Refusal
 from qrowd.collect.store.accounts import Invitation, find_invitation
-from qrowd.collect.web.crowd import dressed
-from qrowd.collect.web.drawing import draw_landing
+from qrowd.collect.web.crowd import with_completion_link
 from qrowd.collect.web.forms import Form, action_of, read_form, token_of, typed_in
-from qrowd.collect.web.problems import Problem, forged, malformed, missing, problem_of, wants_data
+from qrowd.collect.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data
+from qrowd.collect.web.rendering import render_landing
 from qrowd.collect.web.sessions import ASSESSOR, Server, Who, check_token, server_of
 from qrowd.errors import QrowdError
 
@@ -55,7 +55,7 @@ async def scoped(request: Request, server: Server) -> Who:
     """The assessor of the session, in the campaign of the address and no other."""
     who = await server.who(request)
     if who.campaign != request.path_params["campaign"]:
-        raise missing()
+        raise not_found()
     return who
 
 
@@ -83,7 +83,7 @@ async def shown(
 
     form : what was sent, whose words and key are kept where the page still asks for them.
     """
-    page = await dressed(server, who, page or await server.service.page(who.assessor), way.about)
+    page = await with_completion_link(server, who, page or await server.service.page(who.assessor), way.about)
     refusal, typed, status, headers = None, None, 200, dict(way.headers)
     if problem is not None:
         status, headers = problem.status, {**headers, **problem.headers}
@@ -93,7 +93,7 @@ async def shown(
             typed = typed_in(form)
             if status != 409 and form.get("key"):
                 page = replace(page, key=form["key"])
-    draw = server.drawing.draw_main if wants_data(request) else server.drawing.draw_page
+    draw = server.rendering.render_main if wants_data(request) else server.rendering.render_page
     content = draw(page, csrf=way.csrf, base=way.base, problem=refusal, typed=typed)
     return HTMLResponse(content, status, headers)
 
@@ -114,7 +114,7 @@ async def sent(request: Request, server: Server) -> tuple[Who, Form]:
     form = await read_form(request)
     check_token(token_of(form, "csrf"), who)
     if who.campaign != request.path_params["campaign"]:
-        raise missing()
+        raise not_found()
     return who, form
 
 
@@ -178,7 +178,7 @@ async def invite(request: Request) -> Response:
     row = await server.campaign(invitation.campaign)
     stamp = server.ticket("join", {"t": _digest(token)})
     action = f"/join/{quote(token, safe='')}"
-    return HTMLResponse(server.drawing.draw_welcome(row.title, csrf=stamp, action=action, name=invitation.name))
+    return HTMLResponse(server.rendering.render_welcome(row.title, csrf=stamp, action=action, name=invitation.name))
 
 
 async def join(request: Request) -> Response:
@@ -187,7 +187,7 @@ async def join(request: Request) -> Response:
     server.check_origin(request)
     stamp = server.stamped("join", token_of(await read_form(request), "csrf"))
     if stamp["t"] != _digest(token):
-        raise forged()
+        raise invalid_token()
     invitation = await invited(server, token)
     name = invitation.name
     assessor = await server.service.arrive(invitation.campaign, "link", name, name=name, identified="link")
@@ -215,7 +215,7 @@ def _digest(token: str) -> str:
 
 async def land(request: Request) -> Response:
     """What this server is, for whoever comes without a link."""
-    return HTMLResponse(draw_landing())
+    return HTMLResponse(render_landing())
 
 
 async def logout(request: Request) -> Response:

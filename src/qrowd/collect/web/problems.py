@@ -7,7 +7,7 @@ both get {"code", "message", "field", "reference"}.
     403  nobody we know, or a form that is not ours     404  not there, or not for you
     409  the page is not the current one any more       413  too long
     422  the answer cannot be taken as it is            429  too many in a minute
-    500  unforeseen, logged under its reference         503  could not be saved; try again
+    500  internal_error, logged under its reference         503  could not be saved; try again
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ class Problem(QrowdError):
         return {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
 
 
-def nobody() -> Problem:
+def not_signed_in() -> Problem:
     """The request comes without a session."""
     return Problem(403, "session", "We do not know you on this device any more. Open the link you were given again.")
 
 
-def forged() -> Problem:
+def invalid_token() -> Problem:
     """The form carries no token, or not the session's."""
     return Problem(403, "csrf", "This page is too old, or was not made for you. Reload it and send your answer again.")
 
 
-def missing() -> Problem:
+def not_found() -> Problem:
     """Not there; or there, and not for who asks."""
     return Problem(404, "missing", "There is no such page.")
 
@@ -86,7 +86,7 @@ def problem_of(error: QrowdError) -> Problem:
     if isinstance(error, TooManyAttemptsError):
         return Problem(429, "attempts", f"There were {error}.", retry_after=int(error.retry_after) + 1)
     if isinstance(error, NotFoundError):
-        return missing()
+        return not_found()
     reference = token_hex(4).upper()
     log.error("%s: %s, reference %s", type(error).__name__, error, reference, exc_info=error)
     if isinstance(error, StoreError):
@@ -95,10 +95,10 @@ def problem_of(error: QrowdError) -> Problem:
         if isinstance(error, StoreUnknownError):
             message = "This answer may not have been saved. It is still here: please send it again; it counts once."
         return Problem(503, "not_saved", message, reference=reference, retry_after=wait)
-    return unforeseen(reference)
+    return internal_error(reference)
 
 
-def unforeseen(reference: str) -> Problem:
+def internal_error(reference: str) -> Problem:
     """Something broke; the log knows what."""
     return Problem(500, "failed", "Something went wrong on our side. Please try again.", reference=reference)
 

@@ -1,7 +1,7 @@
 """What keeps the server's doors: its settings, signed tokens, the check of origins, and the guard before every request.
 
 The guard is plain ASGI. It refuses hosts that are not ours and bodies that are too long, adds the headers that every
-response carries, and turns whatever went wrong unforeseen into an answer with a reference that is also in the log.
+response carries, and turns whatever went wrong internal_error into an answer with a reference that is also in the log.
 """
 
 from __future__ import annotations

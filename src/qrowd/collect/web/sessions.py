@@ -23,7 +23,7 @@ from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign
 from qrowd.collect.store.sessions import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.web.limits import Limiter
-from qrowd.collect.web.problems import forged, missing, nobody
+from qrowd.collect.web.problems import invalid_token, not_found, not_signed_in
 from qrowd.collect.web.security import ServerSettings, Signer, check_origin, same
 
 K = TypeVar("K")
@@ -53,7 +53,7 @@ class Server:
 
     service: JudgingService
     store: Store
-    drawing: Any  # the module qrowd.collect.web.drawing, or what stands in for it
+    rendering: Any  # the module qrowd.collect.web.rendering, or what stands in for it
     settings: ServerSettings
     clock: Callable[[], float] = time.time
     keys: dict[str, Any] = field(default_factory=dict)  # qrowd.collect.web.crowd.prolific.Keys, by address
@@ -74,7 +74,7 @@ class Server:
         """The assessor whose session the request's cookie names; a Problem (403) without one."""
         who = await self.who_or_nobody(request)
         if who is None:
-            raise nobody()
+            raise not_signed_in()
         return who
 
     async def who_or_nobody(self, request: Request) -> Who | None:
@@ -106,7 +106,7 @@ class Server:
         if len(name) <= 200 and "\x00" not in name:
             found = await self.store.read_async(lambda connection: find_campaign(connection, name))
         if found is None:
-            raise missing()
+            raise not_found()
         return found
 
     async def identity(self, campaign: CampaignRow, provider: str, external: str) -> int | None:
@@ -124,7 +124,7 @@ class Server:
         """What such a token holds; a Problem (403) where it is not ours, not for this, or too old."""
         content = self.signer.open(purpose, token, self.clock())
         if content is None:
-            raise forged()
+            raise invalid_token()
         return content
 
     def check_origin(self, request: Request) -> None:
@@ -194,7 +194,7 @@ def server_of(request: HTTPConnection) -> Server:
 def check_token(given: str, who: Who) -> None:
     """Refuse a form that does not carry the session's token."""
     if not same(given, who.csrf):
-        raise forged()
+        raise invalid_token()
 
 
 # ---- cookies

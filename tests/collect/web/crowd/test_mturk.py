@@ -11,7 +11,7 @@ from collect.web.fakes import Answer, Browser, World, world
 from qrowd.collect.protocols.events import GoOn
 from qrowd.collect.protocols.views import EndView
 from qrowd.collect.store.schema import assessor as assessor_table
-from qrowd.collect.web import drawing
+from qrowd.collect.web import rendering
 
 APPENDED = {
     "assignmentId": "3ASSIGN", "hitId": "3HIT", "workerId": "AWORKER", "turkSubmitTo": "https://www.mturk.com/",
@@ -73,8 +73,8 @@ def test_the_form_at_the_end_is_shown_on_every_return_and_goes_to_mturk(served: 
         assert "form-action 'self' https://www.mturk.com; " in (end.header("content-security-policy") or "")
 
 
-def test_the_real_drawing_makes_a_form_that_posts_to_mturk(tmp_path: Path) -> None:
-    with world(tmp_path, drawing=drawing) as made:
+def test_the_real_pages_have_a_form_that_posts_to_mturk(tmp_path: Path) -> None:
+    with world(tmp_path, rendering=rendering) as made:
         token = made.app.state.server.ticket(
             "arrival",
             {

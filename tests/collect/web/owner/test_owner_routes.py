@@ -20,8 +20,8 @@ from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.store.accounts import find_api_key, find_invitation
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.store.schema import metadata, slot
-from qrowd.collect.web.owner import ROUTES, figures, owner_link
-from qrowd.collect.web.owner.people import COLUMNS
+from qrowd.collect.web.owner import ROUTES, formatting, owner_link
+from qrowd.collect.web.owner.assessors import COLUMNS
 from qrowd.collect.web.payment import payment_code
 
 OPEN = {"/owner/login", "/owner/enter/{token}"}  # to whoever is not known yet
@@ -440,15 +440,20 @@ def test_a_key_is_shown_once_and_worthless_after_it_is_revoked(made: Estate) -> 
 # ---- words
 
 
-def test_figures_read_well() -> None:
-    assert [figures.percent(x) for x in (0, 0.001, 0.5, 0.9999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]
-    assert [figures.seconds(x) for x in (0.04, 59.9, 60, 86400 * 2 + 3600)] == ["0.0 s", "59.9 s", "1 min", "2 d 1 h"]
-    assert [figures.ago(0, x) for x in (59, 61, 3600, 7200, 86400 * 3)] == [
+def test_numbers_and_times_read_well() -> None:
+    assert [formatting.percent(x) for x in (0, 0.001, 0.5, 0.9999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]
+    assert [formatting.seconds(x) for x in (0.04, 59.9, 60, 86400 * 2 + 3600)] == [
+        "0.0 s",
+        "59.9 s",
+        "1 min",
+        "2 d 1 h",
+    ]
+    assert [formatting.ago(0, x) for x in (59, 61, 3600, 7200, 86400 * 3)] == [
         "just now",
         "1 min ago",
         "1 h ago",
         "2 h ago",
         "3 d ago",
     ]
-    assert figures.decimal(-0.5) == "\u22120.50"
-    assert figures.base_of("a/b") == "/owner/c/a%2Fb"
+    assert formatting.decimal(-0.5) == "\u22120.50"
+    assert formatting.base_of("a/b") == "/owner/c/a%2Fb"

@@ -173,7 +173,7 @@ def head_of(row: CampaignRow) -> CampaignHead:
 
 def campaign_of(row: CampaignRow, counts: Counts) -> Campaign:
     """One campaign, whole."""
-    settings, table = read_settings(vars(row)), row.settings
+    settings, table = read_settings(row), row.settings
     own = CampaignSettings(
         settings.settings,
         settings.journey,

@@ -20,7 +20,7 @@ from qrowd.collect.protocols.views import EndView, NoneLeftView, View
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.web.forms import read_form, token_of
 from qrowd.collect.web.payment import payment_code
-from qrowd.collect.web.problems import forged, missing
+from qrowd.collect.web.problems import invalid_token, not_found
 from qrowd.collect.web.sessions import ASSESSOR, Server, Who, server_of
 
 PROLIFIC_COMPLETE = "https://app.prolific.com/submissions/complete"
@@ -41,7 +41,7 @@ async def platform_of(server: Server, campaign: str, provider: str) -> tuple[Cam
     row = await server.campaign(campaign)
     table = crowd_of(row.settings.get("crowd") or {}).get(provider)
     if table is None:
-        raise missing()
+        raise not_found()
     return row, table
 
 
@@ -67,7 +67,7 @@ async def welcome(
             return RedirectResponse(f"/c/{quote(row.name)}", 303)
     said = {"c": row.name, "p": provider, "x": external, "i": identified, "a": dict(about or {})}
     action = f"/{PATHS[provider]}/{quote(row.name)}"
-    page = server.drawing.draw_welcome(row.title, csrf=server.ticket("arrival", said), action=action)
+    page = server.rendering.render_welcome(row.title, csrf=server.ticket("arrival", said), action=action)
     return HTMLResponse(page, headers=dict(headers or {}))
 
 
@@ -77,7 +77,7 @@ async def arriving(request: Request, provider: str) -> tuple[int, dict[str, Any]
     server.check_origin(request)
     said = server.stamped("arrival", token_of(await read_form(request), "csrf"))
     if (said["c"], said["p"]) != (request.path_params["campaign"], provider):
-        raise forged()
+        raise invalid_token()
     await platform_of(server, said["c"], provider)  # it may have been closed meanwhile
     submission = submission_of(provider, said["a"])
     assessor = await server.service.arrive(
@@ -134,7 +134,7 @@ def completion(
     return link, code
 
 
-async def dressed(server: Server, who: Who, page: Page, about: Mapping[str, str]) -> Page:
+async def with_completion_link(server: Server, who: Who, page: Page, about: Mapping[str, str]) -> Page:
     """The page with the way back to the platform, where there is one and it is time.
 
     Nobody is paid twice for one unit: a submission under which nothing was done leads nowhere.

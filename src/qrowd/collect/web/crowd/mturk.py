@@ -29,7 +29,7 @@ from qrowd.collect.protocols.views import EndView, Outcome
 from qrowd.collect.web.assessor import Way, drafted, shown, taken
 from qrowd.collect.web.crowd import arriving, platform_of, welcome
 from qrowd.collect.web.forms import query_of, read_form, token_of
-from qrowd.collect.web.problems import forged, malformed, missing
+from qrowd.collect.web.problems import invalid_token, malformed, not_found
 from qrowd.collect.web.security import content_policy
 from qrowd.collect.web.sessions import Server, Who, server_of
 
@@ -64,7 +64,7 @@ async def arrive(request: Request) -> Response:
     query = query_of(request)
     if query.get("assignmentId") == NOT_ACCEPTED:
         page = await server.service.preview(row.name)
-        content = server.drawing.draw_page(page, csrf="", base=f"/mturk/{quote(row.name)}", notice=PREVIEW)
+        content = server.rendering.render_page(page, csrf="", base=f"/mturk/{quote(row.name)}", notice=PREVIEW)
         return HTMLResponse(content, headers=headers_of({}))
     about = {name: query.get(name, "") for name in NAMES}
     for name, value in about.items():
@@ -116,9 +116,9 @@ async def carried(request: Request, server: Server, token: str) -> tuple[Who, Wa
     said = server.stamped("mturk", token)
     who = await server.known(said["w"], "")
     if who is None or who.provider != "mturk":
-        raise forged()
+        raise invalid_token()
     if who.campaign != request.path_params["campaign"]:
-        raise missing()
+        raise not_found()
     return who, way_of(server, who, said["a"])
 
 
@@ -135,7 +135,7 @@ async def framed(
     """The page that is current; the last page of what ended with that outcome, where one is given."""
     who = await server.known(assessor, "")
     if who is None:
-        raise missing()
+        raise not_found()
     way, page = way_of(server, who, about), None
     if outcome is not None:
         page = await server.service.page(assessor)

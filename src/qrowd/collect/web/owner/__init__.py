@@ -8,15 +8,15 @@ taking_out    files, keys for programs
 
 from starlette.routing import BaseRoute
 
-from qrowd.collect.web.owner import campaigns, doors, invitations, people, taking_out
-from qrowd.collect.web.owner.doors import owner_link
+from qrowd.collect.web.owner import assessors, campaigns, export_page, invitations, login
+from qrowd.collect.web.owner.login import owner_link
 
 LARGE = campaigns.LARGE
 ROUTES: list[BaseRoute] = [
-    *doors.ROUTES,
-    *taking_out.ROUTES,
+    *login.ROUTES,
+    *export_page.ROUTES,
     *campaigns.ROUTES,
-    *people.ROUTES,
+    *assessors.ROUTES,
     *invitations.ROUTES,
 ]
 

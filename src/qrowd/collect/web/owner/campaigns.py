@@ -29,70 +29,70 @@ from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.protocols.settings import to_table
 from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import campaigns, find_campaign
-from qrowd.collect.web import words
-from qrowd.collect.web.owner import figures
-from qrowd.collect.web.owner.visits import Fields, Visit, form, page, upload
+from qrowd.collect.web import texts
+from qrowd.collect.web.owner import formatting
+from qrowd.collect.web.owner.context import Fields, OwnerContext, form, page, upload
 from qrowd.errors import ArgumentError, QrowdError
 
 FRESH = 2.0  # seconds that progress is shown without being counted again
 NEW = "/owner/new"
 
 
-async def progress_of(visit: Visit, name: str) -> Progress:
+async def progress_of(context: OwnerContext, name: str) -> Progress:
     """How far a campaign is, up to some seconds ago."""
 
     async def work() -> Progress:
-        return await visit.read(lambda connection: progress(connection, name, visit.server.clock()))
+        return await context.read(lambda connection: progress(connection, name, context.server.clock()))
 
-    return await visit.memory.get(("progress", name), FRESH, work)
+    return await context.memory.get(("progress", name), FRESH, work)
 
 
-async def overview(visit: Visit) -> Response:
+async def overview(context: OwnerContext) -> Response:
     """All campaigns, the newest first."""
-    rows = await visit.read(campaigns)
-    shown = [await progress_of(visit, row.name) for row in reversed(rows)]
-    return visit.draw("campaigns", campaigns=shown)
+    rows = await context.read(campaigns)
+    shown = [await progress_of(context, row.name) for row in reversed(rows)]
+    return context.draw("campaigns", campaigns=shown)
 
 
-async def campaign(visit: Visit) -> Response:
+async def campaign(context: OwnerContext) -> Response:
     """One campaign as it runs."""
-    return visit.draw("campaign", tab="overview", p=await progress_of(visit, visit.campaign.name))
+    return context.draw("campaign", tab="overview", p=await progress_of(context, context.campaign.name))
 
 
-async def live(visit: Visit) -> Response:
+async def live(context: OwnerContext) -> Response:
     """The part of it that changes, for the script that asks every five seconds."""
-    return HTMLResponse(visit.drawn("live", p=await progress_of(visit, visit.campaign.name)))
+    return HTMLResponse(context.drawn("live", p=await progress_of(context, context.campaign.name)))
 
 
-async def steer(visit: Visit, fields: Fields) -> Response:
+async def steer(context: OwnerContext, fields: Fields) -> Response:
     """Pause, resume or stop."""
     try:
-        await visit.admin.set_status(visit.campaign.name, STEPS.get(step := fields.get("do", ""), step))
+        await context.admin.set_status(context.campaign.name, STEPS.get(step := fields.get("do", ""), step))
     except StoreError:
         raise
     except ArgumentError as error:
-        p = await progress_of(visit, visit.campaign.name)
-        return visit.draw("campaign", status=422, tab="overview", p=p, problem=str(error))
-    visit.memory.forget(visit.campaign.name)
-    return RedirectResponse(visit.base, 303)
+        p = await progress_of(context, context.campaign.name)
+        return context.draw("campaign", status=422, tab="overview", p=p, problem=str(error))
+    context.memory.forget(context.campaign.name)
+    return RedirectResponse(context.base, 303)
 
 
-async def settings(visit: Visit) -> Response:
+async def settings(context: OwnerContext) -> Response:
     """How the campaign is run; nothing of it can be changed any more."""
-    row = visit.campaign
+    row = context.campaign
     held = read_settings(row)
     tables = {
-        figures.PROTOCOL[row.protocol].capitalize(): to_table(held.settings),
+        formatting.PROTOCOL[row.protocol].capitalize(): to_table(held.settings),
         "The assessor's way": to_table(held.journey),
         "Campaign": {
             "name": row.name,
             "seed": row.seed,
-            "lease": figures.seconds(held.lease_seconds),
-            "created": f"{figures.moment(row.created)} UTC",
+            "lease": formatting.seconds(held.lease_seconds),
+            "created": f"{formatting.moment(row.created)} UTC",
         },
     }
     shown = {title: {key: said(value) for key, value in table.items()} for title, table in tables.items()}
-    return visit.draw("settings", tab="settings", tables=shown, held=held, consent=words.consent)
+    return context.draw("settings", tab="settings", tables=shown, held=held, consent=texts.consent)
 
 
 def said(value: Any) -> str:
@@ -104,33 +104,33 @@ def said(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ", ".join(map(said, value)) or figures.NOTHING
+        return ", ".join(map(said, value)) or formatting.NOTHING
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {said(one)}" for key, one in value.items()) or figures.NOTHING
-    return f"{value:g}" if isinstance(value, float) else str(value) or figures.NOTHING
+        return "; ".join(f"{key}: {said(one)}" for key, one in value.items()) or formatting.NOTHING
+    return f"{value:g}" if isinstance(value, float) else str(value) or formatting.NOTHING
 
 
 # ---- a new one
 
 
-async def show_new(visit: Visit) -> Response:
+async def show_new(context: OwnerContext) -> Response:
     """The form."""
-    return visit.draw("new", toml="")
+    return context.draw("new", toml="")
 
 
-async def create(visit: Visit, fields: Fields, files: list[UploadFile]) -> Response:
+async def create(context: OwnerContext, fields: Fields, files: list[UploadFile]) -> Response:
     """A campaign from a zip, or from its TOML and the files that it names; told in place where that cannot be."""
     toml = fields.get("toml", "").replace("\r\n", "\n")
     try:
         content = await packed(toml, files)
         plan = await asyncio.to_thread(plan_from_zip, content)
-        at = visit.server.clock()
-        await visit.server.store.write_async(lambda connection: create_campaign(connection, plan, at))
+        at = context.server.clock()
+        await context.server.store.write_async(lambda connection: create_campaign(connection, plan, at))
     except StoreError:
         raise
     except QrowdError as error:
-        return visit.draw("new", status=422, toml=toml, problem=str(error))
-    return RedirectResponse(figures.base_of(plan.name), 303)
+        return context.draw("new", status=422, toml=toml, problem=str(error))
+    return RedirectResponse(formatting.base_of(plan.name), 303)
 
 
 async def packed(toml: str, files: list[UploadFile]) -> bytes:
@@ -158,10 +158,10 @@ async def packed(toml: str, files: list[UploadFile]) -> bytes:
     return made.getvalue()
 
 
-async def demo(visit: Visit, fields: Fields) -> Response:
+async def demo(context: OwnerContext, fields: Fields) -> Response:
     """The demo's campaigns, those of them that are not here yet."""
-    plans, at = await asyncio.to_thread(demo_plans), visit.server.clock()
-    await visit.server.store.write_async(lambda connection: add_missing(connection, plans, at))
+    plans, at = await asyncio.to_thread(demo_plans), context.server.clock()
+    await context.server.store.write_async(lambda connection: add_missing(connection, plans, at))
     return RedirectResponse("/owner", 303)
 
 

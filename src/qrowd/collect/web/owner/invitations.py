@@ -22,8 +22,8 @@ from qrowd.collect.store.accounts import invite, revoke_invitation
 from qrowd.collect.store.schema import assessor, invitation
 from qrowd.collect.web.crowd import PATHS
 from qrowd.collect.web.forms import query_of
-from qrowd.collect.web.owner.people import quality_of
-from qrowd.collect.web.owner.visits import Fields, Visit, form, page
+from qrowd.collect.web.owner.assessors import quality_of
+from qrowd.collect.web.owner.context import Fields, OwnerContext, form, page
 from qrowd.collect.web.payment import as_code, payment_code
 from qrowd.errors import ArgumentError
 
@@ -101,18 +101,18 @@ def number_in(text: str) -> int:
     return int(text)
 
 
-async def invitations(visit: Visit) -> Response:
+async def invitations(context: OwnerContext) -> Response:
     """Who is invited."""
-    return await _invitations(visit, [])
+    return await _invitations(context, [])
 
 
 async def _invitations(
-    visit: Visit, made: list[tuple[str, str]], *, problem: str = "", fields: Fields | None = None
+    context: OwnerContext, made: list[tuple[str, str]], *, problem: str = "", fields: Fields | None = None
 ) -> Response:
-    number, base = visit.campaign.id, visit.server.settings.base_url.rstrip("/")
-    rows = await visit.read(lambda connection: invited(connection, number))
+    number, base = context.campaign.id, context.server.settings.base_url.rstrip("/")
+    rows = await context.read(lambda connection: invited(connection, number))
     links = [(name, f"{base}/join/{token}") for name, token in made]
-    return visit.draw(
+    return context.draw(
         "invitations",
         status=422 if problem else 200,
         tab="invitations",
@@ -123,10 +123,10 @@ async def _invitations(
     )
 
 
-async def send_invitations(visit: Visit, fields: Fields) -> Response:
+async def send_invitations(context: OwnerContext, fields: Fields) -> Response:
     """Make links, shown in the answer and never again; or make one useless."""
-    number, at, name = visit.campaign.id, visit.server.clock(), fields.get("name", "")
-    write = visit.server.store.write_async
+    number, at, name = context.campaign.id, context.server.clock(), fields.get("name", "")
+    write = context.server.store.write_async
     made: list[tuple[str, str]] = []
     try:
         match fields.get("do", ""):
@@ -143,8 +143,8 @@ async def send_invitations(visit: Visit, fields: Fields) -> Response:
             case other:
                 raise ArgumentError(f"do={other[:20]!r}: choose one of number, names, renew, revoke")
     except ArgumentError as error:
-        return await _invitations(visit, [], problem=str(error), fields=fields)
-    return await _invitations(visit, made)
+        return await _invitations(context, [], problem=str(error), fields=fields)
+    return await _invitations(context, made)
 
 
 def renew(connection: Connection, campaign_id: int, name: str, at: float) -> str:
@@ -157,18 +157,18 @@ def renew(connection: Connection, campaign_id: int, name: str, at: float) -> str
 # ---- platforms
 
 
-async def platforms(visit: Visit) -> Response:
+async def platforms(context: OwnerContext) -> Response:
     """What to paste into Prolific, a panel, MTurk, and the codes that they give back."""
-    base, name = visit.server.settings.base_url.rstrip("/"), visit.campaign.name
-    tables = crowd_of(visit.campaign.settings.get("crowd") or {})
+    base, name = context.server.settings.base_url.rstrip("/"), context.campaign.name
+    tables = crowd_of(context.campaign.settings.get("crowd") or {})
     shown = [(platform, address_of(base, name, platform, table), table) for platform, table in tables.items()]
     secrets = {
-        variable: bool(visit.server.settings.environ.get(variable))
+        variable: bool(context.server.settings.environ.get(variable))
         for _, _, table in shown
         for key, variable in table.items()
         if key.endswith("_env") and variable
     }
-    return visit.draw("platforms", tab="platforms", platforms=shown, secrets=secrets, origin=base)
+    return context.draw("platforms", tab="platforms", platforms=shown, secrets=secrets, origin=base)
 
 
 def address_of(base: str, campaign: str, platform: str, table: dict[str, Any]) -> str:
@@ -191,15 +191,15 @@ def address_of(base: str, campaign: str, platform: str, table: dict[str, Any]) -
 # ---- payment
 
 
-async def payment(visit: Visit) -> Response:
+async def payment(context: OwnerContext) -> Response:
     """Everybody who completed a unit, with their code; and whose a code is."""
-    q = await quality_of(visit, visit.campaign.name)
-    secret, name = visit.server.settings.secret, visit.campaign.name
+    q = await quality_of(context, context.campaign.name)
+    secret, name = context.server.settings.secret, context.campaign.name
     rows = [(one, payment_code(secret, name, one.id)) for one in q.assessors if one.completed]
-    asked = query_of(visit.request).get("code", "")
+    asked = query_of(context.request).get("code", "")
     code = as_code(asked)
     found = next((one for one, own in rows if compare_digest(own, code)), None) if code else None
-    return visit.draw("payment", tab="payment", rows=rows, asked=asked.strip(), found=found)
+    return context.draw("payment", tab="payment", rows=rows, asked=asked.strip(), found=found)
 
 
 ROUTES: list[BaseRoute] = [

@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 from qrowd.collect.campaigns.pages import DocumentText, Page
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import DocumentView, Grade, PairView
-from qrowd.collect.web import words
+from qrowd.collect.web import texts
 from qrowd.collect.web.highlight import Marked, mark, stemmer_of
 from qrowd.collect.web.sanitise import clean
 
@@ -74,7 +74,7 @@ def paragraphs(text: str) -> Markup:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RenderedDocument:
     """A document ready for a page. lang : its language tag, "" where it is none. counts : of the topic's words."""
 
     title: str
@@ -84,7 +84,7 @@ class Drawn:
 
 
 @lru_cache(maxsize=N_DOCUMENTS)
-def draw_document(topic: str, document: DocumentText) -> Drawn:
+def render_document(topic: str, document: DocumentText) -> RenderedDocument:
     """A document's text with the words of the topic's title marked; HTML is cleaned, anything else is only text."""
     lang = document.language if LANGUAGE.fullmatch(document.language) else ""
     if document.html:
@@ -93,7 +93,7 @@ def draw_document(topic: str, document: DocumentText) -> Drawn:
         parts = (part.strip("\n\r") for part in SPACES.split(document.text.replace("\r\n", "\n")))
         harmless = "".join(f'<p dir="auto">{_text(part)}</p>' for part in parts if part.strip())
     marked: Marked = mark(harmless, topic, stemmer_of(lang))
-    return Drawn(document.title, lang, Markup(marked.html), marked.counts)
+    return RenderedDocument(document.title, lang, Markup(marked.html), marked.counts)
 
 
 def _text(part: str) -> str:
@@ -103,7 +103,7 @@ def _text(part: str) -> str:
 # ---- the pages
 
 
-def draw_page(
+def render_page(
     page: Page,
     *,
     csrf: str,
@@ -117,11 +117,11 @@ def draw_page(
     csrf : the session's token against forged forms. base : the address of the campaign's page; forms go to base/act.
     notice : something to say above. problem : why the last form was refused. typed : what it held, to be kept.
     """
-    main = draw_main(page, csrf=csrf, base=base, notice=notice, problem=problem, typed=typed)
+    main = render_main(page, csrf=csrf, base=base, notice=notice, problem=problem, typed=typed)
     return environment().get_template("page.html").render(main=Markup(main), page=page, title=_title(page), base=base)
 
 
-def draw_main(
+def render_main(
     page: Page,
     *,
     csrf: str,
@@ -130,7 +130,7 @@ def draw_main(
     problem: Refusal | None = None,
     typed: Mapping[str, str] | None = None,
 ) -> str:
-    """The page's `<main>` alone, for the script; arguments as for `draw_page`."""
+    """The page's `<main>` alone, for the script; arguments as for `render_page`."""
     view = page.view
     name = type(view).__name__.removesuffix("View").lower()
     said: dict[str, str] = {**_said(page), **(typed or {})}
@@ -139,7 +139,7 @@ def draw_main(
         "view": view,
         "name": name,
         "title": _title(page),
-        "announcement": words.announcement(view),
+        "announcement": texts.announcement(view),
         "act": f"{base}/act",
         "base": base,
         "hidden": _hidden(csrf, page.shown, page.key),
@@ -147,22 +147,22 @@ def draw_main(
         "notice": notice,
         "problem": problem,
         "typed": said,
-        "words": words,
+        "texts": texts,
     }
     if isinstance(view, DocumentView):
-        values["document"] = draw_document(_topic(page), page.documents[view.document])
+        values["document"] = render_document(_topic(page), page.documents[view.document])
         values["grades"] = _keyed(view.grades)
         values["others"] = _others(view)
     elif isinstance(view, PairView):
-        values["left"] = draw_document(_topic(page), page.documents[view.left])
-        values["right"] = draw_document(_topic(page), page.documents[view.right])
+        values["left"] = render_document(_topic(page), page.documents[view.left])
+        values["right"] = render_document(_topic(page), page.documents[view.right])
     else:
         values["exit"] = _exit(page.link)
         values["until"] = _until(getattr(view, "until", None))
     return environment().get_template(f"{name}.html").render(values)
 
 
-def draw_welcome(
+def render_welcome(
     title: str,
     consent: str = "",
     *,
@@ -192,12 +192,12 @@ def draw_welcome(
     )
 
 
-def draw_landing() -> str:
+def render_landing() -> str:
     """The page at the server's own address: for whoever comes without a link."""
     return environment().get_template("landing.html").render(title="Judging")
 
 
-def draw_error(
+def render_error(
     status: int, *, message: str = "", reference: str = "", back: str = "", retry_after: int | None = None
 ) -> str:
     """A page for what went wrong: what happened, what is safe, what to do.
@@ -205,7 +205,7 @@ def draw_error(
     message : more exact words, where there are any. reference : to find it in the log. back : address of the task.
     retry_after : seconds to wait.
     """
-    heading, text = words.ERRORS.get(status, words.ERRORS[500 if status >= 500 else 400])
+    heading, text = texts.ERRORS.get(status, texts.ERRORS[500 if status >= 500 else 400])
     return (
         environment()
         .get_template("error.html")
@@ -225,7 +225,7 @@ def draw_error(
 
 
 def _title(page: Page) -> str:
-    return f"{words.heading(page.view)} · {page.title}"
+    return f"{texts.heading(page.view)} · {page.title}"
 
 
 def _topic(page: Page) -> str:
@@ -282,9 +282,9 @@ def _exit(link: str | None) -> Exit | None:
     parts = urlsplit(link)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         return None
-    label = words.platform(link)
+    label = texts.platform(link)
     if parts.path.endswith("/mturk/externalSubmit"):
-        if parts.scheme != "https" or parts.netloc not in words.MTURK_HOSTS:
+        if parts.scheme != "https" or parts.netloc not in texts.MTURK_HOSTS:
             return None
         address = urlunsplit((parts.scheme, parts.netloc, quote(parts.path), "", ""))
         return Exit(label, address, tuple(parse_qsl(parts.query, keep_blank_values=True)))

@@ -13,15 +13,15 @@ from collect.web.gallery import DONE, GALLERY, GRADES, PAYLOADS, STATUSES, docum
 from qrowd.collect.campaigns.pages import DocumentText
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import ConsentView, EndView, Given, Grade, LostView, RevisionView
-from qrowd.collect.web.drawing import (
+from qrowd.collect.web.rendering import (
     asset,
-    draw_document,
-    draw_error,
-    draw_landing,
-    draw_main,
-    draw_page,
-    draw_welcome,
     paragraphs,
+    render_document,
+    render_error,
+    render_landing,
+    render_main,
+    render_page,
+    render_welcome,
 )
 
 BASE = "/c/birds"
@@ -51,12 +51,12 @@ class Reader(HTMLParser):
 
 
 def read(one: object, **options: object) -> Reader:
-    return Reader(draw_main(one, csrf="t0ken", base=BASE, **options))  # type: ignore[arg-type]
+    return Reader(render_main(one, csrf="t0ken", base=BASE, **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", GALLERY)
 def test_every_form_carries_token_page_and_key_and_goes_to_act(name: str) -> None:
-    html = draw_main(GALLERY[name], csrf="t0ken", base=BASE)
+    html = render_main(GALLERY[name], csrf="t0ken", base=BASE)
     for form in re.findall(r"<form.*?</form>", html, re.S):
         if "data-plain" in form:
             assert "t0ken" not in form  # it goes to somebody else
@@ -97,7 +97,7 @@ def test_no_payload_becomes_a_tag_or_an_attribute_that_acts(payload: str) -> Non
 
 def test_no_code_and_no_link_appears_before_the_end() -> None:
     for name, one in GALLERY.items():
-        html = draw_main(
+        html = render_main(
             replace(one, link="https://app.prolific.com/x?cc=GOLDCODE", code="GOLDCODE"), csrf="t", base=BASE
         )
         ends = name.startswith(("end", "none-left", "paused", "stopped", "excluded"))
@@ -171,7 +171,7 @@ def test_a_unit_that_ended_badly_says_what_to_do_wherever_one_came_from() -> Non
 
 
 def test_the_landing_page_leads_owners_to_their_pages() -> None:
-    assert Reader(draw_landing()).all("a", href="/owner")
+    assert Reader(render_landing()).all("a", href="/owner")
 
 
 def test_who_can_begin_at_once_is_not_told_to_wait() -> None:
@@ -184,8 +184,8 @@ def test_who_can_begin_at_once_is_not_told_to_wait() -> None:
 
 
 def test_a_language_tag_that_is_none_is_left_out() -> None:
-    assert draw_document("t", DocumentText("a", "b", language="de-CH")).lang == "de-CH"
-    assert draw_document("t", DocumentText("a", "b", language='en" onload="x')).lang == ""
+    assert render_document("t", DocumentText("a", "b", language="de-CH")).lang == "de-CH"
+    assert render_document("t", DocumentText("a", "b", language='en" onload="x')).lang == ""
 
 
 def test_counts_of_the_topics_words_stand_above_each_document() -> None:
@@ -247,7 +247,7 @@ def test_who_declines_reads_what_is_kept(name: str, named: bool, who: str) -> No
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_error_says_what_is_safe_and_what_to_do(status: int) -> None:
-    found = Reader(draw_error(status, reference="7F3A", back=BASE, retry_after=3))
+    found = Reader(render_error(status, reference="7F3A", back=BASE, retry_after=3))
     assert str(status) in found.text
     assert "Reference 7F3A" in found.text
     assert "Try again in 3 seconds." in found.text
@@ -255,15 +255,15 @@ def test_every_error_says_what_is_safe_and_what_to_do(status: int) -> None:
 
 
 def test_an_error_nobody_thought_of_still_has_a_page() -> None:
-    assert "Something went wrong on our side" in draw_error(502)
-    assert "That did not arrive whole" in draw_error(418)
+    assert "Something went wrong on our side" in render_error(502)
+    assert "That did not arrive whole" in render_error(418)
 
 
 def test_the_welcome_has_one_button_and_a_used_invitation_none() -> None:
-    welcome = Reader(draw_welcome("Birds", "Please.", csrf="t", action="/join/x", fields={"token": "a"}))
+    welcome = Reader(render_welcome("Birds", "Please.", csrf="t", action="/join/x", fields={"token": "a"}))
     assert len(welcome.all("button")) == 1
     assert {a["name"]: a["value"] for a in welcome.all("input")} == {"csrf": "t", "token": "a"}
-    assert Reader(draw_welcome("Birds", csrf="t", action="", problem="Withdrawn.")).all("button") == []
+    assert Reader(render_welcome("Birds", csrf="t", action="", problem="Withdrawn.")).all("button") == []
 
 
 def test_everything_an_assessor_loads_is_small() -> None:
@@ -278,11 +278,11 @@ def test_a_page_whose_document_was_drawn_before_is_drawn_within_four_tenths_of_a
     times = []
     for _ in range(200):
         start = time.perf_counter()
-        draw_main(GALLERY[name], csrf="t", base=BASE)
+        render_main(GALLERY[name], csrf="t", base=BASE)
         times.append(time.perf_counter() - start)
     assert min(times) < 0.0004
 
 
 def test_the_whole_page_holds_the_very_main_that_the_script_gets() -> None:
     for one in GALLERY.values():
-        assert draw_main(one, csrf="t", base=BASE) in draw_page(one, csrf="t", base=BASE)
+        assert render_main(one, csrf="t", base=BASE) in render_page(one, csrf="t", base=BASE)

@@ -17,10 +17,10 @@ from starlette.routing import BaseRoute, Route
 from qrowd.collect.store.accounts import TooManyAttemptsError, check_login_async
 from qrowd.collect.store.schema import setting
 from qrowd.collect.store.sessions import get_setting, hashed, new_token, put_setting
-from qrowd.collect.web.drawing import environment
 from qrowd.collect.web.forms import read_form, token_of
-from qrowd.collect.web.owner.visits import NO_ACCOUNT, OWNER, Fields, Visit, form, owner_of
-from qrowd.collect.web.problems import Problem, forged, problem_of
+from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, Fields, OwnerContext, form, owner_of
+from qrowd.collect.web.problems import Problem, invalid_token, problem_of
+from qrowd.collect.web.rendering import environment
 from qrowd.collect.web.security import client_address
 from qrowd.collect.web.sessions import server_of
 
@@ -64,7 +64,7 @@ async def enter(request: Request) -> Response:
     server, token = server_of(request), request.path_params["token"]
     server.check_origin(request)
     if server.stamped("owner", token_of(await read_form(request), "csrf"))["t"] != _digest(token):
-        raise forged()
+        raise invalid_token()
     at = server.clock()
     if not _may_be(token) or not await server.store.write_async(lambda c: use_link(c, token, at)):
         raise _used()
@@ -118,10 +118,10 @@ async def login(request: Request) -> Response:
     return response
 
 
-async def logout(visit: Visit, fields: Fields) -> Response:
+async def logout(context: OwnerContext, fields: Fields) -> Response:
     """The session is over."""
     response = RedirectResponse("/owner/login", 303)
-    await visit.server.end(visit.request, response, OWNER)
+    await context.server.end(context.request, response, OWNER)
     return response
 
 

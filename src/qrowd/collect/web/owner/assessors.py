@@ -24,8 +24,8 @@ from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, document, judgment, preference, topic, unit
 from qrowd.collect.web.forms import query_of
-from qrowd.collect.web.owner.visits import Fields, Visit, form, page
-from qrowd.collect.web.problems import missing
+from qrowd.collect.web.owner.context import Fields, OwnerContext, form, page
+from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
 FRESH = 15.0  # seconds that quality is shown without being worked out again
@@ -48,13 +48,13 @@ COLUMNS: dict[str, Callable[[AssessorQuality], Any]] = {
 }
 
 
-async def quality_of(visit: Visit, name: str) -> Quality:
+async def quality_of(context: OwnerContext, name: str) -> Quality:
     """How well a campaign is judged, up to some seconds ago."""
 
     async def work() -> Quality:
-        return await visit.read(lambda connection: quality(connection, name))
+        return await context.read(lambda connection: quality(connection, name))
 
-    return await visit.memory.get(("quality", name), FRESH, work)
+    return await context.memory.get(("quality", name), FRESH, work)
 
 
 def ordered(rows: tuple[AssessorQuality, ...], sort: str) -> list[AssessorQuality]:
@@ -69,17 +69,17 @@ def ordered(rows: tuple[AssessorQuality, ...], sort: str) -> list[AssessorQualit
     ]
 
 
-async def assessors(visit: Visit) -> Response:
+async def assessors(context: OwnerContext) -> Response:
     """Everybody, as a table."""
-    sort = query_of(visit.request).get("sort", "")
-    q = await quality_of(visit, visit.campaign.name)
+    sort = query_of(context.request).get("sort", "")
+    q = await quality_of(context, context.campaign.name)
     known = sort if sort.removeprefix("-") in COLUMNS else ""
-    return visit.draw("assessors", tab="assessors", q=q, rows=ordered(q.assessors, known), sort=known)
+    return context.draw("assessors", tab="assessors", q=q, rows=ordered(q.assessors, known), sort=known)
 
 
-async def agreement(visit: Visit) -> Response:
+async def agreement(context: OwnerContext) -> Response:
     """How far they agree, in all and by topic, and who stands out."""
-    return visit.draw("agreement", tab="agreement", q=await quality_of(visit, visit.campaign.name))
+    return context.draw("agreement", tab="agreement", q=await quality_of(context, context.campaign.name))
 
 
 # ---- one assessor
@@ -111,29 +111,31 @@ class UnitOfOne:
     notes: list[tuple[float, str]] = field(default_factory=list)
 
 
-async def assessor(visit: Visit) -> Response:
+async def assessor(context: OwnerContext) -> Response:
     """One assessor: units, times, checks, and all answers in order with what they were before."""
-    return await _one(visit, await _found(visit))
+    return await _one(context, await _found(context))
 
 
-async def _one(visit: Visit, row: AssessorRow, *, problem: str = "", notice: str = "", reason: str = "") -> Response:
-    units = await visit.read(lambda connection: units_of(connection, row))
-    q = await quality_of(visit, visit.campaign.name)
+async def _one(
+    context: OwnerContext, row: AssessorRow, *, problem: str = "", notice: str = "", reason: str = ""
+) -> Response:
+    units = await context.read(lambda connection: units_of(connection, row))
+    q = await quality_of(context, context.campaign.name)
     mine = next((one for one in q.assessors if one.id == row.id), None)
     if mine is None:  # came since it was worked out
-        visit.memory.forget(visit.campaign.name)
-        q = await quality_of(visit, visit.campaign.name)
+        context.memory.forget(context.campaign.name)
+        q = await quality_of(context, context.campaign.name)
         mine = next(one for one in q.assessors if one.id == row.id)
     values = {"person": row, "mine": mine, "units": units[-UNITS_SHOWN:], "n_units": len(units), "q": q}
     status = 422 if problem else 200
-    return visit.draw(
+    return context.draw(
         "assessor", status=status, tab="assessors", problem=problem, notice=notice, reason=reason, **values
     )
 
 
-async def change(visit: Visit, fields: Fields) -> Response:
+async def change(context: OwnerContext, fields: Fields) -> Response:
     """Exclude, reinstate, reset, or note that somebody was paid."""
-    row, admin, name = await _found(visit), visit.admin, visit.campaign.name
+    row, admin, name = await _found(context), context.admin, context.campaign.name
     notice, reason = "", fields.get("reason", "")[:LONGEST_REASON]
     try:
         match fields.get("do", ""):
@@ -152,22 +154,22 @@ async def change(visit: Visit, fields: Fields) -> Response:
     except StoreError:
         raise
     except ArgumentError as error:
-        return await _one(visit, row, problem=str(error), reason=reason)
-    visit.memory.forget(name)
+        return await _one(context, row, problem=str(error), reason=reason)
+    context.memory.forget(name)
     if notice:
-        return await _one(visit, await _found(visit), notice=notice)
-    return RedirectResponse(f"{visit.base}/assessors/{row.id:x}", 303)
+        return await _one(context, await _found(context), notice=notice)
+    return RedirectResponse(f"{context.base}/assessors/{row.id:x}", 303)
 
 
-async def _found(visit: Visit) -> AssessorRow:
+async def _found(context: OwnerContext) -> AssessorRow:
     """The assessor of the address, of this campaign and no other."""
     try:
-        number = int(visit.request.path_params["number"], 16)
+        number = int(context.request.path_params["number"], 16)
     except ValueError:
-        raise missing() from None
-    found = await visit.read(lambda c: find_assessor(c, number)) if 0 <= number < 2**63 else None
-    if found is None or found[0].campaign_id != visit.campaign.id:
-        raise missing()
+        raise not_found() from None
+    found = await context.read(lambda c: find_assessor(c, number)) if 0 <= number < 2**63 else None
+    if found is None or found[0].campaign_id != context.campaign.id:
+        raise not_found()
     return found[0]
 
 

@@ -1,7 +1,7 @@
-"""Who owns, and what every page and every form of an owner goes through.
+"""The request of an owner, and the routes that owners' pages and forms are made with.
 
-A page is a handler of a `Visit`; a form is one of a visit and its fields. `page`, `form` and `upload` make routes of
-them: so no page is shown without a session, and no form is taken without one, its token and our own origin.
+A page is a handler of an `OwnerContext`, a form one of a context and its fields. `page`, `form` and `upload` make
+routes of them, so no page is shown without a session, and no form is read without one, its token and our own origin.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.store.accounts import account_name
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.sessions import Kind
-from qrowd.collect.web.drawing import environment
 from qrowd.collect.web.forms import MAX_TOKEN, read_form, token_of
-from qrowd.collect.web.owner import figures
-from qrowd.collect.web.problems import Problem, forged, nobody, wants_data
+from qrowd.collect.web.owner import formatting
+from qrowd.collect.web.problems import Problem, invalid_token, not_signed_in, wants_data
+from qrowd.collect.web.rendering import environment
 from qrowd.collect.web.security import same
 from qrowd.collect.web.sessions import Server, server_of
 
@@ -45,7 +45,7 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Visit:
+class OwnerContext:
     """An owner asks for something."""
 
     request: Request
@@ -63,7 +63,7 @@ class Visit:
     @property
     def base(self) -> str:
         """The address of the campaign's pages."""
-        return figures.base_of(self.campaign.name)
+        return formatting.base_of(self.campaign.name)
 
     @property
     def admin(self) -> CampaignAdmin:
@@ -90,14 +90,14 @@ class Visit:
     def drawn(self, name: str, **values: Any) -> str:
         """The same, as text."""
         usual = {"problem": "", "notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
-        more = {"owner": self.owner, "csrf": self.owner.csrf, "f": figures, "now": self.server.clock()}
+        more = {"owner": self.owner, "csrf": self.owner.csrf, "f": formatting, "now": self.server.clock()}
         return environment().get_template(f"owner/{name}.html").render(usual | more | values)
 
 
 Fields = dict[str, str]
-Page = Callable[[Visit], Awaitable[Response]]
-Sent = Callable[[Visit, Fields], Awaitable[Response]]
-Uploaded = Callable[[Visit, Fields, list[UploadFile]], Awaitable[Response]]
+Page = Callable[[OwnerContext], Awaitable[Response]]
+Sent = Callable[[OwnerContext, Fields], Awaitable[Response]]
+Uploaded = Callable[[OwnerContext, Fields, list[UploadFile]], Awaitable[Response]]
 
 
 def page(path: str, handler: Page) -> Route:
@@ -107,7 +107,7 @@ def page(path: str, handler: Page) -> Route:
         owner = await owner_of(request)
         if owner is None:
             if wants_data(request):
-                raise nobody()
+                raise not_signed_in()
             return RedirectResponse("/owner/login", 303)
         return await handler(await _visit(request, owner))
 
@@ -158,19 +158,19 @@ async def _sender(request: Request) -> Owner:
     server_of(request).check_origin(request)
     owner = await owner_of(request)
     if owner is None:
-        raise nobody()
+        raise not_signed_in()
     return owner
 
 
 def _check_token(given: str, owner: Owner) -> None:
     if not same(given, owner.csrf):
-        raise forged()
+        raise invalid_token()
 
 
-async def _visit(request: Request, owner: Owner) -> Visit:
+async def _visit(request: Request, owner: Owner) -> OwnerContext:
     server = server_of(request)
-    visit, name = Visit(request, server, owner), request.path_params.get("campaign")
-    return visit if name is None else replace(visit, row=await server.campaign(name))
+    context, name = OwnerContext(request, server, owner), request.path_params.get("campaign")
+    return context if name is None else replace(context, row=await server.campaign(name))
 
 
 class Memory:
