@@ -11,7 +11,7 @@ from side_by_side import data, finish, promise, seconds
 
 from qrowd.agreement.alpha import krippendorff_alpha
 from qrowd.agreement.assessors import assessor_profiles
-from qrowd.agreement.reliability import reliability
+from qrowd.agreement.document_counts import document_counts
 from qrowd.model.judgments import Judgments
 
 REPLICATES = 1000
@@ -23,8 +23,8 @@ crowd = Judgments.from_frame(rows.drop(columns="gold")).recode({-2: 0})
 
 # What the peer gets is ready made: value counts of drawn documents, its fast way.
 rng = np.random.default_rng(1)
-whole = reliability(crowd, None).groups[0]
-by_topic = [documents.counts for documents in reliability(crowd, None, "topic").groups]
+whole = document_counts(crowd, level=None).groups[0]
+by_topic = [documents.counts for documents in document_counts(crowd, level=None, by="topic").groups]
 
 
 def theirs() -> None:
@@ -35,8 +35,8 @@ def theirs() -> None:
 
 
 def ours() -> None:
-    krippendorff_alpha(crowd, bootstrap=REPLICATES, resample="documents", rng=1)
-    krippendorff_alpha(crowd, by="topic", bootstrap=REPLICATES, resample="documents", rng=1)
+    krippendorff_alpha(crowd, n_resamples=REPLICATES, resample="documents", rng=1)
+    krippendorff_alpha(crowd, by="topic", n_resamples=REPLICATES, resample="documents", rng=1)
 
 
 theirs(), ours()
@@ -62,7 +62,7 @@ for what, options, limit in (
     ("with 1,000 replicates of documents, expected disagreement computed anew, s", {"resample": "documents"}, 10),
     ("with 1,000 replicates of deviations, expected disagreement fixed, s", {"resample": "deviations"}, 10),
 ):
-    bootstrap = {"bootstrap": REPLICATES, "rng": 1} if options else {}
+    bootstrap = {"n_resamples": REPLICATES, "rng": 1} if options else {}
     krippendorff_alpha(crowd_of_ten, **options)
     taken = [seconds(lambda: krippendorff_alpha(crowd_of_ten, **options, **bootstrap)) for _ in range(3)]  # noqa: B023
     promise(what, statistics.median(taken), at_most=limit)

@@ -44,7 +44,7 @@ from qrowd.magnitude import normalise
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scores import interpolated, known_mean
+from qrowd.model.scores import interpolated, known_mean, one_table
 from qrowd.simulation import (
     Lenient,
     check_documents,
@@ -261,7 +261,7 @@ def simulated_crowd(rng: Rng) -> Crowd:
 def read_collection(folder: Path) -> Collection:
     """A year of TREC Deep Learning, passages, judged by language models; every scale divided by its maximum."""
     runs = files.read_runs([str(folder / "runs")])
-    judgments = files.read_judgments([str(folder / "judges")]).unit_grades()
+    judgments = files.read_judgments([str(folder / "judges")]).rescaled()
     gold = files.read_judgments([str(folder / "qrels.nist.txt")])
     about = (
         f"TREC 20{folder.name[2:]} Deep Learning, passages: {len(runs.systems)} runs, {len(runs.topics)} topics, "
@@ -316,16 +316,16 @@ def crowd_agreement(crowd: Crowd, *, replicates: int = 1000, orders: int = 200, 
         return alpha_by_gold(
             labels,
             gold,
-            level,
+            level=level,
             by="topic",
             slots=other.get("slots", LABELS),
             min_judgments=other.get("least", 2),
-            bootstrap=other.get("bootstrap", 0),
+            n_resamples=other.get("n_resamples", 0),
             resample="documents",
             rng=seed,
         )
 
-    by_gold = found(labels, bootstrap=replicates)
+    by_gold = found(labels, n_resamples=replicates)
     strict, ordinal = found(labels, least=LABELS), found(labels, "ordinal")
     pairs, _ = table_2(by_gold)
     readings = {
@@ -353,11 +353,11 @@ def collection_agreement(collection: Collection, *, repetitions: int = 300, rng:
     """Ease against agreement, topics removed (sections 4.2, 5), and scores with agreement against AP (section 6.2)."""
     runs, seed = collection.runs, seed_of(rng)
     scores = evaluate(runs, collection.gold, "nDCG")
-    by_gold = alpha_by_gold(collection.judgments, collection.levels, "interval", by="topic")
+    by_gold = alpha_by_gold(collection.judgments, collection.levels, level="interval", by="topic")
     ease = ease_correlation(scores, by_gold, bins=BINS)
     alphas = dict(zip(by_gold.topics, by_gold.of(by_gold.names[-1]).tolist(), strict=True))
-    removal = topic_removal(scores, alphas, repetitions=repetitions, rng=seed)
-    table = scores[0, 0].transpose("topic", "system").values
+    removal = topic_removal(scores, alphas, n_resamples=repetitions, rng=seed)
+    table = scores.values[0, 0]
     lost = np.where(Chance.of(seed).stream("missing").random(table.shape) < MISSING, np.nan, table)
     filled = interpolated(lost)
     kept = [float(np.corrcoef(known_mean(filled, axis), known_mean(table, axis))[0, 1]) for axis in (0, 1)]
@@ -369,9 +369,15 @@ def collection_agreement(collection: Collection, *, repetitions: int = 300, rng:
 
 def magnitude_agreement(panel: Magnitudes, *, repetitions: int = 300, rng: Rng = 1) -> MagnitudesFound:
     """Alpha of logs by gold level (section 4.3), gains as distributions and the measure made of them (section 6)."""
-    by_gold = alpha_by_gold(panel.judgments, panel.gold, "interval", by="topic", slots=CUTOFF, logs=True)
+    by_gold = alpha_by_gold(panel.judgments, panel.gold, level="interval", by="topic", slots=CUTOFF, logs=True)
     matched = alpha_of_matched_subsets(
-        panel.judgments, panel.gold, "interval", slots=CUTOFF, logs=True, repetitions=repetitions, rng=seed_of(rng)
+        panel.judgments,
+        panel.gold,
+        level="interval",
+        slots=CUTOFF,
+        logs=True,
+        n_resamples=repetitions,
+        rng=seed_of(rng),
     )
     ease = ease_correlation(evaluate(panel.runs, panel.gold, "nDCG"), by_gold, bins=())
     made = gain_distributions(panel.judgments, gains="log")
@@ -412,10 +418,10 @@ def _agreement_aware(runs: Runs, made: GainDistributions) -> AgreementAware:
 def _against_ap(aware: AgreementAware, runs: Runs, gold: Judgments, relevant: int) -> Scatter:
     """AANDCG@10 and AP of the same systems on the same topics (Figure 8)."""
     named = "AP" if relevant == 1 else f"AP(rel={relevant})"
-    scores = evaluate(runs, gold, named)[0, 0]
-    shared = [topic for topic in aware.topics if topic in set(scores.topic.values.tolist())]
+    scores = evaluate(runs, gold, named)
+    shared = [topic for topic in aware.topics if topic in set(scores.topics)]
     rows = [aware.topics.index(topic) for topic in shared]
-    table = scores.sel(topic=shared, system=list(aware.systems)).transpose("topic", "system").values
+    table, _ = one_table(scores.sel(topic=shared, system=aware.systems))
     return scatter(table, aware.mean[rows], names=(named, f"AANDCG@{CUTOFF}"), topics=shared, systems=aware.systems)
 
 

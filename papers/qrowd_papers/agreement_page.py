@@ -6,6 +6,7 @@ Maddalena, Roitero, Demartini, Mizzaro (2017), Considering Assessor Agreement in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ from qrowd_papers.agreement import (
     agreement_study,
     table_2,
 )
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, claims_table, verdict
 
 if TYPE_CHECKING:
     import pandas
@@ -48,8 +50,6 @@ PRINTED_3 = {
     0: (".42*", ".24", ".40*", ".43*", ".41*", ".39*", ".48*"),
 }
 """Table 3: by number of bins, 0 for none; in the order of SETS."""
-MATCH = "match"
-NOT_PUBLIC = "not reachable: the data is not public"
 NO_DATA = "not reachable: this page was made without rf10"
 INSIDE = "differs: which five labels"
 SIZES = (5, 10, 20, 30, 40, 50)
@@ -237,12 +237,11 @@ def _claims(study: AgreementStudy) -> Table:
     """Everything that the text says in numbers or words and that can be looked at here."""
     crowd = _crowd_claims(study)
     if not study.crowd.public:
-        crowd = [[*row[:-2], _yes(None), NO_DATA] for row in crowd]
-    header = ["what", "the paper", "here", "on", "holds here", "verdict"]
-    return Table("What the text and the figures say", header, [*crowd, *_other_claims(study)])
+        crowd = [replace(claim, holds=None, verdict=NO_DATA) for claim in crowd]
+    return claims_table("What the text and the figures say", [*crowd, *_other_claims(study)])
 
 
-def _crowd_claims(study: AgreementStudy) -> list[list[str]]:
+def _crowd_claims(study: AgreementStudy) -> list[Claim]:
     found, name = study.in_crowd, study.crowd.name
     whole = found.by_gold.names[-1]
     value = found.by_gold.of(whole)
@@ -256,24 +255,25 @@ def _crowd_claims(study: AgreementStudy) -> list[list[str]]:
     other = strict.of(whole)[strict.complete]
     near = f"[{value[0]:.3f}, {value[-1]:.3f}]; all with five labels: [{other.min():.3f}, {other.max():.3f}]"
     rows = [
-        ("labels of documents with gold, five at most", "around 15,000",
+        ("", "labels of documents with gold, five at most", "around 15,000",
          f"{found.n_labels[0]:,}; of documents with five: {found.n_labels[1]:,}", 14_500 < found.n_labels[0] < 15_600,
-         "differs: another number of labels"),
-        ("topics with documents of every gold level (section 3.1.1)", "89",
-         f"{n}; with five labels: {int(strict.complete.sum())}", n == 89, "differs: another number of topics"),
-        (f"Figure 1: range of alpha over {value.size} topics", "about [-0.1, 0.3]", near,
-         (round(value[0], 1), round(value[-1], 1)) == (-0.1, 0.3),
-         f"differs: {rest}"),
-        ("interval and ordinal alpha (section 3.2)", "equivalent", f"correlation {found.ordinal:.3f}",
-         found.ordinal > 0.99, "differs: they are not alike here"),
-        ("Figure 3: median alpha where gold is 0, 1, 2", "lowest where 2; 1 not below 0",
-         ", ".join(number(level, 3) for level in levels), ordered,
-         "differs: the levels stand in another order"),
+         "another number of labels"),
+        ("3.1.1", "topics with documents of every gold level", "89",
+         f"{n}; with five labels: {int(strict.complete.sum())}", n == 89, "another number of topics"),
+        ("Figure 1", f"range of alpha over {value.size} topics", "about [-0.1, 0.3]", near,
+         (round(value[0], 1), round(value[-1], 1)) == (-0.1, 0.3), rest),
+        ("3.2", "interval and ordinal alpha", "equivalent", f"correlation {found.ordinal:.3f}",
+         found.ordinal > 0.99, "they are not alike here"),
+        ("Figure 3", "median alpha where gold is 0, 1, 2", "lowest where 2; 1 not below 0",
+         ", ".join(number(level, 3) for level in levels), ordered, "the levels stand in another order"),
     ]  # fmt: skip
-    return [[what, paper, ours, name, _yes(holds), MATCH if holds else why] for what, paper, ours, holds, why in rows]
+    return [
+        Claim(where, what, printed, ours, verdict(holds, reason), name, bool(holds))
+        for where, what, printed, ours, holds, reason in rows
+    ]
 
 
-def _other_claims(study: AgreementStudy) -> list[list[str]]:
+def _other_claims(study: AgreementStudy) -> list[Claim]:
     both = list(zip((one.name for one in study.collections), study.in_collections, strict=True))
     magnitudes = study.in_magnitudes
     alpha = magnitudes.by_gold
@@ -285,18 +285,19 @@ def _other_claims(study: AgreementStudy) -> list[list[str]]:
     systems, topics = magnitudes.against.pearson
     listed, ideal = (f"{one.mean[-1]:.2f}, s.d. {one.sd[-1]:.2f}" for one in (magnitudes.listed, magnitudes.ideal))
     shares = [above_share(high, low) for high, low in magnitudes.checks.values()]
-    rows: list[tuple[str, str, str, str, bool | None]] = []
+    rows: list[tuple[str, str, str, str, str, bool | None]] = []
 
-    def each(what: str, paper: str, ours: Callable[[CollectionFound], tuple[str, bool]]) -> None:
+    def each(where: str, what: str, printed: str, ours: Callable[[CollectionFound], tuple[str, bool]]) -> None:
         for name, one in both:
-            told, holds = ours(one)
-            rows.append((what, paper, told, name, holds))
+            text, holds = ours(one)
+            rows.append((where, what, printed, text, name, holds))
 
-    each("scores filled in give the same means (section 3.3)", "correlations around .98", _filled)
-    each("Figure 2: topics of high agreement are easier, p < .005", "r = .48*, more in bins", _easier)
+    each("3.3", "scores filled in give the same means", "correlations around .98", _filled)
+    each("Figure 2", "topics of high agreement are easier, p < .005", "r = .48*, more in bins", _easier)
     rows.append(
         (
-            "the same on magnitudes (section 4.2)",
+            "4.2",
+            "the same on magnitudes",
             "around 0",
             f"r = {ease.r:.2f} (p {_p(ease.p)})",
             "simulated",
@@ -304,28 +305,28 @@ def _other_claims(study: AgreementStudy) -> list[list[str]]:
         )
     )
     rows += [
-        ("Figure 3: range of alpha", "about [0.25, 0.45]", f"[{np.nanmin(whole):.2f}, {np.nanmax(whole):.2f}]",
+        ("Figure 3", "range of alpha", "about [0.25, 0.45]", f"[{np.nanmin(whole):.2f}, {np.nanmax(whole):.2f}]",
          "simulated", None),
-        ("Figure 3: median alpha where gold is 0, 1", "lower where 1", ", ".join(number(one, 2) for one in level),
+        ("Figure 3", "median alpha where gold is 0, 1", "lower where 1", ", ".join(number(one, 2) for one in level),
          "simulated", level[1] < level[0]),
-        ("Figure 3: subsets of documents have the same alpha", "in practice overlapping",
+        ("Figure 3", "subsets of documents have the same alpha", "in practice overlapping",
          f"means move by {moved:.2f} at most; relevant documents lie {apart:.2f} lower", "simulated",
          moved < max(apart, 0.05)),
     ]  # fmt: skip
-    each("Figure 4: nDCG on the half of the topics with high, low agreement", "higher, lower", _halves)
-    each("Figure 5: mean tau on topics of high, low agreement", "higher, lower", _taus)
+    each("Figure 4", "nDCG on the half of the topics with high, low agreement", "higher, lower", _halves)
+    each("Figure 5", "mean tau on topics of high, low agreement", "higher, lower", _taus)
     rows += [
-        ("Figure 6: a magnitude of H is above one of N", "as expected",
+        ("Figure 6", "a magnitude of H is above one of N", "as expected",
          f"{min(shares):.0%} to {max(shares):.0%} of pairs", "simulated", min(shares) > 0.5),
-        ("Figure 7: gains spread, and more or less so by document", "as drawn",
+        ("Figure 7", "gains spread, and more or less so by document", "as drawn",
          f"a list: mean {listed}; the ideal: {ideal}", "simulated", None),
-        ("Figure 8: related to MAP but different", "systems and topics", f"r = {systems:.2f} and {topics:.2f}",
+        ("Figure 8", "related to MAP but different", "systems and topics", f"r = {systems:.2f} and {topics:.2f}",
          "simulated", 0 < systems < 1 and 0 < topics < 1),
     ]  # fmt: skip
     for name, one in both:
         told = f"r = {one.aware.pearson[0]:.2f} and {one.aware.pearson[1]:.2f}"
-        rows.append(("Figure 8: the same", "systems and topics", told, name, bool((one.aware.pearson > 0).all())))
-    return [[what, paper, ours, on, _yes(holds), NOT_PUBLIC] for what, paper, ours, on, holds in rows]
+        rows.append(("Figure 8", "the same", "systems and topics", told, name, bool((one.aware.pearson > 0).all())))
+    return [Claim(*texts, NOT_PUBLIC, data, holds) for *texts, data, holds in rows]
 
 
 def _filled(found: CollectionFound) -> tuple[str, bool]:
@@ -338,7 +339,7 @@ def _easier(found: CollectionFound) -> tuple[str, bool]:
     bins = found.ease.correlations[-1][found.ease.bins.index(16)]
     return (
         f"r = {single.r:.2f} (p {_p(single.p)}); in 16 bins {bins.r:.2f}",
-        single.r > 0 and single.p < found.ease.significant,
+        single.r > 0 and single.p < found.ease.significance,
     )
 
 
@@ -366,11 +367,6 @@ def above_share(high: Floats, low: Floats) -> float:
     ordered = np.sort(low)
     below = np.searchsorted(ordered, high, side="left") + np.searchsorted(ordered, high, side="right")
     return float(below.mean() / (2 * low.size))
-
-
-def _yes(holds: bool | None) -> str:
-    """In a word; - where the data were made so."""
-    return "-" if holds is None else "yes" if holds else "no"
 
 
 # ---------------------------------------------------------------------- notes and numbers

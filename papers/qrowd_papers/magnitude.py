@@ -270,7 +270,7 @@ def two_rankings(systems: tuple[str, ...], first: Floats, second: Floats) -> Two
 
 def magnitude_gains(campaign: Campaign, official: Judgments, preferred: NDArray[np.bool_] | None = None) -> Judgments:
     """Every document's median over the three units that order documents most as official grades do (section 7.2)."""
-    return median(select_units_by_agreement(campaign.judgments, official, 3, preferred=preferred).judgments).judgments
+    return median(select_units_by_agreement(campaign.judgments, official, preferred=preferred).judgments).judgments
 
 
 def rankings(campaign: Campaign, kind: str, preferred: NDArray[np.bool_] | None = None) -> dict[str, TwoRankings]:
@@ -361,7 +361,7 @@ def real_panels(data: str | None) -> Iterator[RealPanel]:
     for year in there:
         folder = Path(data) / year
         who = ["judges"] if year == "dl21" else ["judges", "humans/main.tsv"]
-        panel = concatenate_judgments([files.read_judgments([str(folder / part)]) for part in who]).unit_grades()
+        panel = concatenate_judgments([files.read_judgments([str(folder / part)]) for part in who]).rescaled()
         known = panel.value >= 0
         judges = replace(
             panel,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation import geometric_mean, mean, median
-from qrowd.agreement import OrderAgreement, order_agreement, spread
+from qrowd.agreement import OrderAgreement, geometric_sd, order_agreement
 from qrowd.magnitude import (
     FIGURE_15,
     Distribution,
@@ -84,14 +84,14 @@ class Findings:
         return {kind: level_tests(self.campaign.judgments, self.official(kind)) for kind in KINDS}
 
     @cached_property
-    def spread(self) -> Any:
-        return spread(self.campaign.judgments)
+    def geometric_sd(self) -> Any:
+        return geometric_sd(self.campaign.judgments)
 
     @cached_property
     def is_check(self) -> NDArray[np.bool_]:
-        """(documents,) of `spread`."""
+        """(documents,) of `geometric_sd`."""
         checks = {(topic, name) for topic, both in self.campaign.checks.items() for name in both}
-        found = self.spread
+        found = self.geometric_sd
         return np.array([pair in checks for pair in zip(found.topic, found.document, strict=True)])
 
     @cached_property
@@ -127,7 +127,7 @@ class Findings:
         found = {}
         for title, scheme in SCHEMES.items():
             checks = self.campaign.checks if scheme == "checks" else None
-            said = normalise(self.campaign.written, scheme, checks=checks)
+            said = normalise(self.campaign.written, scheme=scheme, checks=checks)
             for name, merge in MERGING.items():
                 found[title, name] = order_agreement(merge(said).judgments, self.campaign.levels, by="topic").value
         return found
@@ -186,7 +186,7 @@ class Findings:
 
     @cached_property
     def ratios(self) -> Any:
-        return level_ratios(self.campaign.written, self.campaign.levels, FIGURE_15)
+        return level_ratios(self.campaign.written, self.campaign.levels, pairs=FIGURE_15)
 
 
 def find(data: str | None = None, *, quick: bool = False, rng: Rng = 1, progress: Progress | None = None) -> Findings:
@@ -254,8 +254,8 @@ def figures_of(found: Findings) -> tuple[Figure, ...]:
         figure(
             5, "How many documents have which ratio of highest to lowest normalised magnitude; inside, the ratio "
             "against the geometric standard deviation.",
-            lambda ax: plots.plot_spread(found.spread, checks=found.is_check, ax=ax),
-            lambda: found.spread.to_frame().assign(check=found.is_check), size=(6.2, 4.0),
+            lambda ax: plots.plot_spread(found.geometric_sd, checks=found.is_check, ax=ax),
+            lambda: found.geometric_sd.to_frame().assign(check=found.is_check), size=(6.2, 4.0),
         ),
         figure(
             6, "Share of units that order at least so many of their document pairs as official grades do."

@@ -24,14 +24,13 @@ from qrowd.magnitude import (
 from qrowd.model.chance import Rng
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number, probability
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, claims_table, verdict
 from qrowd_papers.magnitude import MAPPINGS, MEASURES, TOPICS, TwoRankings, mapping_rankings
 from qrowd_papers.magnitude_figures import Findings, find
 
 if TYPE_CHECKING:
     import pandas
 
-MATCH = "match"
-CLOSED = "not reachable: the data is not public"
 
 TABLE_II = {
     0.5: (27, 107, 239, 425, 664, 956),
@@ -165,7 +164,7 @@ def _planning(found: Findings) -> Iterator[Table]:
     for t, (topic, (documents, units)) in enumerate(TOPICS.items()):
         ours = int(units_needed(documents))
         same = (documents, units) == (int(counted.n_documents[t]), ours) and ours == counted.n_units[t]
-        rows.append([topic, f"{documents}", f"{units}", f"{ours}", f"{failed[t]}", _verdict(same)])
+        rows.append([topic, f"{documents}", f"{units}", f"{ours}", f"{failed[t]}", _counts(same)])
     total = [int(column.sum()) for column in (counted.n_documents, counted.n_units, failed)]
     rows.append(
         [
@@ -174,7 +173,7 @@ def _planning(found: Findings) -> Iterator[Table]:
             "7059",
             f"{total[1]}",
             f"{total[2]}",
-            _verdict(total[:2] == [4269, 7059]),
+            _counts(total[:2] == [4269, 7059]),
         ]
     )
     header = [
@@ -191,21 +190,21 @@ def _planning(found: Findings) -> Iterator[Table]:
         "Table I: back button and failed checks, units with 0, 1, 2 or more",
         ["what", "printed", "ours", "verdict"],
         [
-            ["steps back", "6944, 106, 9", "-", CLOSED],
+            ["steps back", "6944, 106, 9", "-", NOT_PUBLIC],
             [
                 "checks (c) and (d) failed",
                 "6389, 329, 341 (9.5 % at least once)",
                 f"{share:.1f} % (c) before revision",
-                CLOSED,
+                NOT_PUBLIC,
             ],
         ],
     )
     sigmas = np.arange(1, 7)
     rows = []
     for error, printed in TABLE_II.items():
-        ours = assessors_needed(sigmas, error, confidence=0.99).tolist()
-        stated = assessors_needed(sigmas, error).tolist()
-        rows.append([f"{error:g}", _listed(printed), _listed(ours), _verdict(list(printed) == ours), _listed(stated)])
+        ours = assessors_needed(sigmas, margin=error, confidence=0.99).tolist()
+        stated = assessors_needed(sigmas, margin=error).tolist()
+        rows.append([f"{error:g}", _listed(printed), _listed(ours), _counts(list(printed) == ours), _listed(stated)])
     header = ["E", "printed, sigma 1 to 6", "ours with 99 %", "verdict", "ours with the 95 % of its title"]
     yield Table("Table II: workers needed for a mean within E of the true one", header, rows)
 
@@ -214,8 +213,8 @@ def _listed(counts: Any) -> str:
     return ", ".join(map(str, counts))
 
 
-def _verdict(same: bool) -> str:
-    return MATCH if same else "differs: our counts are others"
+def _counts(same: bool) -> str:
+    return verdict(same, "our counts are others")
 
 
 # ---------------------------------------------------------------------- Tables III and IV
@@ -234,7 +233,7 @@ def _rankings(found: Findings) -> Iterator[Table]:
                 *printed,
                 *_cells(simulated[name]),
                 *(c for panel in real.values() for c in _cells(panel[name])),
-                CLOSED,
+                NOT_PUBLIC,
             ]
         )
     columns = [f"{figure} {measure}" for figure in ("tau", "top set") for measure in MEASURES]
@@ -250,7 +249,7 @@ def _rankings(found: Findings) -> Iterator[Table]:
                 f"{kind}, tau, {measure}",
                 *(f"{tau:.3f}" for tau in taus),
                 *(f"{ours[name].tau:.3f}" for name in UNITS),
-                CLOSED,
+                NOT_PUBLIC,
             ]
         )
         rows.append(
@@ -258,7 +257,7 @@ def _rankings(found: Findings) -> Iterator[Table]:
                 f"{kind}, top set, {measure}",
                 *(f"{top:.2f} %" for top in tops),
                 *(f"{100 * ours[name].overlap:.2f} %" for name in UNITS),
-                CLOSED,
+                NOT_PUBLIC,
             ]
         )
     header = [
@@ -278,146 +277,144 @@ def _cells(both: dict[str, TwoRankings]) -> list[str]:
 
 
 def _text(found: Findings) -> Iterator[Table]:
-    rows = [[figure, what, printed, ours, verdict] for figure, what, printed, ours, verdict in _claims(found)]
-    yield Table("what the text says of the figures", ["where", "what", "printed", "ours", "verdict"], rows)
+    yield claims_table("what the text says of the figures", _claims(found))
 
 
-def _claims(found: Findings) -> Iterator[tuple[str, str, str, str, str]]:
-    """Where, what, printed, ours, verdict."""
+def _claims(found: Findings) -> Iterator[Claim]:
     campaign = found.campaign
     sizes = [documents for documents, _ in TOPICS.values()]
     cost, fewer = (judging_cost(sizes, pay=0.2, fee=0.2, redundancy=n) for n in (10, 7))
-    yield "4.1", "judgments", "more than 50,000", f"{cost.n_judgments:,}", MATCH
-    yield (
+    yield Claim("4.1", "judgments", "more than 50,000", f"{cost.n_judgments:,}", MATCH)
+    yield Claim(
         "4.1",
         "cost, if the platform takes 20 % of the pay",
         "around $1,700; $0.4 a document",
         f"${cost.total:,.0f}; ${cost.per_document:.2f}",
         MATCH,
     )
-    yield "6.3", "cost with seven workers", "$0.3 a document", f"${fewer.per_document:.2f}", MATCH
+    yield Claim("6.3", "cost with seven workers", "$0.3 a document", f"${fewer.per_document:.2f}", MATCH)
 
     topics = found.distributions[False][2]
     ends = (topics.mean.min(), topics.mean.max(), topics.sd.min(), topics.sd.max())
-    yield (
+    yield Claim(
         "Figure 1",
         "means and deviations of topics",
         "7.9-12.9; 17.5-23.2",
         "{:.1f}-{:.1f}; {:.1f}-{:.1f}".format(*ends),
-        CLOSED,
     )
     distances = [float(np.max(found.distributions[normalised][2].distance)) for normalised in (False, True)]
-    yield (
+    yield Claim(
         "Figures 1, 2",
         "largest distance to the log-normal curve, by topic, as written and normalised",
         "smaller after",
         "{:.3f}; {:.3f}".format(*distances),
-        CLOSED,
     )
 
     for kind, printed in (("Sormunen", "< .002"), ("TREC", "< .001")):
         worst = float(np.nanmax(found.tests[kind].p))
-        yield "Figure 3", f"adjacent levels of {kind}, largest p", printed, probability(worst), CLOSED
+        yield Claim("Figure 3", f"adjacent levels of {kind}, largest p", printed, probability(worst))
     adjacent = [len(found.tests[kind].exceptions(adjacent=True)) for kind in ("Sormunen", "TREC")]
     further = [len(found.tests[kind].exceptions()) for kind in ("Sormunen", "TREC")]
     cases = [sum(found.tests[kind].comparable(adjacent=near) for kind in found.tests) for near in (True, False)]
-    yield (
+    yield Claim(
         "Figure 4",
         "exceptions to the order of levels: adjacent, any two",
         "6 of 72; 6 of 126",
         f"{sum(adjacent)} of {cases[0]}; {sum(further)} of {cases[1]}",
-        CLOSED,
     )
 
     spread, few = found.geometric_sd, ~found.is_check
     alike = np.corrcoef(np.log(spread.ratio[few]), np.log(spread.geometric_sd[few]))[0, 1]
-    yield (
+    yield Claim(
         "Figure 5",
         "Pearson of ratio and geometric deviation",
         ".999",
         f"{alike:.3f} (logs, without checks)",
-        CLOSED,
     )
-    yield "Figure 5", "documents with a ratio of 10,000 or more", "23", str(int((spread.ratio >= 1e4).sum())), CLOSED
-    alpha = krippendorff_alpha(campaign.judgments, slots=10).value
-    yield "6.1.1", "alpha (ratio) of ten judgments a document", ".323", f"{alpha:.3f}", CLOSED
+    yield Claim(
+        "Figure 5", "documents with a ratio of 10,000 or more", "23", str(int((spread.ratio >= 1e4).sum())), NOT_PUBLIC
+    )
+    alpha = krippendorff_alpha(campaign.judgments, slots=10).item().value
+    yield Claim("6.1.1", "alpha (ratio) of ten judgments a document", ".323", f"{alpha:.3f}")
 
     for name, one in found.by_unit.items():
         value = one.value[~np.isnan(one.value)]
         shares = [100 * float(np.mean(inside)) for inside in (value == 1, value > 0.8, value > 0.6)]
         real = not name.endswith("simulated")
-        yield (
+        yield Claim(
             "Figure 6",
             f"units with full agreement, above .8, above .6: {name}",
             "-" if real else "around 50, 70, 86 %",
             "{:.0f}, {:.0f}, {:.0f} %".format(*shares),
-            "differs: real labels of another crowd" if real else CLOSED,
+            "differs: real labels of another crowd" if real else NOT_PUBLIC,
         )
     single = int((found.by_unit["Sormunen, simulated"].n_pairs == 1).sum())
-    yield "Figure 6", "units with a single pair on Sormunen's scale", "2376", f"{single}", CLOSED
+    yield Claim("Figure 6", "units with a single pair on Sormunen's scale", "2376", f"{single}")
     for name, values in found.by_levels.items():
         plain = name.replace("\n", " ")
         printed = f"{FIGURE_7[plain]} %" if plain in FIGURE_7 else "-"
-        yield "Figure 7", f"mean agreement, {plain}", printed, f"{100 * np.nanmean(values):.0f} %", CLOSED
+        yield Claim("Figure 7", f"mean agreement, {plain}", printed, f"{100 * np.nanmean(values):.0f} %")
     best = max(found.schemes, key=lambda pair: float(np.nanmean(found.schemes[pair])))
-    yield (
+    yield Claim(
         "Figure 8",
         "best normalisation and merging",
         "geometric mean, with median or geometric mean",
         f"{best[0]}, with {best[1]}".replace("\n", " "),
-        CLOSED,
     )
-    yield (
+    yield Claim(
         "Figure 9",
         "deviations above 6; most frequent",
         "53; around 2",
         f"{(found.deviations > 6).sum()}; median {np.median(found.deviations):.1f}",
-        CLOSED,
     )
 
     rare = found.widths.counts()
-    yield "Figure 13", "median of H / N", "5", f"{found.widths.threshold:.1f}", CLOSED
-    yield (
+    yield Claim("Figure 13", "median of H / N", "5", f"{found.widths.threshold:.1f}")
+    yield Claim(
         "Figure 13",
         "units with a ratio that fewer than 4 have",
         "37",
         f"{rare.loc[rare['n_units'] < 4, 'n_units'].sum()}",
-        CLOSED,
     )
     for kind, printed in (("TREC", "12 %"), ("Sormunen", "7 %")):
         official = found.official(kind)
         judged = campaign.judgments.select(documents=list(official.documents))
         outside = sum(
-            select_units_by_agreement(judged, official, 3, preferred=wish).n_outside
+            select_units_by_agreement(judged, official, preferred=wish).n_outside
             for wish in (campaign.wide, ~campaign.wide)
         )
-        yield (
+        yield Claim(
             "Table IV",
             f"documents without a narrow or wide unit ({kind})",
             printed,
             f"{100 * outside / len(official):.1f} %",
-            CLOSED,
+            NOT_PUBLIC,
         )
     profile = found.gains
-    yield (
+    yield Claim(
         "Figure 14",
         "distance of medians to linear and exponential gains, in logs",
         "linear is closer",
         f"{profile.linear_error:.2f}; {profile.exponential_error:.2f}",
-        CLOSED,
     )
     medians = ", ".join(f"{one:.2f}" for one, _ in FIGURE_15)
     means = ", ".join(f"{one}" for _, one in FIGURE_15)
     ratios = found.ratios.ratios
-    yield "Figure 15", "medians of the three ratios", medians, ", ".join(f"{one:.2f}" for one in ratios.median), CLOSED
-    yield "Figure 15", "means of the three ratios", means, ", ".join(f"{one:.1f}" for one in ratios.mean), CLOSED
+    yield Claim(
+        "Figure 15",
+        "medians of the three ratios",
+        medians,
+        ", ".join(f"{one:.2f}" for one in ratios.median),
+    )
+    yield Claim(
+        "Figure 15", "means of the three ratios", means, ", ".join(f"{one:.1f}" for one in ratios.mean), NOT_PUBLIC
+    )
     figures = ratio_digits(campaign.written)
-    yield (
+    yield Claim(
         "9.2",
         "units with ratios of two figures at most; of one",
         "4806; 3591",
         f"{figures.n_within(2)}; {figures.n_within(1)}",
-        CLOSED,
     )
 
 
@@ -432,7 +429,15 @@ def _draws(found: Findings) -> Iterator[Table]:
             low, middle, high = np.quantile(drawn, [0.05, 0.5, 0.95])
             printed = TABLE_IV[kind, measure][0][2]
             rows.append(
-                [kind, measure, f"{printed:.3f}", f"{mark:.3f}", f"{middle:.3f}", f"{low:.3f} to {high:.3f}", CLOSED]
+                [
+                    kind,
+                    measure,
+                    f"{printed:.3f}",
+                    f"{mark:.3f}",
+                    f"{middle:.3f}",
+                    f"{low:.3f} to {high:.3f}",
+                    NOT_PUBLIC,
+                ]
             )
     header = ["grades", "measure", "merged, printed", "merged, ours", "draws, median", "5 to 95 %", "verdict"]
     yield Table("Figure 12: tau when each document's gain is one magnitude drawn at random", header, rows)

@@ -105,9 +105,9 @@ def topic_intervals(
         for simulation in range(n_simulations):
             judged = judged_topics(c, topics, documents, random)
             for r, resample in enumerate(RESAMPLE):
-                options = {"bootstrap": bootstrap, "resample": resample, "rng": simulation}
-                alpha = krippendorff_alpha(judged, **options)  # type: ignore[call-overload]
-                model = predicted_relevance(judged, THETA, ranks="pool", **options)  # type: ignore[call-overload]
+                options: dict[str, Any] = {"resample": resample, "rng": simulation}
+                alpha = krippendorff_alpha(judged, n_resamples=bootstrap, **options).item()
+                model = predicted_relevance(judged, rel=THETA, ranks="pool", n_resamples=bootstrap, **options)
                 ends[r, simulation] = [[alpha.low, *model.low], [alpha.high, *model.high]]
         held = (ends[:, :, 0] <= truth[c]) & (ends[:, :, 1] >= truth[c])
         wide = ends[:, :, 1] - ends[:, :, 0]
@@ -126,8 +126,8 @@ def topic_intervals(
 def _truth(clustering: float, random: np.random.Generator) -> Floats:
     """Alpha and p(R|i) of very many topics."""
     judged = judged_topics(clustering, TRUTH_TOPICS, TRUTH_DOCUMENTS, random)
-    model = predicted_relevance(judged, THETA, ranks="pool", bootstrap=0)
-    return np.array([krippendorff_alpha(judged).value, *model.probability])
+    model = predicted_relevance(judged, rel=THETA, ranks="pool", n_resamples=0)
+    return np.array([krippendorff_alpha(judged).item().value, *model.probability])
 
 
 def topic_intervals_page(

@@ -31,6 +31,11 @@ FORTY_ARTICLES = judgments_of_rows(
 )
 
 
+def alpha_of(judgments, level=None, **options):
+    """Alpha of all judgments together."""
+    return krippendorff_alpha(judgments, level=level, **options).item()
+
+
 def peer(judgments, level):
     """The krippendorff package, on one row per assessor, on one column per (topic, document)."""
     table = judgments.to_frame().pivot(index="assessor", columns=["topic", "document"], values="value")
@@ -41,9 +46,9 @@ def peer(judgments, level):
 
 
 def test_krippendorffs_examples_come_out_as_printed():
-    assert round(krippendorff_alpha(TWO_OBSERVERS_BINARY).value, 3) == 0.095
-    assert round(krippendorff_alpha(TWO_OBSERVERS_NOMINAL, "nominal").value, 3) == 0.692
-    found = {level: krippendorff_alpha(FOUR_OBSERVERS, level) for level in LEVELS}
+    assert round(alpha_of(TWO_OBSERVERS_BINARY).value, 3) == 0.095
+    assert round(alpha_of(TWO_OBSERVERS_NOMINAL, "nominal").value, 3) == 0.692
+    found = {level: alpha_of(FOUR_OBSERVERS, level) for level in LEVELS}
     printed = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849, "ratio": 0.797}
     assert {level: round(alpha.value, 3) for level, alpha in found.items()} == printed
     one = found["nominal"]
@@ -51,17 +56,17 @@ def test_krippendorffs_examples_come_out_as_printed():
 
 
 def test_hayes_and_krippendorffs_articles_come_out_as_printed_with_their_interval():
-    found = krippendorff_alpha(FORTY_ARTICLES, bootstrap=20_000, resample="deviations", rng=1)
+    found = alpha_of(FORTY_ARTICLES, n_resamples=20_000, resample="deviations", rng=1)
     assert (found.level, found.n_documents, found.n_pairs) == ("ordinal", 40, 239)
     assert round(found.value, 4) == 0.7598
-    assert round(krippendorff_alpha(FORTY_ARTICLES, "nominal").value, 4) == 0.4765
+    assert round(alpha_of(FORTY_ARTICLES, "nominal").value, 4) == 0.4765
     # Printed for 10,000 replicates: .7078 to .8078, and .9473 of them below .8.
     assert (found.low, found.high) == pytest.approx((0.7078, 0.8078), abs=0.002)
-    assert (found.replicates < 0.8).mean() == pytest.approx(0.9473, abs=0.006)
+    assert (found.resamples < 0.8).mean() == pytest.approx(0.9473, abs=0.006)
 
 
 def test_the_eight_people_of_dl19_have_an_ordinal_alpha_of_453(eight_people):
-    found = krippendorff_alpha(eight_people)
+    found = alpha_of(eight_people)
     assert (found.level, found.n_documents, found.n_judgments) == ("ordinal", 188, 8 * 188)
     assert round(found.value, 3) == 0.453
     assert found.value == pytest.approx(peer(eight_people, "ordinal"))
@@ -74,7 +79,7 @@ def test_alpha_is_what_the_krippendorff_package_says_on_rf10_on_every_level(crow
         theirs = krippendorff.alpha(
             value_counts=counts.to_numpy(), value_domain=list(counts.columns), level_of_measurement=level
         )
-        assert krippendorff_alpha(crowd, level).value == pytest.approx(theirs, rel=1e-12)
+        assert alpha_of(crowd, level).value == pytest.approx(theirs, rel=1e-12)
 
 
 # ---- against slow implementations
@@ -85,7 +90,7 @@ def test_alpha_of_grades_is_what_its_definition_and_the_krippendorff_package_say
     assume(pairable(panel))
     judgments = judgments_of(panel)
     assume(len(judgments.assessors) > 1)
-    found = krippendorff_alpha(judgments, level)
+    found = alpha_of(judgments, level)
     assert found.value == pytest.approx(oracle.krippendorff_alpha(panel, level), nan_ok=True)
     if not isnan(found.value):
         assert found.value == pytest.approx(peer(judgments, level))
@@ -95,9 +100,7 @@ def test_alpha_of_grades_is_what_its_definition_and_the_krippendorff_package_say
 def test_alpha_of_magnitudes_is_what_its_definition_says(panel, level):
     assume(pairable(panel))
     judgments = judgments_of(panel, "magnitude")
-    assert krippendorff_alpha(judgments, level).value == pytest.approx(
-        oracle.krippendorff_alpha(panel, level), nan_ok=True
-    )
+    assert alpha_of(judgments, level).value == pytest.approx(oracle.krippendorff_alpha(panel, level), nan_ok=True)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -112,7 +115,7 @@ def test_alpha_of_many_distinct_values_is_what_its_definition_says(level, zeros)
     panel["d0"] = dict.fromkeys(ASSESSORS, 0.0 if zeros else 7.0)
     panel["d1"] = {"ann": 0.0 if zeros else 7.0, "bob": 2.5, "cyd": 2.5}
     judgments = judgments_of(panel, "0..1000000" if zeros else "magnitude")
-    found = krippendorff_alpha(judgments, level)
+    found = alpha_of(judgments, level)
     assert found.n_values > 64  # beyond what is counted in a dense table
     assert found.value == pytest.approx(oracle.krippendorff_alpha(panel, level), rel=1e-12)
     assert found.value == pytest.approx(peer(judgments, level), rel=1e-9)
@@ -122,9 +125,9 @@ def test_alpha_of_fractions_in_hundredths_is_what_its_definition_says():
     rng = np.random.default_rng(4)
     panel = {f"d{i}": {who: float(rng.integers(101)) / 100 for who in ASSESSORS} for i in range(50)}
     judgments = judgments_of(panel, "0..1")
-    assert krippendorff_alpha(judgments).level == "interval"
+    assert alpha_of(judgments).level == "interval"
     for level in LEVELS:
-        assert krippendorff_alpha(judgments, level).value == pytest.approx(oracle.krippendorff_alpha(panel, level))
+        assert alpha_of(judgments, level).value == pytest.approx(oracle.krippendorff_alpha(panel, level))
 
 
 # ---- laws
@@ -138,14 +141,14 @@ def test_nobodys_name_matters(panel, level, random):
     random.shuffle(documents)
     new = dict(zip(ASSESSORS, others, strict=True))
     renamed = {f"x{documents.index(d)}": {new[who]: value for who, value in panel[d].items()} for d in documents}
-    before, after = (krippendorff_alpha(judgments_of(p), level).value for p in (panel, renamed))
+    before, after = (alpha_of(judgments_of(p), level).value for p in (panel, renamed))
     assert after == pytest.approx(before, nan_ok=True)
 
 
 @given(st.lists(st.sampled_from(MAGNITUDES), min_size=1, max_size=6), st.sampled_from(LEVELS), st.integers(2, 4))
 def test_a_unanimous_panel_has_alpha_1_or_for_one_value_nan(values, level, n):
     panel = {f"d{i}": dict.fromkeys(ASSESSORS[:n], value) for i, value in enumerate(values)}
-    found = krippendorff_alpha(judgments_of(panel), level).value
+    found = alpha_of(judgments_of(panel), level).value
     assert isnan(found) if len(set(values)) == 1 else found == 1
 
 
@@ -155,7 +158,7 @@ def test_copying_the_whole_panel_never_lowers_alpha(panel, level):
     judged_twice = {d: said for d, said in panel.items() if len(said) > 1}
     assume(judged_twice)
     copied = {d: said | {f"{who} again": v for who, v in said.items()} for d, said in judged_twice.items()}
-    before, after = (krippendorff_alpha(judgments_of(p), level).value for p in (judged_twice, copied))
+    before, after = (alpha_of(judgments_of(p), level).value for p in (judged_twice, copied))
     assert isnan(before) or after >= before - 1e-12
 
 
@@ -164,7 +167,7 @@ def test_alpha_does_not_depend_on_the_unit_of_values(panel, factor):
     assume(pairable(panel))
     scaled = {d: {who: 0.5 * factor * v for who, v in said.items()} for d, said in panel.items()}
     for level in LEVELS:
-        before, after = (krippendorff_alpha(judgments_of(p, "0..20"), level).value for p in (panel, scaled))
+        before, after = (alpha_of(judgments_of(p, "0..20"), level).value for p in (panel, scaled))
         assert after == pytest.approx(before, nan_ok=True)
 
 
@@ -172,7 +175,7 @@ def test_alpha_does_not_depend_on_the_unit_of_values(panel, factor):
 def test_logs_compare_magnitudes_as_their_logarithms(panel):
     assume(pairable(panel))
     in_logs = {d: {who: log(v) for who, v in said.items()} for d, said in panel.items()}
-    found = krippendorff_alpha(judgments_of(panel, "magnitude"), "interval", logs=True).value
+    found = alpha_of(judgments_of(panel, "magnitude"), "interval", logs=True).value
     assert found == pytest.approx(oracle.krippendorff_alpha(in_logs, "interval"), nan_ok=True)
 
 
@@ -182,9 +185,9 @@ def test_logs_compare_magnitudes_as_their_logarithms(panel):
 def test_the_level_is_what_the_assessors_scale_allows():
     panel = {"d1": {"ann": 1.0, "bob": 1.0}, "d2": {"ann": 0.0, "bob": 1.0}}
     for scale, level in (("binary", "nominal"), ("0-3", "ordinal"), ("0..1", "interval")):
-        assert krippendorff_alpha(judgments_of(panel, scale)).level == level
+        assert alpha_of(judgments_of(panel, scale)).level == level
     above_zero = {d: {who: v + 0.5 for who, v in said.items()} for d, said in panel.items()}
-    assert krippendorff_alpha(judgments_of(above_zero, "magnitude")).level == "ratio"
+    assert alpha_of(judgments_of(above_zero, "magnitude")).level == "ratio"
 
 
 def test_a_negative_grade_is_no_judgment_and_a_document_judged_once_is_left_out():
@@ -192,7 +195,7 @@ def test_a_negative_grade_is_no_judgment_and_a_document_judged_once_is_left_out(
         [("q", "a", "ann", 1), ("q", "a", "bob", 1), ("q", "b", "ann", 0), ("q", "b", "bob", 0), ("q", "c", "ann", 1),
          ("q", "c", "bob", -1), ("q2", "a", "ann", 0)]
     )  # fmt: skip
-    found = krippendorff_alpha(judgments)
+    found = alpha_of(judgments)
     assert (found.n_documents, found.n_judgments, found.n_pairs, found.n_left_out) == (2, 4, 2, 2)
     assert found.value == 1
 
@@ -205,9 +208,9 @@ def test_repeats_count_once_as_asked_and_are_reported():
         ("q", "b", "ann", 0),
         ("q", "b", "bob", 0),
     ]
-    first = krippendorff_alpha(Judgments.from_rows(rows))
+    first = alpha_of(Judgments.from_rows(rows))
     assert (first.value, first.n_repeats, first.repeats) == (1, 1, "first")
-    assert krippendorff_alpha(Judgments.from_rows(rows), repeats="last").value == 0
+    assert alpha_of(Judgments.from_rows(rows), repeats="last").value == 0
 
 
 def test_slots_take_the_first_judgments_of_every_document():
@@ -217,10 +220,10 @@ def test_slots_take_the_first_judgments_of_every_document():
         for i, v in enumerate(said)
     ]
     judgments = Judgments.from_rows(rows)
-    assert krippendorff_alpha(judgments).value < 1
-    assert krippendorff_alpha(judgments, slots=3).value == 1
-    assert krippendorff_alpha(judgments, slots=3).repeats == "first 3 judgments of a document"
-    assert krippendorff_alpha(judgments, slots=4, min_judgments=4).n_documents == 2
+    assert alpha_of(judgments).value < 1
+    assert alpha_of(judgments, slots=3).value == 1
+    assert alpha_of(judgments, slots=3).repeats == "first 3 judgments of a document"
+    assert alpha_of(judgments, slots=4, min_judgments=4).n_documents == 2
 
 
 # ---- groups
@@ -230,7 +233,7 @@ def test_alpha_by_topic_is_the_alpha_of_every_topic_by_itself(eight_people):
     by_topic = krippendorff_alpha(eight_people, by="topic")
     assert by_topic.labels == eight_people.topics
     for topic, alpha in by_topic:
-        assert alpha.value == pytest.approx(krippendorff_alpha(eight_people.select(topics=topic)).value)
+        assert alpha.value == pytest.approx(alpha_of(eight_people.select(topics=topic)).value)
         assert by_topic[topic] == alpha
     frame = by_topic.to_frame()
     assert list(frame["topic"]) == list(by_topic.labels)
@@ -240,18 +243,16 @@ def test_alpha_by_topic_is_the_alpha_of_every_topic_by_itself(eight_people):
 def test_groups_may_be_of_topics_of_assessors_of_documents_and_of_single_judgments(eight_people):
     topics, people = eight_people.topics, eight_people.assessors
     some = krippendorff_alpha(eight_people, by={topics[0]: "x", topics[2]: "x", topics[1]: "y"})
-    assert some["x"].value == pytest.approx(
-        krippendorff_alpha(eight_people.select(topics=[topics[0], topics[2]])).value
-    )
+    assert some["x"].value == pytest.approx(alpha_of(eight_people.select(topics=[topics[0], topics[2]])).value)
     halves = krippendorff_alpha(eight_people, by={name: i < 4 for i, name in enumerate(people)})
-    assert halves["True"].value == pytest.approx(krippendorff_alpha(eight_people.select(assessors=people[:4])).value)
+    assert halves["True"].value == pytest.approx(alpha_of(eight_people.select(assessors=people[:4])).value)
     frame = eight_people.to_frame()
     pairs = {pair: pair[1][-1] for pair in zip(frame["topic"], frame["document"], strict=True)}
     by_digit = krippendorff_alpha(eight_people, by=pairs)
     by_row = krippendorff_alpha(eight_people, by=[document[-1] for document in frame["document"]])
     assert by_digit.labels == by_row.labels
     assert list(by_digit.value) == list(by_row.value)
-    in_group = krippendorff_alpha(eight_people.select(documents=lambda name: name.endswith("5")))
+    in_group = alpha_of(eight_people.select(documents=lambda name: name.endswith("5")))
     assert by_digit["5"].value == pytest.approx(in_group.value)
 
 
@@ -265,7 +266,7 @@ def test_a_topic_that_nobody_judged_twice_has_nan_beside_the_others():
             ("q2", "a", "ann", 1),
         ]
     )
-    found = krippendorff_alpha(judgments, by="topic", bootstrap=20, rng=1)
+    found = krippendorff_alpha(judgments, by="topic", n_resamples=20, rng=1)
     assert found["q1"].value == 1
     assert isnan(found["q2"].value)
     assert (found["q2"].n_documents, found["q2"].n_left_out) == (0, 1)
@@ -289,7 +290,7 @@ BOTH = judgments_of_rows(ann="01", bob="01")
         (BOTH, {"by": {"Q": 1}}, ArgumentError, "by={'Q': ...}: keys must all be topics"),
         (BOTH, {"by": [1]}, ArgumentError, "by: 1 groups for 4 judgments"),
         (BOTH, {"by": [None] * 4}, ArgumentError, "by: no judgment belongs to any group"),
-        (BOTH, {"bootstrap": -1}, ArgumentError, "bootstrap=-1"),
+        (BOTH, {"n_resamples": -1}, ArgumentError, "n_resamples=-1"),
         (BOTH, {"confidence": 95}, ArgumentError, "confidence=95"),
         (BOTH, {"resample": "pairs"}, ArgumentError, "resample='pairs': choose one of topics, documents, deviations"),
         (BOTH, {"min_judgments": 1}, ArgumentError, "min_judgments=1: agreement needs at least 2 judgments"),
@@ -298,7 +299,7 @@ BOTH = judgments_of_rows(ann="01", bob="01")
 )  # fmt: skip
 def test_bad_input_gets_one_clear_line(judgments, options, error, message):
     with pytest.raises(error) as caught:
-        krippendorff_alpha(judgments, **options)
+        alpha_of(judgments, **options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -309,23 +310,23 @@ def test_values_on_unlike_scales_are_divided_by_their_maximum():
         for who, said in (("ann", (0, 1, 3)), ("llm", (0.2, 0.9, 0.4)))
         for i, v in enumerate(said)
     ]
-    found = krippendorff_alpha(Judgments.from_rows(rows))
+    found = alpha_of(Judgments.from_rows(rows))
     declared = Judgments.from_rows(rows, scales={"ann": "0-3", "llm": "0..1"})
     assert (found.level, found.scale) == ("interval", "0..1")
-    assert found == krippendorff_alpha(declared) == krippendorff_alpha(declared.unit_grades())
-    assert found == krippendorff_alpha(declared, combine_scales="unit")
-    assert krippendorff_alpha(declared, "nominal") == krippendorff_alpha(declared.relevant_or_not())
+    assert found == alpha_of(declared) == alpha_of(declared.rescaled())
+    assert found == alpha_of(declared, combine_scales="rescaled")
+    assert alpha_of(declared, "nominal") == alpha_of(declared.relevant_or_not())
     with pytest.raises(ScaleError, match=r"assessors llm \(0\.\.1\) and ann \(0-3\) cannot be on one scale"):
-        krippendorff_alpha(declared, combine_scales="as-is")
-    with pytest.raises(ArgumentError, match="combine_scales='mixed': choose one of auto, as-is, unit, relevant"):
-        krippendorff_alpha(declared, combine_scales="mixed")
+        alpha_of(declared, combine_scales="as-is")
+    with pytest.raises(ArgumentError, match="combine_scales='mixed': choose one of auto, as-is, rescaled, relevant"):
+        alpha_of(declared, combine_scales="mixed")
 
 
 def test_dl21s_judges_are_compared_as_shares_of_their_scales(dl21):
     judges = read_judgments(dl21 / "judges")
-    together = krippendorff_alpha(judges)
+    together = alpha_of(judges)
     assert (together.level, together.scale) == ("interval", "0..1")
-    assert together == krippendorff_alpha(judges.unit_grades())
+    assert together == alpha_of(judges.rescaled())
 
 
 def test_magnitudes_may_look_like_grades_or_fractions_in_part_but_none_is_zero():
@@ -336,17 +337,17 @@ def test_magnitudes_may_look_like_grades_or_fractions_in_part_but_none_is_zero()
         ("q", "b", "ann", 1),
         ("q", "b", "cyd", 9),
     ]
-    found = krippendorff_alpha(Judgments.from_rows(rows))
+    found = alpha_of(Judgments.from_rows(rows))
     assert (found.level, found.scale) == ("ratio", "magnitude")
     with pytest.raises(ScaleError, match=r"assessors cyd \(magnitude\) and ann \(0-2\) judge on different scales"):
-        krippendorff_alpha(Judgments.from_rows([*rows, ("q", "a", "dan", 0)]))
+        alpha_of(Judgments.from_rows([*rows, ("q", "a", "dan", 0)]))
 
 
 def test_a_scale_seen_in_part_is_the_same_scale():
     judgments = judgments_of_rows(ann="0123", bob="0111", cyd="0000")
     assert set(map(str, judgments.scales)) == {"0-3"}
     assert list(judgments.stopping_short()) == ["bob", "cyd"]
-    assert krippendorff_alpha(judgments).level == "ordinal"
+    assert alpha_of(judgments).level == "ordinal"
     partly = judgments.with_scales({"ann": "0-3"})
-    assert krippendorff_alpha(partly).value == krippendorff_alpha(judgments).value
-    assert krippendorff_alpha(judgments.with_scales({"bob": "binary"})).scale == "0..1"
+    assert alpha_of(partly).value == alpha_of(judgments).value
+    assert alpha_of(judgments.with_scales({"bob": "binary"})).scale == "0..1"

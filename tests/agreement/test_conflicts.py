@@ -16,7 +16,7 @@ DOCUMENT = st.tuples(st.floats(0.01, 100), st.integers(0, 3))
 
 
 @given(st.lists(DOCUMENT, min_size=1, max_size=15), st.integers(1, 3))
-def test_conflicts_are_the_documents_nearest_to_a_level_far_from_their_own(documents, apart):
+def test_conflicts_are_the_documents_nearest_to_a_level_far_from_their_own(documents, distance):
     values = {f"d{i}": float(np.round(np.log(value), 3)) for i, (value, _) in enumerate(documents)}
     levels = {f"d{i}": level for i, (_, level) in enumerate(documents)}
     used = sorted(set(levels.values()))
@@ -24,8 +24,8 @@ def test_conflicts_are_the_documents_nearest_to_a_level_far_from_their_own(docum
         [("q", d, "ann", float(np.exp(v))) for d, v in values.items()], scales={"ann": "magnitude"}
     )
     reference = {("q", d): float(level) for d, level in levels.items()}
-    found = scale_conflicts(judgments, reference, apart=apart)
-    expected = oracle.conflicts(values, {d: used.index(level) for d, level in levels.items()}, apart)
+    found = scale_conflicts(judgments, reference, min_distance=distance)
+    expected = oracle.conflicts(values, {d: used.index(level) for d, level in levels.items()}, distance)
     own = {d: [abs(values[d] - np.median([values[e] for e in values if levels[e] == level and e != d] or [1e6]))
                for level in used] for d in values}  # fmt: skip
     ties = {d for d, away in own.items() if np.sum(np.abs(np.array(away) - min(away)) < 1e-9) > 1}
@@ -66,7 +66,8 @@ def test_values_are_merged_as_asked():
     judgments = Judgments.from_rows(rows, scales={"*": "magnitude"})
     levels = {("q", "a"): 1, ("q", "b"): 1, ("q", "c"): 0, ("q", "d"): 1}
     merged = {
-        m: scale_conflicts(judgments, levels, merge=m, apart=1).value for m in ("median", "mean", "geometric_mean")
+        m: scale_conflicts(judgments, levels, merge=m, min_distance=1).value
+        for m in ("median", "mean", "geometric_mean")
     }
     assert merged["median"] == pytest.approx([2])
     assert merged["mean"] == pytest.approx([4])
@@ -75,14 +76,14 @@ def test_values_are_merged_as_asked():
 
 def test_a_document_alone_at_its_level_is_counted_but_never_in_conflict():
     judgments = judgments_of_rows(ann="003", ref="033")
-    found = scale_conflicts(judgments, "ref", apart=1)
+    found = scale_conflicts(judgments, "ref", min_distance=1)
     assert (found.n_documents, found.n_alone) == (3, 1)
     assert "d0" not in set(found.document)
 
 
 def test_without_conflict_there_is_an_empty_frame():
     judgments = judgments_of_rows(ann="0033", ref="0033")
-    found = scale_conflicts(judgments, "ref", apart=1)
+    found = scale_conflicts(judgments, "ref", min_distance=1)
     assert len(found) == 0
     assert len(found.to_frame()) == len(found.details()) == 0
 
@@ -91,7 +92,7 @@ def test_bad_input_gets_one_clear_line():
     judgments = judgments_of_rows(ann="0033", ref="0033")
     with pytest.raises(ArgumentError, match="merge='mode': choose one of median, geometric_mean, mean"):
         scale_conflicts(judgments, "ref", merge="mode")
-    with pytest.raises(ArgumentError, match="apart=0: at least 1 level"):
-        scale_conflicts(judgments, "ref", apart=0)
+    with pytest.raises(ArgumentError, match="min_distance=0: expected 1 level or more"):
+        scale_conflicts(judgments, "ref", min_distance=0)
     with pytest.raises(ScaleError, match="there are values of 0, which have no logarithm"):
         scale_conflicts(judgments, "ref", merge="geometric_mean")

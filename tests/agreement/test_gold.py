@@ -34,7 +34,7 @@ def judged(truth):
 def test_rf10_has_the_judgments_topics_and_range_of_alpha_recomputed_from_the_data(
     crowd, nist, least, n_judgments, n_topics, lowest, highest
 ):
-    found = alpha_by_gold(crowd, nist, "interval", by="topic", slots=5, min_judgments=least)
+    found = alpha_by_gold(crowd, nist, level="interval", by="topic", slots=5, min_judgments=least)
     assert found.grades == (0, 1, 2)
     assert found.names == ("0", "1", "2", "01", "02", "12", "012")
     whole = [row[-1] for row in found.alphas]
@@ -47,7 +47,9 @@ def test_rf10_has_the_judgments_topics_and_range_of_alpha_recomputed_from_the_da
 
 def test_topics_whose_agreement_is_high_on_some_documents_need_not_have_it_on_others(crowd, nist):
     # Maddalena et al. (2017), Table 2: alpha^i and alpha^j do not correlate, alpha^ij and alpha^A do.
-    table = alpha_by_gold(crowd, nist, "interval", by="topic", slots=5).correlations().set_index(["first", "second"])
+    table = (
+        alpha_by_gold(crowd, nist, level="interval", by="topic", slots=5).correlations().set_index(["first", "second"])
+    )
     for first, second in combinations("012", 2):
         assert not table.loc[(first, second), "significant"]
         assert abs(table.loc[(first, second), "pearson"]) < 0.25
@@ -63,8 +65,8 @@ def test_alpha_of_some_gold_grades_is_the_alpha_of_their_documents(truth, judged
     grade = {
         (gold.topics[t], gold.documents[d]): g for t, d, g in zip(gold.topic, gold.document, gold.value, strict=True)
     }
-    by_topic = alpha_by_gold(judged, gold, "interval", by="topic")
-    together = alpha_by_gold(judged, gold, "interval")
+    by_topic = alpha_by_gold(judged, gold, level="interval", by="topic")
+    together = alpha_by_gold(judged, gold, level="interval")
     said = judged.to_frame()
     said["gold"] = [grade[pair] for pair in zip(said["topic"], said["document"], strict=True)]
     for name in together.names:
@@ -99,7 +101,7 @@ def test_documents_without_gold_count_nowhere_and_negative_gold_is_none(judged, 
 
 
 def test_every_combination_has_its_interval(judged, truth):
-    found = alpha_by_gold(judged, truth.judgments(), bootstrap=100, rng=1)
+    found = alpha_by_gold(judged, truth.judgments(), n_resamples=100, rng=1)
     frame = found.to_frame()
     assert list(frame["gold"]) == list(found.names)
     assert (frame["low"] < frame["alpha"]).all()
@@ -107,17 +109,17 @@ def test_every_combination_has_its_interval(judged, truth):
 
 
 def test_subsets_of_matched_size_have_the_alpha_of_the_whole_on_average(truth, judged):
-    found = alpha_of_matched_subsets(judged, truth.judgments(), "interval", repetitions=200, rng=1)
+    found = alpha_of_matched_subsets(judged, truth.judgments(), level="interval", n_resamples=200, rng=1)
     assert found.sets == ("all", "0")
-    assert found.repetitions == 200
+    assert found.n_resamples == 200
     grade = truth.judgments().panel().values[:, 0].reshape(6, 60)
     assert (found.sizes <= (grade > 0).sum(axis=1)).all()  # those that two assessors judged
-    whole = krippendorff_alpha(judged, "interval", by="topic")
+    whole = krippendorff_alpha(judged, level="interval", by="topic")
     assert found.whole[:, 0] == pytest.approx(whole.value)
     known = ~np.isnan(found.mean[:, 0])
     assert known.any()
     assert found.mean[known, 0] == pytest.approx(found.whole[known, 0], abs=0.1)
-    again = alpha_of_matched_subsets(judged, truth.judgments(), "interval", repetitions=200, rng=found.seed)
+    again = alpha_of_matched_subsets(judged, truth.judgments(), level="interval", n_resamples=200, rng=found.seed)
     assert np.array_equal(again.mean, found.mean, equal_nan=True)
     assert len(found.to_frame()) == 12
 
@@ -134,9 +136,9 @@ def test_bad_gold_gets_one_clear_line(judged, truth):
         alpha_by_gold(judged, many)
     with pytest.raises(ArgumentError, match="no alpha of gold '3'; there are 0, 1, 2, 01, 02, 12, 012"):
         alpha_by_gold(judged, truth.judgments()).of("3")
-    with pytest.raises(ArgumentError, match="by='unit': expected None or 'topic'"):
+    with pytest.raises(ArgumentError, match="by='unit': choose None or 'topic'"):
         alpha_by_gold(judged, truth.judgments(), by="unit")
-    with pytest.raises(ArgumentError, match=r"like=7: expected some, not all, of the gold grades 0, 1, 2"):
-        alpha_of_matched_subsets(judged, truth.judgments(), like=7, rng=1)
+    with pytest.raises(ArgumentError, match=r"matched_grades=7: choose some, not all, of the gold grades 0, 1, 2"):
+        alpha_of_matched_subsets(judged, truth.judgments(), matched_grades=7)
     with pytest.raises(NoOverlapError, match="agreement needs at least two assessors"):
         alpha_by_gold(judgments_of({"d": {"ann": 1.0, "gold": 1.0}}), "gold")

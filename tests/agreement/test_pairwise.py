@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import agreement as oracle
 from panels import GRADES, MAGNITUDES, judgments_of, judgments_of_rows, pairable, panels
 from qrowd.agreement.kappa import cohen_kappa
-from qrowd.agreement.pairwise import LabelTable, label_table, pairwise_agreement, same_agreement
+from qrowd.agreement.pairwise import LabelTable, equal_agreement_test, label_table, pairwise_agreement
 from qrowd.errors import ArgumentError, NoOverlapError
 
 
@@ -113,10 +113,10 @@ def test_chi_square_of_the_preferences_papers_table_2_comes_out_as_printed():
     # Carterette et al. (2008), Table 2; its counts hold every pair in both directions.
     actual = printed([[0.752, 0.033, 0.215], [0.208, 0.567, 0.225], [0.201, 0.034, 0.765]], [2580, 413, 2757])
     inferred = printed([[0.657, 0.051, 0.292], [0.297, 0.380, 0.323], [0.278, 0.053, 0.669]], [2530, 437, 2654])
-    as_printed = same_agreement(actual, inferred, both_directions=True)
+    as_printed = equal_agreement_test(actual, inferred, both_directions=True)
     assert as_printed.chi_square == pytest.approx(143, rel=0.01)
     assert as_printed.p < 1e-30
-    once = same_agreement(actual, inferred)
+    once = equal_agreement_test(actual, inferred)
     assert once.chi_square == pytest.approx(as_printed.chi_square / 2)
     assert once.n_pairs == pytest.approx((2875, 2810.5))
     assert once.agreement == (actual.agreement, inferred.agreement)
@@ -124,15 +124,15 @@ def test_chi_square_of_the_preferences_papers_table_2_comes_out_as_printed():
 
 def test_equal_tables_do_not_differ():
     table = label_table(judgments_of_rows(ann="110", bob="100"))
-    assert same_agreement(table, table).chi_square == pytest.approx(0)
-    assert same_agreement(table, table).p == pytest.approx(1)
+    assert equal_agreement_test(table, table).chi_square == pytest.approx(0)
+    assert equal_agreement_test(table, table).p == pytest.approx(1)
 
 
 # ---- bad input
 
 
 def test_bad_input_gets_one_clear_line(crowd):
-    with pytest.raises(NoOverlapError, match="no two assessors judged a document in common"):
+    with pytest.raises(NoOverlapError, match="no pair of assessors judged a document in common"):
         pairwise_agreement(judgments_of_rows(ann="01**", bob="**10"))
     with pytest.raises(NoOverlapError, match="agreement needs at least two assessors"):
         pairwise_agreement(judgments_of_rows(ann="01"))

@@ -24,9 +24,9 @@ def test_agree_is_the_library_s_alpha(qrowd, experts, tmp_path):
     import qrowd as library
     from qrowd.agreement.alpha import krippendorff_alpha
 
-    assert qrowd("agree", *experts, "--by-topic", "--level", "interval", "--output", "a.csv").status == 0
+    assert qrowd("agree", *experts, "--per-topic", "--level", "interval", "--output", "a.csv").status == 0
     written = pd.read_csv(tmp_path / "a.csv", index_col="topic")
-    by_topic = krippendorff_alpha(library.read_judgments(experts[1:]), "interval", by="topic")
+    by_topic = krippendorff_alpha(library.read_judgments(experts[1:]), level="interval", by="topic")
     for label, alpha in by_topic:
         assert written.loc[label, "alpha"] == pytest.approx(alpha.value, abs=1e-12)
 
@@ -38,7 +38,7 @@ def test_the_same_seed_gives_the_same_interval(qrowd, experts):
 
 
 def test_agree_of_different_scales_says_what_it_compares_and_as_is_refuses_them(qrowd, folder):
-    outcome = qrowd("agree", "--judgments", folder / "judges", "--bootstrap", 0)
+    outcome = qrowd("agree", "--judgments", folder / "judges", "--n-resamples", 0)
     assert outcome.status == 0
     line = next(line for line in outcome.out.splitlines() if line.startswith("scale: "))
     assert "alpha: every value divided by its scale's maximum; kappa: each judgment counted as relevant or not" in line
@@ -56,7 +56,7 @@ def test_one_assessor_alone_agrees_with_nobody(qrowd, folder):
 
 
 def test_magnitudes_have_an_alpha_and_no_kappa(qrowd, folder):
-    out = qrowd("agree", "--judgments", folder / "magnitudes.csv", "--bootstrap", 0).out
+    out = qrowd("agree", "--judgments", folder / "magnitudes.csv", "--n-resamples", 0).out
     assert "(ratio)" in out
     assert "kappa" not in out
 

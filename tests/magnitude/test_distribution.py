@@ -10,7 +10,7 @@ from scipy import stats
 
 from oracles import magnitude as oracle
 from qrowd.errors import ArgumentError, InputError
-from qrowd.magnitude import distribution, normalise, ratio_figures, round_numbers, significant_figures
+from qrowd.magnitude import distribution, normalise, ratio_digits, round_numbers, significant_digits
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_magnitudes
 
@@ -78,7 +78,7 @@ def test_normalising_smooths_round_numbers_away_and_nears_the_curve_in_every_top
     before, after = (distribution(judgments, by="topic") for judgments in (crowd, normalise(crowd)))
     assert before.groups == crowd.topics
     assert (after.distance < 0.6 * before.distance).all()
-    assert round_numbers(normalise(crowd)).one_figure < 0.01
+    assert round_numbers(normalise(crowd)).one_digit < 0.01
 
 
 def test_equal_magnitudes_have_no_curve_and_one_has_no_deviation():
@@ -116,8 +116,8 @@ def test_round_numbers_come_with_how_often_and_by_how_many():
     assert frame["n"].tolist() == [3, 2, 1, 1, 1]
     assert frame["share"].sum() == approx(1)
     assert frame["n_assessors"].tolist() == [2, 2, 1, 1, 1]
-    assert frame["figures"].tolist() == [1, 1, 2, 1, 2]
-    assert (found.one_figure, found.one_two_five, found.whole) == (6 / 8, 5 / 8, 7 / 8)
+    assert frame["digits"].tolist() == [1, 1, 2, 1, 2]
+    assert (found.one_digit, found.one_two_five, found.whole) == (6 / 8, 5 / 8, 7 / 8)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
@@ -141,11 +141,11 @@ def test_figures_of_a_written_number_are_its_digits(digits, power):
     number = float(f"{digits}e{power}")
     if number < 1e-305:
         return  # too small for nine digits
-    assert significant_figures(np.array([number])).tolist() == [len(str(digits).rstrip("0"))]
+    assert significant_digits(np.array([number])).tolist() == [len(str(digits).rstrip("0"))]
 
 
 def test_numbers_that_never_end_have_more_figures_than_are_told_apart():
-    assert significant_figures(np.array([1 / 3, 2 / 7, 76 / 54, 1e-310 / 3])).tolist() == [10, 10, 10, 10]
+    assert significant_digits(np.array([1 / 3, 2 / 7, 76 / 54, 1e-310 / 3])).tolist() == [10, 10, 10, 10]
 
 
 written = st.builds(
@@ -156,47 +156,47 @@ written = st.builds(
 @pytest.mark.parametrize("direction", ["forward", "either"])
 @given(st.lists(written, min_size=1, max_size=8))
 def test_figures_of_ratios_are_those_of_exact_fractions(direction, texts):
-    found = ratio_figures(of_values(map(float, texts)), direction=direction, by="assessor")
-    assert found.figures.tolist() == [oracle.ratio_figures(texts, direction == "either")]
+    found = ratio_digits(of_values(map(float, texts)), direction=direction, by="assessor")
+    assert found.digits.tolist() == [oracle.ratio_digits(texts, direction == "either")]
 
 
 @given(st.lists(st.tuples(st.sampled_from("uvw"), written), min_size=1, max_size=12))
 def test_ratios_never_cross_units(rows):
     columns = {"topic": ["q"] * len(rows), "assessor": ["ann"] * len(rows), "document": list(range(len(rows)))}
     columns |= {"unit": [unit for unit, _ in rows], "value": [float(text) for _, text in rows]}
-    found = ratio_figures(Judgments.from_frame(columns, scales={"*": "magnitude"}))
+    found = ratio_digits(Judgments.from_frame(columns, scales={"*": "magnitude"}))
     texts = {unit: [text for other, text in rows if other == unit] for unit, _ in rows}
-    assert found.figures.tolist() == [oracle.ratio_figures(some) for some in texts.values()]
+    assert found.digits.tolist() == [oracle.ratio_digits(some) for some in texts.values()]
 
 
 def test_seventy_six_after_fifty_four_is_no_ratio():
     """Section 9.2: 76 / 54 is 1.407..., more precise than anyone judges."""
-    found = ratio_figures(of_values([54, 76]), by="assessor")
-    assert (found.figures.tolist(), found.n_within(2)) == ([10], 0)
-    assert ratio_figures(of_values([50, 100, 75]), by="assessor").figures.tolist() == [2]  # 75 is 1.5 times 50
-    assert ratio_figures(of_values([50, 100, 200]), by="assessor").figures.tolist() == [1]
+    found = ratio_digits(of_values([54, 76]), by="assessor")
+    assert (found.digits.tolist(), found.n_within(2)) == ([10], 0)
+    assert ratio_digits(of_values([50, 100, 75]), by="assessor").digits.tolist() == [2]  # 75 is 1.5 times 50
+    assert ratio_digits(of_values([50, 100, 200]), by="assessor").digits.tolist() == [1]
 
 
 def test_a_third_is_short_only_the_other_way_round():
-    assert ratio_figures(of_values([3, 1]), by="assessor").figures.tolist() == [10]
-    assert ratio_figures(of_values([3, 1]), by="assessor", direction="either").figures.tolist() == [1]
+    assert ratio_digits(of_values([3, 1]), by="assessor").digits.tolist() == [10]
+    assert ratio_digits(of_values([3, 1]), by="assessor", direction="either").digits.tolist() == [1]
 
 
 def test_the_order_column_says_which_score_came_before():
     columns = {"topic": ["q"] * 2, "document": ["a", "b"], "assessor": ["ann"] * 2, "unit": ["u"] * 2, "value": [1, 3]}
-    assert ratio_figures(Judgments.from_frame({**columns, "order": [1, 2]})).figures.tolist() == [1]
-    assert ratio_figures(Judgments.from_frame({**columns, "order": [2, 1]})).figures.tolist() == [10]
+    assert ratio_digits(Judgments.from_frame({**columns, "order": [1, 2]})).digits.tolist() == [1]
+    assert ratio_digits(Judgments.from_frame({**columns, "order": [2, 1]})).digits.tolist() == [10]
 
 
 def test_counts_of_figures_add_up_to_the_units(crowd):
-    found = ratio_figures(crowd)
+    found = ratio_digits(crowd)
     counts = found.counts()
     assert counts["n_units"].sum() == 7059
     assert counts["share_within"].iloc[-1] == 1
     assert counts["n_units"][:3].sum() == found.n_within(2)
-    assert found.to_frame()["figures"].tolist() == found.figures.tolist()
-    either = ratio_figures(crowd, direction="either")
-    assert (either.figures <= found.figures).all()
+    assert found.to_frame()["digits"].tolist() == found.digits.tolist()
+    either = ratio_digits(crowd, direction="either")
+    assert (either.digits <= found.digits).all()
 
 
 REFUSED = {
@@ -213,17 +213,17 @@ REFUSED = {
     "within": (
         lambda: distribution(of_values([1.0]), within=(2, 3)),
         ArgumentError,
-        "within=(2, 3): no magnitude lies there",
+        "within=(2, 3): no magnitude is in this range",
     ),
     "nothing": (lambda: distribution(Judgments.from_rows([])), ArgumentError, "judgments: there are none"),
     "zero": (
         lambda: round_numbers(Judgments.from_rows([("q", "a", "ann", 0), ("q", "b", "ann", -1)])),
         InputError,
-        "assessor ann, topic q, document a: magnitude 0 (and 1 more); a magnitude is above 0, so leave out what nobody "
-        "judged",
+        "assessor ann, topic q, document a: magnitude 0 (and 1 more); a magnitude is above 0; leave out "
+        "unjudged documents",
     ),
     "direction": (
-        lambda: ratio_figures(of_values([1.0]), direction="back", by="assessor"),
+        lambda: ratio_digits(of_values([1.0]), direction="back", by="assessor"),
         ArgumentError,
         "direction='back': choose one of forward, either",
     ),

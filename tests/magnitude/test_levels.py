@@ -11,12 +11,12 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.magnitude import (
     FIGURE_15,
     LevelPair,
-    agreeing_units,
     check_documents,
     gain_profile,
     level_ratios,
     level_tests,
     normalise,
+    select_units_by_agreement,
     unit_widths,
 )
 from qrowd.model.judgments import Judgments, concatenate_judgments
@@ -69,7 +69,7 @@ def test_gains_are_magnitudes_over_that_of_the_low_check_document(drawn):
         assert found.gains.geometric_mean[i] == approx(stats.gmean(gains))
         assert found.gains.lower_quartile[i] == approx(np.quantile(gains, 0.25))
         assert found.gains.upper_quartile[i] == approx(np.quantile(gains, 0.75))
-    assert found.n_ungraded == sum(row[:2] not in gold for row in rows)
+    assert found.n_without_gold == sum(row[:2] not in gold for row in rows)
 
 
 def test_people_whose_gain_is_linear_are_found_to_be_so():
@@ -109,8 +109,8 @@ def test_gold_is_a_name_or_judgments_or_a_mapping(crowd, gold):
         assert gain_profile(some, said).to_frame().equals(gain_profile(crowd, gold).to_frame())
         assert level_ratios(some, said).to_frame().equals(level_ratios(crowd, gold).to_frame())
         assert level_tests(some, said).to_frame().equals(level_tests(crowd, gold).to_frame())
-        chosen = agreeing_units(some, said).judgments.to_frame()
-        assert chosen["value"].tolist() == agreeing_units(crowd, gold).judgments.value.tolist()
+        chosen = select_units_by_agreement(some, said).judgments.to_frame()
+        assert chosen["value"].tolist() == select_units_by_agreement(crowd, gold).judgments.value.tolist()
         assert check_documents(some, said) == check_documents(crowd, gold)
 
 
@@ -121,7 +121,7 @@ def test_gold_is_a_name_or_judgments_or_a_mapping(crowd, gold):
 @given(graded_crowds())
 def test_ratios_are_those_of_all_two_documents_of_a_unit(drawn):
     rows, gold = drawn
-    found = level_ratios(judgments_of(rows), gold_of(gold), FIGURE_15)
+    found = level_ratios(judgments_of(rows), gold_of(gold), pairs=FIGURE_15)
     for p, pair in enumerate(FIGURE_15.values()):
         expected = oracle.level_ratios(rows, gold, pair.upper, pair.lower, pair.required)
         assert sorted(found.ratio[found.pair == p]) == approx(sorted(expected))
@@ -164,7 +164,7 @@ def test_adjacent_levels_are_tested_as_scipy_tests_them(crowd, gold, values, var
     for i in range(3):
         low, high = (said[found.level == level] for level in (i, i + 1))
         expected = stats.ttest_ind(high, low, equal_var=variances == "equal")
-        assert (found.t[i], found.p[i], found.degrees[i]) == approx((expected.statistic, expected.pvalue, expected.df))
+        assert (found.t[i], found.p[i], found.df[i]) == approx((expected.statistic, expected.pvalue, expected.df))
 
 
 @fewer
@@ -237,7 +237,9 @@ def test_the_chosen_units_are_those_found_one_by_one(drawn, n, strict, choosy, r
     judgments = judgments_of(rows)
     preferred = np.array([not choosy or random.random() < 0.5 for _ in oracle.units(rows)])
     wanted = {unit for unit, wish in zip(oracle.units(rows), preferred, strict=True) if wish}
-    found = agreeing_units(judgments, gold_of(gold), n, strict=strict, preferred=preferred if choosy else None)
+    found = select_units_by_agreement(
+        judgments, gold_of(gold), n_units=n, strict=strict, preferred=preferred if choosy else None
+    )
     expected = [rows[i] for i in oracle.agreeing_rows(rows, gold, n, strict, wanted)]
     frame = found.judgments.to_frame()
     columns = [frame[name] for name in ("topic", "document", "assessor", "unit", "value")]
@@ -260,9 +262,9 @@ def test_units_of_equal_agreement_go_by_fewest_unjudged_documents():
     rows += [("t1", d, "bob", "u2", v) for d, v in (("H", 8.0), ("N", 1.0), ("a", 4.0))]
     rows += [("t1", d, "cid", "u3", v) for d, v in (("H", 1.0), ("N", 8.0), ("a", 4.0))]
     gold = {("t1", "H"): 3, ("t1", "N"): 0, ("t1", "a"): 1}
-    found = agreeing_units(judgments_of(rows), gold_of(gold), 1)
+    found = select_units_by_agreement(judgments_of(rows), gold_of(gold), n_units=1)
     assert found.agreement.tolist() == [1, 1, 0]
-    assert found.n_unjudged.tolist() == [1, 0, 0]
+    assert found.n_without_gold.tolist() == [1, 0, 0]
     chosen = found.judgments.to_frame().set_index("document")["assessor"]
     assert chosen.to_dict() == {"H": "bob", "N": "bob", "a": "bob", "x": "ann"}
 
@@ -270,7 +272,7 @@ def test_units_of_equal_agreement_go_by_fewest_unjudged_documents():
 def test_a_unit_without_two_grades_comes_last():
     rows = [("t1", "x", "ann", "u1", 3.0), ("t1", "a", "ann", "u1", 3.0)]
     rows += [("t1", d, "bob", "u2", v) for d, v in (("a", 8.0), ("b", 1.0))]
-    found = agreeing_units(judgments_of(rows), gold_of({("t1", "a"): 0, ("t1", "b"): 3}), 1)
+    found = select_units_by_agreement(judgments_of(rows), gold_of({("t1", "a"): 0, ("t1", "b"): 3}), n_units=1)
     assert np.isnan(found.agreement[0])
     assert found.agreement[1] == 0
     assert found.judgments.to_frame().set_index("document")["assessor"].to_dict() == {
@@ -281,12 +283,12 @@ def test_a_unit_without_two_grades_comes_last():
 
 
 def test_every_document_keeps_three_units_and_wide_ones_where_it_has_any(crowd, gold, checks):
-    found = agreeing_units(normalise(crowd), gold)
+    found = select_units_by_agreement(normalise(crowd), gold)
     frame = found.judgments.to_frame()
     assert (frame.groupby(["topic", "document"]).size() == 3).all()
     assert (found.n_documents, found.n_short, found.n_outside) == (4269, 0, 0)
     wide = unit_widths(crowd, checks).wide
-    choosy = agreeing_units(normalise(crowd), gold, preferred=wide)
+    choosy = select_units_by_agreement(normalise(crowd), gold, preferred=wide)
     assert choosy.n_documents == 4269
     assert 0 < choosy.n_outside < 0.1 * 4269
     mean = {name: some.agreement[np.isin(found.units.labels, some.judgments.unit.astype(str))].mean()
@@ -298,19 +300,23 @@ def test_every_document_keeps_three_units_and_wide_ones_where_it_has_any(crowd, 
 SMALL = judgments_of([("t1", "H", "ann", "u", 4.0), ("t1", "N", "ann", "u", 2.0)])
 GOLD = gold_of({("t1", "H"): 3, ("t1", "N"): 0})
 REFUSED = {
-    "no units wanted": (lambda: agreeing_units(SMALL, GOLD, 0), ArgumentError, "n=0: at least 1 unit needed"),
+    "no units": (
+        lambda: select_units_by_agreement(SMALL, GOLD, n_units=0),
+        ArgumentError,
+        "n_units=0: expected 1 unit or more",
+    ),
     "nobody's gold": (
-        lambda: agreeing_units(SMALL, "anne"),
+        lambda: select_units_by_agreement(SMALL, "anne"),
         ArgumentError,
         "gold='anne': nobody has this name; did you mean 'ann'?",
     ),
     "a mask of another length": (
-        lambda: agreeing_units(SMALL, GOLD, preferred=np.array([True, False])),
+        lambda: select_units_by_agreement(SMALL, GOLD, preferred=np.array([True, False])),
         ArgumentError,
-        "preferred: one True or False for each of 1 units needed",
+        "preferred: expected one True or False for each of 1 units",
     ),
     "levels that overlap": (
-        lambda: level_ratios(SMALL, GOLD, {"x": LevelPair((3,), (0, 3))}),
+        lambda: level_ratios(SMALL, GOLD, pairs={"x": LevelPair((3,), (0, 3))}),
         ArgumentError,
         "pairs: 'x' needs an upper and a lower level with no grade in both",
     ),

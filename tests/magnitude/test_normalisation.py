@@ -16,8 +16,8 @@ approx = pytest.approx
 
 SCHEMES = ("geometric_mean", "median", "extremes", "checks")
 CENTRED = ("geometric_mean", "median")  # these set the centre that they measure
-SPREADS = ("keep", "standardise")
-fewer = settings(max_examples=40)  # per scheme or spread
+STANDARDISE = (False, True)
+fewer = settings(max_examples=40)  # per scheme and standardise
 CHECKS = {"t1": ("H", "N"), "t2": ("H", "N")}
 
 magnitudes = st.one_of(
@@ -46,8 +46,8 @@ def judgments_of(rows):
     return Judgments.from_frame(columns, scales={"*": "magnitude"})
 
 
-def normalised(judgments, scheme, spread="keep"):
-    return normalise(judgments, scheme, checks=CHECKS if scheme == "checks" else None, spread=spread)
+def normalised(judgments, scheme, standardise=False):
+    return normalise(judgments, scheme=scheme, checks=CHECKS if scheme == "checks" else None, standardise=standardise)
 
 
 def by_topic(judgments, statistic):
@@ -62,19 +62,19 @@ def by_topic(judgments, statistic):
 def test_one_to_four_and_ten_to_forty_come_out_the_same(scheme):
     """Section 4.3; the numbers follow from equations 1 and 2."""
     rows = [("q", f"d{i}", who, "u", i * by) for who, by in (("ann", 1), ("bob", 10)) for i in (1, 2, 3, 4)]
-    value = normalise(judgments_of(rows), scheme).value
+    value = normalise(judgments_of(rows), scheme=scheme).value
     assert value[:4] == approx(value[4:], rel=1e-15)
     if scheme == "geometric_mean":
         assert value[:4].round(3).tolist() == [3.162, 6.325, 9.487, 12.649]
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("standardise", STANDARDISE)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @fewer
 @given(crowds())
-def test_every_scheme_is_what_its_equation_says(scheme, spread, rows):
-    expected = oracle.normalised(rows, scheme, CHECKS, spread)
-    assert normalised(judgments_of(rows), scheme, spread).value == approx(expected, rel=1e-6)
+def test_every_scheme_is_what_its_equation_says(scheme, standardise, rows):
+    expected = oracle.normalised(rows, scheme, CHECKS, standardise)
+    assert normalised(judgments_of(rows), scheme, standardise).value == approx(expected, rel=1e-6)
 
 
 def test_the_topic_mean_runs_over_the_check_documents_too():
@@ -87,27 +87,27 @@ def test_the_topic_mean_runs_over_the_check_documents_too():
 # ---- laws
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("standardise", STANDARDISE)
 @fewer
 @given(crowds(), st.floats(0.01, 100), st.data())
-def test_who_multiplies_a_whole_unit_moves_the_topic_and_nothing_within_it(spread, rows, by, data):
+def test_who_multiplies_a_whole_unit_moves_the_topic_and_nothing_within_it(standardise, rows, by, data):
     """The topic's geometric mean, and nothing else, knows of it: it grows by `by` to the unit's share of the scores."""
     unit = oracle.unit_of(data.draw(st.sampled_from(rows)))
     multiplied = [(*row[:4], row[4] * by) if oracle.unit_of(row) == unit else row for row in rows]
     in_topic = [oracle.unit_of(row) for row in rows if row[0] == unit[0]]
     share = in_topic.count(unit) / len(in_topic)
     factor = np.array([by**share if row[0] == unit[0] else 1.0 for row in rows])
-    before, after = (normalised(judgments_of(some), "geometric_mean", spread) for some in (rows, multiplied))
+    before, after = (normalised(judgments_of(some), "geometric_mean", standardise) for some in (rows, multiplied))
     assert after.value == approx(before.value * factor, rel=1e-6)
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("standardise", STANDARDISE)
 @pytest.mark.parametrize("scheme", CENTRED)
 @fewer
 @given(crowds())
-def test_normalising_twice_is_normalising_once(scheme, spread, rows):
-    once = normalised(judgments_of(rows), scheme, spread)
-    assert normalised(once, scheme, spread).value == approx(once.value, rel=1e-6)
+def test_normalising_twice_is_normalising_once(scheme, standardise, rows):
+    once = normalised(judgments_of(rows), scheme, standardise)
+    assert normalised(once, scheme, standardise).value == approx(once.value, rel=1e-6)
 
 
 @pytest.mark.parametrize("scheme", ["extremes", "checks"])
@@ -121,15 +121,15 @@ def test_normalising_twice_by_ends_multiplies_each_topic_by_one_number(scheme, r
         assert here == approx(np.full(here.size, here[0]), rel=1e-9)
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("standardise", STANDARDISE)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @fewer
 @given(crowds())
-def test_the_order_within_a_unit_is_kept(scheme, spread, rows):
+def test_the_order_within_a_unit_is_kept(scheme, standardise, rows):
     judgments = judgments_of(rows)
     units = units_of(judgments)
     first, second = units.pairs
-    before, after = judgments.value, normalised(judgments, scheme, spread).value
+    before, after = judgments.value, normalised(judgments, scheme, standardise).value
     assert (after[first] <= after[second])[before[first] <= before[second]].all()
     assert (after[first] == after[second])[before[first] == before[second]].all()
 
@@ -144,27 +144,27 @@ def test_ratios_within_a_unit_are_kept(scheme, rows):
     assert after[first] / after[second] == approx(judgments.value[first] / judgments.value[second], rel=1e-12)
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("standardise", STANDARDISE)
 @fewer
 @given(crowds())
-def test_the_geometric_mean_of_a_topic_is_kept(spread, rows):
+def test_the_geometric_mean_of_a_topic_is_kept(standardise, rows):
     judgments = judgments_of(rows)
-    after = normalised(judgments, "geometric_mean", spread)
+    after = normalised(judgments, "geometric_mean", standardise)
     assert by_topic(after, np.mean) == approx(by_topic(judgments, np.mean), abs=1e-8)
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("standardise", STANDARDISE)
 @fewer
 @given(crowds())
-def test_the_median_of_a_topic_is_kept_by_medians(spread, rows):
+def test_the_median_of_a_topic_is_kept_by_medians(standardise, rows):
     judgments = judgments_of(rows)
-    after = normalised(judgments, "median", spread)
+    after = normalised(judgments, "median", standardise)
     assert by_topic(after, np.median) == approx(by_topic(judgments, np.median), abs=1e-8)
 
 
 @given(crowds())
-def test_standardised_units_of_a_topic_all_spread_alike(rows):
-    after = normalised(judgments_of(rows), "geometric_mean", "standardise")
+def test_standardised_units_of_a_topic_have_one_standard_deviation(rows):
+    after = normalised(judgments_of(rows), "geometric_mean", standardise=True)
     units = units_of(after)
     squares = units.means((units.logs - units.means(units.logs)[units.number]) ** 2)
     varies = units.highest(units.logs) - units.lowest(units.logs) > 1e-6
@@ -194,12 +194,12 @@ def test_units_by_assessor_are_those_of_a_column_that_says_so(rows):
 # ---- on a crowd whose truth is known
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("standardise", STANDARDISE)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_truth_is_better_recovered_after_normalising_in_every_topic(crowd, truth, checks, scheme, spread):
+def test_the_truth_is_better_recovered_after_normalising_in_every_topic(crowd, truth, checks, scheme, standardise):
     """Correlation of each document's mean log, over its first three judgments, with its relevance."""
     relevance = dict(zip([truth.pool.documents[i] for i in truth.pool.document], truth.relevance, strict=True))
-    after = normalise(crowd, scheme, checks=checks if scheme == "checks" else None, spread=spread)
+    after = normalise(crowd, scheme=scheme, checks=checks if scheme == "checks" else None, standardise=standardise)
     for before, better in zip(recovery(crowd, relevance), recovery(after, relevance), strict=True):
         assert better > before
 
@@ -259,20 +259,20 @@ REFUSED = {
     "zero": (
         lambda: normalise(with_value(0.0)),
         InputError,
-        "unit u2 of assessor bob, topic t1, document a: magnitude 0; a magnitude is above 0, so leave out what nobody "
-        "judged",
+        "unit u2 of assessor bob, topic t1, document a: magnitude 0; a magnitude is above 0; leave out "
+        "unjudged documents",
     ),
     "negative": (
         lambda: normalise(with_value(-1.0)),
         InputError,
-        "unit u2 of assessor bob, topic t1, document a: magnitude -1; a magnitude is above 0, so leave out what nobody "
-        "judged",
+        "unit u2 of assessor bob, topic t1, document a: magnitude -1; a magnitude is above 0; leave out "
+        "unjudged documents",
     ),
     "no unit column": (
         lambda: normalise(Judgments.from_rows([("t1", "a", "ann", 2.5)])),
         ArgumentError,
-        "judgments: there is no unit column, so nothing says which magnitudes belong together; add one, or use "
-        "by='assessor' where each assessor judged a topic in one go",
+        "judgments: there is no unit column; add one, or use "
+        "by=\'assessor\' if assessors judged a topic in one go",
     ),
     "a unit missing": (
         lambda: normalise(
@@ -282,36 +282,36 @@ REFUSED = {
         "assessor cid, topic t1, document a: the unit is missing",
     ),
     "no check document in a unit": (
-        lambda: normalise(judgments_of(GOOD), "checks", checks=CHECKS),
+        lambda: normalise(judgments_of(GOOD), scheme="checks", checks=CHECKS),
         InputError,
         "unit u2 of assessor bob, topic t1: the check document N, N, is not in it; correct checks, or leave such units "
         "out",
     ),
     "check documents in no unit": (
-        lambda: normalise(judgments_of(GOOD), "checks", checks={"t1": ("nowhere", "N")}),
+        lambda: normalise(judgments_of(GOOD), scheme="checks", checks={"t1": ("nowhere", "N")}),
         InputError,
         "unit u1 of assessor ann, topic t1: the check document H, nowhere, is not in it (and 1 more); correct checks, "
         "or leave such units out",
     ),
     "no checks": (
-        lambda: normalise(judgments_of(GOOD), "checks"),
+        lambda: normalise(judgments_of(GOOD), scheme="checks"),
         ArgumentError,
         "checks: say which documents they are, as {topic: (H, N)} or by gold judgments",
     ),
     "no checks for a topic": (
-        lambda: normalise(judgments_of(GOOD), "checks", checks={"t2": ("H", "N")}),
+        lambda: normalise(judgments_of(GOOD), scheme="checks", checks={"t2": ("H", "N")}),
         ArgumentError,
         "checks: topic t1 has none; give {'t1': (H, N)}",
     ),
     "one check document twice": (
-        lambda: normalise(judgments_of(GOOD), "checks", checks={"t1": ("H", "H")}),
+        lambda: normalise(judgments_of(GOOD), scheme="checks", checks={"t1": ("H", "H")}),
         ArgumentError,
         "checks: topic t1 has H as both H and N; two documents are needed",
     ),
     "checks for another scheme": (
         lambda: normalise(judgments_of(GOOD), checks=CHECKS),
         ArgumentError,
-        "checks: scheme='geometric_mean' does not use them; leave them out, or use scheme='checks'",
+        "checks: scheme='geometric_mean' does not use them; omit them, or use scheme='checks'",
     ),
     "another scale": (
         lambda: normalise(judgments_of(GOOD).with_scales({"bob": "0-3"})),
@@ -324,14 +324,9 @@ REFUSED = {
         "judgments: there are none",
     ),
     "an unknown scheme": (
-        lambda: normalise(judgments_of(GOOD), "mean"),
+        lambda: normalise(judgments_of(GOOD), scheme="mean"),
         ArgumentError,
         "scheme='mean': choose one of geometric_mean, median, extremes, checks",
-    ),
-    "an unknown spread": (
-        lambda: normalise(judgments_of(GOOD), spread="wide"),
-        ArgumentError,
-        "spread='wide': choose one of keep, standardise",
     ),
     "an unknown unit": (
         lambda: normalise(judgments_of(GOOD), by="topic"),
@@ -344,7 +339,7 @@ REFUSED = {
                          + [("t1", "a", "bob", "u2", 1e300)])
         ),
         InputError,
-        "unit u1 of assessor ann, topic t1: its scores are too far from the others for double precision",
+        "unit u1 of assessor ann, topic t1: its magnitudes are too far from the others for double precision",
     ),
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
-from qrowd.magnitude import judging_cost, units_needed, workers_needed, workers_needed_for_ratio
+from qrowd.magnitude import assessors_needed, assessors_needed_for_ratio, judging_cost, units_needed
 
 approx = pytest.approx
 
@@ -32,14 +32,16 @@ SIZES = [documents for documents, _ in TABLE_I.values()]
 
 def test_all_60_cells_of_table_ii_are_those_of_99_percent():
     errors = np.array(list(TABLE_II))[:, None]
-    assert workers_needed(np.arange(1, 7), errors, confidence=0.99).tolist() == [list(row) for row in TABLE_II.values()]
+    assert assessors_needed(np.arange(1, 7), margin=errors, confidence=0.99).tolist() == [
+        list(row) for row in TABLE_II.values()
+    ]
     for error, row in TABLE_II.items():
         for sigma, workers in enumerate(row, start=1):
-            assert workers_needed(sigma, error, 0.99) == workers
+            assert assessors_needed(sigma, margin=error, confidence=0.99) == workers
 
 
 def test_by_default_the_confidence_is_the_95_percent_that_the_text_speaks_of():
-    assert workers_needed(2, 1) == 16  # 1.96^2 * 4 = 15.4
+    assert assessors_needed(2, margin=1) == 16  # 1.96^2 * 4 = 15.4
 
 
 @pytest.mark.parametrize(("documents", "units"), TABLE_I.values(), ids=TABLE_I)
@@ -64,7 +66,7 @@ def test_a_document_cost_40_cents_and_would_have_cost_30():
 
 @given(st.integers(8, 500), st.integers(1, 12), st.integers(3, 8), st.integers(0, 2))
 def test_units_are_the_fewest_that_hold_every_document_often_enough(documents, redundancy, unit_size, checks):
-    units = units_needed(documents, redundancy, unit_size, checks)
+    units = units_needed(documents, redundancy=redundancy, unit_size=unit_size, n_checks=checks)
     room = unit_size - checks
     assert units * room >= redundancy * (documents - checks) > (units - 1) * room
 
@@ -73,7 +75,7 @@ def test_units_are_the_fewest_that_hold_every_document_often_enough(documents, r
 def test_workers_are_the_fewest_whose_mean_is_close_enough(sigma, error, confidence):
     from scipy.stats import norm
 
-    n = workers_needed(sigma, error, confidence)
+    n = assessors_needed(sigma, margin=error, confidence=confidence)
     z = norm.ppf((1 + confidence) / 2)
     assert z * sigma / np.sqrt(n) <= error * (1 + 1e-9)
     assert n == 1 or z * sigma / np.sqrt(n - 1) > error * (1 - 1e-9)
@@ -81,43 +83,45 @@ def test_workers_are_the_fewest_whose_mean_is_close_enough(sigma, error, confide
 
 @given(st.floats(0.01, 5), st.floats(0.01, 5), st.floats(0.01, 100))
 def test_the_unit_of_measurement_does_not_matter(sigma, error, by):
-    assert abs(workers_needed(sigma * by, error * by) - workers_needed(sigma, error)) <= 1  # rounding at a whole number
+    assert (
+        abs(assessors_needed(sigma * by, margin=error * by) - assessors_needed(sigma, margin=error)) <= 1
+    )  # rounding at a whole number
 
 
 @given(st.floats(0.01, 3), st.floats(0.05, 5))
 def test_the_log_scale_twin_is_the_same_rule_about_logs(sigma, error):
-    assert workers_needed_for_ratio(sigma, error) == workers_needed(sigma, np.log1p(error))
+    assert assessors_needed_for_ratio(sigma, margin=error) == assessors_needed(sigma, margin=np.log1p(error))
 
 
 @pytest.mark.parametrize("estimator", ["geometric_mean", "median"])
 def test_log_normal_scores_are_right_up_to_the_factor_as_often_as_promised(estimator):
     sigma, error = 1.2, 0.5
-    n = workers_needed_for_ratio(sigma, error, 0.9, estimator=estimator)
+    n = assessors_needed_for_ratio(sigma, margin=error, confidence=0.9, estimator=estimator)
     logs = sigma * np.random.default_rng(1).standard_normal((20_000, n))
     estimates = logs.mean(axis=1) if estimator == "geometric_mean" else np.median(logs, axis=1)
     assert 0.89 < np.mean(np.abs(estimates) <= np.log1p(error)) < 0.92  # whole people, so rather too many
 
 
 REFUSED = {
-    "sigma": (lambda: workers_needed(-1, 2), "sigma=-1: at least 0 needed"),
-    "error": (lambda: workers_needed(1, 0), "error=0: a number above 0 was expected"),
-    "nan": (lambda: workers_needed(1, float("nan")), "error=nan: a number above 0 was expected"),
+    "sd": (lambda: assessors_needed(-1, margin=2), "sd=-1: expected 0 or more"),
+    "margin": (lambda: assessors_needed(1, margin=0), "margin=0: expected a number above 0"),
+    "nan": (lambda: assessors_needed(1, margin=float("nan")), "margin=nan: expected a number above 0"),
     "confidence": (
-        lambda: workers_needed(1, 1, confidence=95),
-        "confidence=95: a number between 0 and 1 was expected, such as 0.95",
+        lambda: assessors_needed(1, margin=1, confidence=95),
+        "confidence=95: expected a number between 0 and 1, such as 0.95",
     ),
-    "sigma_log": (lambda: workers_needed_for_ratio(-1, 2), "sigma_log=-1: at least 0 needed"),
+    "log_sd": (lambda: assessors_needed_for_ratio(-1, margin=2), "log_sd=-1: expected 0 or more"),
     "estimator": (
-        lambda: workers_needed_for_ratio(1, 2, estimator="mean"),
+        lambda: assessors_needed_for_ratio(1, margin=2, estimator="mean"),
         "estimator='mean': choose one of geometric_mean, median",
     ),
-    "documents": (lambda: units_needed([20, 7]), "documents=[20, 7]: at least 8 needed"),
-    "half a document": (lambda: units_needed(20.5), "documents=20.5: whole numbers are needed"),
-    "redundancy": (lambda: units_needed(20, redundancy=0), "redundancy=0: at least 1 needed"),
-    "checks": (lambda: units_needed(20, checks=-1), "checks=-1: at least 0 needed"),
+    "documents": (lambda: units_needed([20, 7]), "documents=[20, 7]: expected 8 or more"),
+    "half a document": (lambda: units_needed(20.5), "documents=20.5: expected whole numbers"),
+    "redundancy": (lambda: units_needed(20, redundancy=0), "redundancy=0: expected 1 or more"),
+    "checks": (lambda: units_needed(20, n_checks=-1), "n_checks=-1: expected 0 or more"),
     "unit_size": (lambda: units_needed(20, unit_size=2), "unit_size=2: 2 checks leave no room for other documents"),
-    "pay": (lambda: judging_cost(20, pay=-1), "pay=-1: at least 0 needed"),
-    "fee": (lambda: judging_cost(20, pay=1, fee=-0.1), "fee=-0.1: at least 0 needed"),
+    "pay": (lambda: judging_cost(20, pay=-1), "pay=-1: expected 0 or more"),
+    "fee": (lambda: judging_cost(20, pay=1, fee=-0.1), "fee=-0.1: expected 0 or more"),
 }
 
 

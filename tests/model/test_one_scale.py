@@ -123,7 +123,7 @@ def test_judges_who_never_disagree_have_kappa_1_and_outvote_nobody(judgments):
     kappa = pairwise_agreement(judgments).kappa
     assert kappa[np.triu_indices(3, 1)] == pytest.approx(1)
     assert cohen_kappa(judgments, "human03", "llm05").value == 1
-    assert krippendorff_alpha(judgments, "nominal").value == 1
+    assert krippendorff_alpha(judgments, level="nominal").item().value == 1
     voted = aggregation.majority_vote(judgments, rng=1)
     assert voted.n_ties == 0
     assert voted.judgments.value.tolist() == [float(v) for _, _, who, v in ROWS if who == "bin"]
@@ -181,7 +181,7 @@ def test_each_rule_is_what_it_says(grades):
     judgments = Judgments.from_rows(rows, scales=scales)
     shares = [value / tops[who] for _, _, who, value in rows]
     relevant = [float(value >= 1) for *_, value in rows]
-    for how, expected in (("unit", shares), ("relevant", relevant)):
+    for how, expected in (("rescaled", shares), ("relevant", relevant)):
         for found in (on_one_scale(judgments, "auto", how), on_one_scale(judgments, how, "as-is")):
             assert found.value.tolist() == expected
             assert len(set(found.scales)) == 1
@@ -189,25 +189,25 @@ def test_each_rule_is_what_it_says(grades):
 
 def test_scales_that_are_alike_are_left_alone_unless_asked():
     judgments = Judgments.from_rows(ROWS, scales={"*": "0-5"})
-    assert on_one_scale(judgments, "auto", "unit") is judgments
-    assert on_one_scale(judgments, "as-is", "unit") is judgments
-    assert on_one_scale(judgments, "unit", "unit").value.max() == 1
+    assert on_one_scale(judgments, "auto", "rescaled") is judgments
+    assert on_one_scale(judgments, "as-is", "rescaled") is judgments
+    assert on_one_scale(judgments, "rescaled", "rescaled").value.max() == 1
 
 
 def test_what_cannot_be_brought_together_is_refused_by_name():
     magnitudes = Judgments.from_dict({"ann": {"t": {"d": 40, "e": 0.5}}, "bob": {"t": {"d": 0, "e": 1}}})
-    for how in ("auto", "unit", "relevant"):
+    for how in ("auto", "rescaled", "relevant"):
         with pytest.raises(ScaleError, match=r"ann \(magnitude\) and bob \(binary\) judge on different scales"):
-            on_one_scale(magnitudes, how, "unit")
+            on_one_scale(magnitudes, how, "rescaled")
     with pytest.raises(ScaleError, match=r"ann \(magnitude\) and bob \(binary\) cannot be on one scale"):
-        on_one_scale(magnitudes, "as-is", "unit")
-    with pytest.raises(ArgumentError, match="combine_scales='grades': choose one of auto, as-is, unit, relevant"):
-        on_one_scale(magnitudes, "grades", "unit")
+        on_one_scale(magnitudes, "as-is", "rescaled")
+    with pytest.raises(ArgumentError, match="combine_scales='grades': choose one of auto, as-is, rescaled, relevant"):
+        on_one_scale(magnitudes, "grades", "rescaled")
 
 
 def test_severity_is_of_shares_of_the_scale_and_equal_grades_are_of_relevance():
     judgments = Judgments.from_dict(by_file(ROWS))
-    found = assessor_profiles(judgments, "human03")
+    found = assessor_profiles(judgments, gold="human03")
     same = {name: found.gold_share[i] for i, name in enumerate(found.assessors)}
     assert same == {"bin": 1, "llm05": 1}
     gold = np.array([v / 3 for _, _, who, v in ROWS if who == "human03"])

@@ -128,7 +128,7 @@ def pearson(x, y):
     return both / sqrt(fsum((a - mean_x) ** 2 for a in x) * fsum((b - mean_y) ** 2 for b in y))
 
 
-def spread(values):
+def geometric_sd(values):
     """(geometric mean, geometric standard deviation, highest / lowest)."""
     logs = [log(value) for value in values]
     mean = fsum(logs) / len(logs)

@@ -26,7 +26,7 @@ def units(rows):
     return found
 
 
-def normalised(rows, scheme, checks=None, spread="keep"):
+def normalised(rows, scheme, checks=None, standardise=False):
     """The new value of every row: equation 3 ("geometric_mean"), 4, 5 or 6 ("checks")."""
     result = []
     for row in rows:
@@ -46,7 +46,7 @@ def normalised(rows, scheme, checks=None, spread="keep"):
                 ends.append(mean([log(value) for _, document, _, _, value in unit_rows if document == check]))
             centre, target = mean(ends), mean(topic_logs)
         factor = 1.0
-        if spread == "standardise" and deviation(unit_logs) > 0:
+        if standardise and deviation(unit_logs) > 0:
             factor = shared_deviation(rows, topic) / deviation(unit_logs)
         result.append(exp((log(row[-1]) - centre) * factor + target))
     return result
@@ -60,7 +60,7 @@ def deviation(logs):
 
 
 def shared_deviation(rows, topic):
-    """Root mean square of the topic's logs about their unit means, units without any spread aside."""
+    """Root mean square of the topic's logs about their unit means, units without variation aside."""
     squares = []
     for (unit_topic, _, _), unit_rows in units(rows).items():
         logs = [log(value) for *_, value in unit_rows]
@@ -69,7 +69,7 @@ def shared_deviation(rows, topic):
     return sqrt(mean(squares))
 
 
-def significant_figures(number):
+def significant_digits(number):
     """Of an exact fraction; None where its decimal never ends."""
     while number.numerator % 10 == 0:
         number /= 10
@@ -82,7 +82,7 @@ def significant_figures(number):
     return None
 
 
-def ratio_figures(texts, either=False):
+def ratio_digits(texts, either=False):
     """What a unit's scores, as written, need: the longest of the shortest ratios to an earlier score (section 9.2)."""
     needed = []
     for i in range(1, len(texts)):
@@ -90,7 +90,7 @@ def ratio_figures(texts, either=False):
         for j in range(i):
             ratio = Fraction(texts[i]) / Fraction(texts[j])
             for candidate in (ratio, 1 / ratio) if either else (ratio,):
-                figures = significant_figures(candidate)
+                figures = significant_digits(candidate)
                 if figures is not None and (shortest is None or figures < shortest):
                     shortest = figures
         needed.append(10 if shortest is None or shortest > 9 else shortest)

@@ -16,23 +16,21 @@ from qrowd.comparison import difference, rank_intervals, rank_systems
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.evaluation import evaluate
 from qrowd.methods import evaluate_methods
-from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.reports import report_page as page_module
-from qrowd.reports.comparison import Choices
 from qrowd.reports.document import RENDERERS
-from qrowd.reports.report import Provenance, input_files, report_document, report_summary
+from qrowd.reports.report import Provenance, input_files
+from qrowd.reports.report import report as report_of
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import simulate_demo
 
-CHOICES = Choices(replicates=500)
+OPTIONS = {"n_resamples": 500, "rng": 1}
 FEW = 5  # random assessors: enough for what is tested
 
 
 def summary_of(runs, judgments, **options):
-    options = {"choices": CHOICES, "random_assessors": FEW, "evaluate_methods": evaluate_methods} | options
-    return report_summary(runs, judgments, **options)
+    return report_of(runs, judgments, **OPTIONS | {"random_assessors": FEW} | options)
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +41,12 @@ def panel():
 
 @pytest.fixture(scope="module")
 def scores(panel):
-    return evaluate(*panel, ["nDCG@10"], Conventions())
+    return evaluate(*panel, ["nDCG@10"])
 
 
 @pytest.fixture(scope="module")
 def ranks(scores):
-    return rank_intervals(scores, n_resamples=CHOICES.replicates, rng=CHOICES.seed)
+    return rank_intervals(scores, **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +101,7 @@ def test_the_answer_is_the_interval_of_the_leader_and_the_next_for_all_pairs_tog
         (gap.low[first], gap.high[first], gap.p[first])
     )
     one = difference(array, first, second)
-    assert report.answer.another_panel == pytest.approx(one.another_panel())
+    assert report.answer.another_panel == pytest.approx(one.p_panel_agrees())
     assert report.answer.difference == pytest.approx(one.difference, abs=1e-12)
     # One pair alone has a narrower interval, which would not allow for having been chosen by the scores.
     assert report.answer.low < one.low < one.high < report.answer.high
@@ -122,7 +120,7 @@ def test_an_interval_with_zero_in_it_is_no_win(report, ranks):
     assert report.answer.verdict == f"rerank-large leads, but {n} of 12 systems may be the best"
 
 
-def test_every_system_stands_where_standings_has_it_and_is_compared_with_the_leader(report, scores, ranks):
+def test_each_system_has_the_rank_of_rank_systems_and_is_compared_with_the_leader(report, scores, ranks):
     array, names = scores.of("nDCG@10"), scores.systems
     places, gap = rank_systems(array), ranks.against(report.compared_with)
     for row in report.systems:
@@ -131,11 +129,11 @@ def test_every_system_stands_where_standings_has_it_and_is_compared_with_the_lea
         assert row.rank == places.rank[s]
         assert row.first_for == places.leads()[s]
         assert (row.rank_low, row.rank_high) == (ranks.rank_low[s], ranks.rank_high[s])
-        assert (row.gap, row.gap_low, row.gap_high, row.p) == pytest.approx(
+        assert (row.difference, row.difference_low, row.difference_high, row.p) == pytest.approx(
             (gap.difference[s], gap.low[s], gap.high[s], gap.p[s]), nan_ok=True
         )
         # A filled dot, an interval without 0 and an adjusted p below the level are one statement.
-        assert row.significant == (row.p < 0.05) == (row.gap_low > 0 or row.gap_high < 0)
+        assert row.significant == (row.p < 0.05) == (row.difference_low > 0 or row.difference_high < 0)
         assert row.may_be_best == (row.system in report.answer.may_be_best)
     means = [row.mean for row in report.systems]
     assert means == sorted(means, reverse=True)
@@ -160,13 +158,13 @@ def test_pairs_are_all_of_the_leading_ten_adjusted_for_all_pairs(report, scores,
     assert [row.significant for row in report.pairs] == [bool(ranks.better[i, j]) for i, j in at]
     row = report.pairs[7]
     one = difference(array, names.index(row.first), names.index(row.second))
-    assert (row.difference, row.another_panel) == pytest.approx((one.difference, one.another_panel()))
+    assert (row.difference, row.another_panel) == pytest.approx((one.difference, one.p_panel_agrees()))
     assert row.ahead_for == rank_systems(scores.sel(measure="nDCG@10")).n_above(row.first, row.second)
 
 
 def test_assessors_and_topics_come_from_agreement_on_one_scale(report, panel, scores):
     _, judgments = panel
-    unit = judgments.unit_grades()  # the demo's scales differ
+    unit = judgments.rescaled()  # the demo's scales differ
     assert report.assessors.alpha == krippendorff_alpha(unit).item().value
     assert "divided by its scale's maximum" in report.assessors.compared
     by_topic = krippendorff_alpha(unit, by="topic")
@@ -180,48 +178,48 @@ def test_assessors_and_topics_come_from_agreement_on_one_scale(report, panel, sc
 
 
 def test_shares_of_aware_s_weight_sum_to_one_where_everyone_has_every_score():
-    people = summary_of(*small(ann="31 20", bob="13 21", cyd="30 12")).assessors.rows
-    assert sum(row.accuracy for row in people) == pytest.approx(1)
-    assert len({row.accuracy for row in people}) > 1
+    rows = summary_of(*small(ann="31 20", bob="13 21", cyd="30 12")).assessors.rows
+    assert sum(row.accuracy for row in rows) == pytest.approx(1)
+    assert len({row.accuracy for row in rows}) > 1
 
 
-def test_where_judges_split_stands_with_who_said_what():
+def test_documents_on_which_assessors_disagree_come_with_their_grades():
     runs, judgments = small(ann="30 11", bob="00 10", cyd="30 11")
-    said = summary_of(runs, judgments, evaluate_methods=None).topics.splits
+    said = summary_of(runs, judgments).topics.splits
     places = [(row.topic, row.document, row.retrieved) for row in said]
     assert places == [("q1", "d1", 2), ("q2", "d1", 2), ("q2", "d2", 2)]  # q1's d2 is 0 to all
-    assert [(one.assessor, one.value, one.share) for one in said[0].said] == [
+    assert [(one.assessor, one.value, one.share) for one in said[0].grades] == [
         ("ann", 3, 1),
         ("cyd", 3, 1),
         ("bob", 0, 0),
     ]
     shares = [[1, 0, 1], [1 / 3, 1, 1 / 3], [1 / 3, 0, 1 / 3]]  # ann and cyd go up to 3, bob to 1
-    assert [row.split for row in said] == pytest.approx([np.std(row) for row in shares], abs=1e-8)
+    assert [row.sd for row in said] == pytest.approx([np.std(row) for row in shares], abs=1e-8)
 
 
 def test_rankings_are_those_of_the_approaches_by_name():
     runs, judgments = small(ann="31 20", bob="01 10", cyd="30 01")
-    merging = summary_of(runs, judgments).merging
+    methods = summary_of(runs, judgments).methods
     own = rank_systems(evaluate_methods(runs, judgments, ["nDCG@10"], methods=["majority"]).of("nDCG@10"))
-    found = merging.rankings[1]
-    order = [runs.systems.index(name) for name in merging.systems]
+    found = methods.rankings[1]
+    order = [runs.systems.index(name) for name in methods.systems]
     assert found.means == tuple(own.mean[order])
     assert found.ranks == tuple(own.rank[order])
-    assert [ranking.name for ranking in merging.rankings][:2] == ["mean of assessors", "majority"]
+    assert [ranking.name for ranking in methods.rankings][:2] == ["mean of assessors", "majority"]
 
 
 def test_labels_on_different_scales_are_merged_as_relevant_or_not_and_that_is_said(report):
-    names = [ranking.name for ranking in report.merging.rankings]
+    names = [ranking.name for ranking in report.methods.rankings]
     assert names == ["mean of assessors", "majority", "Dawid-Skene", "AWARE", "predicted relevance"]
-    assert any("counts as relevant or not" in note for note in report.merging.notes)
-    assert report.merging.rankings[0].tau_b == 1
+    assert any("counts as relevant or not" in note for note in report.methods.notes)
+    assert report.methods.rankings[0].tau_b == 1
 
 
 def test_magnitudes_are_merged_by_their_median_and_geometric_mean_and_what_cannot_be_is_named():
     runs, judgments = small(ann="31 21", bob="12 19", cyd="21 13")
-    merging = summary_of(runs, judgments.with_scales({"*": "magnitude"})).merging
-    assert [ranking.name for ranking in merging.rankings] == ["mean of assessors", "median", "geometric mean"]
-    assert [name for name, _ in merging.skipped] == ["majority", "Dawid-Skene", "predicted relevance", "AWARE"]
+    methods = summary_of(runs, judgments.with_scales({"*": "magnitude"})).methods
+    assert [ranking.name for ranking in methods.rankings] == ["mean of assessors", "median", "geometric mean"]
+    assert [name for name, _ in methods.skipped] == ["majority", "Dawid-Skene", "predicted relevance", "AWARE"]
 
 
 def test_equal_systems_share_the_lead_and_the_answer_is_about_the_next_one():
@@ -235,20 +233,20 @@ def test_equal_systems_share_the_lead_and_the_answer_is_about_the_next_one():
 
 
 def test_all_are_compared_with_a_baseline(panel):
-    found = summary_of(*panel, baseline="bm25", evaluate_methods=None)
+    found = summary_of(*panel, baseline="bm25")
     assert (found.compared_with, found.answer.first, found.answer.second) == ("bm25", "rerank-large", "bm25")
     assert "rerank-large beats bm25 by " in found.answer.sentence
-    assert next(row for row in found.systems if row.system == "rerank-large").gap > 0
+    assert next(row for row in found.systems if row.system == "rerank-large").difference > 0
 
 
 def test_a_reference_is_left_out_of_the_panel_and_everyone_is_held_against_it(panel):
     runs, judgments = panel
     found = summary_of(runs, judgments, reference="ann")
     assert [row.assessor for row in found.assessors.rows] == [name for name in judgments.assessors if name != "ann"]
-    assert found.merging.rankings[-1].name == "ann"
+    assert found.methods.rankings[-1].name == "ann"
     alone = evaluate(runs, judgments.select(assessors="ann"), ["nDCG@10"])
     own = dict(zip(alone.systems, rank_systems(alone.of("nDCG@10")).rank.tolist(), strict=True))
-    assert dict(zip(found.merging.systems, found.merging.rankings[-1].ranks, strict=True)) == own
+    assert dict(zip(found.methods.systems, found.methods.rankings[-1].ranks, strict=True)) == own
     assert 0 < found.assessors.rows[0].tau_b < 1
 
 
@@ -260,16 +258,16 @@ def test_the_same_seed_gives_the_same_page(panel, page):
 def test_a_chance_that_rounds_to_one_is_not_called_certain(panel):
     runs, judgments = panel
     experts = judgments.select(assessors=["ann", "bob", "lena", "sven"])
-    found = summary_of(runs, experts, baseline="tf-idf", evaluate_methods=None)
+    found = summary_of(runs, experts, baseline="tf-idf")
     assert 0.995 < found.answer.another_panel < 1
     assert found.answer.sentence.endswith("would agree with probability above 0.99.")
 
 
 def test_values_of_a_split_stand_in_their_own_units():
-    found = summary_of(*small(ann="30 20", bob="10 10", cyd="00 00"), evaluate_methods=None)
+    found = summary_of(*small(ann="30 20", bob="10 10", cyd="00 00"))
     (one, *_) = found.topics.splits
-    assert page_module._said(one) == [("highest", "ann, bob"), ("0", "cyd")]  # 3 of 3, and 1 of 1
-    assert page_module._said(found.topics.splits[1])[1] == ("2 of 3", "ann")
+    assert page_module._grades(one) == [("highest", "ann, bob"), ("0", "cyd")]  # 3 of 3, and 1 of 1
+    assert page_module._grades(found.topics.splits[1])[1] == ("2 of 3", "ann")
 
 
 # ---------------------------------------------------------------------- whatever was judged
@@ -292,7 +290,7 @@ def test_what_cannot_be_said_is_left_out_and_the_page_stands(grades, scale):
     text = report_page(found)
     assert found.answer.verdict in unescape(text)
     assert "nan" not in re.sub(r"base64,[\w+/=]*", "", text).lower().replace("dominant", "")
-    json.loads(RENDERERS[".json"](report_document(found)))
+    json.loads(RENDERERS[".json"](found.to_document()))
 
 
 def test_names_cannot_break_the_page():
@@ -353,14 +351,14 @@ def test_every_chart_has_a_table_tooltips_and_its_numbers_to_take_along(page, re
 
 
 def test_documents_hold_all_numbers(report):
-    document = report_document(report)
+    document = report.to_document()
     read = list(csv.DictReader(io.StringIO(RENDERERS[".csv"](document).decode())))
     assert [row["system"] for row in read] == [row.system for row in report.systems]
     assert float(read[3]["mean"]) == report.systems[3].mean
-    assert int(read[0]["rank_by_dawid_skene"]) == report.merging.rankings[2].ranks[0]
+    assert int(read[0]["rank_by_dawid_skene"]) == report.methods.rankings[2].ranks[0]
     content = json.loads(RENDERERS[".json"](document))
     assert content["answer"]["low"] == report.answer.low
-    assert content["systems"][0]["gap"] is None
+    assert content["systems"][0]["difference"] is None
     latex = RENDERERS[".tex"](document).decode()
     assert latex.count(r"\begin{table}") == 5
 

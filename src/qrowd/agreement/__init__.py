@@ -1,17 +1,18 @@
-"""How far assessors agree.
+"""Agreement of assessors.
 
-krippendorff_alpha      one figure, for all or by group, with an interval; alpha_by_gold, by the true grade
-cohen_kappa, fleiss_kappa, pairwise_agreement, overlap      pairs of assessors, and all at once
-label_table, same_agreement                                 what one says, given what the other said
-order_agreement, spread, scale_conflicts                    where scales differ: orders, ratios, contradictions
-ease_against_agreement, topic_removal                       topics: what agreement has to do with scores
-assessor_profiles       one row an assessor, the outlying ones marked
+krippendorff_alpha, alpha_by_gold       all assessors, for all documents, by group, or by gold grade
+cohen_kappa, fleiss_kappa, pairwise_agreement, overlap      two assessors, many, each pair
+label_table, equal_agreement_test       one assessor's value given another's
+order_agreement, geometric_sd, scale_conflicts      different scales: order, dispersion, contradictions
+ease_correlation, topic_removal         agreement by topic, compared with scores of systems
+assessor_profiles       statistics of each assessor; outlying assessors are marked
 """
 
-from qrowd.agreement.alpha import Alpha, AlphaBy, krippendorff_alpha
+from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
-from qrowd.agreement.by_topic import EaseAgreement, TopicRemoval, ease_against_agreement, topic_removal
+from qrowd.agreement.by_topic import EaseCorrelation, TopicRemoval, ease_correlation, topic_removal
 from qrowd.agreement.conflicts import Conflicts, scale_conflicts
+from qrowd.agreement.geometric_sd import GeometricSD, geometric_sd
 from qrowd.agreement.gold import AlphaByGold, MatchedSize, alpha_by_gold, alpha_of_matched_subsets
 from qrowd.agreement.kappa import FleissKappa, Kappa, cohen_kappa, fleiss_kappa
 from qrowd.agreement.order import OrderAgreement, order_agreement
@@ -20,42 +21,41 @@ from qrowd.agreement.pairwise import (
     AgreementTest,
     LabelTable,
     PairwiseAgreement,
+    equal_agreement_test,
     label_table,
     pairwise_agreement,
-    same_agreement,
 )
-from qrowd.agreement.spread import Spread, spread
 
 __all__ = [
     "AgreementTest",
     "Alpha",
-    "AlphaBy",
     "AlphaByGold",
+    "Alphas",
     "AssessorProfiles",
     "Conflicts",
-    "EaseAgreement",
+    "EaseCorrelation",
     "FleissKappa",
+    "GeometricSD",
     "Kappa",
     "LabelTable",
     "MatchedSize",
     "OrderAgreement",
     "Overlap",
     "PairwiseAgreement",
-    "Spread",
     "TopicRemoval",
     "alpha_by_gold",
     "alpha_of_matched_subsets",
     "assessor_profiles",
     "cohen_kappa",
-    "ease_against_agreement",
+    "ease_correlation",
+    "equal_agreement_test",
     "fleiss_kappa",
+    "geometric_sd",
     "krippendorff_alpha",
     "label_table",
     "order_agreement",
     "overlap",
     "pairwise_agreement",
-    "same_agreement",
     "scale_conflicts",
-    "spread",
     "topic_removal",
 ]

@@ -1,10 +1,11 @@
-"""One row per assessor: how much they judged, how severely, how far they agree with the others, gold and themselves.
+"""One row per assessor: judgments, severity, agreement with the other assessors, with gold and with themselves.
 
-Nothing here says who is right. What marks an assessor as outlying, and why, is in `outlying`.
+These are descriptions: none of them says which assessor is right.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -12,11 +13,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.beyond_chance import BeyondChance
-from qrowd.agreement.outlying import Outlying, outlying
+from qrowd.agreement.assessor_rows import BeyondChance, Rows
+from qrowd.agreement.document_counts import LEVEL_OF, unlike_at
 from qrowd.agreement.reference import Held, Reference, hold, pair_numbers
-from qrowd.agreement.reliability import LEVEL_OF, unlike_at
-from qrowd.agreement.rows import Rows
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.disagreement import Level
 from qrowd.model.frames import make_frame
@@ -29,32 +28,37 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_GRADES = 11  # that get a column each
+MAD_TO_SD = 1.4826  # turns a median absolute deviation into a standard deviation, for normal numbers
 
 
 @dataclass(frozen=True, eq=False)
 class AssessorProfiles:
-    """What is known of every assessor; every array is (assessors,) unless said otherwise, nan where nothing is known.
+    """Statistics of each assessor; every array is (assessors,) unless said otherwise, nan where undefined.
 
-    n_judgments : documents judged, repeats aside; n_topics; n_shared : of the documents, judged by someone else too.
-    scale : the one that values are compared on.
-    grades, share : (grades,) and (assessors, grades) how often each was given, in each assessor's own units; both empty
-        where values are too many.
-    severity : mean over shared documents of what the others gave on average, minus what this assessor gave, over the
-        scale's maximum; above 0 severe, below 0 lenient. Magnitudes: of natural logarithms. severity_error : standard
-        error, over documents.
-    agreement : with the others, beyond chance: 1 - observed / expected, observed the mean squared difference (of
-        `level`) between this assessor's judgment and another's of the same document, documents weighing the same;
-        expected the same between any judgment of theirs and any of the others', of these documents. 0 for one grade
-        throughout. agreement_error : standard error, expected held fixed.
-    n_repeated : documents judged more than once; consistency : share of these that got the same value every time.
-    drift : change of leniency (minus severity) from the first judgment to the last, by a straight line; drift_p : of
-        its t-test, leaving out topics in turn. Only where an order of judging was recorded; order_from : "order" or
-        "time", the column that did, or "".
-    seconds : median a judgment.
-    gold : its name; n_gold : documents judged that have gold; gold_share : of these, given exactly the gold grade (on
-        unlike scales: relevant where gold is, not relevant where gold is not);
-        gold_agreement, gold_severity : as with the others, gold in their place.
-    outlying : who stands out, and why.
+    n_judgments : documents judged, repeats aside. n_topics : their topics. n_shared : documents that another assessor
+        judged too.
+    scale : the one on which values are compared. level : of measurement.
+    grades, share : (grades,) and (assessors, grades) how often each grade was given, on each assessor's own scale; both
+        empty if there are too many values.
+    severity : mean over shared documents of the others' mean value minus the assessor's value, over the scale's
+        maximum; positive is severe, negative is lenient. Magnitudes: of natural logarithms.
+    agreement : with the others, beyond chance: 1 - observed / expected. Observed is the mean squared difference (of
+        `level`) between the assessor's judgment and another's of the same document, documents weighing the same;
+        expected is that between any judgment of theirs and any of the others' of these documents. An assessor who gives
+        one grade throughout has 0.
+    severity_standard_error, agreement_standard_error : over documents; of agreement with expected held fixed.
+    n_repeated : documents judged more than once. consistency : share of them that got the same value every time.
+    drift : change of leniency (minus severity) from the first judgment to the last, by a straight line.
+    drift_p : of its t-test, leaving out topics in turn. Both need a recorded order of judging.
+    order_from : the column that recorded the order, "order" or "time"; "" if none did.
+    seconds : median per judgment.
+    gold : its name. n_gold : judged documents with a gold grade.
+    gold_share : share of these that got exactly the gold grade (on unlike scales: the same relevance as in gold).
+    gold_agreement, gold_severity : as with the others, with gold in their place.
+    gold_agreement_standard_error, gold_severity_standard_error, log_seconds_standard_error : of these and of the
+        logarithm of `seconds`.
+    constant : for assessors who gave one grade throughout, why that is not by chance; else "".
+    threshold, min_documents : the options of the rule for `reasons`.
     """
 
     assessors: tuple[str, ...]
@@ -66,29 +70,94 @@ class AssessorProfiles:
     grades: Floats
     share: Floats
     severity: Floats
-    severity_error: Floats
+    severity_standard_error: Floats
     agreement: Floats
-    agreement_error: Floats
+    agreement_standard_error: Floats
     n_repeated: Ints
     consistency: Floats
     drift: Floats
     drift_p: Floats
     order_from: str
     seconds: Floats
+    log_seconds_standard_error: Floats
     gold: str | None
     n_gold: Ints
     gold_share: Floats
     gold_agreement: Floats
+    gold_agreement_standard_error: Floats
     gold_severity: Floats
-    outlying: Outlying
+    gold_severity_standard_error: Floats
+    constant: tuple[str, ...]
+    threshold: float
+    min_documents: int
 
     @cached_property
-    def reasons(self) -> tuple[str, ...]:
-        """(assessors,) in words; empty for whom nothing stands out."""
-        return tuple("; ".join(found) for found in self.outlying.reasons)
+    def reasons(self) -> tuple[tuple[str, ...], ...]:
+        """(assessors,) why an assessor is outlying, in words; empty for an assessor who is not.
+
+        A statistic is outlying if its distance from the panel's median is more than `threshold` times the square root
+        of (its standard error)^2 + (the panel's standard deviation)^2, the latter being 1.4826 times the median
+        absolute deviation. Only assessors with at least `min_documents` documents behind the statistic are tested and
+        enter the median. Two reasons need no panel: a drift whose p-value, corrected for the number of assessors, is
+        below .05; and one grade throughout, if giving grades as often as the others did to the same documents would
+        lead to it with probability below .001.
+        """
+        reasons: list[list[str]] = [[] for _ in self.assessors]
+        sides = (-1, 1)
+        unit = "in logarithms" if self.scale.kind == "magnitude" else "of the scale"
+
+        def judged(than: str) -> Callable[[float, float, int], str]:
+            def text(value: float, median: float, n: int) -> str:
+                word = "severe" if value > median else "lenient"
+                return f"{word}: {-value:+.2f} {unit} from {than} (panel {0.0 - median:+.2f}, {n} documents)"
+
+            return text
+
+        def agreeing(whom: str) -> Callable[[float, float, int], str]:
+            return lambda value, median, n: (
+                f"agrees little with {whom}: {value:.2f} (panel {median:.2f}, {n} documents)"
+            )
+
+        n_shared, n_gold, n_repeated = self.n_shared, self.n_gold, self.n_repeated
+        often = n_repeated >= self.min_documents
+        typical = np.nanmedian(self.consistency[often]) if often.any() else np.nan
+        binomial_error = np.sqrt(typical * (1 - typical) / np.maximum(n_repeated, 1))
+        for n, value, standard_error, on_sides, text in (
+            (n_shared, self.severity, self.severity_standard_error, sides, judged("the others")),
+            (n_shared, self.agreement, self.agreement_standard_error, (-1,), agreeing("the others")),
+            (n_gold, self.gold_agreement, self.gold_agreement_standard_error, (-1,), agreeing("gold")),
+            (n_gold, self.gold_severity, self.gold_severity_standard_error, sides, judged("gold")),
+            (n_repeated, self.consistency, binomial_error, (-1,), _inconsistent),
+            (n_shared, np.log(self.seconds), self.log_seconds_standard_error, (-1,), _fast),
+        ):
+            for a, median in self._outliers(n, value, standard_error, on_sides):
+                reasons[a].append(text(float(value[a]), median, int(n[a])))
+        drifting = (n_shared >= self.min_documents) & (self.drift_p * len(self.assessors) < 0.05)
+        for a in np.flatnonzero(drifting).tolist():
+            way = "lenient" if self.drift[a] > 0 else "severe"
+            amount = f"{abs(self.drift[a]):.2f} more {way} from first to last (p = {self.drift_p[a]:.1g})"
+            reasons[a].append(f"drifts: grows {amount}")
+        for a, reason in enumerate(self.constant):
+            if reason:
+                reasons[a].append(reason)
+        return tuple(map(tuple, reasons))
+
+    def _outliers(
+        self, n: Ints, value: Floats, standard_error: Floats, sides: tuple[int, ...]
+    ) -> list[tuple[int, float]]:
+        """Numbers of the assessors whose statistic is outlying on one of the sides, each with the panel's median."""
+        tested = (n >= self.min_documents) & ~np.isnan(value)
+        if tested.sum() < 3:  # of two assessors, neither can be called the outlier
+            return []
+        median = float(np.median(value[tested]))
+        distance = value - median
+        sd = MAD_TO_SD * float(np.median(np.abs(distance[tested])))
+        limit = self.threshold * np.sqrt(np.nan_to_num(standard_error) ** 2 + sd**2)
+        outside = tested & (np.abs(distance) > limit + 1e-9) & np.isin(np.sign(distance), sides)
+        return [(int(a), median) for a in np.flatnonzero(outside)]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor; columns on drift, gold and seconds only where there are any."""
+        """One row per assessor; columns on drift, gold and seconds only if they are known."""
         columns: dict[str, NDArray[Any]] = {
             "assessor": np.array(self.assessors, object),
             "n_judgments": self.n_judgments,
@@ -96,7 +165,8 @@ class AssessorProfiles:
             "n_shared": self.n_shared,
         }
         columns |= {f"share_{grade:g}": share for grade, share in zip(self.grades, self.share.T, strict=True)}
-        names = ["severity", "severity_error", "agreement", "agreement_error", "n_repeated", "consistency"]
+        names = ["severity", "severity_standard_error", "agreement", "agreement_standard_error"]
+        names += ["n_repeated", "consistency"]
         if self.order_from:
             names += ["drift", "drift_p"]
         if not np.isnan(self.seconds).all():
@@ -104,87 +174,77 @@ class AssessorProfiles:
         if self.gold is not None:
             names += ["n_gold", "gold_share", "gold_agreement", "gold_severity"]
         columns |= {name: getattr(self, name) for name in names}
-        columns["outlying"] = np.array([bool(found) for found in self.reasons])
-        columns["reasons"] = np.array(self.reasons, object)
+        columns["outlying"] = np.array([bool(reasons) for reasons in self.reasons])
+        columns["reasons"] = np.array(["; ".join(reasons) for reasons in self.reasons], object)
         return make_frame(columns, backend)
+
+
+def _inconsistent(value: float, median: float, n: int) -> str:
+    return f"contradicts themselves: same answer for {value:.0%} of {n} documents judged again (panel {median:.0%})"
+
+
+def _fast(value: float, median: float, n: int) -> str:
+    return f"fast: {np.exp(value):.1f} s a judgment (panel {np.exp(median):.1f} s)"
 
 
 def assessor_profiles(
     judgments: Judgments,
-    gold: Reference | None = None,
     *,
+    gold: Reference | None = None,
     level: Level | None = None,
     threshold: float = 3.0,
-    least: int = 10,
+    min_documents: int = 10,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
 ) -> AssessorProfiles:
-    """One row per assessor; see `AssessorProfiles` for what each figure means.
+    """Statistics of each assessor; `AssessorProfiles` defines them.
 
     Parameters
     ----------
-    gold : the name of an assessor (who then gets no row), the judgments of one, or {(topic, document): grade} on the
-        assessors' scale.
-    level : of measurement, for agreement; by default what the assessors' scale allows.
-    threshold, least : what makes an assessor outlying; see `outlying`.
+    gold : the name of an assessor of the judgments (who then has no row), the judgments of one assessor, or
+        {(topic, document): grade} on the assessors' scale.
+    level : of measurement, for agreement (default: what the assessors' scale allows).
+    threshold, min_documents : when an assessor is outlying; see `AssessorProfiles.reasons`.
     repeats : which of an assessor's judgments of the same document counts.
-    combine_scales : what becomes of unlike scales, for severity and agreement; "auto" divides values by their scale's
-        maximum (level "nominal": relevant or not).
+    combine_scales : how values on unlike scales are combined for severity and agreement; "auto" divides values by their
+        scale's maximum (level "nominal": relevant or not).
 
     Raises
     ------
     ScaleError
         Magnitudes beside another scale; "as-is" of scales that cannot be one; a magnitude of 0.
     NoOverlapError
-        No judgment at all; gold for nothing that was judged.
+        There are no judgments; gold has no grade for any judged document.
     """
     if level is not None and level not in get_args(Level):
         raise ArgumentError(f"level={level!r}: choose one of {', '.join(get_args(Level))}")
+    if threshold <= 0 or min_documents < 2:
+        raise ArgumentError(f"threshold={threshold}, min_documents={min_documents}: expected above 0, and 2 or more")
     held = None if gold is None else hold(judgments, gold, "gold", repeats)
     everything = judgments if held is None else held.judgments
     if not (everything.value >= 0).any():
-        raise NoOverlapError("there are no judgments, so there is nobody to describe")
+        raise NoOverlapError("there are no judgments, so there are no assessors to describe")
     both = everything if held is None else concatenate_judgments([everything, held.own])
     how = combined_how(both.scales, combine_scales, unlike_at(level))
     scale = on_one_scale(both, how, how).shared_scale()
     level = level or LEVEL_OF[scale.kind]
     rows = _rows(everything, held, how, scale, repeats)
     own = rows if how == "as-is" else _rows(everything, held, "as-is", scale, repeats)
-    # Of values divided by unlike maxima none equals another, so that equal grades are looked for in relevance.
-    by_shares = how == "unit" and not alike(both.scales)
+    # Values divided by different maxima are never equal, so relevance is compared instead of grades.
+    by_shares = how == "rescaled" and not alike(both.scales)
     categories = _rows(everything, held, "relevant", scale, repeats) if by_shares else own
     n = len(rows.assessors)
-    measured = BeyondChance(rows, level)
-    agreement, agreement_error = measured.with_others()
-    gold_agreement, gold_error = measured.with_gold()
-    severity, severity_error = rows.mean(rows.difference)
-    gold_severity, gold_severity_error = rows.mean(rows.unit(rows.gold) - rows.unit(rows.value))
+    beyond_chance = BeyondChance(rows, level)
+    agreement, agreement_standard_error = beyond_chance.with_others()
+    gold_agreement, gold_agreement_standard_error = beyond_chance.with_gold()
+    severity, severity_standard_error = rows.mean(rows.difference)
+    gold_severity, gold_severity_standard_error = rows.mean(rows.rescaled(rows.gold) - rows.rescaled(rows.value))
     gold_share, _ = rows.mean(np.where(np.isnan(rows.gold), np.nan, categories.gold == categories.value))
     drift, drift_p = rows.slope(-rows.difference)
     n_repeated, consistency = _with_themselves(everything)
     grades, share = _shares(own)
-    counted, share_of_each = _shares(categories)
-    seconds, spread = _speed(everything)
+    seconds, log_seconds_standard_error = _speed(everything)
     n_shared, n_gold = rows.number(~np.isnan(rows.difference)), rows.number(~np.isnan(rows.gold))
-    found = outlying(
-        n_assessors=n,
-        threshold=threshold,
-        least=least,
-        n_shared=n_shared,
-        severity=(severity, severity_error),
-        logs=scale.kind == "magnitude",
-        agreement=(agreement, agreement_error),
-        n_gold=n_gold,
-        gold_agreement=(gold_agreement, gold_error),
-        gold_severity=(gold_severity, gold_severity_error),
-        n_repeated=n_repeated,
-        consistency=consistency,
-        drift=(drift, drift_p),
-        seconds=(seconds, spread),
-        grades=("0 (not relevant)", "1 (relevant)") if by_shares else tuple(f"{grade:g}" for grade in counted),
-        share=share_of_each,
-        share_of_others=BeyondChance(categories, level).share_of_others(counted),
-    )
     return AssessorProfiles(
         assessors=rows.assessors,
         scale=scale,
@@ -195,39 +255,56 @@ def assessor_profiles(
         grades=grades,
         share=share,
         severity=severity,
-        severity_error=severity_error,
+        severity_standard_error=severity_standard_error,
         agreement=agreement,
-        agreement_error=agreement_error,
+        agreement_standard_error=agreement_standard_error,
         n_repeated=n_repeated,
         consistency=consistency,
         drift=drift,
         drift_p=drift_p,
         order_from=rows.order_from,
         seconds=seconds,
+        log_seconds_standard_error=log_seconds_standard_error,
         gold=None if held is None else held.name,
         n_gold=n_gold,
         gold_share=gold_share,
         gold_agreement=gold_agreement,
+        gold_agreement_standard_error=gold_agreement_standard_error,
         gold_severity=gold_severity,
-        outlying=found,
+        gold_severity_standard_error=gold_severity_standard_error,
+        constant=_constant(categories, level, n_shared, min_documents, by_shares),
+        threshold=threshold,
+        min_documents=min_documents,
     )
 
 
 def _rows(everything: Judgments, held: Held | None, how: Combined, scale: Scale, repeats: Repeats) -> Rows:
-    """The judgments, and gold's beside them, brought onto one scale."""
+    """The judgments with the gold grades, brought onto one scale."""
     if how != "as-is":
         everything = on_one_scale(everything, how, how)
         held = None if held is None else replace(held, judgments=everything, own=on_one_scale(held.own, how, how))
     return Rows.of(everything, scale, repeats, held)
 
 
+def _constant(rows: Rows, level: Level, n_shared: Ints, min_documents: int, relevance: bool) -> tuple[str, ...]:
+    """(assessors,) the reason why one grade throughout is unlikely to be chance; "" for the other assessors."""
+    grades, share = _shares(rows)
+    names = ("0 (not relevant)", "1 (relevant)") if relevance else tuple(f"{grade:g}" for grade in grades)
+    share_of_others = BeyondChance(rows, level).share_of_others(grades)
+    reasons = [""] * len(rows.assessors)
+    for a, g in np.argwhere(share == 1):
+        if n_shared[a] >= min_documents and share_of_others[a, g] ** int(n_shared[a]) < 0.001:
+            reasons[a] = f"always says {names[g]}: others said it in {share_of_others[a, g]:.0%} of the same documents"
+    return tuple(reasons)
+
+
 def _with_themselves(judgments: Judgments) -> tuple[Ints, Floats]:
-    """(assessors,) documents judged more than once, and the share of them that got one value throughout."""
+    """(assessors,) documents judged more than once, and the share of them that got the same value every time."""
     n = len(judgments.assessors)
-    said = np.flatnonzero(judgments.value >= 0)
-    key = pair_numbers(judgments)[said] * n + judgments.assessor[said]
+    judged = np.flatnonzero(judgments.value >= 0)
+    key = pair_numbers(judgments)[judged] * n + judgments.assessor[judged]
     order = np.argsort(key, kind="stable")
-    key, value = key[order], judgments.value[said][order]
+    key, value = key[order], judgments.value[judged][order]
     begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
     again = np.diff(np.append(begins, key.size)) > 1
     same = np.maximum.reduceat(value, begins) == np.minimum.reduceat(value, begins)
@@ -238,7 +315,7 @@ def _with_themselves(judgments: Judgments) -> tuple[Ints, Floats]:
 
 
 def _shares(rows: Rows) -> tuple[Floats, Floats]:
-    """(grades,) and (assessors, grades) share of each; empty where there are too many."""
+    """(grades,) and (assessors, grades) share of each; empty if there are too many."""
     grades, code = np.unique(rows.value, return_inverse=True)
     n = len(rows.assessors)
     if grades.size > MOST_GRADES:
@@ -254,12 +331,12 @@ def _speed(judgments: Judgments) -> tuple[Floats, Floats]:
     median, error = np.full(n, np.nan), np.full(n, np.nan)
     if judgments.seconds is None:
         return median, error
-    known = (judgments.seconds > 0) & (judgments.value >= 0)
+    timed = (judgments.seconds > 0) & (judgments.value >= 0)
     for a in range(n):
-        seconds = judgments.seconds[known & (judgments.assessor == a)]
+        seconds = judgments.seconds[timed & (judgments.assessor == a)]
         if seconds.size:
             median[a] = np.median(seconds)
         if seconds.size > 1:
-            # 1.2533 = sqrt(pi / 2): the median of normal numbers varies that much more than their mean.
+            # The standard error of the median of normal numbers is sqrt(pi / 2) = 1.2533 times that of their mean.
             error[a] = 1.2533 * np.log(seconds).std(ddof=1) / np.sqrt(seconds.size)
     return median, error

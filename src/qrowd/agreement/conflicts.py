@@ -1,4 +1,4 @@
-"""Where two scales contradict each other: documents that one of them puts among those of quite another level.
+"""Documents whose merged value contradicts the level that another scale gives them.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3), section 6.2.
@@ -26,14 +26,16 @@ Merge = Literal["median", "geometric_mean", "mean"]
 
 @dataclass(frozen=True, eq=False)
 class Conflicts:
-    """Documents whose merged value lies nearer to a level that is not next to their own; worst first.
+    """Documents whose merged value is nearest to a level other than their own; largest excess first.
 
-    topic, document : (conflicts,) labels. level : what the reference says; nearest : the level nearest by value.
-    value : the merged value; n : judgments behind it.
-    own_centre, nearest_centre : median of the merged values of the topic's documents of either level (of the own level,
-        without the document itself).
-    excess : how much farther the own centre is than the nearest, in logarithms for magnitudes.
-    n_documents : on both scales; n_alone : of these, alone at their level in their topic, so never in conflict.
+    judgments : those that were merged.
+    topic, document : (conflicts,) labels. level : of the reference. nearest : the level whose centre is nearest.
+    value : the merged value. n : number of merged judgments.
+    own_centre, nearest_centre : median of the merged values of the topic's documents of each of the two levels (of the
+        own level, without the document itself).
+    excess : distance from the own centre minus distance from the nearest one; of logarithms for magnitudes.
+    n_documents : on both scales. n_alone : of these, the only one of their level in their topic, so never in conflict.
+    merge, min_distance : the options in force.
     """
 
     judgments: Judgments
@@ -49,7 +51,7 @@ class Conflicts:
     n_documents: int
     n_alone: int
     merge: Merge
-    apart: int
+    min_distance: int
 
     def __len__(self) -> int:
         return int(self.level.size)
@@ -60,15 +62,16 @@ class Conflicts:
         return make_frame({name: getattr(self, name) for name in names}, backend)
 
     def details(self, backend: str = "pandas") -> Any:
-        """One row per judgment of a document in conflict: who said what, with all that was recorded (comments too)."""
-        said = self.judgments
+        """One row per judgment of a document in conflict, with all recorded columns (comments too)."""
+        judgments = self.judgments
         place = {pair: i for i, pair in enumerate(zip(self.topic, self.document, strict=True))}
-        names = zip((said.topics[t] for t in said.topic), (said.documents[d] for d in said.document), strict=True)
-        which = np.array([place.get(pair, -1) for pair in names], np.int64)
+        topics = (judgments.topics[t] for t in judgments.topic)
+        documents = (judgments.documents[d] for d in judgments.document)
+        which = np.array([place.get(pair, -1) for pair in zip(topics, documents, strict=True)], np.int64)
         rows = np.flatnonzero(which >= 0)
         rows = rows[np.argsort(which[rows], kind="stable")]
         at = which[rows]
-        recorded = {name: column[rows] for name in said.OPTIONAL if (column := getattr(said, name)) is not None}
+        optional = {name: getattr(judgments, name) for name in judgments.OPTIONAL}
         return make_frame(
             {
                 "topic": self.topic[at],
@@ -76,9 +79,9 @@ class Conflicts:
                 "level": self.level[at],
                 "nearest": self.nearest[at],
                 "merged": self.value[at],
-                "assessor": np.array(said.assessors, object)[said.assessor[rows]],
-                "value": said.value[rows],
-                **recorded,
+                "assessor": np.array(judgments.assessors, object)[judgments.assessor[rows]],
+                "value": judgments.value[rows],
+                **{name: column[rows] for name, column in optional.items() if column is not None},
             },
             backend,
         )
@@ -89,34 +92,38 @@ def scale_conflicts(
     reference: Reference,
     *,
     merge: Merge = "median",
-    apart: int = 2,
+    min_distance: int = 2,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
 ) -> Conflicts:
-    """Documents whose merged value is nearest to a level at least `apart` levels from the one the reference gives them.
+    """Documents whose merged value is nearest to a level at least `min_distance` levels from the reference's.
 
+    The centre of a level is computed topic by topic. Magnitudes are compared as logarithms.
+
+    Parameters
+    ----------
     reference : the other scale: the name of an assessor, the judgments of one, or {(topic, document): level}.
-    merge : what becomes of a document's several values.
-    apart : 2 for levels that are not next to each other; 1 for any other level, as a yes/no reference needs.
-    combine_scales : what becomes of unlike scales of those who are merged; "auto" divides by each scale's maximum.
-
-    Levels have centres topic by topic. Magnitudes are compared as logarithms.
+    merge : how the values of a document are merged.
+    min_distance : 2 for levels that are not adjacent; 1 for any other level, as a yes/no reference needs.
+    repeats : which of an assessor's judgments of the same document counts.
+    combine_scales : how values on unlike scales are combined before they are merged; "auto" divides them by their
+        scale's maximum.
 
     Raises
     ------
     NoOverlapError
-        The reference graded nothing that the others judged.
+        The reference graded no document that the others judged.
     ScaleError
-        Logarithms of 0.
+        A value of 0 where logarithms are needed.
     """
     if merge not in get_args(Merge):
         raise ArgumentError(f"merge={merge!r}: choose one of {', '.join(get_args(Merge))}")
-    if apart < 1:
-        raise ArgumentError(f"apart={apart}: at least 1 level was expected")
+    if min_distance < 1:
+        raise ArgumentError(f"min_distance={min_distance}: expected 1 level or more")
     held = hold(judgments, reference, "reference", repeats)
-    merged_ones = on_one_scale(held.judgments, combine_scales, "unit")
-    logs = merge == "geometric_mean" or merged_ones.shared_scale().kind == "magnitude"
-    one = merged_ones.single(repeats)
+    combined = on_one_scale(held.judgments, combine_scales, "rescaled")
+    logs = merge == "geometric_mean" or combined.shared_scale().kind == "magnitude"
+    one = combined.single(repeats)
     pairs = pair_numbers(one)
     graded = held.grades_of(one.topics, one.documents)
     rows = np.flatnonzero((one.value >= 0) & ~np.isnan(graded(pairs)))
@@ -124,7 +131,7 @@ def scale_conflicts(
     pair, starts = np.unique(pairs[rows], return_index=True)
     value = one.value[rows]
     if logs and (value == 0).any():
-        raise ScaleError("there are values of 0, which have no logarithm; choose merge='median' or recode 0")
+        raise ScaleError("there are values of 0, which have no logarithm; use merge='median' or recode 0")
     parts = np.split(value, starts[1:])
     whole = np.array([_MERGED[merge](part) for part in parts])
     merged = np.log(whole) if logs else whole
@@ -138,29 +145,29 @@ def scale_conflicts(
             if members.size:
                 centre[here, k] = np.median(merged[members])
                 centre[members, k] = _median_of_others(merged[members])
-    away = np.abs(merged[:, None] - centre)
-    own = away[np.arange(pair.size), level]
+    distance = np.abs(merged[:, None] - centre)
+    own = distance[np.arange(pair.size), level]
     alone = np.isnan(own)
-    nearest = np.argmin(np.where(np.isnan(away), np.inf, away), axis=1)
-    excess = own - away[np.arange(pair.size), nearest]
-    found = np.flatnonzero(~alone & (np.abs(nearest - level) >= apart))
-    found = found[np.argsort(-excess[found], kind="stable")]
+    nearest = np.argmin(np.where(np.isnan(distance), np.inf, distance), axis=1)
+    excess = own - distance[np.arange(pair.size), nearest]
+    conflicts = np.flatnonzero(~alone & (np.abs(nearest - level) >= min_distance))
+    conflicts = conflicts[np.argsort(-excess[conflicts], kind="stable")]
     back = np.exp if logs else np.asarray
     return Conflicts(
         held.judgments,
-        np.array(one.topics, object)[topic[found]],
-        np.array(one.documents, object)[document[found]],
-        levels[level[found]],
-        levels[nearest[found]],
-        whole[found],
-        np.diff(np.append(starts, rows.size))[found],
-        back(centre[found, level[found]]),
-        back(centre[found, nearest[found]]),
-        excess[found],
+        np.array(one.topics, object)[topic[conflicts]],
+        np.array(one.documents, object)[document[conflicts]],
+        levels[level[conflicts]],
+        levels[nearest[conflicts]],
+        whole[conflicts],
+        np.diff(np.append(starts, rows.size))[conflicts],
+        back(centre[conflicts, level[conflicts]]),
+        back(centre[conflicts, nearest[conflicts]]),
+        excess[conflicts],
         n_documents=pair.size,
         n_alone=int(alone.sum()),
         merge=merge,
-        apart=apart,
+        min_distance=min_distance,
     )
 
 
@@ -172,13 +179,13 @@ _MERGED: dict[Merge, Callable[[Floats], np.float64]] = {
 
 
 def _median_of_others(x: Floats) -> Floats:
-    """(x,) the median of the others; nan for one alone."""
+    """(x,) the median of the other values; nan if there is only one."""
     if x.size == 1:
         return np.array([np.nan])
     order = np.argsort(x, kind="stable")
     place = np.empty(x.size, np.int64)
     place[order] = np.arange(x.size)
     ordered = x[order]
-    # The two middle places among the others, moved up by one where the one left out stands before them.
+    # The two middle places of the other values, moved up by one if the value left out comes before them.
     low, high = (x.size - 2) // 2, (x.size - 1) // 2
     return np.asarray((ordered[low + (place <= low)] + ordered[high + (place <= high)]) / 2)

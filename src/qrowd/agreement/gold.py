@@ -1,4 +1,4 @@
-"""Agreement on documents of one relevance level, and of several: the alpha^0, alpha^1, alpha^01 ... of a gold standard.
+"""Agreement on documents of one or several gold grades: the alpha^0, alpha^1, alpha^01 ... of the paper.
 
 Maddalena, Roitero, Demartini, Mizzaro (2017), Considering Assessor Agreement in IR Evaluation. ICTIR, sections 3.2 and
 4.3, Tables 1 and 2.
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import Alpha, Disagreement, Resample, alpha_columns, alpha_of
 from qrowd.agreement.correlation import pearson
+from qrowd.agreement.document_counts import DocumentCounts, Documents, document_counts
 from qrowd.agreement.reference import Held, Reference, hold
-from qrowd.agreement.reliability import Documents, Reliability, reliability
 from qrowd.errors import ArgumentError
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
@@ -33,12 +33,12 @@ MOST_LEVELS = 6
 
 @dataclass(frozen=True, eq=False)
 class AlphaByGold:
-    """Alpha of the documents whose gold grade is one of a few.
+    """Krippendorff's alpha of the documents of every combination of gold grades.
 
-    grades : the gold grades, ascending; combinations : the sets of them that alpha was computed for, as tuples.
+    grades : the gold grades, ascending. combinations : sets of them, as tuples.
     topics : one per row, or ("all",).
     alphas : (topics, combinations).
-    complete : (topics,) the topic has documents of every gold grade.
+    complete : (topics,) whether the topic has documents of every gold grade.
     """
 
     grades: tuple[float, ...]
@@ -77,23 +77,23 @@ class AlphaByGold:
             backend,
         )
 
-    def correlations(self, *, complete: bool = True, significant: float = 0.005, backend: str = "pandas") -> Any:
-        """Pearson's correlation over topics between the alphas of any two combinations: the paper's Table 2.
+    def correlations(self, *, complete: bool = True, significance: float = 0.005, backend: str = "pandas") -> Any:
+        """Pearson's correlation over topics between the alphas of each pair of combinations: the paper's Table 2.
 
-        complete : only topics with documents of every gold grade.
-        significant : p below which a correlation is marked.
+        complete : use only topics with documents of every gold grade.
+        significance : p-value below which a correlation is marked as significant.
         """
         value = self.value[self.complete] if complete else self.value
         pairs = list(combinations(range(len(self.names)), 2))
-        found = [pearson(value[:, i], value[:, j]) for i, j in pairs]
+        results = [pearson(value[:, i], value[:, j]) for i, j in pairs]
         return make_frame(
             {
                 "first": np.array([self.names[i] for i, _ in pairs], object),
                 "second": np.array([self.names[j] for _, j in pairs], object),
-                "n_topics": np.array([one.n for one in found]),
-                "pearson": np.array([one.r for one in found]),
-                "p": np.array([one.p for one in found]),
-                "significant": np.array([one.p < significant for one in found]),
+                "n_topics": np.array([one.n for one in results]),
+                "pearson": np.array([one.r for one in results]),
+                "p": np.array([one.p for one in results]),
+                "significant": np.array([one.p < significance for one in results]),
             },
             backend,
         )
@@ -102,10 +102,10 @@ class AlphaByGold:
 def alpha_by_gold(
     judgments: Judgments,
     gold: Reference,
-    level: Level | None = None,
     *,
+    level: Level | None = None,
     by: str | None = None,
-    bootstrap: int = 0,
+    n_resamples: int = 0,
     resample: Resample = "topics",
     confidence: float = 0.95,
     rng: Rng = None,
@@ -117,19 +117,22 @@ def alpha_by_gold(
 ) -> AlphaByGold:
     """Krippendorff's alpha of the documents of each gold grade, and of each combination of gold grades.
 
-    gold : the name of the assessor whose grades are gold (left out of the agreement), the judgments of one assessor, or
-        {(topic, document): grade}. Documents without gold count nowhere.
+    Parameters
+    ----------
+    gold : the name of an assessor of the judgments (left out of the agreement), the judgments of one assessor, or
+        {(topic, document): grade}. Documents without a gold grade are left out.
     by : None for all topics together, or "topic".
-    Everything else as in `krippendorff_alpha`. Values stand on the same scale in all combinations; alpha is nan where
-    a combination has no document judged often enough, or a single value.
+
+    The other options are those of `krippendorff_alpha`. Alpha is nan if a combination has no document with enough
+    judgments, or a single distinct value.
     """
     if by not in (None, "topic"):
-        raise ArgumentError(f"by={by!r}: expected None or 'topic'")
+        raise ArgumentError(f"by={by!r}: choose None or 'topic'")
     held = hold(judgments, gold, "gold")
-    data = reliability(
+    data = document_counts(
         held.judgments,
-        level,
-        by,
+        level=level,
+        by=by,
         repeats=repeats,
         slots=slots,
         min_judgments=min_judgments,
@@ -141,26 +144,28 @@ def alpha_by_gold(
         raise ArgumentError(
             f"gold: {len(grades)} grades have too many combinations; recode gold to {MOST_LEVELS} grades or fewer"
         )
-    chosen = [some for size in range(1, len(grades) + 1) for some in combinations(grades, size)]
-    seed = seed_of(rng) if bootstrap else None
+    sets = [some for size in range(1, len(grades) + 1) for some in combinations(grades, size)]
+    seed = seed_of(rng) if n_resamples else None
     alphas = tuple(
         tuple(
-            alpha_of(_of_grades(documents, grade, some), data, bootstrap, resample, confidence, seed, f"{topic} {some}")
-            for some in chosen
+            alpha_of(
+                _of_grades(documents, grade, some), data, n_resamples, resample, confidence, seed, f"{topic} {some}"
+            )
+            for some in sets
         )
         for topic, documents in zip(data.labels, data.groups, strict=True)
     )
     complete = np.array([np.isin(grades, grade(documents.pair)).all() for documents in data.groups])
-    return AlphaByGold(grades, tuple(chosen), data.labels, alphas, complete)
+    return AlphaByGold(grades, tuple(sets), data.labels, alphas, complete)
 
 
 @dataclass(frozen=True, eq=False)
 class MatchedSize:
     """Alpha of random subsets that are as large as the set of documents of some gold grades.
 
-    sizes : (topics,) documents of those grades.
-    sets : names of the document sets drawn from.
-    whole : (topics, sets) alpha of all documents of a set; mean, deviation : of the subsets' alphas.
+    sizes : (topics,) number of documents of those grades.
+    sets : names of the sets of documents from which subsets are drawn.
+    whole : (topics, sets) alpha of all documents of a set. mean, sd : (topics, sets) of the alphas of its subsets.
     """
 
     topics: tuple[str, ...]
@@ -168,8 +173,8 @@ class MatchedSize:
     sets: tuple[str, ...]
     whole: Floats
     mean: Floats
-    deviation: Floats
-    repetitions: int
+    sd: Floats
+    n_resamples: int
     seed: Seed
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -182,7 +187,7 @@ class MatchedSize:
                 "n_documents": np.repeat(self.sizes, n),
                 "alpha": self.whole.ravel(),
                 "subset_mean": self.mean.ravel(),
-                "subset_deviation": self.deviation.ravel(),
+                "subset_sd": self.sd.ravel(),
             },
             backend,
         )
@@ -191,30 +196,35 @@ class MatchedSize:
 def alpha_of_matched_subsets(
     judgments: Judgments,
     gold: Reference,
-    level: Level | None = None,
     *,
-    like: float | Sequence[float] | None = None,
-    repetitions: int = 300,
-    rng: Rng,
+    level: Level | None = None,
+    matched_grades: float | Sequence[float] | None = None,
+    n_resamples: int = 300,
+    rng: Rng = None,
     repeats: Repeats = "first",
     slots: int | None = None,
     min_judgments: int = 2,
     logs: bool = False,
     combine_scales: CombineScales = "auto",
 ) -> MatchedSize:
-    """Does alpha depend on how many documents there are? Topic by topic, alpha of subsets of matched size (sec. 4.3).
+    """Alpha of random subsets of matched size, topic by topic: does alpha depend on the number of documents (sec. 4.3)?
 
-    like : the gold grades whose number of documents the subsets match; by default the relevant ones. Subsets are drawn
-        without replacement, `repetitions` times, from all documents with gold ("all") and from those of the other
-        grades; nan where there are too few.
+    Parameters
+    ----------
+    gold : as in `alpha_by_gold`.
+    matched_grades : the gold grades whose number of documents the subsets match (default: all but the lowest).
+    n_resamples : number of subsets, drawn without replacement from all documents with gold ("all") and from the
+        documents of the other grades. The result is nan if there are too few documents.
+    rng : source of chance for the subsets.
 
-    If size had an effect, the subsets' alphas would move from the alpha of the whole set towards that of `like`.
+    The other options are those of `krippendorff_alpha`. If the number of documents had an effect, the alphas of subsets
+    would move from the alpha of the whole set towards that of `matched_grades`.
     """
     held = hold(judgments, gold, "gold")
-    data = reliability(
+    data = document_counts(
         held.judgments,
-        level,
-        "topic",
+        level=level,
+        by="topic",
         repeats=repeats,
         slots=slots,
         min_judgments=min_judgments,
@@ -222,47 +232,47 @@ def alpha_of_matched_subsets(
         combine_scales=combine_scales,
     )
     grade, grades = _gold_of(held, data)
-    wanted = grades[1:] if like is None else tuple(np.atleast_1d(np.array(like, np.float64)).tolist())
-    others = tuple(g for g in grades if g not in wanted)
-    if not others or not wanted or not set(wanted) <= set(grades):
-        shown = ", ".join(f"{g:g}" for g in grades)
-        raise ArgumentError(f"like={like!r}: expected some, not all, of the gold grades {shown}")
+    matched = grades[1:] if matched_grades is None else tuple(np.atleast_1d(np.array(matched_grades, float)).tolist())
+    others = tuple(g for g in grades if g not in matched)
+    if not others or not matched or not set(matched) <= set(grades):
+        choices = ", ".join(f"{g:g}" for g in grades)
+        raise ArgumentError(f"matched_grades={matched_grades!r}: choose some, not all, of the gold grades {choices}")
     seed = seed_of(rng)
     chance = Chance.of(seed)
-    sizes = np.array([np.isin(grade(documents.pair), wanted).sum() for documents in data.groups])
-    whole, mean, deviation = (np.full((len(data.labels), 2), np.nan) for _ in range(3))
+    sizes = np.array([np.isin(grade(documents.pair), matched).sum() for documents in data.groups])
+    whole, mean, sd = (np.full((len(data.labels), 2), np.nan) for _ in range(3))
     for t, (topic, documents) in enumerate(zip(data.labels, data.groups, strict=True)):
         for s, allowed in enumerate((grades, others)):
             part = _of_grades(documents, grade, allowed)
             whole[t, s] = alpha_of(part, data, 0, "documents", 0.95, None, topic).value
             if 0 < sizes[t] <= part.pair.size:
-                drawn = _subsets(part, data.level, int(sizes[t]), repetitions, chance.stream(f"subsets {topic}", s))
-                known = drawn[~np.isnan(drawn)]
-                if known.size > 1:
-                    mean[t, s], deviation[t, s] = known.mean(), known.std(ddof=1)
-    return MatchedSize(data.labels, sizes, ("all", _name(others)), whole, mean, deviation, repetitions, seed)
+                alphas = _subsets(part, data.level, int(sizes[t]), n_resamples, chance.stream(f"subsets {topic}", s))
+                defined = alphas[~np.isnan(alphas)]
+                if defined.size > 1:
+                    mean[t, s], sd[t, s] = defined.mean(), defined.std(ddof=1)
+    return MatchedSize(data.labels, sizes, ("all", _name(others)), whole, mean, sd, n_resamples, seed)
 
 
-def _subsets(documents: Documents, level: Level, size: int, repetitions: int, random: np.random.Generator) -> Floats:
-    """(repetitions,) alpha of `size` documents drawn without replacement."""
-    lots = random.random((repetitions, documents.pair.size))
+def _subsets(documents: Documents, level: Level, size: int, n_resamples: int, random: np.random.Generator) -> Floats:
+    """(n_resamples,) alpha of `size` documents drawn without replacement."""
+    lots = random.random((n_resamples, documents.pair.size))
     weights = np.zeros(lots.shape)
     np.put_along_axis(weights, np.argpartition(lots, size - 1, axis=1)[:, :size], 1.0, axis=1)
     return Disagreement(documents.values, documents.counts, level).alphas(weights)[0]
 
 
-def _gold_of(held: Held, data: Reliability) -> tuple[Callable[[Ints], Floats], tuple[float, ...]]:
-    """The gold grade of documents by their number, and the grades there are among documents judged often enough."""
+def _gold_of(held: Held, data: DocumentCounts) -> tuple[Callable[[Ints], Floats], tuple[float, ...]]:
+    """A function from numbers of documents to gold grades, and the grades of the documents with enough judgments."""
     grade = held.grades_of(data.topics, data.documents)
-    found = np.unique(np.concatenate([grade(documents.pair) for documents in data.groups]))
-    return grade, tuple(found[~np.isnan(found)].tolist())
+    grades = np.unique(np.concatenate([grade(documents.pair) for documents in data.groups]))
+    return grade, tuple(grades[~np.isnan(grades)].tolist())
 
 
 def _of_grades(documents: Documents, grade: Callable[[Ints], Floats], some: Sequence[float]) -> Documents:
-    """The documents whose gold grade is one of some."""
-    return documents.part(lambda pair: np.isin(grade(pair), some))
+    """The documents whose gold grade is one of `some`."""
+    return documents.select(lambda pair: np.isin(grade(pair), some))
 
 
 def _name(grades: Sequence[float]) -> str:
-    """As the paper writes a combination: 01."""
+    """A combination as the paper writes it: "01"."""
     return "".join(f"{grade:g}" for grade in grades)

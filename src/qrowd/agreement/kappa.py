@@ -1,4 +1,4 @@
-"""Kappa: how far assessors agree beyond chance, two of them (Cohen) or many (Fleiss).
+"""Kappa: agreement beyond chance of two assessors (Cohen) or many (Fleiss).
 
 Cohen (1960), A Coefficient of Agreement for Nominal Scales. Educ. Psychol. Meas. 20(1), 37-46; Cohen (1968), Weighted
 Kappa. Psychol. Bull. 70(4), 213-220; Fleiss (1971), Measuring Nominal Scale Agreement among Many Raters. Psychol. Bull.
@@ -14,8 +14,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.agreement.document_counts import document_counts, need_two_assessors
 from qrowd.agreement.reference import pair_numbers
-from qrowd.agreement.reliability import need_two_assessors, reliability
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.counts import confusion
 from qrowd.model.judgments import Judgments, Repeats
@@ -32,11 +32,12 @@ MOST_VALUES = 1000
 class Kappa:
     """Agreement of two assessors.
 
-    value : (observed - expected) / (1 - expected); nan where chance alone would already agree always.
-    observed, expected : share of documents on which they agree, and would by chance; with weights, a document on which
-        they differ counts for a part.
-    standard_error : of the value, for many documents; nan where the value is.
+    value : (observed - expected) / (1 - expected); nan if expected agreement is 1.
+    observed, expected : share of documents on which they agree, and on which they would agree by chance; with weights,
+        a document on which they differ counts in part.
+    standard_error : asymptotic, of the value; nan if the value is nan.
     n_documents : judged by both.
+    weights : the option in force.
     """
 
     value: float
@@ -51,10 +52,13 @@ class Kappa:
 class FleissKappa:
     """Agreement of many assessors.
 
-    value, observed, expected : as for two; observed is the share of pairs of judgments of the same document that agree,
-        every document weighing the same.
-    standard_error : of the value, by leaving out one document at a time; nan where one of these values is.
-    fewest, most : judgments of a document. Fleiss has them equal; where they are not, documents still weigh the same.
+    value, expected : as for two assessors.
+    observed : share of pairs of judgments of the same document that agree; every document has the same weight.
+    standard_error : jackknife over documents, of the value; nan if a value without one of the documents is nan.
+    n_documents, n_judgments : documents judged at least `min_judgments` times, and their judgments.
+    fewest, most : judgments of a document. Fleiss assumes that they are equal; every document has the same weight
+        anyway.
+    weights : the option in force.
     """
 
     value: float
@@ -79,30 +83,34 @@ def cohen_kappa(
 ) -> Kappa:
     """Agreement of two assessors on the documents both judged, beyond chance.
 
-    weights : None, any difference is a disagreement; "linear" or "quadratic", it weighs as much as the difference of
-        the two values, or its square, over that of the lowest and the highest value either gave.
-    combine_scales : what becomes of the two assessors' unlike scales: "auto" compares relevant or not, or with weights
-        values divided by their scale's maximum; "as-is", "unit" and "relevant" do one of these whatever the weights.
+    Parameters
+    ----------
+    weights : None: any difference is a full disagreement. "linear" or "quadratic": a difference weighs as much as the
+        difference of the two values, or its square, over that of the lowest and highest value either assessor gave.
+    repeats : which of an assessor's judgments of the same document counts.
+    combine_scales : how values on unlike scales are combined: "auto" compares relevant or not, or with weights values
+        divided by their scale's maximum; "as-is", "rescaled" and "relevant" do one of these with any weights.
 
     Raises
     ------
     ArgumentError
-        A name that nobody has.
+        No assessor has that name.
     NoOverlapError
-        Two assessors who judged no document in common.
+        The two assessors judged no document in common.
     ScaleError
         Magnitudes beside another scale; "as-is" of scales that cannot be one.
 
-    >>> said = {"ann": (1, 1, 0, 0), "bob": (1, 0, 0, 0)}
-    >>> judgments = Judgments.from_rows([("q", d, who, v) for who, row in said.items() for d, v in zip("abcd", row)])
+    >>> grades = {"ann": (1, 1, 0, 0), "bob": (1, 0, 0, 0)}
+    >>> judgments = Judgments.from_rows([("q", d, who, v) for who, row in grades.items() for d, v in zip("abcd", row)])
     >>> kappa = cohen_kappa(judgments, "ann", "bob")
     >>> kappa.value, kappa.observed, kappa.expected, kappa.n_documents
     (0.5, 0.75, 0.5, 4)
     """
     for name in (first, second):
         if name not in judgments.assessors:
-            known = closest(name, judgments.assessors, "assessor")
-            raise ArgumentError(f"{name!r}: no assessor has this name; {known}")
+            raise ArgumentError(
+                f"{name!r}: no assessor has this name; {closest(name, judgments.assessors, 'assessor')}"
+            )
     if first == second:
         raise ArgumentError(f"{first!r} and {second!r} are the same assessor; name two")
     both = judgments.select(assessors=lambda name: name in (first, second))
@@ -127,7 +135,7 @@ def cohen_kappa(
     around = (credit @ of_second)[:, None] + (of_first @ credit)[None, :]
     part = credit - around * (1 - value)
     variance = (share * (part - (share * part).sum()) ** 2).sum()
-    # What rounding leaves of a variance of 0 would look like an error of 1e-8.
+    # Rounding would turn a variance of 0 into a standard error of 1e-8.
     error = np.sqrt((variance if variance > 1e-14 else 0.0) / i.size) / (1 - expected)
     return Kappa(value, observed, expected, float(error), i.size, weights)
 
@@ -146,8 +154,12 @@ def fleiss_kappa(
     observed = mean over documents of sum_ij w_ij n_i (n_j - [i = j]) / (m (m - 1)); expected = sum_ij w_ij p_i p_j, p
     being the values' shares of all judgments; w = 1 for equal values, else 0 or, with weights, as for `cohen_kappa`.
 
-    slots : only the first so many judgments of every document, for crowds; min_judgments : documents judged less often
-        are left out. With both set to the same number every document has as many, as Fleiss wants.
+    Parameters
+    ----------
+    weights, repeats, combine_scales : as in `cohen_kappa`.
+    slots : use only the first so many judgments of every document, for crowds.
+    min_judgments : documents judged less often are left out. With slots set to the same number every document has
+        equally many judgments, as Fleiss assumes.
     combine_scales : what becomes of unlike scales; as for `cohen_kappa`.
 
     Raises
@@ -157,21 +169,21 @@ def fleiss_kappa(
     """
     need_two_assessors(judgments)
     judgments = on_one_scale(judgments, combine_scales, unlike_with(weights))
-    data = reliability(judgments, "nominal", repeats=repeats, slots=slots, min_judgments=min_judgments)
+    data = document_counts(judgments, level="nominal", repeats=repeats, slots=slots, min_judgments=min_judgments)
     (documents,) = data.groups
     values, size = documents.values, documents.size
     credit = credits(values, weights)
     counts = documents.counts if isinstance(documents.counts, np.ndarray) else documents.counts.toarray()
     agree = (((counts @ credit) * counts).sum(axis=1) - size) / (size * (size - 1))
-    said = counts.sum(axis=0)
-    observed, expected = float(agree.mean()), float(_by_chance(said[None, :], credit)[0])
+    totals = counts.sum(axis=0)
+    observed, expected = float(agree.mean()), float(_by_chance(totals[None, :], credit)[0])
     value = error = np.nan
     n = size.size
     if values.size > 1:
         value = (observed - expected) / (1 - expected)
         if n > 1:
-            chance = _by_chance(said - counts, credit)
-            chance[chance > 1 - 1e-12] = np.nan  # without that document all say the same
+            chance = _by_chance(totals - counts, credit)
+            chance[chance > 1 - 1e-12] = np.nan  # without that document all values are equal
             without = ((agree.sum() - agree) / (n - 1) - chance) / (1 - chance)
             error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     total = int(size.sum())
@@ -179,12 +191,12 @@ def fleiss_kappa(
 
 
 def unlike_with(weights: Weights | None) -> Combined:
-    """What kappa compares on unlike scales: relevant or not, or with weights, which are of distances, shares."""
-    return "relevant" if weights is None else "unit"
+    """What "auto" compares on unlike scales: relevant or not; with weights, values over their scale's maximum."""
+    return "relevant" if weights is None else "rescaled"
 
 
 def credits(values: Floats, weights: Weights | None) -> Floats:
-    """(values, values) how much two values agree: 1 where they are equal, down to 0."""
+    """(values, values) credit for each pair of values, from 1 for equal ones down to 0."""
     if weights not in (None, *get_args(Weights)):
         raise ArgumentError(f"weights={weights!r}: choose linear, quadratic or None")
     if values.size > MOST_VALUES:
@@ -193,11 +205,11 @@ def credits(values: Floats, weights: Weights | None) -> Floats:
         )
     if weights is None or values.size == 1:
         return np.eye(values.size)
-    apart = np.abs(values[:, None] - values[None, :]) / (values[-1] - values[0])
-    return np.asarray(1 - (apart if weights == "linear" else apart**2))
+    distance = np.abs(values[:, None] - values[None, :]) / (values[-1] - values[0])
+    return np.asarray(1 - (distance if weights == "linear" else distance**2))
 
 
-def _by_chance(said: Floats, credit: Floats) -> Floats:
-    """(rows,) agreement expected from how often each value was said."""
-    share = said / said.sum(axis=1, keepdims=True)
+def _by_chance(counts: Floats, credit: Floats) -> Floats:
+    """(rows,) expected agreement; counts : (rows, values) how often each value was given."""
+    share = counts / counts.sum(axis=1, keepdims=True)
     return np.asarray(((share @ credit) * share).sum(axis=1))

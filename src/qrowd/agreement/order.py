@@ -1,4 +1,4 @@
-"""Order agreement: do an assessor's values follow the order that another scale gives the same documents?
+"""Order agreement: share of document pairs that an assessor's values order as another scale does.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3), section 6.1.2, Figures 6 and 7.
@@ -28,12 +28,12 @@ MOST_LEVELS = 50
 
 @dataclass(frozen=True, eq=False)
 class OrderAgreement:
-    """How often values follow a reference's order; every array is (groups,).
+    """How often values follow the order of a reference; every array is (groups,).
 
-    by : what the groups are; columns : their labels, one column each ("levels" has two, `low` and `high`).
-    same, equal, opposite : pairs of documents, of one topic and different grades, whose values stand in the order of
-        the grades, are equal, stand in the opposite order.
-    strict : whether equal values disagree.
+    by : what the groups are. columns : their labels, one column each ("levels" has two, `low` and `high`).
+    same, equal, opposite : pairs of documents of one topic with different reference grades whose values are in the
+        order of the grades, equal, in the opposite order.
+    strict : whether equal values count as disagreement. reference : its name.
     """
 
     by: tuple[str, ...]
@@ -50,7 +50,7 @@ class OrderAgreement:
 
     @property
     def value(self) -> Floats:
-        """Share of pairs that agree; nan without any."""
+        """Share of pairs that agree; nan without pairs."""
         agree = self.same if self.strict else self.same + self.equal
         return np.where(self.n_pairs > 0, agree / np.maximum(self.n_pairs, 1), np.nan)
 
@@ -62,9 +62,9 @@ class OrderAgreement:
 
     @property
     def mean(self) -> float:
-        """Over groups; each weighs the same."""
-        known = self.value[~np.isnan(self.value)]
-        return float(known.mean()) if known.size else np.nan
+        """Mean over groups with pairs; each has the same weight."""
+        defined = self.value[~np.isnan(self.value)]
+        return float(defined.mean()) if defined.size else np.nan
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per group."""
@@ -80,25 +80,26 @@ def order_agreement(
     strict: bool = False,
     repeats: Repeats = "first",
 ) -> OrderAgreement:
-    """Of two documents to which the reference gives different grades, does the higher one get the higher value?
+    """Share of document pairs with different reference grades in which the higher grade has the higher value.
 
-    The scales need not be alike: grades against magnitudes, yes/no against fractions. Only documents of one topic that
-    one assessor judged (in one unit, where groups are units) are compared.
+    The scales may differ: grades against magnitudes, yes/no against fractions. Only documents of one topic judged by
+    one assessor (in one unit, if groups are units) are compared.
 
     Parameters
     ----------
-    reference : the name of an assessor (left out of the groups), the judgments of one assessor, or
+    reference : the name of an assessor of the judgments (left out of the groups), the judgments of one assessor, or
         {(topic, document): grade}.
-    by : "assessor", "unit", "topic", "levels" (every pair of the reference's levels), several of these, or None for one
+    by : "assessor", "unit", "topic", "levels" (each pair of the reference's levels), several of these, or None for one
         group. For one value per topic and pair of levels, as in Figure 7, merge the assessors first.
-    strict : False counts equal values as agreement ("not lower", the paper's way), True as disagreement.
+    strict : False counts equal values as agreement ("not lower", as the paper does), True as disagreement.
+    repeats : which of an assessor's judgments of the same document counts.
 
     Raises
     ------
     ArgumentError
-        by="unit" where no units are recorded; a reference of too many levels for by="levels".
+        by="unit" without a unit column; a reference with too many levels for by="levels".
     NoOverlapError
-        The reference graded nothing that the others judged.
+        The reference graded no document that the others judged.
     """
     groups = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     for name in groups:
@@ -111,10 +112,10 @@ def order_agreement(
         split, assessors, units = held.judgments, held.judgments.assessors, ("",)
         who = np.stack([np.arange(len(assessors)), np.zeros(len(assessors), np.int64)])
     one = split.single(repeats)
-    kept = np.array([split.assessors.index(name) for name in one.assessors])
+    number = np.array([split.assessors.index(name) for name in one.assessors])
     grade = held.grades_of(one.topics, one.documents)(pair_numbers(one))
     rows = np.flatnonzero(~np.isnan(grade) & (one.value >= 0))
-    assessor, unit = who[:, kept[one.assessor[rows]]]
+    assessor, unit = who[:, number[one.assessor[rows]]]
     cells, cell = np.unique(np.stack([assessor, unit, one.topic[rows]]).astype(np.int64), axis=1, return_inverse=True)
     cell = cell.ravel()
     order = np.argsort(cell, kind="stable")
@@ -148,16 +149,16 @@ def order_agreement(
 
 
 def _by_unit(judgments: Judgments) -> tuple[Judgments, Ints, tuple[str, ...], tuple[str, ...]]:
-    """Every assessor's units as assessors of their own; (2, those) number of assessor and unit; assessors; units."""
+    """Judgments with each unit as an assessor of its own; (2, those) numbers of assessor and unit; assessors; units."""
     if judgments.unit is None:
-        raise ArgumentError("by='unit': these judgments record no units; give a unit column, or use by='assessor'")
-    found, unit = np.unique(
+        raise ArgumentError("by='unit': the judgments have no unit column; add one, or use by='assessor'")
+    units, unit = np.unique(
         np.array(["" if name is None else str(name) for name in judgments.unit], object), return_inverse=True
     )
     who, code = np.unique(np.stack([judgments.assessor.astype(np.int64), unit]), axis=1, return_inverse=True)
-    names = tuple(f"{judgments.assessors[a]} in {found[u]}" for a, u in who.T)
+    names = tuple(f"{judgments.assessors[a]} in {units[u]}" for a, u in who.T)
     scales = tuple(judgments.scales[a] for a in who[0])
     sources = None if judgments.sources is None else tuple(judgments.sources[a] for a in who[0])
     codes = code.ravel().astype(np.int32)
     split = replace(judgments, assessors=names, assessor=codes, scales=scales, sources=sources)
-    return split, who, judgments.assessors, tuple(found.tolist())
+    return split, who, judgments.assessors, tuple(units.tolist())

@@ -1,4 +1,4 @@
-"""Overlap: the documents that assessors both call relevant, over those that either does.
+"""Overlap: documents that both assessors judge relevant, over those that at least one does.
 
 Voorhees (1998), Variations in Relevance Judgments and the Measurement of Retrieval Effectiveness. SIGIR, 315-323.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.reliability import need_two_assessors
+from qrowd.agreement.document_counts import need_two_assessors
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
@@ -22,13 +22,13 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Overlap of any two assessors in any topic; arrays are (rows,), one row per topic and pair that share documents.
+    """Overlap of each pair of assessors in each topic; arrays are (rows,), one row per topic and pair with documents.
 
     topic, first, second : numbers into topics and assessors.
-    n_documents : judged by both; relevant_first, relevant_second, both, either : of these, relevant to the one, to the
-        other, to both, to at least one. value : both / either, nan where either is 0.
-    everyone : (topics,) documents relevant to all over those relevant to anyone, among the documents that all assessors
-        of the topic judged; nan where there are none.
+    n_documents : judged by both. relevant_first, relevant_second, both, either : of these, relevant to the first, to
+        the second, to both, to at least one. value : both / either, nan if either is 0.
+    everyone : (topics,) documents relevant to all over those relevant to at least one, among the documents that all
+        assessors of the topic judged; nan if there are none.
     """
 
     topics: tuple[str, ...]
@@ -49,17 +49,11 @@ class Overlap:
 
     @property
     def mean(self) -> float:
-        """Over topics of the mean over pairs of assessors."""
-        known = ~np.isnan(self.value)
-        n = np.bincount(self.topic[known], minlength=len(self.topics))
-        total = np.bincount(self.topic[known], self.value[known], minlength=len(self.topics))
+        """Mean over topics of the mean over pairs of assessors."""
+        defined = ~np.isnan(self.value)
+        n = np.bincount(self.topic[defined], minlength=len(self.topics))
+        total = np.bincount(self.topic[defined], self.value[defined], minlength=len(self.topics))
         return float((total[n > 0] / n[n > 0]).mean()) if n.any() else np.nan
-
-    @property
-    def mean_everyone(self) -> float:
-        """Over topics, of all assessors at once."""
-        known = ~np.isnan(self.everyone)
-        return float(self.everyone[known].mean()) if known.any() else np.nan
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per topic and pair of assessors."""
@@ -98,50 +92,52 @@ class Overlap:
 
 
 def overlap(judgments: Judgments, *, rel: float | None = None, repeats: Repeats = "first") -> Overlap:
-    """How far assessors call the same documents relevant, on the documents both judged.
+    """Overlap of the relevant documents of each pair of assessors, among the documents both judged.
 
-    rel : the lowest value that is relevant; by default that of each assessor's own scale.
+    Parameters
+    ----------
+    rel : lowest relevant value (default: that of each assessor's own scale).
+    repeats : which of an assessor's judgments of the same document counts.
 
     Raises
     ------
     NoOverlapError
-        Fewer than two assessors; no two of them share a document.
+        Fewer than two assessors; no pair of them shares a document.
     ScaleError
-        Magnitudes, which have no relevant end, without rel.
+        Magnitudes without `rel`.
     """
     need_two_assessors(judgments)
     one = judgments.single(repeats)
-    lowest = np.array([np.nan if s.lowest_relevant is None else s.lowest_relevant for s in one.scales])
+    lowest = np.array([np.nan if s.rel is None else s.rel for s in one.scales])
     if rel is not None:
         lowest[:] = rel
     if np.isnan(lowest).any():
         who = one.assessors[int(np.flatnonzero(np.isnan(lowest))[0])]
-        raise ScaleError(f"assessor {who}: magnitudes do not say what is relevant; give rel=")
-    said = one.value >= 0
+        raise ScaleError(f"assessor {who}: magnitudes have no lowest relevant value; pass rel=")
     relevant = one.value >= lowest[one.assessor]
     parts: list[Ints] = []
     everyone = np.full(len(one.topics), np.nan)
-    rows = np.flatnonzero(said)
+    rows = np.flatnonzero(one.value >= 0)
     rows = rows[np.argsort(one.topic[rows], kind="stable")]
     edges = np.searchsorted(one.topic[rows], np.arange(len(one.topics) + 1))
     for t in range(len(one.topics)):
         here = rows[edges[t] : edges[t + 1]]
         assessors, a = np.unique(one.assessor[here], return_inverse=True)
         documents, d = np.unique(one.document[here], return_inverse=True)
-        judged, found = (np.zeros((documents.size, assessors.size)) for _ in range(2))
-        judged[d, a], found[d, a] = 1.0, relevant[here]
-        both, n, own = found.T @ found, judged.T @ judged, found.T @ judged
+        judged, positive = (np.zeros((documents.size, assessors.size)) for _ in range(2))
+        judged[d, a], positive[d, a] = 1.0, relevant[here]
+        both, n, own = positive.T @ positive, judged.T @ judged, positive.T @ judged
         i, j = np.triu_indices(assessors.size, 1)
         shared = n[i, j] > 0
         i, j = i[shared], j[shared]
         columns = (np.full(i.size, t), assessors[i], assessors[j], n[i, j], own[i, j], own[j, i], both[i, j])
         parts.append(np.array(columns).astype(np.int64).reshape(7, i.size))
         by_all = judged.all(axis=1)
-        if assessors.size > 1 and (by_anyone := found[by_all].any(axis=1).sum()):
-            everyone[t] = found[by_all].all(axis=1).sum() / by_anyone
+        if assessors.size > 1 and (by_anyone := positive[by_all].any(axis=1).sum()):
+            everyone[t] = positive[by_all].all(axis=1).sum() / by_anyone
     topic, first, second, n_documents, of_first, of_second, shared_ones = np.concatenate(parts, axis=1)
     if not topic.size:
-        raise NoOverlapError("no two assessors judged a document in common, so there is no overlap to compute")
+        raise NoOverlapError("no pair of assessors judged a document in common, so there is no overlap to compute")
     either = of_first + of_second - shared_ones
     value = np.where(either > 0, shared_ones / np.maximum(either, 1), np.nan)
     numbers = (topic, first, second, n_documents, of_first, of_second, shared_ones)

@@ -1,4 +1,4 @@
-"""Every assessor beside every other: share of agreement, agreement beyond chance, and what one says given the other.
+"""Agreement of each pair of assessors, and the table of one assessor's values given another's.
 
 The label table: Carterette, Bennett, Chickering, Dumais (2008), Here or There: Preference Judgments for Relevance.
 ECIR, Tables 1 to 3.
@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.agreement.document_counts import document_counts, need_two_assessors
 from qrowd.agreement.kappa import Weights, credits, unlike_with
 from qrowd.agreement.reference import pair_numbers
-from qrowd.agreement.reliability import need_two_assessors, reliability
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.counts import coincidences, diagonal_test
 from qrowd.model.frames import make_frame
@@ -28,12 +28,15 @@ Which = Literal["agreement", "expected", "kappa", "n"]
 
 @dataclass(frozen=True, eq=False)
 class PairwiseAgreement:
-    """Agreement of any two assessors on the documents both judged.
+    """Agreement of each pair of assessors on the documents both judged.
 
     assessors : labels of the rows and columns of all matrices, which are symmetric.
-    n : documents both judged (on the diagonal: judged). agreement : share on which they agree, differences counting for
-        a part with weights; expected : by chance, from what each said of these documents. kappa : (agreement -
-        expected) / (1 - expected). nan where nobody could tell, and on the diagonal of kappa and expected.
+    n : documents both judged (on the diagonal: judged by the assessor).
+    agreement : share of documents on which they agree; with weights, a difference counts in part.
+    expected : agreement by chance, from the values each gave to these documents.
+    kappa : (agreement - expected) / (1 - expected).
+
+    Entries are nan where they are undefined, and on the diagonal of kappa and expected.
     """
 
     assessors: tuple[str, ...]
@@ -45,19 +48,19 @@ class PairwiseAgreement:
 
     @property
     def mean_agreement(self) -> float:
-        """Share of agreeing pairs of judgments, over all pairs of assessors; every pair of judgments counts once."""
+        """Share of agreeing pairs of judgments over all pairs of assessors; each pair of judgments counts once."""
         return self._mean(self.agreement)
 
     @property
     def mean_kappa(self) -> float:
-        """Kappa over all pairs of assessors that have one, weighed by the documents both judged."""
+        """Mean kappa of the pairs of assessors that have one, weighted by the documents both judged."""
         return self._mean(self.kappa)
 
     def _mean(self, matrix: Floats) -> float:
         upper = np.triu_indices(len(self.assessors), 1)
         value, n = matrix[upper], self.n[upper]
-        known = ~np.isnan(value)
-        return float(np.average(value[known], weights=n[known])) if known.any() else np.nan
+        defined = ~np.isnan(value)
+        return float(np.average(value[defined], weights=n[defined])) if defined.any() else np.nan
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per pair of assessors who share a document."""
@@ -90,21 +93,24 @@ def pairwise_agreement(
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
 ) -> PairwiseAgreement:
-    """How often any two assessors agree on the documents both judged, and how far beyond chance (Cohen's kappa).
+    """Share of agreement and Cohen's kappa of each pair of assessors, on the documents both judged.
 
-    weights : None, "linear" or "quadratic", as for `cohen_kappa`, the lowest and the highest value being anyone's.
-    combine_scales : what becomes of unlike scales, as for `cohen_kappa`; all pairs are compared in the same way.
+    Parameters
+    ----------
+    weights : None, "linear" or "quadratic", as in `cohen_kappa`; lowest and highest value are those of all assessors.
+    repeats : which of an assessor's judgments of the same document counts.
+    combine_scales : as in `cohen_kappa`; all pairs are compared in the same way.
 
     Raises
     ------
     NoOverlapError
-        Fewer than two assessors; no two of them share a document.
+        Fewer than two assessors; no pair of them shares a document.
     ScaleError
         Magnitudes beside another scale; "as-is" of scales that cannot be one.
     """
     need_two_assessors(judgments)
     judgments = on_one_scale(judgments, combine_scales, unlike_with(weights))
-    document, who, value = _said(judgments, repeats)
+    document, who, value = _coded(judgments, repeats)
     values, code = np.unique(value, return_inverse=True)
     credits(values, weights)
     shape = (int(document.max(initial=-1)) + 1, len(judgments.assessors))
@@ -121,8 +127,8 @@ def pairwise_agreement(
     judged = of(np.ones(code.size))
     n = dense(judged.T @ judged)
     if not np.triu(n, 1).any():
-        raise NoOverlapError("no two assessors judged a document in common, so nobody's agreement can be told")
-    # Agreement of whole grades is a sum over values, or over thresholds between them, of agreements on yes or no.
+        raise NoOverlapError("no pair of assessors judged a document in common, so there is no agreement to compute")
+    # Agreement on grades is a sum of agreements on yes or no: over values, or with linear weights over thresholds.
     disagreement, by_chance = np.zeros(n.shape), np.zeros(n.shape)
     if weights == "quadratic":
         x = values[code] - values.mean()
@@ -136,43 +142,44 @@ def pairwise_agreement(
         linear = weights == "linear"
         for k in range(values.size - 1 if linear else values.size):
             part = of((code > k if linear else code == k).astype(np.float64))
-            gap = float(values[k + 1] - values[k]) if linear else 0.5
-            said = dense(part.T @ judged)
-            disagreement += gap * (said + said.T - 2 * dense(part.T @ part))
+            step = float(values[k + 1] - values[k]) if linear else 0.5
+            counts = dense(part.T @ judged)
+            disagreement += step * (counts + counts.T - 2 * dense(part.T @ part))
             with np.errstate(invalid="ignore"):
-                by_chance += gap * (said + said.T - 2 * said * said.T / n)
+                by_chance += step * (counts + counts.T - 2 * counts * counts.T / n)
         scale = float(np.ptp(values)) if linear else 1.0
     scale = scale or 1.0
     with np.errstate(invalid="ignore", divide="ignore"):
         observed = np.where(n > 0, 1 - disagreement / scale / n, np.nan)
         expected = np.where(n > 0, 1 - by_chance / scale / n, np.nan)
-        # By chance alone they would always agree where both said the same single value throughout.
+        # Expected agreement is 1 if both assessors gave one and the same value throughout.
         kappa = np.where(1 - expected > 1e-12, (observed - expected) / (1 - expected), np.nan)
     np.fill_diagonal(expected, np.nan)
     np.fill_diagonal(kappa, np.nan)
     return PairwiseAgreement(judgments.assessors, n.astype(np.int64), observed, expected, kappa, weights)
 
 
-def _said(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:
-    """(judgments,) number of the document, number of the assessor, value; at most one of each assessor."""
+def _coded(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:
+    """(judgments,) number of the document, number of the assessor, and value; at most one per document and assessor."""
     one = judgments.single(repeats)
-    said = one.value >= 0
-    _, document = np.unique(pair_numbers(one)[said], return_inverse=True)
+    judged = one.value >= 0
+    _, document = np.unique(pair_numbers(one)[judged], return_inverse=True)
     number = {name: i for i, name in enumerate(judgments.assessors)}
-    who = np.array([number[name] for name in one.assessors], np.int64)[one.assessor[said]]
-    return document, who, one.value[said]
+    who = np.array([number[name] for name in one.assessors], np.int64)[one.assessor[judged]]
+    return document, who, one.value[judged]
 
 
-# ------------------------------------------------------------------ what one says, given what the other said
+# ------------------------------------------------------------------ values of one assessor given those of another
 
 
 @dataclass(frozen=True, eq=False)
 class LabelTable:
-    """How often one assessor says the column's value of a document of which another says the row's.
+    """How often one assessor gives the column's value to a document to which another gives the row's.
 
-    values : of rows and columns. counts : (values, values), symmetric: every pair of judgments stands in both
-        directions, and those of a document weigh 1 each, or 1 / (judgments - 1) per document.
-    n_documents, n_pairs : behind them, each pair once.
+    values : of rows and columns.
+    counts : (values, values), symmetric: each pair of judgments is counted in both directions. A pair has weight 1, or
+        1 / (judgments of the document - 1) with `per_document`.
+    n_documents, n_pairs : number of documents and of pairs, each pair counted once.
     """
 
     values: tuple[Any, ...]
@@ -183,7 +190,7 @@ class LabelTable:
 
     @property
     def total(self) -> Floats:
-        """(values,) of the rows."""
+        """(values,) sums of the rows."""
         return np.asarray(self.counts.sum(axis=1))
 
     @property
@@ -193,7 +200,7 @@ class LabelTable:
 
     @property
     def probability(self) -> Floats:
-        """(values, values) of the column's value given the row's; rows sum to 1."""
+        """(values, values) probability of the column's value given the row's; rows sum to 1."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.counts / self.total[:, None])
 
@@ -218,12 +225,15 @@ def label_table(
     slots: int | None = None,
     combine_scales: CombineScales = "auto",
 ) -> LabelTable:
-    """Given what one assessor said of a document, what does another say? Normalised by row, as in the paper's Table 1.
+    """Distribution of one assessor's value given another's value for the same document (the paper's Table 1).
 
-    per_document : documents weigh by their judgments, not by their pairs, as in Krippendorff's coincidences and in
+    Parameters
+    ----------
+    per_document : weight documents by their judgments instead of their pairs, as in Krippendorff's coincidences and in
         equation 5 of Demeester et al. (2016).
-    slots : only the first so many judgments of every document.
-    combine_scales : what becomes of unlike scales: "auto" makes values relevant or not.
+    repeats : which of an assessor's judgments of the same document counts, if slots is not given.
+    slots : use only the first so many judgments of every document.
+    combine_scales : how values on unlike scales are combined: "auto" makes them relevant or not.
 
     Raises
     ------
@@ -231,7 +241,7 @@ def label_table(
         Fewer than two assessors; no document judged twice.
     """
     need_two_assessors(judgments)
-    data = reliability(judgments, "nominal", repeats=repeats, slots=slots, combine_scales=combine_scales)
+    data = document_counts(judgments, level="nominal", repeats=repeats, slots=slots, combine_scales=combine_scales)
     (documents,) = data.groups
     if not isinstance(documents.counts, np.ndarray):
         raise ArgumentError(f"{documents.values.size} distinct values are too many for a table; recode them to levels")
@@ -242,9 +252,10 @@ def label_table(
 
 @dataclass(frozen=True)
 class AgreementTest:
-    """Do two ways of judging lead to equal agreement? chi-square of agreed and disagreed pairs, one degree of freedom.
+    """Chi-square test that two ways of judging have equal agreement, with one degree of freedom.
 
-    both_directions : every pair of judgments counts twice, as the paper's tables count it (that doubles chi-square).
+    agreement : share of agreeing pairs of each. n_pairs : pairs of judgments of each.
+    both_directions : whether each pair of judgments counts twice, as in the paper's tables (that doubles chi-square).
     """
 
     chi_square: float
@@ -254,11 +265,15 @@ class AgreementTest:
     both_directions: bool
 
 
-def same_agreement(first: LabelTable, second: LabelTable, *, both_directions: bool = False) -> AgreementTest:
-    """Test whether the shares of agreeing pairs in two tables differ (Carterette et al. 2008, section 3.2).
+def equal_agreement_test(first: LabelTable, second: LabelTable, *, both_directions: bool = False) -> AgreementTest:
+    """Test whether two tables have the same share of agreeing pairs (Carterette et al. 2008, section 3.2).
 
     chi-square = sum (observed - expected)^2 / expected over the four counts, without continuity correction. Pairs of
-    the same document are not independent, so p is too small where documents have many judgments.
+    the same document are not independent, so p is too small if documents have many judgments.
+
+    Parameters
+    ----------
+    both_directions : count each pair of judgments twice, as the paper's tables do.
     """
     chi_square, p, n = diagonal_test(first.counts, second.counts, 1.0 if both_directions else 0.5)
     shares = (first.agreement, second.agreement)

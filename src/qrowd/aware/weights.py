@@ -148,7 +148,7 @@ def _hardly_distinguishing(judgments: Judgments, repeats: Repeats) -> list[tuple
     """(assessor, reason)."""
     panel = judgments.panel(repeats)
     known = ~np.isnan(panel.values)
-    lowest = np.array([np.nan if s.lowest_relevant is None else s.lowest_relevant for s in panel.scales])
+    lowest = np.array([np.nan if s.rel is None else s.rel for s in panel.scales])
     relevant = known & (np.nan_to_num(panel.values) >= lowest)
     others = known.sum(axis=1, keepdims=True) - known
     shared = known & (others > 0)

@@ -1,4 +1,4 @@
-"""How the judging went: units per topic and per assessor, revisions, the checks, narrow and wide units.
+"""Statistics of the collected judgments: units by topic and by assessor, revisions, checks, narrow and wide units.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3), Table I, sections 3.2.5, 4.1 and 7.3, Figure 13.
@@ -30,9 +30,9 @@ class TopicUnits:
     """Table I: one row per topic; every array is (topics,) unless said otherwise.
 
     topics : labels.
-    n_documents, n_units, n_assessors, n_judgments : how many of each.
-    high, low : labels of the check documents; None where nobody asked.
-    backs, fails : (topics, 3) how many units had 0, 1, 2 or more steps back and failed checks; None where not known.
+    n_documents, n_units, n_assessors, n_judgments : number of each.
+    high, low : labels of the check documents H and N; None without `checks`.
+    backs, fails : (topics, 3) number of units with 0, 1, 2 or more steps back and failed checks; None if not given.
     """
 
     topics: tuple[str, ...]
@@ -65,20 +65,21 @@ def topic_units(
     fails: Counts | None = None,
     by: By = "unit",
 ) -> TopicUnits:
-    """How many documents, units and assessors each topic has, and how often its units were revised (Table I).
+    """Number of documents, units, assessors and judgments of each topic, and revisions of its units (Table I).
 
     Parameters
     ----------
     checks : {topic: (H, N)} or gold judgments, to name the check documents.
-    backs, fails : {unit: times}: how often the assessor stepped back to an earlier document, and how often a check
-        failed before the unit passed. A unit that a mapping does not name has 0.
+    backs, fails : {unit: times}: how often the assessor went back to an earlier document, and how often a check failed
+        before the unit passed. A unit that the mapping does not name has 0.
+    by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
     Raises
     ------
     ArgumentError
-        A mapping names a unit that is not there, or one of several with the same name.
+        A mapping names a unit that does not exist, or one of several with the same name.
     """
-    units = units_of(judgments, by)
+    units = units_of(judgments, by=by)
     n_topics = len(judgments.topics)
 
     def distinct(codes: NDArray[np.integer[Any]], of: NDArray[np.integer[Any]]) -> Rows:
@@ -99,7 +100,7 @@ def topic_units(
         high,
         low,
         *(
-            None if times is None else _often(units, times, name)
+            None if times is None else _by_times(units, times, name)
             for name, times in (("backs", backs), ("fails", fails))
         ),
     )
@@ -126,8 +127,8 @@ class AssessorUnits:
 
 
 def assessor_units(judgments: Judgments, *, by: By = "unit") -> AssessorUnits:
-    """How many units, topics and judgments each assessor did (section 4.1)."""
-    units = units_of(judgments, by)
+    """Number of units, topics and judgments of each assessor (section 4.1)."""
+    units = units_of(judgments, by=by)
     n = len(judgments.assessors)
     pairs = np.unique(units.assessor.astype(np.int64) * len(judgments.topics) + units.topic)
     return AssessorUnits(
@@ -140,10 +141,10 @@ def assessor_units(judgments: Judgments, *, by: By = "unit") -> AssessorUnits:
 
 @dataclass(frozen=True, eq=False)
 class UnitWidths:
-    """How far apart each unit puts its two check documents.
+    """Ratio of the two check documents in each unit.
 
     ratio : (units,) magnitude of H over that of N, to twelve digits.
-    threshold : units below it are narrow, the others wide.
+    threshold : units with a lower ratio are narrow, the others wide.
     """
 
     units: Units
@@ -152,18 +153,8 @@ class UnitWidths:
 
     @property
     def wide(self) -> NDArray[np.bool_]:
-        """(units,) which are."""
+        """(units,) which units are wide."""
         return self.ratio >= self.threshold
-
-    @cached_property
-    def narrow_judgments(self) -> Judgments:
-        """The judgments of narrow units."""
-        return self.units.select(~self.wide)
-
-    @cached_property
-    def wide_judgments(self) -> Judgments:
-        """The judgments of wide units."""
-        return self.units.select(self.wide)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per unit."""
@@ -178,17 +169,20 @@ class UnitWidths:
 def unit_widths(judgments: Judgments, checks: Checks, *, threshold: float | None = None, by: By = "unit") -> UnitWidths:
     """Narrow and wide units, by the ratio of the check documents H and N (section 7.3, Figure 13).
 
+    Parameters
+    ----------
     checks : {topic: (H, N)}, or gold judgments; see `check_documents`.
-    threshold : the median ratio by default.
+    threshold : lowest ratio of a wide unit (default: the median ratio).
+    by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
     Raises
     ------
     ArgumentError, InputError
-        Check documents that are not named, or are missing from a unit.
+        Check documents that are not named, or that a unit does not contain.
     """
-    units = units_of(judgments, by)
+    units = units_of(judgments, by=by)
     high, low = check_magnitudes(units, checks)
-    # To twelve digits, or 0.6 / 0.2 would stay just below a threshold of 3.
+    # Rounded to twelve digits; otherwise 0.6 / 0.2 would be just below a threshold of 3.
     ratio = np.array([float(f"{r:.12g}") for r in (high / low).tolist()])
     return UnitWidths(units, ratio, float(np.median(ratio)) if threshold is None else float(threshold))
 
@@ -197,20 +191,21 @@ def unit_widths(judgments: Judgments, checks: Checks, *, threshold: float | None
 class UnitChecks:
     """Which units pass the checks; every array is (units,).
 
-    ordered : H has the higher magnitude (check c).
-    unhurried : no document took less than `min_seconds` (check d); all True where that was not asked.
+    ordered : whether H has a higher magnitude than N (check c).
+    slow_enough : whether every document took at least `min_seconds` (check d); all True without `min_seconds`.
+    equal, min_seconds : the options in force.
     """
 
     units: Units
     ordered: NDArray[np.bool_]
-    unhurried: NDArray[np.bool_]
+    slow_enough: NDArray[np.bool_]
     equal: Equal
     min_seconds: float | None
 
     @property
     def passed(self) -> NDArray[np.bool_]:
         """(units,) which pass both."""
-        return self.ordered & self.unhurried
+        return self.ordered & self.slow_enough
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -219,7 +214,7 @@ class UnitChecks:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per unit."""
-        columns = {"ordered": self.ordered, "unhurried": self.unhurried, "passed": self.passed}
+        columns = {"ordered": self.ordered, "slow_enough": self.slow_enough, "passed": self.passed}
         return make_frame({**self.units.columns(), **columns}, backend)
 
 
@@ -231,35 +226,37 @@ def unit_checks(
     min_seconds: float | None = None,
     by: By = "unit",
 ) -> UnitChecks:
-    """Which units give the check document H more than N and, if asked, enough time to every document (section 3.2.5).
+    """Which units rate check document H above N and, with `min_seconds`, take enough time for it (section 3.2.5).
 
     Parameters
     ----------
-    equal : whether equal magnitudes of H and N fail (section 3.2.5) or pass (section 3.2.4).
-    min_seconds : the paper's is 20; a judgment without a recorded time passes.
+    checks : {topic: (H, N)}, or gold judgments; see `check_documents`.
+    equal : whether a unit with equal magnitudes of H and N "fails" (section 3.2.5) or "passes" (section 3.2.4).
+    min_seconds : least time per document (20 in the paper); a judgment without a recorded time passes.
+    by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
     Raises
     ------
     ArgumentError
-        min_seconds without a column of seconds; check documents that are not named.
+        min_seconds without a seconds column; check documents that are not named.
     InputError
         A unit without its check documents.
     """
     if equal not in get_args(Equal):
         raise ArgumentError(f"equal={equal!r}: choose one of {', '.join(get_args(Equal))}")
-    units = units_of(judgments, by)
+    units = units_of(judgments, by=by)
     high, low = check_magnitudes(units, checks)
     ordered = high > low if equal == "fails" else high >= low
-    unhurried = np.ones(len(units), bool)
+    slow_enough = np.ones(len(units), bool)
     if min_seconds is not None:
         if judgments.seconds is None:
-            raise ArgumentError(f"min_seconds={min_seconds!r}: the judgments have no column of seconds")
-        unhurried = units.lowest(np.where(np.isnan(judgments.seconds), np.inf, judgments.seconds)) >= min_seconds
-    return UnitChecks(units, ordered, unhurried, equal, min_seconds)
+            raise ArgumentError(f"min_seconds={min_seconds!r}: the judgments have no seconds column")
+        slow_enough = units.lowest(np.where(np.isnan(judgments.seconds), np.inf, judgments.seconds)) >= min_seconds
+    return UnitChecks(units, ordered, slow_enough, equal, min_seconds)
 
 
-def _often(units: Units, times: Counts, name: str) -> Rows:
-    """(topics, 3) how many units have 0, 1, 2 or more."""
+def _by_times(units: Units, times: Counts, name: str) -> Rows:
+    """(topics, 3) number of units with 0, 1, 2 or more."""
     place: dict[str, list[int]] = {}
     for unit, label in enumerate(units.labels):
         place.setdefault(label, []).append(unit)

@@ -1,8 +1,8 @@
-"""What a gold level is worth to people: the gain of each level, and the ratio between levels.
+"""Gain of each gold level according to assessors' magnitudes, and ratios between levels.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
-ACM TOIS 35(3), section 8, Figures 14 and 15. Both look at ratios within a unit, which no normalisation with
-spread="keep" changes.
+ACM TOIS 35(3), section 8, Figures 14 and 15. Both use ratios within a unit, which
+normalisation does not change unless it standardises.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from qrowd.model.judgments import Judgments
 class Ratios:
     """Ratios in groups; every array is (groups,).
 
-    n : how many ratios.
-    lower_quartile, median, upper_quartile, mean, geometric_mean : of them; nan where there are none.
-    n_beyond : how many are above the limit of the plot.
+    n : number of ratios.
+    lower_quartile, median, upper_quartile, mean, geometric_mean : of them; nan if there are none.
+    n_beyond : number of ratios above the limit of the plot.
     """
 
     n: Rows
@@ -47,14 +47,14 @@ class Ratios:
 
 @dataclass(frozen=True, eq=False)
 class GainProfile:
-    """Figure 14: how many times as much as the low check document each level is worth.
+    """Gain of each gold level, as a multiple of the low check document's magnitude (Figure 14).
 
-    levels : (levels,) gold grades that occur, increasing.
-    gains : the magnitudes of each level, divided by that of N in their unit.
+    levels : (levels,) gold grades that occur, ascending.
+    gains : magnitudes of each level, divided by that of N in their unit.
     linear, exponential : (levels,) the two usual profiles: g + 1, and 2^(g + 1).
-    level, gain, row : (m,) one per judgment with a gold grade, row being its place among the judgments.
-    n_ungraded : judgments of documents without gold, which are left out.
-    limit : gains above it are counted as beyond.
+    level, gain, row : (m,) one per judgment with a gold grade; row is its place among the judgments.
+    n_without_gold : judgments of documents without a gold grade, which are left out.
+    limit : gains above it are counted as `n_beyond`.
     """
 
     units: Units
@@ -65,17 +65,17 @@ class GainProfile:
     level: Floats
     gain: Floats
     row: Rows
-    n_ungraded: int
+    n_without_gold: int
     limit: float
 
     @property
     def linear_error(self) -> float:
-        """Root mean square difference of the levels' medians to the linear profile, in natural logs."""
+        """Root mean square difference between the levels' medians and the linear profile, in natural logs."""
         return float(np.sqrt(np.mean(np.log(self.gains.median / self.linear) ** 2)))
 
     @property
     def exponential_error(self) -> float:
-        """Root mean square difference of the levels' medians to the exponential profile, in natural logs."""
+        """Root mean square difference between the levels' medians and the exponential profile, in natural logs."""
         return float(np.sqrt(np.mean(np.log(self.gains.median / self.exponential) ** 2)))
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -97,15 +97,16 @@ def gain_profile(
     limit: float = 20.0,
     by: By = "unit",
 ) -> GainProfile:
-    """The gain people give to each gold level: its magnitudes over that of the low check document N of their unit.
+    """Gain of each gold level: its magnitudes over that of the low check document N of their unit.
 
     Parameters
     ----------
-    gold : grades, binary or 0-3 and the like: of the assessor of that name, who then counts for nothing else, as the
-        judgments of one assessor, or as {(topic, document): grade}.
-    checks : {topic: (H, N)}; by default the check documents that gold points to.
-    low_checks : whether the judgments of N itself, whose gain is 1, belong to their level.
-    limit : where a plot ends; gains above it are counted.
+    gold : binary or graded: the name of an assessor of the judgments (who is then left out), the judgments of one
+        assessor, or {(topic, document): grade}.
+    checks : {topic: (H, N)} (default: the check documents that gold implies; see `check_documents`).
+    low_checks : whether the judgments of N itself, whose gain is 1, are included in their level.
+    limit : end of the plot; gains above it are counted.
+    by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
     Raises
     ------
@@ -115,11 +116,11 @@ def gain_profile(
         No judged document has a gold grade.
     """
     judgments, gold = apart(judgments, gold)
-    units = units_of(judgments, by)
+    units = units_of(judgments, by=by)
     grades = gold_grades(judgments, gold)
     _, low = check_magnitudes(units, gold if checks is None else checks)
     graded = ~np.isnan(grades)
-    n_ungraded = int((~graded).sum())
+    n_without_gold = int((~graded).sum())
     relative = judgments.value / low[units.number]
     if not low_checks:
         graded &= ~_is_low_check(units, gold if checks is None else checks)
@@ -130,7 +131,16 @@ def gain_profile(
     levels = np.unique(level)
     gains = _summary([gain[level == one] for one in levels], limit)
     return GainProfile(
-        units, levels, gains, levels + 1, np.exp2(levels + 1), level, gain, row, n_ungraded=n_ungraded, limit=limit
+        units,
+        levels,
+        gains,
+        levels + 1,
+        np.exp2(levels + 1),
+        level,
+        gain,
+        row,
+        n_without_gold=n_without_gold,
+        limit=limit,
     )
 
 
@@ -138,7 +148,7 @@ def gain_profile(
 class LevelPair:
     """Which gold grades count as the upper and the lower level of a ratio.
 
-    required : grades of which a unit must hold a document to be looked at at all.
+    required : grades of which a unit must contain a document; other units are left out.
     """
 
     upper: tuple[int, ...]
@@ -151,18 +161,17 @@ FIGURE_15 = {
     "H:RM": LevelPair((3,), (1, 2), required=(1,)),
     "HR:M": LevelPair((2, 3), (1,)),
 }
-"""The three readings of a 0-3 scale as two relevant levels: without grade 1; grades 1 and 2 as one; 2 and 3 as one."""
+"""Three readings of a 0-3 scale as two relevant levels: without grade 1; grades 1 and 2 as one; 2 and 3 as one."""
 
 
 @dataclass(frozen=True, eq=False)
 class LevelRatios:
-    """Figure 15: how many times as much as a document of the lower level one of the upper is worth.
+    """Ratios of the magnitudes of two gold levels within units (Figure 15).
 
-    pairs : by name.
-    ratios : one group per pair.
-    pair, ratio, upper, lower : (m,) one per two documents of a unit: number of the pair, the ratio, and the places of
-        the two among the judgments.
-    limit : ratios above it are counted as beyond.
+    pairs : the pairs of levels, by name. ratios : one group per pair of levels.
+    pair, ratio, upper, lower : (m,) one per two documents of a unit: number of the pair of levels, the ratio, and the
+        places of the two documents among the judgments.
+    limit : ratios above it are counted as `n_beyond`.
     """
 
     units: Units
@@ -179,7 +188,7 @@ class LevelRatios:
         return make_frame({"levels": np.array(list(self.pairs), object), **self.ratios.columns()}, backend)
 
     def points(self, backend: str = "pandas") -> Any:
-        """One row per two documents: the levels, topic, assessor, unit, both documents and their ratio."""
+        """One row per two documents: levels, topic, assessor, unit, both documents and their ratio."""
         labels = _labels(self.units, self.upper)
         documents = np.array(self.units.judgments.documents, object)
         lower = documents[self.units.judgments.document[self.lower]]
@@ -191,16 +200,20 @@ class LevelRatios:
 def level_ratios(
     judgments: Judgments,
     gold: Gold,
-    pairs: Mapping[str, LevelPair] | None = None,
     *,
+    pairs: Mapping[str, LevelPair] | None = None,
     limit: float = 3.5,
     by: By = "unit",
 ) -> LevelRatios:
-    """Ratios of magnitudes between gold levels, for every two documents of the same unit.
+    """Ratios of magnitudes between gold levels, for each pair of documents of a unit.
 
-    pairs : the levels to compare, by name; `FIGURE_15` has the paper's three. By default all adjacent levels that
-        occur, as "1:0".
-    limit : where a plot ends; ratios above it are counted.
+    Parameters
+    ----------
+    gold : as in `gain_profile`.
+    pairs : the levels to compare, by name; `FIGURE_15` has the paper's three (default: all adjacent levels that occur,
+        named as "1:0").
+    limit : end of the plot; ratios above it are counted.
+    by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
     Raises
     ------
@@ -210,7 +223,7 @@ def level_ratios(
         No judged document has a gold grade.
     """
     judgments, gold = apart(judgments, gold)
-    units = units_of(judgments, by)
+    units = units_of(judgments, by=by)
     grades = gold_grades(judgments, gold)
     if pairs is None:
         present = np.unique(grades[~np.isnan(grades)]).astype(int).tolist()
@@ -223,11 +236,11 @@ def level_ratios(
         if not pair.upper or not pair.lower or set(pair.upper) & set(pair.lower):
             raise ArgumentError(f"pairs: {name!r} needs an upper and a lower level with no grade in both")
         high, low = np.isin(grades, pair.upper), np.isin(grades, pair.lower)
-        looked_at = np.ones(len(units), bool)
+        included = np.ones(len(units), bool)
         for grade in pair.required:
-            looked_at &= np.bincount(units.number[grades == grade], minlength=len(units)) > 0
-        there = looked_at[units.number[earlier]]
-        down, up = there & high[earlier] & low[later], there & low[earlier] & high[later]
+            included &= np.bincount(units.number[grades == grade], minlength=len(units)) > 0
+        in_unit = included[units.number[earlier]]
+        down, up = in_unit & high[earlier] & low[later], in_unit & low[earlier] & high[later]
         upper, lower = (np.append(a[down], b[up]) for a, b in ((earlier, later), (later, earlier)))
         parts.append((np.full(upper.size, p), upper, lower))
     number, upper, lower = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -237,7 +250,7 @@ def level_ratios(
 
 
 def _is_low_check(units: Units, checks: Checks) -> NDArray[np.bool_]:
-    """(n,) which judgments are of their topic's N."""
+    """(n,) which judgments are of the low check document N of their topic."""
     judgments = units.judgments
     named = named_checks(units, checks)
     low = np.array([judgments.documents.index(named[topic][1]) for topic in judgments.topics])
@@ -246,17 +259,16 @@ def _is_low_check(units: Units, checks: Checks) -> NDArray[np.bool_]:
 
 def _summary(groups: list[Floats], limit: float) -> Ratios:
     """The statistics of each group."""
-    empty = np.array([np.nan])
-    known = [group if group.size else empty for group in groups]
-    lower, middle, upper = np.array([np.quantile(group, [0.25, 0.5, 0.75]) for group in known]).T
+    samples = [group if group.size else np.array([np.nan]) for group in groups]
+    lower, middle, upper = np.array([np.quantile(group, [0.25, 0.5, 0.75]) for group in samples]).T
     return Ratios(
         np.array([group.size for group in groups], np.int64),
         lower,
         middle,
         upper,
-        np.array([group.mean() for group in known]),
-        np.array([np.exp(np.log(group).mean()) for group in known]),
-        np.array([(group > limit * (1 + 1e-12)).sum() for group in known], np.int64),
+        np.array([group.mean() for group in samples]),
+        np.array([np.exp(np.log(group).mean()) for group in samples]),
+        np.array([(group > limit * (1 + 1e-12)).sum() for group in samples], np.int64),
     )
 
 

@@ -94,7 +94,7 @@ def check_documents(judgments: Judgments, gold: Gold, *, by: By = "unit") -> dic
         A topic whose judged documents have fewer than two gold grades, or where two documents would serve equally.
     """
     judgments, gold = apart(judgments, gold)
-    return _found_checks(units_of(judgments, by), gold)
+    return _found_checks(units_of(judgments, by=by), gold)
 
 
 def check_magnitudes(units: Units, checks: Checks | None) -> tuple[Floats, Floats]:

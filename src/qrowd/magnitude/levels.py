@@ -1,4 +1,4 @@
-"""Whether magnitudes follow the gold levels: tests between adjacent levels, and the topics that are exceptions.
+"""Tests whether magnitudes follow the gold levels: between adjacent levels, and exceptions by topic.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3), section 5, Figures 3 and 4.
@@ -27,14 +27,14 @@ Variances = Literal["unequal", "equal"]
 class LevelTests:
     """Tests between adjacent levels, over the documents of all topics, and the exceptions by topic.
 
-    levels : (levels,) gold grades that occur, increasing.
-    t, degrees, p : (levels - 1,) two-sided t-test of each level against the next, degrees of freedom, p-value (not
-        corrected for the number of tests); nan where nothing varies or a level has one document.
-    n_documents : (levels,) how many documents each level has.
+    levels : (levels,) gold grades that occur, ascending.
+    t, df, p : (levels - 1,) two-sided t-test of each level against the next, degrees of freedom, p-value (not corrected
+        for the number of tests); nan if nothing varies or a level has one document.
+    n_documents : (levels,) number of documents of each level.
     medians : (levels,) their median magnitude.
-    topic_medians : (topics, levels) the same by topic; nan where the topic has none of that level.
-    topic, document, level, magnitude : (pairs,) every document with its median magnitude; level nan where gold has none
-        (the U of Figures 3 and 4).
+    topic_medians : (topics, levels) the same by topic; nan if the topic has no document of that level.
+    topic, document, level, magnitude : (pairs,) every document with its median magnitude; level is nan without a gold
+        grade (the U of Figures 3 and 4).
     values, variances : the options in force.
     """
 
@@ -42,7 +42,7 @@ class LevelTests:
     documents: tuple[str, ...]
     levels: Floats
     t: Floats
-    degrees: Floats
+    df: Floats
     p: Floats
     n_documents: Rows
     medians: Floats
@@ -55,7 +55,7 @@ class LevelTests:
     variances: Variances
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per two adjacent levels."""
+        """One row per pair of adjacent levels."""
         return make_frame(
             {
                 "lower": self.levels[:-1],
@@ -65,32 +65,32 @@ class LevelTests:
                 "median_lower": self.medians[:-1],
                 "median_upper": self.medians[1:],
                 "t": self.t,
-                "degrees": self.degrees,
+                "df": self.df,
                 "p": self.p,
             },
             backend,
         )
 
     def comparable(self, *, adjacent: bool = False) -> int:
-        """In how many cases a topic has documents of two levels (adjacent ones only, if asked)."""
+        """Number of (topic, pair of levels) where the topic has documents of both levels; `adjacent` levels only."""
         return self._cases(adjacent)[0].size
 
     def exceptions(self, *, adjacent: bool = False, strict: bool = False, backend: str = "pandas") -> Any:
-        """One row per topic and two levels of which the upper has the lower median magnitude.
+        """One row per topic and pair of levels where the upper level has the lower median magnitude.
 
-        adjacent : look at adjacent levels only.
-        strict : an equal median is an exception too.
+        adjacent : compare adjacent levels only.
+        strict : count equal medians as exceptions too.
         """
         topic, low, high = self._cases(adjacent)
         below, above = self.topic_medians[topic, low], self.topic_medians[topic, high]
-        wrong = above <= below if strict else above < below
+        reverse = above <= below if strict else above < below
         return make_frame(
             {
-                "topic": np.array(self.topics, object)[topic[wrong]],
-                "lower": self.levels[low[wrong]],
-                "upper": self.levels[high[wrong]],
-                "median_lower": below[wrong],
-                "median_upper": above[wrong],
+                "topic": np.array(self.topics, object)[topic[reverse]],
+                "lower": self.levels[low[reverse]],
+                "upper": self.levels[high[reverse]],
+                "median_lower": below[reverse],
+                "median_upper": above[reverse],
             },
             backend,
         )
@@ -108,7 +108,7 @@ class LevelTests:
         )
 
     def _cases(self, adjacent: bool) -> tuple[Rows, Rows, Rows]:
-        """Topic and the places of two levels, lower first, wherever the topic has both."""
+        """Topic and the places of two levels, lower first, for each pair of levels that the topic has."""
         cases = [
             (topic, low, high)
             for topic, row in enumerate(~np.isnan(self.topic_medians))
@@ -122,17 +122,17 @@ class LevelTests:
 def level_tests(
     judgments: Judgments, gold: Gold, *, values: Values = "logs", variances: Variances = "unequal"
 ) -> LevelTests:
-    """Do documents of a higher gold level get higher magnitudes? Over all topics by t-test, and topic by topic.
+    """Test whether documents of a higher gold level have higher magnitudes: over all topics by t-test, and by topic.
 
-    A document's magnitude is the median of what was said of it; normalise first, and where a single value per document
-    is given (an aggregate), it stays.
+    The magnitude of a document is the median of its judgments; normalise first. An aggregate, with one value per
+    document, is used as it is.
 
     Parameters
     ----------
-    gold : grades: of the assessor of that name, who then counts for nothing else, as the judgments of one assessor, or
-        as {(topic, document): grade}.
+    gold : the name of an assessor of the judgments (who is then left out), the judgments of one assessor, or
+        {(topic, document): grade}.
     values : test the "logs" of magnitudes, which are nearly normal, or the "magnitudes" themselves. The paper does not
-        say which it did.
+        say which it used.
     variances : "unequal" (Welch) or "equal" (Student) between levels.
 
     Raises
@@ -157,9 +157,9 @@ def level_tests(
     levels = np.unique(level[~np.isnan(level)])
     if levels.size < 2:
         raise ArgumentError(f"gold: all judged documents have grade {levels[0]:g}, so there are no two levels")
-    said = np.log(magnitude) if values == "logs" else magnitude
-    tests = [_t_test(said[level == low], said[level == high], variances) for low, high in pairwise(levels)]
-    t, degrees, p = np.array(tests).T
+    sample = np.log(magnitude) if values == "logs" else magnitude
+    tests = [_t_test(sample[level == low], sample[level == high], variances) for low, high in pairwise(levels)]
+    t, df, p = np.array(tests).T
     graded = np.flatnonzero(~np.isnan(level))
     cell = topic[graded] * levels.size + np.searchsorted(levels, level[graded])
     by_topic = medians(magnitude[graded], cell, len(judgments.topics) * levels.size)
@@ -168,7 +168,7 @@ def level_tests(
         judgments.documents,
         levels,
         t,
-        degrees,
+        df,
         p,
         n_documents=np.array([(level == one).sum() for one in levels], np.int64),
         medians=np.array([np.median(magnitude[level == one]) for one in levels]),
@@ -183,23 +183,23 @@ def level_tests(
 
 
 def _t_test(low: Floats, high: Floats, variances: Variances) -> tuple[float, float, float]:
-    """t, degrees of freedom and two-sided p of mean(high) - mean(low); nan where it cannot be tested."""
+    """t, degrees of freedom and two-sided p of mean(high) - mean(low); nan if it cannot be tested."""
     from scipy.special import stdtr
 
     sizes: NDArray[np.float64] = np.array([low.size, high.size], np.float64)
     if sizes.min() < 2:
         return np.nan, np.nan, np.nan
-    spread = np.array([low.var(ddof=1), high.var(ddof=1)])
+    variance = np.array([low.var(ddof=1), high.var(ddof=1)])
     if variances == "equal":
-        degrees = sizes.sum() - 2
-        errors = ((sizes - 1) * spread).sum() / degrees / sizes
+        df = sizes.sum() - 2
+        of_means = ((sizes - 1) * variance).sum() / df / sizes
     else:
-        errors = spread / sizes
-        total = (errors**2 / (sizes - 1)).sum()
-        degrees = errors.sum() ** 2 / total if total > 0 else np.nan
-    error = float(np.sqrt(errors.sum()))
-    # Documents that differ by rounding only vary by nothing.
-    if not error > 1e-12 * max(abs(float(low.mean())), abs(float(high.mean()))):
+        of_means = variance / sizes
+        total = (of_means**2 / (sizes - 1)).sum()
+        df = of_means.sum() ** 2 / total if total > 0 else np.nan
+    standard_error = float(np.sqrt(of_means.sum()))
+    # Differences due to rounding do not count as variation.
+    if not standard_error > 1e-12 * max(abs(float(low.mean())), abs(float(high.mean()))):
         return np.nan, np.nan, np.nan
-    t = float(high.mean() - low.mean()) / error
-    return t, float(degrees), float(2 * stdtr(degrees, -abs(t)))
+    t = float(high.mean() - low.mean()) / standard_error
+    return t, float(df), float(2 * stdtr(df, -abs(t)))

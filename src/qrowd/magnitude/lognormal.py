@@ -1,4 +1,4 @@
-"""How magnitudes are distributed, and the log-normal curve that nearly fits them.
+"""Distribution of magnitudes, and the log-normal curve fitted to them.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3), section 4.2, Figures 1 and 2.
@@ -26,18 +26,18 @@ STATISTICS = (
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """How magnitudes are distributed, in all or in each group; every array is (groups,) unless said otherwise.
+    """Distribution of magnitudes, overall or by group; every array is (groups,) unless said otherwise.
 
     groups : ("all",), or the topics or assessors.
-    n : how many magnitudes.
+    n : number of magnitudes.
     mean, sd, median, lowest, highest : of the magnitudes; sd with n - 1.
     geometric_mean, geometric_sd : exp of mean and standard deviation (n - 1) of the logs.
     log_mean, log_sd : the parameters of the fitted log-normal curve.
-    distance : largest difference between the curve and the share of magnitudes up to a value (Kolmogorov-Smirnov);
-        nan where all magnitudes of the group are equal.
+    distance : Kolmogorov-Smirnov distance, the largest difference between the curve and the share of magnitudes up to a
+        value; nan if all magnitudes of the group are equal.
     fit : "logs" or "moments".
     values : (n,) the magnitudes, group by group and increasing in each.
-    n_outside : magnitudes left out because they lay outside the range asked for.
+    n_outside : magnitudes outside the range `within`, which are left out.
     """
 
     groups: tuple[str, ...]
@@ -57,7 +57,7 @@ class Distribution:
     n_outside: int
 
     def share_up_to(self, value: float) -> Floats:
-        """(groups,) share of magnitudes not above a value."""
+        """(groups,) share of magnitudes up to a value."""
         return np.array([np.searchsorted(part, value, side="right") / part.size for part in self._parts()])
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -66,7 +66,7 @@ class Distribution:
         return make_frame({"group": np.array(self.groups, object), **columns}, backend)
 
     def curves(self, backend: str = "pandas") -> Any:
-        """Figures 1 and 2: one row per group and distinct value, with the share up to it and the curve's."""
+        """Figures 1 and 2: one row per group and distinct value, with the observed and the fitted share up to it."""
         columns: dict[str, list[NDArray[Any]]] = {"group": [], "value": [], "share": [], "fitted": []}
         for g, part in enumerate(self._parts()):
             values, counts = np.unique(part, return_counts=True)
@@ -87,15 +87,15 @@ def distribution(
     fit: Fit = "logs",
     within: tuple[float, float] | None = None,
 ) -> Distribution:
-    """How magnitudes are distributed, and the log-normal curve that fits them.
+    """Distribution of magnitudes, and the log-normal curve fitted to them.
 
     Parameters
     ----------
-    by : None for all together, "topic" or "assessor" for each.
-    fit : "logs" gives the curve the mean and standard deviation of the logs (the likeliest curve, but for n - 1);
-        "moments" gives it the mean and standard deviation of the magnitudes themselves, which a few huge ones decide:
+    by : None for all magnitudes together, "topic" or "assessor" for one distribution each.
+    fit : "logs" fits mean and standard deviation of the logs (maximum likelihood, but with n - 1); "moments" fits mean
+        and standard deviation of the magnitudes themselves, which depend on a few very large ones:
         log_sd^2 = ln(1 + (sd / mean)^2), log_mean = ln(mean) - log_sd^2 / 2.
-    within : (lowest, highest) magnitudes to look at, ends included; all by default. Figure 1 shows .01 to 100.
+    within : (lowest, highest) magnitudes to use, ends included (default: all). Figure 1 shows .01 to 100.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def distribution(
     low, high = within or (0.0, np.inf)
     inside = (value >= low) & (value <= high)
     if not inside.any():
-        raise ArgumentError(f"within={within!r}: no magnitude lies there")
+        raise ArgumentError(f"within={within!r}: no magnitude is in this range")
     group = np.zeros(value.size, np.int64) if by is None else np.asarray(getattr(judgments, by), np.int64)
     labels = ("all",) if by is None else tuple(getattr(judgments, by + "s"))
     used, group = np.unique(group[inside], return_inverse=True)
@@ -120,18 +120,18 @@ def distribution(
     ordered = value[np.lexsort((value, group))]
     n = np.bincount(group)
     parts = np.split(ordered, np.cumsum(n)[:-1])
-    described = [_described(part, fit) for part in parts]
+    statistics = [_statistics(part, fit) for part in parts]
     return Distribution(
         tuple(labels[i] for i in used.tolist()),
         n,
-        **{name: np.array([one[name] for one in described]) for name in STATISTICS},
+        **{name: np.array([one[name] for one in statistics]) for name in STATISTICS},
         fit=fit,
         values=ordered,
         n_outside=int((~inside).sum()),
     )
 
 
-def _described(ordered: Floats, fit: Fit) -> dict[str, float]:
+def _statistics(ordered: Floats, fit: Fit) -> dict[str, float]:
     """The statistics of one group."""
     logs = np.log(ordered)
     mean, log_mean = float(ordered.mean()), float(logs.mean())
@@ -146,12 +146,12 @@ def _described(ordered: Floats, fit: Fit) -> dict[str, float]:
     distance = float(max((curve - steps[:-1]).max(), (steps[1:] - curve).max())) if varies else np.nan
     ends = float(ordered[0]), float(ordered[-1])
     geometric = float(np.exp(log_mean)), float(np.exp(log_sd))
-    found = (mean, sd, float(np.median(ordered)), *ends, *geometric, centre, width, distance)
-    return dict(zip(STATISTICS, found, strict=True))
+    values = (mean, sd, float(np.median(ordered)), *ends, *geometric, centre, width, distance)
+    return dict(zip(STATISTICS, values, strict=True))
 
 
 def _fitted(values: Floats, log_mean: float, log_sd: float) -> Floats:
-    """The log-normal curve's share up to each value; nan where it has no width."""
+    """Share of the log-normal curve up to each value; nan if its standard deviation is 0."""
     from scipy.special import ndtr
 
     if not log_sd > 0:

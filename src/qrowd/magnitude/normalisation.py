@@ -1,4 +1,4 @@
-"""Everyone's free numbers brought onto one scale, unit by unit.
+"""Normalisation: magnitudes of all assessors brought onto one scale, unit by unit.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3), sections 4.3 and 6.1.2; geometric averaging is Moskowitz's (1977), Magnitude Estimation. J. Food Quality
@@ -20,49 +20,54 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
 
 Scheme = Literal["geometric_mean", "median", "extremes", "checks"]
-Spread = Literal["keep", "standardise"]
-SAME = 1e-9  # logs that differ by less differ by rounding, and to standardise them would blow that up
+SAME = 1e-9  # logs that differ by less differ by rounding only and are not standardised
 
 
 def normalise(
     judgments: Judgments,
-    scheme: Scheme = "geometric_mean",
     *,
+    scheme: Scheme = "geometric_mean",
     checks: Checks | None = None,
-    spread: Spread = "keep",
+    standardise: bool = False,
     by: By = "unit",
 ) -> Judgments:
-    """Magnitudes moved so that the units of a topic share one centre; ratios within a unit stay.
+    """Shift the logarithms of magnitudes so that all units of a topic have one centre; ratios within a unit stay.
 
         s' = exp(log s - c(unit) + C(topic)),   natural logarithms
 
     Parameters
     ----------
-    scheme : what the centre is. C runs over all scores of the topic, those of the check documents included.
+    scheme : the centre. C is computed over all magnitudes of the topic, those of the check documents included.
 
         - "geometric_mean": c and C are means of logs (equations 1 to 3);
         - "median": c and C are medians of logs (equation 4);
-        - "extremes": c is halfway between the logs of the unit's highest and lowest score, C the mean (equation 5);
+        - "extremes": c is halfway between the logs of the unit's highest and lowest magnitude, C the mean (equation 5);
         - "checks": c is halfway between the logs of the check documents H and N, C the mean (equation 6).
     checks : for scheme "checks", {topic: (H, N)}, or gold judgments; see `check_documents`.
-    spread : "keep" moves units and leaves their ratios alone. "standardise" also gives the logs of every unit the same
-        standard deviation, the root mean square of the topic's deviations from unit means: ratios become powers of
-        themselves. A unit whose scores are all equal is only moved. How far the scores of a unit spread also depends
-        on which documents it happened to hold, so with few documents a unit this can do more harm than good.
-    by : "unit", or "assessor" where each assessor judged a topic in one go and there is no unit column.
+    standardise : also give the logs of every unit the same standard deviation, the root mean square of the topic's
+        deviations from unit means; ratios become powers of themselves. A unit whose magnitudes are all equal is only
+        shifted. The standard deviation of a unit also depends on the documents it contains, so with few documents per
+        unit this can do more harm than good.
+    by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
-    Returns the same judgments in the same order with new values, on scale `magnitude`.
+    Returns
+    -------
+    Judgments
+        The same judgments in the same order with new values, on scale `magnitude`.
 
-    The geometric mean of a topic is kept by "geometric_mean" and the median (of logs) by "median", so that normalising
-    again changes nothing. "extremes" and "checks" set another centre than they measure: normalising again multiplies
-    each topic by a constant of its own.
+    Notes
+    -----
+    "geometric_mean" keeps the geometric mean of a topic and "median" its median (of logs), so normalising twice changes
+    nothing more. With "extremes" and "checks", c and C are different centres: normalising again multiplies each topic
+    by a constant.
 
     Raises
     ------
     ArgumentError
         No unit column; no check documents for a topic.
     InputError
-        A magnitude of 0 or below; a unit without its check documents; scores too far apart for double precision.
+        A magnitude of 0 or below; a unit without its check documents; magnitudes too large or small for double
+        precision.
 
     >>> both = [("q", f"d{i}", who, i * by) for who, by in (("ann", 1), ("bob", 10)) for i in (1, 2, 3, 4)]
     >>> normalise(Judgments.from_rows(both), by="assessor").value.round(3)
@@ -70,28 +75,26 @@ def normalise(
     """
     if scheme not in get_args(Scheme):
         raise ArgumentError(f"scheme={scheme!r}: choose one of {', '.join(get_args(Scheme))}")
-    if spread not in get_args(Spread):
-        raise ArgumentError(f"spread={spread!r}: choose one of {', '.join(get_args(Spread))}")
     if checks is not None and scheme != "checks":
-        raise ArgumentError(f"checks: scheme={scheme!r} does not use them; leave them out, or use scheme='checks'")
-    units = units_of(judgments, by)
+        raise ArgumentError(f"checks: scheme={scheme!r} does not use them; omit them, or use scheme='checks'")
+    units = units_of(judgments, by=by)
     centre, target = _centre(units, scheme, checks), _topic_centre(units, scheme)[units.topic]
     with np.errstate(over="ignore", under="ignore"):
-        if spread == "keep":
-            # A product instead of exp(log): it never turns the order of two scores.
-            value = judgments.value * np.exp(target - centre)[units.number]
-        else:
+        if standardise:
             stretch = _stretch(units)
             value = np.exp((units.logs - centre[units.number]) * stretch[units.number] + target[units.number])
+        else:
+            # A product instead of exp(log) never reverses the order of two magnitudes.
+            value = judgments.value * np.exp(target - centre)[units.number]
     wrong = np.flatnonzero((value == 0) | np.isinf(value))
     if wrong.size:
         unit = int(units.number[wrong[0]])
-        raise InputError(f"{units.describe(unit)}: its scores are too far from the others for double precision")
+        raise InputError(f"{units.describe(unit)}: its magnitudes are too far from the others for double precision")
     return replace(judgments, value=value, scales=(Scale("magnitude", inf),) * len(judgments.assessors))
 
 
 def _centre(units: Units, scheme: Scheme, checks: Checks | None) -> Floats:
-    """(units,) where each unit has its centre, in logs."""
+    """(units,) centre of each unit, in logs."""
     if scheme == "median":
         return medians(units.logs, units.number, len(units))
     if scheme == "extremes":
@@ -103,11 +106,11 @@ def _centre(units: Units, scheme: Scheme, checks: Checks | None) -> Floats:
 
 
 def _topic_centre(units: Units, scheme: Scheme) -> Floats:
-    """(topics,) where the units of each topic shall have it."""
+    """(topics,) common centre of the units of each topic, in logs."""
     topic, n = units.judgments.topic, len(units.judgments.topics)
     if scheme == "median":
         return medians(units.logs, topic, n)
-    # Not all topics of a label list need have judgments; the quotient of none is never used.
+    # A topic without judgments has a quotient that is never used.
     return np.asarray(np.bincount(topic, units.logs, minlength=n) / np.maximum(np.bincount(topic, minlength=n), 1))
 
 

@@ -1,6 +1,6 @@
-"""Units: what one assessor said, in one go, about a few documents of one topic.
+"""Units: the few documents of a topic that an assessor judges in one go (HITs), with their magnitudes.
 
-A magnitude means something only beside the others of its unit, so everything in this room begins here.
+A magnitude can be interpreted only relative to the others of its unit, so every analysis starts from units.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ By = Literal["unit", "assessor"]
 class Units:
     """Judgments sorted into units, which are numbered in the order in which they first appear.
 
-    judgments : magnitudes, every one above 0.
-    by : "unit" where the unit column says what belongs together, "assessor" where an assessor's topic is one unit.
+    judgments : magnitudes, all above 0.
+    by : "unit" if the unit column defines the units, "assessor" if an assessor's judgments of a topic are one unit.
     labels : (units,) names from the unit column, or of the assessors.
     topic, assessor : (units,) int32, numbers into the labels of the judgments.
     number : (n,) the unit of each judgment.
-    rows : (n,) judgments unit by unit, inside a unit in the order given (the order column, else by place).
+    rows : (n,) judgments unit by unit, within a unit in the order of judging (the order column, else the row order).
     starts : (units + 1,); the judgments of unit u are rows[starts[u]:starts[u + 1]].
     """
 
@@ -48,7 +48,7 @@ class Units:
 
     @cached_property
     def sizes(self) -> Rows:
-        """(units,) how many judgments each holds."""
+        """(units,) number of judgments."""
         return np.diff(self.starts)
 
     @cached_property
@@ -70,7 +70,7 @@ class Units:
 
     @cached_property
     def pairs(self) -> tuple[Rows, Rows]:
-        """(pairs,) the earlier and the later judgment of every two of the same unit."""
+        """(pairs,) the earlier and the later judgment of each pair of judgments of a unit."""
         earlier, later = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for size in np.unique(self.sizes).tolist():
             first, second = np.triu_indices(size, 1)
@@ -80,17 +80,17 @@ class Units:
         return np.concatenate(earlier), np.concatenate(later)
 
     def describe(self, unit: int) -> str:
-        """A unit in words, for messages."""
+        """Description of a unit, for messages."""
         who, topic = self.judgments.assessors[self.assessor[unit]], self.judgments.topics[self.topic[unit]]
-        named = f"unit {self.labels[unit]} of " if self.by == "unit" else ""
-        return f"{named}assessor {who}, topic {topic}"
+        name = f"unit {self.labels[unit]} of " if self.by == "unit" else ""
+        return f"{name}assessor {who}, topic {topic}"
 
-    def select(self, wanted: NDArray[np.bool_]) -> Judgments:
-        """The judgments of the wanted units, wanted : (units,)."""
-        return rows_of(self.judgments, np.flatnonzero(wanted[self.number]))
+    def select(self, mask: NDArray[np.bool_]) -> Judgments:
+        """The judgments of the units where mask (units,) is True."""
+        return rows_of(self.judgments, np.flatnonzero(mask[self.number]))
 
     def columns(self) -> dict[str, NDArray[np.object_]]:
-        """(units,) topic, assessor and unit in labels, for frames."""
+        """(units,) labels of topic, assessor and unit, for frames."""
         return {
             "topic": np.array(self.judgments.topics, object)[self.topic],
             "assessor": np.array(self.judgments.assessors, object)[self.assessor],
@@ -98,13 +98,15 @@ class Units:
         }
 
 
-def units_of(judgments: Judgments, by: By = "unit") -> Units:
+def units_of(judgments: Judgments, *, by: By = "unit") -> Units:
     """The units of judgments: rows that share topic, assessor and, for by="unit", the name in the unit column.
 
-    by : "assessor" where nobody recorded units because each assessor judged a topic in one go.
+    The same name with another topic or assessor is another unit. A document that an assessor judged twice within a unit
+    counts twice.
 
-    A name may come back under another topic or assessor; that is another unit. A document that an assessor judged twice
-    within a unit counts twice.
+    Parameters
+    ----------
+    by : "unit", or "assessor" if each assessor judged a topic in one go and there is no unit column.
 
     Raises
     ------
@@ -145,7 +147,7 @@ def units_of(judgments: Judgments, by: By = "unit") -> Units:
         row = int(wrong[0])
         raise InputError(
             f"{units.describe(int(number[row]))}, document {judgments.documents[judgments.document[row]]}: magnitude "
-            f"{judgments.value[row]:g}{and_more(wrong.size)}; a magnitude is above 0, so leave out what nobody judged"
+            f"{judgments.value[row]:g}{and_more(wrong.size)}; a magnitude is above 0; leave out unjudged documents"
         )
     return units
 
@@ -159,41 +161,40 @@ def positive(judgments: Judgments) -> Floats:
         row = int(wrong[0])
         raise InputError(
             f"{judgments.describe(row)}: magnitude {judgments.value[row]:g}{and_more(wrong.size)}; "
-            f"a magnitude is above 0, so leave out what nobody judged"
+            "a magnitude is above 0; leave out unjudged documents"
         )
     return judgments.value
 
 
 def rows_of(judgments: Judgments, rows: Rows) -> Judgments:
-    """Some of the judgments, without the labels that only others used."""
+    """Some of the judgments, without labels that they do not use."""
     names = ("topic", "document", "assessor", "value", *Judgments.OPTIONAL)
     columns = {name: getattr(judgments, name) for name in names}
-    taken: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns.items()}
-    return replace(judgments, **taken).select()
+    selected: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns.items()}
+    return replace(judgments, **selected).select()
 
 
 def medians(values: Floats, group: Rows | Codes, n: int) -> Floats:
-    """(n,) median of each group 0 ... n - 1, of an even number the mean of the middle two; nan where there is none."""
+    """(n,) median of each group 0 ... n - 1; nan for an empty group."""
     ordered = values[np.lexsort((values, group))]
     counts = np.bincount(group, minlength=n)
     begins = np.cumsum(counts) - counts
-    known = np.flatnonzero(counts)
+    used = np.flatnonzero(counts)
     middle = np.full(n, np.nan)
-    low, high = (begins + (counts - 1) // 2)[known], (begins + counts // 2)[known]
-    middle[known] = (ordered[low] + ordered[high]) / 2
+    low, high = (begins + (counts - 1) // 2)[used], (begins + counts // 2)[used]
+    middle[used] = (ordered[low] + ordered[high]) / 2
     return middle
 
 
 def and_more(count: int) -> str:
-    """How many others a message stands for."""
+    """The end of a message that stands for several errors."""
     return f" (and {count - 1} more)" if count > 1 else ""
 
 
 def _unit_column(judgments: Judgments) -> tuple[Codes, tuple[str, ...]]:
     if judgments.unit is None:
         raise ArgumentError(
-            "judgments: there is no unit column, so nothing says which magnitudes belong together; add one, or use "
-            "by='assessor' where each assessor judged a topic in one go"
+            "judgments: there is no unit column; add one, or use by='assessor' if assessors judged a topic in one go"
         )
     missing = [i for i, name in enumerate(judgments.unit.tolist()) if name is None or name == "" or name != name]
     if missing:

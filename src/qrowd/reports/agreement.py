@@ -20,8 +20,9 @@ PAIRS_SHOWN = 8
 DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly chance
 
 
-def agreement_document(overall: Alpha, by: Alphas | None, pairs: PairwiseAgreement | None) -> Document:
+def agreement_document(overall: Alphas, by: Alphas | None, pairs: PairwiseAgreement | None) -> Document:
     """Alpha in a sentence; a row per group; Cohen's kappa of every two assessors."""
+    alpha = overall.item()
     tables = []
     if by is not None:
         tables.append(Table(f"alpha by {by.by}", [by.by, *ALPHA_HEADER], [[label, *_alpha_row(a)] for label, a in by]))
@@ -32,7 +33,7 @@ def agreement_document(overall: Alpha, by: Alphas | None, pairs: PairwiseAgreeme
         made: pandas.DataFrame = by.to_frame() if by is not None else overall.to_frame()
         return made
 
-    return Document(_sentence(overall), tuple(tables), tuple(_notes(overall, pairs is not None)), frame)
+    return Document(_sentence(alpha), tuple(tables), tuple(_notes(alpha, pairs is not None)), frame)
 
 
 ALPHA_HEADER = ["alpha", "low", "high", "p", "documents", "judgments"]
@@ -55,7 +56,7 @@ def _sentence(alpha: Alpha) -> str:
     if np.isnan(alpha.value):
         return f"All {rests} say the same, so nothing can be said of agreement beyond chance."
     sure = ""
-    if alpha.bootstrap:
+    if alpha.n_resamples:
         low, high = number(alpha.low, 3), number(alpha.high, 3)
         p = probability(alpha.p)
         sure = f", {100 * alpha.confidence:g} % {low} to {high}, p {p if p.startswith('<') else '= ' + p}"
@@ -70,10 +71,10 @@ def _notes(alpha: Alpha, with_kappa: bool) -> list[str]:
     if alpha.n_repeats:
         repeated = count(alpha.n_repeats, "judgment repeats", "judgments repeat")
         told.append(f"repeats: {repeated} one by the same assessor; counted: {alpha.repeats}")
-    if alpha.bootstrap:
+    if alpha.n_resamples:
         alone = ", of the only topic" if alpha.n_topics == 1 and alpha.resample == "documents" else ""
         told.append(
-            f"bootstrap: {count(alpha.bootstrap, 'replicate')}, drawing {alpha.resample}{alone}; rng={alpha.seed!r}"
+            f"bootstrap: {count(alpha.n_resamples, 'replicate')}, drawing {alpha.resample}{alone}; rng={alpha.seed!r}"
         )
     return told
 
@@ -117,7 +118,7 @@ def assessors_document(profiles: AssessorProfiles) -> Document:
         row += [number(profiles.seconds[a], 1)] if seconds else []
         row += [number(profiles.gold_share[a], 2), number(profiles.gold_agreement[a], 3)] if gold else []
         rows.append(row)
-    outlying = [(name, why) for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why]
+    outlying = [(name, "; ".join(why)) for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why]
     named = ", ".join(name for name, _ in outlying[:8]) + (" and more" if len(outlying) > 8 else "")
     of_all = f"of {count(len(profiles.assessors), 'assessor')}"
     verb = "stands" if len(outlying) == 1 else "stand"

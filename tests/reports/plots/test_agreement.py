@@ -51,22 +51,22 @@ CHECKS = {name: (RANDOM.normal(2, 0.8, 90), RANDOM.normal(0.5, 0.9, 80)) for nam
 
 @pytest.fixture(scope="module")
 def by_topic():
-    return krippendorff_alpha(PANEL, "interval", by="topic", bootstrap=50, rng=3)
+    return krippendorff_alpha(PANEL, level="interval", by="topic", n_resamples=50, rng=3)
 
 
 @pytest.fixture(scope="module")
 def by_gold():
-    return alpha_by_gold(PANEL, GOLD, "interval", by="topic")
+    return alpha_by_gold(PANEL, GOLD, level="interval", by="topic")
 
 
 @pytest.fixture(scope="module")
 def matched():
-    return alpha_of_matched_subsets(PANEL, GOLD, "interval", repetitions=10, rng=3)
+    return alpha_of_matched_subsets(PANEL, GOLD, level="interval", n_resamples=10, rng=3)
 
 
 @pytest.fixture(scope="module")
 def removal(by_topic):
-    return topic_removal(evaluate(RUNS, GOLD, "nDCG").to_xarray(), by_topic, repetitions=40, rng=3)
+    return topic_removal(evaluate(RUNS, GOLD, "nDCG").to_xarray(), by_topic, n_resamples=40, rng=3)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
-from qrowd.agreement import order_agreement, spread
+from qrowd.agreement import geometric_sd, order_agreement
 from qrowd.magnitude import (
     FIGURE_15,
     check_documents,
@@ -53,7 +53,7 @@ def draw_two_rankings(ax):
 DRAWN = {
     "distribution": lambda ax: plots.plot_distribution(distribution(CROWD), ax=ax),
     "levels": lambda ax: plots.plot_levels(level_tests(ONE_SCALE, GOLD), LEVELS, ax=ax),
-    "spread": lambda ax: plots.plot_spread(spread(ONE_SCALE), checks=checks_of(spread(ONE_SCALE)), ax=ax),
+    "spread": lambda ax: plots.plot_spread(geometric_sd(ONE_SCALE), checks=checks_of(geometric_sd(ONE_SCALE)), ax=ax),
     "unit-agreement": lambda ax: plots.plot_unit_agreement(
         {"gold": order_agreement(CROWD, GOLD, by="unit"), "by topic": order_agreement(CROWD, GOLD, by="topic")}, ax=ax
     ),
@@ -67,7 +67,7 @@ DRAWN = {
     "correlations": lambda ax: plots.plot_correlations({"a": shares(5), "b": shares(6) - 0.6}, marks={"a": 0.7}, ax=ax),
     "widths": lambda ax: plots.plot_widths(unit_widths(CROWD, GOLD), least=2, ax=ax),
     "gain-profile": lambda ax: plots.plot_gain_profile(gain_profile(CROWD, GOLD), LEVELS, ax=ax),
-    "level-ratios": lambda ax: plots.plot_level_ratios(level_ratios(CROWD, GOLD, FIGURE_15), ax=ax),
+    "level-ratios": lambda ax: plots.plot_level_ratios(level_ratios(CROWD, GOLD, pairs=FIGURE_15), ax=ax),
 }
 
 
@@ -120,7 +120,7 @@ def test_boxes_of_levels_show_the_medians_of_the_tests():
 
 
 def test_every_document_is_counted_in_one_ratio():
-    found = spread(ONE_SCALE)
+    found = geometric_sd(ONE_SCALE)
     ax = plots.plot_spread(found, checks=checks_of(found))
     assert ax.collections[0].get_offsets()[:, 1].sum() == found.ratio.size
     assert (ax.collections[0].get_offsets()[:, 0] % 5 == 0).all()
@@ -183,7 +183,7 @@ def test_a_gain_profile_names_its_numbers_and_overlays_both_usual_gains():
 
 
 def test_ratios_of_levels_are_dots_up_to_the_limit():
-    found = level_ratios(CROWD, GOLD, FIGURE_15)
+    found = level_ratios(CROWD, GOLD, pairs=FIGURE_15)
     ax = plots.plot_level_ratios(found)
     dots = [len(marks.get_offsets()) for marks in ax.collections]
     assert dots == [int((found.ratio[found.pair == p] <= 3.5).sum()) for p in range(3)]

@@ -6,13 +6,14 @@ import pytest
 from qrowd.agreement import ease_correlation, krippendorff_alpha
 from qrowd.agreement.split_documents import split_documents
 from qrowd.model.judgments import Judgments
+from qrowd.model.scores import Scores
 from qrowd.reports.plots.topics import alpha_order, plot_alpha, plot_split, plot_topics, split_names
 from qrowd.simulation import simulate_demo
 
 
 @pytest.fixture(scope="module")
 def alphas():
-    judgments = simulate_demo()[1].unit_grades()
+    judgments = simulate_demo()[1].rescaled()
     return krippendorff_alpha(judgments, by="topic", n_resamples=100, rng=1)
 
 
@@ -49,7 +50,7 @@ def test_a_topic_without_alpha_is_left_out():
 def test_ease_is_drawn_against_agreement_with_the_means_of_bins(alphas):
     random = np.random.default_rng(1)
     scores = random.random((25, 4)) + alphas.value[:, None]
-    found = ease_correlation(scores, alphas, bins=(8,), topics=alphas.labels)
+    found = ease_correlation(Scores.from_array(scores, topics=alphas.labels), alphas, bins=(8,))
     ax = plot_topics(found)
     dots, bins = ax.lines
     assert dots.get_xdata().tolist() == alphas.value.tolist()

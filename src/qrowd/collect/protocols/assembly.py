@@ -69,7 +69,7 @@ def _with_checks(
     others = [document for document in documents if document not in checks]
     if len(documents) <= settings.k:
         return [set(documents)] * settings.redundancy
-    n_units = units_needed(len(documents), settings.redundancy, settings.k, len(checks))
+    n_units = units_needed(len(documents), redundancy=settings.redundancy, unit_size=settings.k, n_checks=len(checks))
     units = []
     waiting: list[int] = []
     for _ in range(n_units):

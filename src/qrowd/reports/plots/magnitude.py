@@ -17,7 +17,7 @@ from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from qrowd.agreement import OrderAgreement, Spread
+    from qrowd.agreement import GeometricSD, OrderAgreement
     from qrowd.magnitude import Distribution, GainProfile, LevelRatios, LevelTests, UnitWidths
 
 Floats = NDArray[np.float64]
@@ -76,9 +76,9 @@ def plot_levels(
 
 
 def plot_spread(
-    found: Spread, *, checks: NDArray[np.bool_] | None = None, width: float = 5.0, ax: Axes | None = None
+    found: GeometricSD, *, checks: NDArray[np.bool_] | None = None, width: float = 5.0, ax: Axes | None = None
 ) -> Axes:
-    """How many documents have which ratio of highest to lowest magnitude; inside, ratio against geometric deviation.
+    """Number of documents by ratio of highest to lowest magnitude; inside, ratio against geometric standard deviation.
 
     checks : (documents,) the check documents, which are drawn apart. width : ratios are rounded to multiples of it.
     Figure 5.
@@ -94,19 +94,19 @@ def plot_spread(
     inner = ax.inset_axes((0.56, 0.5, 0.43, 0.48))
     few = np.zeros(found.ratio.size, bool) if checks is None else checks
     small: dict[str, Any] = {"s": 3, "linewidths": 0, "rasterized": found.ratio.size > MANY}
-    inner.scatter(found.ratio[~few], found.geometric_deviation[~few], color=GREY, alpha=0.5, **small)
-    inner.scatter(found.ratio[few], found.geometric_deviation[few], color=ORANGE, marker="^", s=10, linewidths=0)
+    inner.scatter(found.ratio[~few], found.geometric_sd[~few], color=GREY, alpha=0.5, **small)
+    inner.scatter(found.ratio[few], found.geometric_sd[few], color=ORANGE, marker="^", s=10, linewidths=0)
     if few.any():
-        low = (float(np.median(found.ratio[few])), float(found.geometric_deviation[few].min()))
+        low = (float(np.median(found.ratio[few])), float(found.geometric_sd[few].min()))
         inner.annotate(
             "check documents", low, (0.98, 0.04), textcoords="axes fraction", ha="right", fontsize=7, color=ORANGE
         )
     inner.set_xscale("log")
     inner.set_yscale("log")
-    inner.set_ylabel("geometric deviation", fontsize=7)
+    inner.set_ylabel("geometric standard deviation", fontsize=7)
     inner.set_xlabel("highest / lowest", fontsize=7)
     inner.tick_params(labelsize=6)
-    _plain_ticks(inner, found.geometric_deviation)
+    _plain_ticks(inner, found.geometric_sd)
     return ax
 
 

@@ -296,7 +296,7 @@ def _kappa(given: _Given) -> Figure:
     found = pairwise_agreement(
         given.judgments.select(assessors=list(shown)),
         repeats=conventions.repeats,
-        combine_scales="unit" if conventions.grades == "unit" else "auto",
+        combine_scales="rescaled" if conventions.grades == "rescaled" else "auto",
     )
     return given.figure(
         f"Cohen's kappa of every two of {len(found.assessors)} assessors (grey: no document in common); mean "

@@ -1,4 +1,4 @@
-"""How far apart the magnitudes of one document lie: geometric standard deviation, and highest over lowest.
+"""Dispersion of the magnitudes of one document: geometric standard deviation, and highest over lowest.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3), section 6.1.1 and Figure 5.
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.correlation import Pearson, pearson
-from qrowd.agreement.reliability import reliability
+from qrowd.agreement.document_counts import document_counts
 from qrowd.errors import ScaleError
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
@@ -22,51 +22,52 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
-    """Spread of the values of every document judged often enough; every array is (documents,).
+class GeometricSD:
+    """Dispersion of the values of every document judged at least `min_judgments` times; arrays are (documents,).
 
-    topic, document : labels. n : judgments. geometric_mean, geometric_deviation : exp of the mean, of the standard
-    deviation (n - 1) of the logarithms. ratio : highest over lowest.
+    topic, document : labels. n : number of judgments.
+    geometric_mean, geometric_sd : exp of the mean and of the standard deviation (n - 1) of the logarithms.
+    ratio : highest value over lowest.
     """
 
     topic: NDArray[np.object_]
     document: NDArray[np.object_]
     n: NDArray[np.int64]
     geometric_mean: Floats
-    geometric_deviation: Floats
+    geometric_sd: Floats
     ratio: Floats
 
     @property
     def correlation(self) -> Pearson:
-        """Between the logarithms of the two measures of spread."""
-        return pearson(np.log(self.geometric_deviation), np.log(self.ratio))
+        """Pearson's, between the logarithms of geometric_sd and ratio."""
+        return pearson(np.log(self.geometric_sd), np.log(self.ratio))
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per document."""
         return make_frame({name: getattr(self, name) for name in self.__dataclass_fields__}, backend)
 
 
-def spread(
+def geometric_sd(
     judgments: Judgments, *, repeats: Repeats = "first", slots: int | None = None, min_judgments: int = 2
-) -> Spread:
-    """Geometric standard deviation and max/min ratio of every document's values.
+) -> GeometricSD:
+    """Geometric standard deviation, and ratio of highest to lowest value, of every document.
 
     repeats, slots, min_judgments : as in `krippendorff_alpha`.
 
     Raises
     ------
     ScaleError
-        A value of 0: ratios are for magnitudes.
+        A value of 0, which has no logarithm.
     NoOverlapError
         Fewer than two assessors; no document judged often enough.
     """
     from scipy.sparse import csr_array
 
     judgments.shared_scale()
-    data = reliability(judgments, "ratio", repeats=repeats, slots=slots, min_judgments=min_judgments)
+    data = document_counts(judgments, level="ratio", repeats=repeats, slots=slots, min_judgments=min_judgments)
     (documents,) = data.groups
     if documents.values[0] == 0:
-        raise ScaleError("there are values of 0, whose ratio to others has no end; spread is for magnitudes")
+        raise ScaleError("there are values of 0, which have no logarithm; geometric_sd is for magnitudes above 0")
     n, logs = documents.size, np.log(documents.values)
     counts = csr_array(documents.counts)
     starts, code = counts.indptr[:-1], counts.indices
@@ -77,4 +78,4 @@ def spread(
     ratio = documents.values[high] / documents.values[low]
     topic, document = np.divmod(documents.pair, len(data.documents))
     labels = np.array(data.topics, object)[topic], np.array(data.documents, object)[document]
-    return Spread(*labels, n, np.exp(mean), deviation, ratio)
+    return GeometricSD(*labels, n, np.exp(mean), deviation, ratio)

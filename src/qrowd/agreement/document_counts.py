@@ -1,4 +1,7 @@
-"""What agreement is computed from: documents judged at least twice, group by group, as counts of values."""
+"""Judgments as counts of values by document, group by group: the table that agreement is computed from.
+
+It is the values-by-units matrix of Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, step 2.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +39,12 @@ LEVEL_OF: dict[str, Level] = {
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Documents of a group that enough assessors judged.
+    """The documents of one group that enough assessors judged.
 
     values : (values,) ascending; a group need not use them all.
     counts : (documents, values) how many assessors gave the document each value.
     pair : (documents,) number of each (topic, document).
-    left_out : the numbers of those that too few judged.
+    left_out : numbers of the documents that too few assessors judged.
     """
 
     values: Floats
@@ -61,19 +64,19 @@ class Documents:
             return alike(self.counts)
         return self.counts, np.arange(self.pair.size)
 
-    def part(self, wanted: Callable[[Ints], NDArray[np.bool_]]) -> Documents:
-        """Some of the documents; wanted says which of their numbers."""
-        rows = np.flatnonzero(wanted(self.pair))
-        return Documents(self.values, self.counts[rows], self.pair[rows], self.left_out[wanted(self.left_out)])
+    def select(self, condition: Callable[[Ints], NDArray[np.bool_]]) -> Documents:
+        """The documents whose numbers meet a condition."""
+        rows = np.flatnonzero(condition(self.pair))
+        return Documents(self.values, self.counts[rows], self.pair[rows], self.left_out[condition(self.left_out)])
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
-    """Judgments ready for agreement.
+class DocumentCounts:
+    """How many assessors gave each document each value, in groups of documents.
 
-    by : what the groups are, "" for a single one; labels : one per group.
-    level : of measurement; scale : the one that holds everyone's values.
-    n_repeats : judgments that repeat an earlier one of the same assessor; repeats : what was done about them.
+    by : what the groups are, "" for a single one. labels : one per group.
+    level : of measurement. scale : the one scale that holds all values.
+    n_repeats : judgments that repeat an earlier one of the same assessor. repeats : how repeats were treated.
     topics, documents : labels; the number of a (topic, document) is topic * len(documents) + document.
     """
 
@@ -88,18 +91,18 @@ class Reliability:
     repeats: str
 
 
-def reliability(
+def document_counts(
     judgments: Judgments,
+    *,
     level: Level | None,
     by: By = None,
-    *,
     repeats: Repeats = "first",
     slots: int | None = None,
     min_judgments: int = 2,
     logs: bool = False,
     combine_scales: CombineScales = "auto",
-) -> Reliability:
-    """Judgments as value counts; arguments as those of `krippendorff_alpha`.
+) -> DocumentCounts:
+    """Count the values of every document; the options are those of `krippendorff_alpha`.
 
     Raises
     ------
@@ -108,7 +111,7 @@ def reliability(
     ScaleError
         Magnitudes beside another scale; logarithms of zero.
     ArgumentError
-        A level, a grouping or a least number of judgments that makes no sense.
+        An unknown level or grouping; `min_judgments` below 2.
     """
     if level is not None and level not in get_args(Level):
         raise ArgumentError(f"level={level!r}: choose one of {', '.join(get_args(Level))}")
@@ -119,9 +122,9 @@ def reliability(
     scale = judgments.shared_scale()
     split, name, labels, group_of_topic = grouped(judgments, by)
     single = split.single(repeats) if slots is None else split.slots(slots)
-    wanted = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
-    pair = pair_numbers(single)[wanted]
-    group, value = group_of_topic[single.topic[wanted]], single.value[wanted]
+    used = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
+    pair = pair_numbers(single)[used]
+    group, value = group_of_topic[single.topic[used]], single.value[used]
     if logs:
         if (value == 0).any():
             raise ScaleError("logs=True: there are values of 0, which have no logarithm; leave logs out or recode 0")
@@ -131,14 +134,14 @@ def reliability(
     begins = np.flatnonzero(np.append(True, pair[1:] != pair[:-1])) if pair.size else np.zeros(0, np.int64)
     size = np.diff(np.append(begins, pair.size))
     enough = size >= min_judgments
-    kept = np.repeat(enough, size)
+    sufficient = np.repeat(enough, size)
     n_groups = len(labels)
     if not enough.any():
         raise NoOverlapError(
             f"no document was judged {min_judgments} times or more, so there is nothing to agree on; "
             "judgments.coverage() shows who judged what"
         )
-    values, code = np.unique(value[kept], return_inverse=True)
+    values, code = np.unique(value[sufficient], return_inverse=True)
     starts = np.append(0, np.cumsum(size[enough]))
     counts = value_counts(starts, code.astype(np.int32), values.size)
     pairs, few = pair[begins[enough]], pair[begins[~enough]]
@@ -152,27 +155,29 @@ def reliability(
     n_repeats = 0 if slots is not None else split.n_repeats()
     how = repeats if slots is None else f"first {slots} judgments of a document"
     level = level or LEVEL_OF[scale.kind]
-    return Reliability(name, labels, single.topics, single.documents, groups, level, scale, n_repeats, how)
+    return DocumentCounts(name, labels, single.topics, single.documents, groups, level, scale, n_repeats, how)
 
 
 def unlike_at(level: Level | None) -> Combined:
-    """What is compared on unlike scales: relevant or not where values are categories, else values over the maximum."""
-    return "relevant" if level == "nominal" else "unit"
+    """What "auto" compares on unlike scales: relevant or not at level "nominal", else values over the maximum."""
+    return "relevant" if level == "nominal" else "rescaled"
 
 
 def need_two_assessors(judgments: Judgments) -> None:
-    """Refuse judgments of fewer than two assessors."""
+    """Raise NoOverlapError for judgments of fewer than two assessors."""
     if len(judgments.assessors) < 2:
-        found = f"there is only {judgments.assessors[0]!r}" if judgments.assessors else "there are no judgments"
-        raise NoOverlapError(f"agreement needs at least two assessors; {found}")
+        reason = f"there is only {judgments.assessors[0]!r}" if judgments.assessors else "there are no judgments"
+        raise NoOverlapError(f"agreement needs at least two assessors; {reason}")
 
 
 def grouped(judgments: Judgments, by: By) -> tuple[Judgments, str, tuple[str, ...], NDArray[np.int64]]:
-    """Judgments whose every topic belongs to one group: they, the name of the grouping, its labels, group of topic.
+    """Divide judgments into groups so that each topic belongs to one group.
 
-    by : None for one group, "topic", or {topic: group}, {assessor: group}, {(topic, document): group} (what a mapping
-        does not name is left out), or one group per judgment (None leaves a judgment out). Where groups divide a topic,
-        its parts become topics of their own.
+    Returns the judgments, the name of the grouping, the labels of the groups, and (topics,) the group of each topic.
+
+    by : None for one group, "topic", or {topic: group}, {assessor: group}, {(topic, document): group} (judgments that
+        the mapping does not name are left out), or one group per judgment (None leaves a judgment out). A topic whose
+        judgments belong to several groups is divided into one topic per group.
     """
     n_topics = len(judgments.topics)
     if by is None:
@@ -201,7 +206,7 @@ def grouped(judgments: Judgments, by: By) -> tuple[Judgments, str, tuple[str, ..
 
 
 def _by_row(judgments: Judgments, by: Mapping[Any, object]) -> list[object]:
-    """One group per judgment from a mapping; what its keys are is told by what they name."""
+    """One group per judgment from a mapping whose keys name topics, assessors or (topic, document) pairs."""
     if by and all(isinstance(key, tuple) for key in by):
         named = [
             (judgments.topics[t], judgments.documents[d])
