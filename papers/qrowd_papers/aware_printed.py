@@ -17,9 +17,8 @@ from qrowd.comparison.tukey import Best, Tukey, tukey_hsd, tukey_of_means
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
 from qrowd_papers.aware import AwareStudy, anova_tables
+from qrowd_papers.claims import MATCH, NOT_PUBLIC
 
-MATCH = "match"
-NOT_PUBLIC = "not reachable: the data is not public"
 RESPONSES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE"}
 BEST: Mapping[str, Best] = {"ap_correlation": "highest", "relative_rmse": "lowest"}
 EFFECTS = {  # Tables 1-4: source -> (df, F, omega squared; nan where none is printed)

@@ -18,20 +18,19 @@ from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import (
-    by_quality,
     predicted_relevance,
+    sensitivity_to_rank,
 )
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
 from qrowd_papers import predicted_relevance_printed as printed
+from qrowd_papers.claims import MATCH, NOT_PUBLIC
 from qrowd_papers.predicted_relevance_cases import DEPTH, Case, Panel, load, runs_of
 
 if TYPE_CHECKING:
     import pandas
 
-MATCH = "match"
 HOLDS = "holds on all panels"
-NOT_PUBLIC = "not reachable: the data is not public"
 SNIPPETS = "simulated snippets"
 SHOWN = 10  # systems of a panel in Table 5
 
@@ -187,7 +186,7 @@ def table_1() -> Beside:
     columns, good = [], np.ones(3, bool)
     for method, equation in (("one-sided", 4), ("symmetric", 5)):
         first = "U1" if equation == 4 else None
-        model = predicted_relevance(judgments, 2, ranks="pool", method=method, first=first, bootstrap=0)  # type: ignore[call-overload]
+        model = predicted_relevance(judgments, rel=2, ranks="pool", method=method, first=first, n_resamples=0)  # type: ignore[call-overload]
         theirs = [a / b for a, b in printed.TABLE_1[method]]
         ours = model.probability[::-1]
         good &= np.isclose(ours, theirs, rtol=0, atol=1e-12)
@@ -202,7 +201,7 @@ def table_2(panels: Sequence[Panel]) -> Beside:
     for panel in _of_four(panels):
         case = panel.case
         beside = predicted_relevance(
-            case.one_sided, case.top, ranks="pool", method="one-sided", first=case.first, resample="binomial"
+            case.one_sided, rel=case.top, ranks="pool", method="one-sided", first=case.first, resample="binomial"
         )
         for equation, model in ((5, panel.model(case.top)), (4, beside)):
             p, error = model.probability[::-1], model.standard_error[::-1]
@@ -263,8 +262,8 @@ def table_4(panels: Sequence[Panel]) -> Beside:
     ]
     for panel in panels:
         three = _three_grades(panel.case)
-        whole = predicted_relevance(three, 2, ranks="pool", resample="binomial")
-        kinds = predicted_relevance(three, 2, ranks="pool", by=_rich_and_poor(three), resample="binomial")
+        whole = predicted_relevance(three, rel=2, ranks="pool", resample="binomial")
+        kinds = predicted_relevance(three, rel=2, ranks="pool", by=_rich_and_poor(three), resample="binomial")
         for kind, model in (("all", whole), *kinds):
             p, error = model.probability[::-1], model.standard_error[::-1]
             rows.append(_Row(f"{panel.case.name}, {kind}", p, error, _ours(panel.case)))
@@ -446,14 +445,14 @@ def _smallest_step(panel: Panel) -> float:
 def _quality(panel: Panel) -> float:
     if panel.case.runs is None:
         return nan
-    curve = by_quality(panel.case.doubles, panel.case.runs, panel.case.top)
+    curve = sensitivity_to_rank(panel.case.doubles, panel.case.runs, rel=panel.case.top)
     ten = int(np.flatnonzero(curve.rank <= 10)[-1])
     return float(curve.probability[ten, -1] - curve.probability[-1, -1])
 
 
 def _topics(panel: Panel, rng: Rng) -> float:
     by_topic = predicted_relevance(
-        panel.case.doubles, panel.case.top, ranks="pool", resample="topics", bootstrap=300, rng=rng
+        panel.case.doubles, rel=panel.case.top, ranks="pool", resample="topics", n_resamples=300, rng=rng
     )
     return float(np.log2(by_topic.standard_error[-1] / panel.model(panel.case.top).standard_error[-1]))
 

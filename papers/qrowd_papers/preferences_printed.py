@@ -31,10 +31,9 @@ from qrowd.preferences import (
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
 from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_preferences, simulate_runs
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, verdict
 
 Floats = NDArray[np.float64]
-MATCH = "match"
-NOT_PUBLIC = "not reachable: the data is not public"
 LABELS = ("Bad", "Fair", "Good", "Excellent", "Perfect")
 WAYS = ("A < B", "A, B bad", "A > B")
 DEFINITE = ("A << B", "A < B", "A, B bad", "A > B", "A >> B")
@@ -178,7 +177,7 @@ def _same(rows: Sequence[Sequence[float]], totals: Sequence[int], i: int, j: int
     """Both directions count the same pairs, so shares times totals agree within what three decimals leave."""
     one, other = rows[i][j] * totals[i], rows[j][i] * totals[j]
     slack = 0.0005 * (totals[i] + totals[j]) + 0.01
-    return MATCH if abs(one - other) <= slack else f"differs: because counts are {one:.1f} and {other:.1f}"
+    return verdict(abs(one - other) <= slack, f"because counts are {one:.1f} and {other:.1f}")
 
 
 def _statements(study: Study) -> Table:
@@ -195,18 +194,18 @@ def _statements(study: Study) -> Table:
     rows = [
         [
             "% of pages with each label", "20, 28, 25, 25, 2", ", ".join(f"{share:.1f}" for share in shares),
-            MATCH if np.rint(shares).tolist() == [20, 28, 25, 25, 2] else "differs: because of rounding",
+            verdict(np.rint(shares).tolist() == [20, 28, 25, 25, 2], "because of rounding"),
             ", ".join(f"{100 * share:.1f}" for share in here.share),
         ],
         ["chi-square of Tables 2(a) and 2(b)", "143", number(chi, 1),
-         MATCH if abs(chi - 143) < 1.43 else "differs: because cells are rounded",
+         verdict(abs(chi - 143) < 1.43, "because cells are rounded"),
          number(agreement_difference(ours[0], coin, both_directions=True).chi_square, 1)],
         ["the same, every two assessors once", "-", number(agreement_difference(actual, inferred).chi_square, 1),
          "differs: because the tables count every two assessors twice",
          number(agreement_difference(ours[0], coin).chi_square, 1)],
         [
             "inferred agree less than pooled strong, these less than two ways", "yes", _chain(tables),
-            MATCH if between else "differs: because of rounding", _chain((coin, ours[2], ours[0])),
+            verdict(between, "because of rounding"), _chain((coin, ours[2], ours[0])),
         ],
         ["preferences agree more up to this agreement on ties", "about .7", "-", NOT_PUBLIC, _rate(ours[0], ours[1])],
         ["% of chains kept (transitivity)", "over 99", "-", NOT_PUBLIC,
@@ -307,7 +306,7 @@ def figure_table(needed: Mapping[str, float], at_most: tuple[int, Mapping[str, f
     exact = there["all pairs"] == n * (n - 1) / 2
     sorting = f"{there['sorting, Bad']:.1f} (n = {n}); n log2 n is {n * log2(n):.1f}"
     rows = [
-        ["all pairs at n = 15", "105", ours, MATCH if exact and n == 15 else f"differs: because n is {n}"],
+        ["all pairs at n = 15", "105", ours, verdict(exact and n == 15, f"because n is {n}")],
         ["sorting with Bad marks at n = 15", "about 40", sorting, NOT_PUBLIC],
         ["utility, Bad marks and stopping, per document", "about 1", number(needed["utility, Bad, stop"], 2),
          "differs: because the stop is proven for three engines at once, later marks included"],

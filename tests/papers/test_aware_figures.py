@@ -124,10 +124,10 @@ def test_random_assessors_score_the_higher_the_more_they_call_relevant(figures):
     assert centre["under"] < centre["even"] < centre["over"]
 
 
-def test_likeness_is_that_of_the_gaps(shown, figures):
+def test_likeness_is_the_similarity_to_random_assessors(shown, figures):
     frame = figures["aware-3"].frame().set_index(["gap", "level", "assessor"])["likeness"]
-    names = shown.gaps.scores.assessors
-    assert frame["tau", "even", names[2]] == shown.gaps.single[3, 0, 1, 2]
+    names = shown.similarities.scores.assessors
+    assert frame["tau", "even", names[2]] == shown.similarities.single[3, 0, 1, 2]
     assert frame.between(0, 1).all()
 
 

@@ -15,6 +15,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.reports.plots.style import styled
 from qrowd.simulation import simulate_demo
+from qrowd_papers.claims import MATCH, NOT_PUBLIC
 from qrowd_papers.magnitude import (
     DEPTH,
     MAPPINGS,
@@ -34,7 +35,7 @@ from qrowd_papers.magnitude import (
     two_rankings,
 )
 from qrowd_papers.magnitude_figures import SIMULATED, figures_of, find, magnitude_figures
-from qrowd_papers.magnitude_page import CLOSED, MATCH, TABLE_III, TABLE_IV, magnitude_page, page_of
+from qrowd_papers.magnitude_page import TABLE_III, TABLE_IV, magnitude_page, page_of
 
 approx = pytest.approx
 
@@ -266,7 +267,7 @@ def test_what_needs_no_data_matches_and_the_rest_says_why_not(page):
     assert workers.rows[3][1] == workers.rows[3][2] == "2, 7, 15, 27, 42, 60"
     for table in page.tables[3:]:
         for row in table.rows:
-            assert row[-1] in (MATCH, CLOSED)
+            assert row[-1] in (MATCH, NOT_PUBLIC)
 
 
 def test_the_page_is_one_call(page):
