@@ -9,7 +9,7 @@ from typing import Any
 from typer.main import get_command
 
 from qrowd.cli.main import app
-from qrowd.reports.reference import measure_reference
+from qrowd.reports.measure_reference import measure_reference
 
 COMMAND_LINE = """\
 # Command line

@@ -32,7 +32,7 @@ def by(text, **options):
     ("text", "merge"),
     [
         ("majority", lambda j: aggregation.majority_vote(j, rng=1)),
-        ("mv(ties=highest)", lambda j: aggregation.majority_vote(j, "highest")),
+        ("mv(ties=highest)", lambda j: aggregation.majority_vote(j, ties="highest")),
         ("dawid-skene(per=all,smoothing=0.1)", lambda j: aggregation.dawid_skene(j, per="all", smoothing=0.1, rng=1)),
         ("mace(restarts=2)", lambda j: aggregation.mace(j, restarts=2, rng=1)),
         ("mace(prior='uniform')", lambda j: aggregation.mace(j, prior="uniform", rng=1)),
@@ -126,8 +126,8 @@ def test_scores_by_method_tell_what_they_are():
 
 def test_unit_grades_bring_unlike_scales_together_before_merging():
     several = PANEL.select(assessors=["ann", "crowd-1"])
-    found = evaluate_methods(RUNS, several, ["nDCG@10"], methods=["mean"], conventions=Conventions(grades="unit"))
-    expected = evaluate(RUNS, aggregation.mean(several.unit_grades()).judgments, ["nDCG@10"]).to_xarray()
+    found = evaluate_methods(RUNS, several, ["nDCG@10"], methods=["mean"], conventions=Conventions(grades="rescaled"))
+    expected = evaluate(RUNS, aggregation.mean(several.rescaled()).judgments, ["nDCG@10"]).to_xarray()
     assert found.values[0, 0] == pytest.approx(expected.values[0, 0])
 
 

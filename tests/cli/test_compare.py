@@ -18,7 +18,7 @@ def test_compare_says_first_who_may_be_the_best_and_whether_assessors_agree(qrow
         "By nDCG@10, rerank-large has the highest mean; 7 of 12 systems may be the best (95 % simultaneous "
         "confidence set"
     )
-    for part in ("nDCG@10: systems, by the panel", "how alike the assessors rank systems", "top set: ", "scale: "):
+    for part in ("nDCG@10: systems by the panel", "agreement of each assessor's ranking", "top set: ", "scale: "):
         assert part in outcome.out
 
 
@@ -43,9 +43,15 @@ def test_compare_is_the_library_s(qrowd, panel, folder, tmp_path):
 
 
 def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
-    choices = {"alpha": "0.01", "zeros": "pratt", "correction": "holm", "sign-ties": "half"}
-    choices |= {"replicates": "200", "seed": "4"}
-    conventions = {"unjudged": "condensed", "missing": "skip", "empty": "nan", "min-coverage": "0.2", "grades": "unit"}
+    choices = {"confidence": "0.99", "zeros": "pratt", "correction": "holm", "sign-ties": "half"}
+    choices |= {"n-resamples": "200", "seed": "4"}
+    conventions = {
+        "unjudged": "condensed",
+        "missing": "skip",
+        "empty": "nan",
+        "min-coverage": "0.2",
+        "grades": "rescaled",
+    }
     options = [word for name, value in (choices | conventions).items() for word in (f"--{name}", value)]
     assert qrowd("compare", *panel, *options, "--output", "c.json").status == 0
     written = json.loads((tmp_path / "c.json").read_text())
@@ -64,7 +70,7 @@ def test_slots_of_a_crowd_are_compared(qrowd, folder):
     (["--systems", "bm25"], ["--systems bm25", "found 1"]),
     (["--systems", "bm25", "bm52"], ["'bm52'", "did you mean"]),
     (["--systems", "bm25", "bm25"], ["the same"]),
-    (["--alpha", "5"], ["alpha=5.0"]),
+    (["--confidence", "5"], ["confidence=5.0"]),
     (["--zeros", "x"], ["zeros='x'", "wilcox, pratt, zsplit"]),
     (["--correction", "x"], ["correction='x'"]),
     (["--sign-ties", "x"], ["sign_ties='x'"]),

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from qrowd.comparison.effort import EqualCost
-from qrowd.reports.advice import advice_of
+from qrowd.reports.differences import advice_of
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
     assert outcome.status == 0
     assert outcome.out.startswith(
         "By nDCG@10, 2,000 is best spent on 18 topics with the same 5 assessors (1,980): that would rank systems with "
-        "reliability 0.859 and find a difference of 0.124 between two systems with probability 0.8; now, 25 topics "
-        "with the same 8 assessors rank systems with reliability 0.906 and find a difference of 0.093 between two "
+        "generalizability 0.859 and find a difference of 0.124 between two systems with probability 0.8; now, 25 topics "
+        "with the same 8 assessors rank systems with generalizability 0.906 and find a difference of 0.093 between two "
         "systems with probability 0.8. rerank-large is ahead of rerank-llm by 0.007 [-0.049, 0.062]: that is not "
         "significant. To find a true difference of 0.0067 between them with probability 0.8, 1,000 topics and 20 "
         "assessors are too few. Judging about 3 more topics costs as much as one more assessor for all topics and "
@@ -35,7 +35,7 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
         "what the budget buys, by the number of assessors for each topic",
         "design: crossed, assessors are the same in all topics; every assessor has a score in every topic",
         "cost: topics x 30 + topics x assessors x 40 documents x 0.4",
-        "designs: 269 are within the budget; the best has the largest reliability",
+        "designs: 269 are within the budget; the best has the largest generalizability",
         "scale: ",
     ):
         assert part in outcome.out
@@ -43,7 +43,7 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
 
 def test_without_a_budget_designs_are_only_looked_at(qrowd, panel):
     out = qrowd("plan", *panel, "-m", "AP", "--topics", "10,400", "--assessors", "4").out
-    assert out.startswith("By AP, now, 25 topics with the same 8 assessors rank systems with reliability ")
+    assert out.startswith("By AP, now, 25 topics with the same 8 assessors rank systems with generalizability ")
     assert "what the budget buys" not in out
     assert "cost: " not in out
     table = out.split("would give\n")[1].split("\n\n")[0].splitlines()
@@ -54,7 +54,7 @@ def test_plan_is_the_library_s(qrowd, panel, folder, tmp_path):
     import qrowd as library
     from qrowd.comparison import best_design, d_study, variance_components
 
-    assert qrowd("plan", *panel, *COSTS, "--documents", 55.5, "--output", "p.json").status == 0
+    assert qrowd("plan", *panel, *COSTS, "--documents-per-topic", 55.5, "--output", "p.json").status == 0
     assert qrowd("plan", *panel, *COSTS, "--topics", "30", "--assessors", "2,3", "--output", "p.csv").status == 0
     scores = library.evaluate(library.read_runs(folder / "runs"), library.read_judgments(folder / "judges"), "nDCG@10")
     found = variance_components(scores.sel(measure="nDCG@10"))
@@ -62,15 +62,26 @@ def test_plan_is_the_library_s(qrowd, panel, folder, tmp_path):
     assert [row["component"] for row in written["components"]] == pytest.approx(found.component.tolist())
     best = best_design(found, 2000, topic_cost=30, judgment_cost=0.4, documents_per_topic=55.5)
     assert [written["best"][name] for name in ("n_topics", "n_assessors")] == [best.n_topics, best.n_assessors]
-    assert written["best"]["reliability"] == pytest.approx(best.reliability)
+    assert written["best"]["generalizability"] == pytest.approx(best.generalizability)
     assert len(written["frontier"]) == best.frontier.n_topics.size
     table = pd.read_csv(tmp_path / "p.csv")
-    assert table["reliability"].tolist() == pytest.approx(d_study(found, [30], [2, 3]).reliability.tolist())
+    assert table["generalizability"].tolist() == pytest.approx(d_study(found, [30], [2, 3]).generalizability.tolist())
     assert table["cost"].tolist() == pytest.approx([30 * (30 + 2 * 16), 30 * (30 + 3 * 16)])
 
 
 def test_one_assessor_for_all_topics_may_be_best(qrowd, panel):
-    options = ["--budget", 500, "--topic-cost", 1, "--judgment-cost", 1, "--documents", 20.123, "--max-assessors", 1]
+    options = [
+        "--budget",
+        500,
+        "--topic-cost",
+        1,
+        "--judgment-cost",
+        1,
+        "--documents-per-topic",
+        20.123,
+        "--max-assessors",
+        1,
+    ]
     out = qrowd("plan", *panel, *options).out
     assert "500 is best spent on 23 topics with one assessor for all (485.83): " in out
 
@@ -92,7 +103,13 @@ def test_slots_of_a_crowd_are_planned_as_a_panel(qrowd, folder):
 
 
 def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
-    conventions = {"unjudged": "condensed", "missing": "skip", "empty": "nan", "min-coverage": "0.2", "grades": "unit"}
+    conventions = {
+        "unjudged": "condensed",
+        "missing": "skip",
+        "empty": "nan",
+        "min-coverage": "0.2",
+        "grades": "rescaled",
+    }
     options = [word for name, value in conventions.items() for word in (f"--{name}", value)]
     choices = ["--target", "dependability", "--max-topics", 12, "--max-assessors", 3]
     outcome = qrowd("plan", *panel, *COSTS, *choices, *options, "--output", "p.json")
@@ -142,9 +159,9 @@ def test_topics_needed_are_those_of_the_pair_s_own_components(qrowd, panel, fold
     (5, 10.0, (0.9, 0.95, 0.85), "judging 10 more topics costs as much as one more assessor for all topics and helps "
      "about as much"),
     (5, 1.0, (0.79, 0.79, 0.6), "judging 1 more topic costs as much as one more assessor for all topics; 5 assessors "
-     "are too few to tell which helps more"),
+     "are too few to say which helps more"),
     (2, 25.0, (1.0, 0.3, 0.3), "judging 25 more topics costs as much as one more assessor for all topics; 2 assessors "
-     "are too few to tell which helps more"),
+     "are too few to say which helps more"),
     (5, 0.4, (0.9, 0.3, 0.3), ""),
 ])  # fmt: skip
 def test_advice_says_what_is_likely_enough_and_no_more(n, topics, chances, expected):

@@ -12,7 +12,7 @@ import pytest
 @pytest.fixture
 def panel(folder):
     data = ["--runs", folder / "runs", "--judgments", folder / "judges"]
-    return [*data, "--replicates", 200, "--random-assessors", 5]
+    return [*data, "--n-resamples", 200, "--random-assessors", 5]
 
 
 def test_report_writes_one_page_and_says_the_answer(qrowd, panel, tmp_path):
@@ -58,9 +58,9 @@ def test_tables_come_as_latex_csv_or_json_instead(qrowd, panel, tmp_path):
 
 
 def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):
-    given = {"ties": "expected", "missing": "skip", "min-coverage": "0.3", "grades": "unit", "alpha": "0.1"}
+    given = {"ties": "expected", "missing": "skip", "min-coverage": "0.3", "grades": "rescaled", "confidence": "0.9"}
     options = [word for name, value in given.items() for word in (f"--{name}", value)]
-    assert qrowd("report", *panel, *options, "--baseline", "bm25", "-m", "P@5", "--format", "json").status == 0
+    assert qrowd("report", *panel, *options, "--baseline", "bm25", "-m", "P@5", "-o", "report.json").status == 0
     content = json.loads((tmp_path / "report.json").read_text())
     told = {name.replace("_", "-"): str(value) for name, value in (content["conventions"] | content["choices"]).items()}
     assert given.items() <= told.items()
@@ -73,7 +73,7 @@ def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):
     (["--baseline", "bm52"], ["'bm52'", "did you mean"]),
     (["--reference", "anne"], ["'anne'", "'ann'"]),
     (["--measure", "nDGC"], ["did you mean 'nDCG'"]),
-    (["--alpha", "7"], ["alpha=7.0"]),
+    (["--confidence", "7"], ["confidence=7.0"]),
     (["--ties", "x"], ["ties='x'"]),
     (["--campaign", "x"], ["either files or a campaign"]),
     (["-o", "nowhere/report.html"], ["nowhere/report.html", "cannot be written"]),
@@ -100,7 +100,7 @@ def test_a_page_that_stood_there_stays_when_a_new_one_fails(qrowd, panel, tmp_pa
 def test_reports_on_real_panels_are_small(qrowd, request, tmp_path, runs, judges):
     data = request.getfixturevalue(runs)
     arguments = ["--runs", f"{data / 'runs'}/*.gz", "--judgments", str(data / judges)]
-    assert qrowd("report", *arguments, "--random-assessors", 5, "--replicates", 500).status == 0
+    assert qrowd("report", *arguments, "--random-assessors", 5, "--n-resamples", 500).status == 0
     text = (tmp_path / "report.html").read_text("utf-8")
     assert len(text.encode()) < 3_000_000
     assert "<svg" in text

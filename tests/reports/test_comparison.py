@@ -7,16 +7,15 @@ import pytest
 
 import qrowd
 from qrowd.comparison import correlations, rank_intervals, sign_agreement, top_set
-from qrowd.comparison.bounded import UNBOUNDED
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.scores import Scores
-from qrowd.reports.best_set import may_be_best
-from qrowd.reports.certainty import intervals
-from qrowd.reports.comparison import Choices, compare_systems, comparison_document
+from qrowd.reports.comparison import Choices, compare_scores
+from qrowd.reports.differences import intervals
 from qrowd.reports.document import render
-from qrowd.reports.report import report_summary
-from qrowd.reports.report_words import on_systems
-from qrowd.reports.summary import summarise
+from qrowd.reports.evaluation import summarise
+from qrowd.reports.report import report as report_of
+from qrowd.reports.report_text import on_systems
+from qrowd.reports.systems import may_be_best
 from qrowd.simulation import simulate_demo
 
 
@@ -27,7 +26,7 @@ def scores():
 
 
 def tables_of(comparison):
-    return {table.title: table for table in comparison_document(comparison).tables}
+    return {table.title: table for table in comparison.to_document().tables}
 
 
 def made(values, **names):
@@ -42,7 +41,7 @@ def made(values, **names):
 
 
 def test_the_numbers_are_those_of_the_library(scores):
-    part = compare_systems(scores).measures[0]
+    part = compare_scores(scores).measures[0]
     array = scores.sel(measure="nDCG@10")
     assert part.correlations.tau_b == pytest.approx(correlations(array).tau_b)
     panel = array.mean("assessor")
@@ -50,15 +49,15 @@ def test_the_numbers_are_those_of_the_library(scores):
     assert part.tops[3].members == top_set(array[3]).members
     ranks = rank_intervals(array, rng=1)
     assert part.ranks.may_be_best == ranks.may_be_best
-    rows = {row["system"]: row for row in part.system_rows()}
-    assert [s for s in rows if rows[s]["may_be_best"]] == list(ranks.may_be_best)
-    assert [rows[s]["p"] for s in ranks.systems] == pytest.approx(ranks.against("rerank-large").p, nan_ok=True)
+    rows = {row.system: row for row in part.rows}
+    assert [s for s in rows if rows[s].may_be_best] == list(ranks.may_be_best)
+    assert [rows[s].p for s in ranks.systems] == pytest.approx(ranks.against("rerank-large").p, nan_ok=True)
     others = array.drop_isel(assessor=0).mean("assessor")
     assert part.signs[0] == sign_agreement(array[0], others)
 
 
-def test_with_a_reference_everyone_is_held_against_it(scores):
-    comparison = compare_systems(scores, reference="bob", pair=("bm25", "splade"))
+def test_with_a_reference_everyone_is_compared_with_it(scores):
+    comparison = compare_scores(scores, reference="bob", systems=("bm25", "splade"))
     part = comparison.measures[1]
     array = scores.sel(measure="AP")
     bob = array.sel(assessor="bob")
@@ -73,7 +72,7 @@ def test_with_a_reference_everyone_is_held_against_it(scores):
         float((array.sel(system="bm25") - array.sel(system="splade")).drop_sel(assessor="bob").mean())
     )
     assert "for bob" in comparison.sentence
-    assert "AP: systems, by bob" in tables_of(comparison)
+    assert any(title.startswith("AP: systems by bob, compared with ") for title in tables_of(comparison))
 
 
 def test_the_sentence_says_who_may_be_the_best_and_for_whom():
@@ -83,20 +82,20 @@ def test_the_sentence_says_who_may_be_the_best_and_for_whom():
     tied[::2, 1] += 1.0
     same = np.full((8, 3), 0.5)
     by = "(95 % simultaneous confidence set over topics and assessors"
-    assert compare_systems(made([clear, clear, clear])).sentence == (
+    assert compare_scores(made([clear, clear, clear])).sentence == (
         f"By M, systems0 has the highest mean; systems0 alone may be the best of 3 systems {by}); systems0 has the "
         "highest mean for 3 of 3 assessors."
     )
-    mixed = compare_systems(made([clear, clear, tied, same]))
+    mixed = compare_scores(made([clear, clear, tied, same]))
     assert f"; 2 of 3 systems may be the best {by}): systems0 and systems1; " in mixed.sentence
     assert mixed.sentence.endswith("systems0 has the highest mean for 2 of 3 assessors.")
     assert mixed.measures[0].tops[3] is None  # all are equal to this assessor
-    alone = compare_systems(made([clear]))
+    alone = compare_scores(made([clear]))
     assert alone.sentence.endswith(
         "systems0 alone may be the best of 3 systems (95 % simultaneous confidence set over topics)."
     )
-    assert list(tables_of(alone)) == ["M: systems, by the panel"]
-    two = compare_systems(made([clear, tied]))
+    assert list(tables_of(alone)) == ["M: systems by the panel, compared with systems0; 1 assessor ranks them"]
+    two = compare_scores(made([clear, tied]))
     assert f"{by}; with 2 assessors it may be too small)" in two.sentence
 
 
@@ -104,15 +103,15 @@ def test_evaluate_compare_and_report_name_the_same_set_by_the_same_p():
     for seed, measure in ((1, "nDCG@10"), (2, "AP"), (3, "RR")):
         runs, judgments, _ = simulate_demo(rng=seed)
         scores = qrowd.evaluate(runs, judgments, [measure]).to_xarray()
-        compared, summary = compare_systems(scores), summarise(scores, baseline="bm25")
-        report = report_summary(runs, judgments, measure=measure, random_assessors=5, baseline="bm25")
+        compared, summary = compare_scores(scores), summarise(scores, baseline="bm25", rng=1)
+        report = report_of(runs, judgments, measure, random_assessors=5, baseline="bm25", rng=1)
         ranks = rank_intervals(scores.sel(measure=measure), rng=1)
         phrase = may_be_best(ranks)
         assert phrase in compared.sentence
         assert phrase in summary.sentence
         assert report.answer.may_be_best == ranks.may_be_best
         assert phrase in on_systems(report)
-        bm25 = {row["system"]: row["p"] for row in summary.measures[0].rows()}
+        bm25 = {row.system: row.p for row in summary.measures[0].rows}
         assert {row.system: row.p for row in report.systems} == pytest.approx(bm25, nan_ok=True)
         assert [bm25[name] for name in ranks.systems] == pytest.approx(ranks.against("bm25").p, nan_ok=True)
 
@@ -122,42 +121,40 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
     worse = [[0.4, 0.45]] * 4
     scores = made([better, better, worse], assessors=("ann", "bob", "eve"), systems=("x", "y"))
     for pair in (("x", "y"), ("y", "x")):
-        sentence = compare_systems(scores, pair=pair).sentence
+        sentence = compare_scores(scores, systems=pair).sentence
         assert sentence.startswith("By M, x is ahead of y by 0.050 [")
         assert (
             "; for 2 of 3 assessors, not for eve; one more assessor for all topics costs as much as judging about 1 "
             "more topic and helps at least as much" in sentence
         )
         assert "another panel of 3 assessors would agree with probability " in sentence
-    rows = tables_of(compare_systems(scores, pair=("y", "x")))["M: y minus x"].rows
+    rows = tables_of(compare_scores(scores, systems=("y", "x")))["M: y minus x, by assessor"].rows
     assert rows[0] == ["panel", "-0.0500", "0/0/4", ".423"]  # the interval's p, not a second one
     assert rows[1] == ["eve", "+0.0500", "4/0/0", ".125"]
-    equal = compare_systems(made([better, [[0.5, 0.6]] * 4], systems=("x", "y")), pair=("x", "y")).sentence
+    equal = compare_scores(made([better, [[0.5, 0.6]] * 4], systems=("x", "y")), systems=("x", "y")).sentence
     assert equal.startswith("By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors;")
 
 
 def test_every_convention_of_the_comparison_is_stated(scores):
-    choices = Choices(alpha=0.01, zeros="pratt", correction="holm", sign_ties="half")
-    notes = compare_systems(scores, pair=("bm25", "splade"), choices=choices).notes
-    start = [note.split(":")[0] for note in notes]
-    assert start[:5] == [
-        "ranks, p, systems that may be the best", "Wilcoxon top set", "alike", "AP correlation", "same sign"
-    ]  # fmt: skip
-    assert start[5:7] == ["intervals", "P(ahead again)"]
-    assert "pair" in start
-    assert "scale" in start
-    assert "99 % for all together" in notes[0]
-    assert "p >= .01" in notes[1]
-    assert "zeros=pratt" in notes[1]
-    assert "Holm" in notes[1]
-    assert "sign_ties=half" in notes[4]
+    choices = Choices(confidence=0.99, zeros="pratt", correction="holm", sign_ties="half")
+    notes = compare_scores(scores, systems=("bm25", "splade"), choices=choices).notes
+    kinds = [note.kind for note in notes]
+    assert kinds[:5] == ["test of all pairs", "top set", "agreement of rankings", "AP correlation", "same sign"]
+    assert kinds[5:7] == ["intervals", "P(ahead again)"]
+    assert "pair" in kinds
+    assert "scale" in kinds
+    assert "99 % for all together" in notes[0].text
+    assert "p >= .01" in notes[1].text
+    assert "zeros=pratt" in notes[1].text
+    assert "Holm" in notes[1].text
+    assert "sign_ties=half" in notes[4].text
 
 
 def test_the_file_holds_every_number(scores):
-    document = comparison_document(compare_systems(scores, pair=("bm25", "splade")))
+    document = compare_scores(scores, systems=("bm25", "splade")).to_document()
     content = json.loads(render(document, "x.json"))
     assert set(content) == {
-        "sentence", "notes", "choices", "conventions", "systems", "may_be_best", "assessors", "pair", "certainty"
+        "sentence", "notes", "choices", "conventions", "systems", "may_be_best", "assessors", "pair", "intervals"
     }  # fmt: skip
     assert len(content["systems"]["AP"]) == 12
     assert content["choices"]["zeros"] == "wilcox"
@@ -173,63 +170,69 @@ def test_the_file_holds_every_number(scores):
 def test_of_a_crowd_only_both_ends_are_shown():
     rng = np.random.default_rng(1)
     crowd = made(rng.random((40, 5, 4)) + np.linspace(0, 1, 4))
-    comparison = compare_systems(crowd, pair=("systems0", "systems1"))
+    comparison = compare_scores(crowd, systems=("systems0", "systems1"))
     tables = tables_of(comparison)
-    title = next(title for title in tables if "how alike" in title)
+    title = next(title for title in tables if "agreement of each assessor" in title)
     assert title.endswith("(the 30 lowest of 40)")
     assert len(tables[title].rows) == 30
-    shown = [float(row[1]) for row in tables["M: systems0 minus systems1"].rows[1:]]
+    shown = [float(row[1]) for row in tables["M: systems0 minus systems1, by assessor"].rows[1:]]
     assert len(shown) == 30
     differences = comparison.measures[0].pair.difference[1:]
     assert (shown[0], shown[-1]) == (
         pytest.approx(differences.max(), abs=1e-4),
         pytest.approx(differences.min(), abs=1e-4),
     )
-    assert len(comparison_document(comparison).frame()) == 40
+    assert len(comparison.to_document().frame()) == 40
 
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"reference": "bop"}, "assessor 'bop' is not among the assessors; did you mean 'bob'"),
-    ({"pair": ("bm25", "bm52")}, "system 'bm52' is not among the systems; did you mean"),
-    ({"pair": ("bm25", "bm25")}, "are the same"),
+    ({"systems": ("bm25", "bm52")}, "system 'bm52' is not among the systems; did you mean"),
+    ({"systems": ("bm25", "bm25")}, "are the same"),
 ])  # fmt: skip
 def test_what_is_not_there_is_refused(scores, options, message):
     with pytest.raises(ArgumentError, match=message):
-        compare_systems(scores, **options)
+        compare_scores(scores, **options)
 
 
 def test_a_single_system_and_a_panel_without_scores_cannot_be_compared():
     with pytest.raises(ArgumentError, match="the only system"):
-        compare_systems(made([[[0.5]]]))
+        compare_scores(made([[[0.5]]]))
     with pytest.raises(NoOverlapError, match="M: no assessor has a score"):
-        compare_systems(made([[[np.nan, np.nan]]]))
+        compare_scores(made([[[np.nan, np.nan]]]))
     nobody = made([[[np.nan] * 2], [[0.5, 0.6]]], assessors=("ann", "bob"))
     with pytest.raises(NoOverlapError, match="M: ann has no score"):
-        compare_systems(nobody, reference="ann")
+        compare_scores(nobody, reference="ann")
 
 
-@pytest.mark.parametrize("options", [{"zeros": "x"}, {"correction": "x"}, {"sign_ties": "x"}, {"alpha": 2.0}])
+@pytest.mark.parametrize(
+    "options", [{"zeros": "x"}, {"correction": "x"}, {"sign_ties": "x"}, {"confidence": 2.0}, {"n_resamples": 1}]
+)
 def test_a_choice_that_is_none_is_refused(options):
     with pytest.raises(ArgumentError, match="|".join(options)):
         Choices(**options)
 
 
 def test_with_one_topic_nothing_says_which_systems_may_be_the_best():
-    comparison = compare_systems(made([[[0.1, 0.2, 0.3]]] * 2))
+    comparison = compare_scores(made([[[0.1, 0.2, 0.3]]] * 2))
     assert comparison.measures[0].ranks is None
     assert (
         comparison.sentence
         == "By M, systems2 has the highest mean; systems2 has the highest mean for 2 of 2 assessors."
     )
-    rows = tables_of(comparison)["M: systems, by the panel"].rows
-    assert rows[0] == ["systems2", "0.3000", "-", "-", "", "2", "yes", "2"]
+    rows = tables_of(comparison)["M: systems by the panel, compared with systems2; 2 assessors rank them"].rows
+    assert rows[0] == ["systems2", "0.3000", "-", "-", "", "", "", "", "2", "yes", "2"]
 
 
 def test_the_interval_of_a_difference_ends_where_no_two_scores_of_the_measure_lie_further_apart():
     values = np.random.default_rng(1).beta(0.2, 0.2, (2, 4, 2))
-    scores = Scores.from_array(values, assessors=("ann", "bob"), systems=("one", "two"))
-    options = {"confidence": 0.95, "replicates": 50, "seed": 1}
-    whole, cut = (intervals(scores, "one", "two", bounds=b, **options) for b in (UNBOUNDED, (0, 1)))
+    whole, cut = (
+        intervals(
+            Scores.from_array(values, measure=measure, assessors=("ann", "bob"), systems=("one", "two")),
+            "one", "two", confidence=0.95, n_resamples=50, seed=1,
+        )
+        for measure in ("some measure without bounds", "P@10")
+    )  # fmt: skip
     assert max(one.high for one in whole) > 1
     for one, other in zip(cut, whole, strict=True):
         assert (one.low, one.high) == (max(other.low, -1), min(other.high, 1))

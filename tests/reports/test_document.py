@@ -10,14 +10,13 @@ import pytest
 import qrowd
 from qrowd.errors import ArgumentError
 from qrowd.reports.document import render
-from qrowd.reports.evaluation import ASSESSORS_SHOWN, evaluation_document
-from qrowd.reports.summary import summarise
+from qrowd.reports.evaluation import ASSESSORS_SHOWN, summarise
 from qrowd.simulation import Lenient, simulate_demo, simulate_judgments, simulate_pool, simulate_runs
 
 RUNS, JUDGMENTS, _ = simulate_demo()
 SCORES = qrowd.evaluate(RUNS, JUDGMENTS, ["nDCG@10", "RR"], conventions=qrowd.Conventions(empty="nan"))
 SUMMARY = summarise(SCORES, baseline="bm25")
-DOCUMENT = evaluation_document(SCORES, SUMMARY)
+DOCUMENT = SUMMARY.to_document()
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -51,13 +50,13 @@ def test_the_tables_hold_every_system_and_assessor(ending):
 def test_latex_escapes_what_latex_would_take_for_a_command():
     runs = qrowd.Runs.from_dict({"a_b&50%": {"q": {"d": 1}}})
     scores = qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP")
-    assert r"a\_b\&50\%" in render(evaluation_document(scores, summarise(scores)), "x.tex").decode()
+    assert r"a\_b\&50\%" in render(summarise(scores).to_document(), "x.tex").decode()
 
 
 def test_markdown_escapes_the_bar():
     runs = qrowd.Runs.from_dict({"a|b": {"q": {"d": 1}}})
     scores = qrowd.evaluate(runs, qrowd.Judgments.from_rows([("q", "d", "x", 1)]), "AP")
-    assert r"a\|b" in render(evaluation_document(scores, summarise(scores)), "x.md").decode()
+    assert r"a\|b" in render(summarise(scores).to_document(), "x.md").decode()
 
 
 def test_another_ending_is_refused_with_those_there_are():
@@ -71,7 +70,7 @@ def test_of_a_crowd_the_table_shows_those_who_agree_least():
     runs = simulate_runs(truth, 5, rng=1)
     scores = qrowd.evaluate(runs, simulate_judgments(truth, crowd, rng=1), "nDCG@10")
     summary = summarise(scores)
-    table = evaluation_document(scores, summary).tables[-1]
+    table = summary.to_document().tables[-1]
     assert f"the {ASSESSORS_SHOWN} lowest of {len(crowd)}" in table.title
     lowest = np.sort(summary.measures[0].agreement)[:ASSESSORS_SHOWN]
     assert [float(row[1]) for row in table.rows] == pytest.approx(lowest, abs=5e-4)

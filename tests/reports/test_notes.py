@@ -5,7 +5,7 @@ import pytest
 
 import qrowd
 from qrowd.model.scores import Scores
-from qrowd.reports.notes import notes
+from qrowd.reports.notes import scoring_notes
 
 RUNS = qrowd.Runs.from_dict({"A": {"q1": {"d1": 3, "d2": 2, "d3": 1}, "q2": {"d4": 1}}})
 
@@ -14,7 +14,7 @@ def told(rows, measures=("AP",), runs=RUNS, scales=None, **conventions):
     """{subject: note} of an evaluation."""
     judgments = qrowd.Judgments.from_rows(rows, scales=scales)
     scores = qrowd.evaluate(runs, judgments, list(measures), conventions=qrowd.Conventions(**conventions))
-    return dict(note.split(": ", 1) for note in notes(scores))
+    return {note.kind: note.text for note in scoring_notes(scores)}
 
 
 FULL = [("q1", "d1", "ann", 1), ("q1", "d2", "ann", 0), ("q1", "d3", "ann", 0), ("q2", "d4", "ann", 1)]
@@ -100,4 +100,4 @@ def test_missing_lists_and_topics_nobody_judged_are_counted():
 def test_scores_that_went_through_arithmetic_get_no_notes():
     judgments = qrowd.Judgments.from_rows(FULL)
     doubled = qrowd.evaluate(RUNS, judgments, "AP").to_xarray().drop_attrs() * 2
-    assert list(notes(Scores.from_xarray(doubled))) == []
+    assert list(scoring_notes(Scores.from_xarray(doubled))) == []

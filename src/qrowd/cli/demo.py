@@ -1,25 +1,24 @@
-"""`qrowd demo`: the main job, on a panel the project simulates itself."""
+"""`qrowd demo`: systems and assessors of a simulated panel."""
 
 from __future__ import annotations
 
 import typer
 
 STORY = """\
-Eight assessors judged the same documents of 25 topics: experts on grades 0-3, crowd workers who say yes or no, a
-language model that gives fractions. Twelve systems were run. Who is best, and does that depend on who you ask?
+Eight assessors judged the same documents of 25 topics: experts with grades 0-3, crowd workers with yes or no, and a
+language model with fractions. Which of twelve systems is best, and does the answer depend on the assessor?
 """
 
 
 def demo() -> None:
-    """Which system is better, and do the assessors agree? On an embedded panel."""
+    """Show an evaluation of a small simulated panel."""
     from qrowd.cli.show import show
     from qrowd.evaluation import evaluate
-    from qrowd.reports.evaluation import evaluation_document
-    from qrowd.reports.summary import summarise
+    from qrowd.reports.evaluation import summarise
     from qrowd.simulation import simulate_demo
 
     typer.echo(STORY)
     runs, judgments, _ = simulate_demo()
     scores = evaluate(runs, judgments, ["nDCG@10", "AP"])
-    show(evaluation_document(scores, summarise(scores, baseline="bm25")))
-    typer.echo("\nThe panel as files, to try the other commands on: qrowd simulate DIR")
+    show(summarise(scores, baseline="bm25", rng=1).to_document())
+    typer.echo("\nqrowd simulate DIR writes this panel to files, on which every command can be tried.")

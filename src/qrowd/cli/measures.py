@@ -1,4 +1,4 @@
-"""`qrowd measures`: what can be measured."""
+"""`qrowd measures`: which measures there are."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import typer
 
 
 def measures(
-    name: Annotated[str | None, typer.Argument(help="Everything about one measure.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Measure that is described in full.")] = None,
 ) -> None:
-    """List every measure with its parameters, formula and source."""
+    """List all measures with their parameters, formulas and sources."""
     from qrowd.evaluation import DEFINITIONS, measure
-    from qrowd.reports.reference import measure_entry, measure_page
+    from qrowd.reports.measure_reference import measure_entry, measure_page
 
     if name is None:
         typer.echo("\n\n".join(map(measure_entry, DEFINITIONS)))
-        typer.echo("\n`qrowd measures NAME` tells everything about one.")
+        typer.echo("\n`qrowd measures NAME` describes one measure in full.")
     else:
         named = [definition for definition in DEFINITIONS if definition.name.lower() == name.lower()]
         typer.echo(measure_page(named[0] if named else measure(name).definition))

@@ -2,245 +2,185 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, Literal
 
-import typer
-
+from qrowd.cli.commands import command_group
 from qrowd.cli.options import (
-    DATA,
-    DATABASE,
-    Campaign,
-    Database,
-    Empty,
-    MinCoverage,
-    Missing,
+    Baseline,
+    Confidence,
+    MaybeRuns,
+    NResamples,
     Output,
-    RunFiles,
-    ScoreDtype,
-    Unjudged,
+    PerTopic,
+    PreferenceData,
+    Runs,
+    Seed,
     check_output,
+    convention,
+    convention_named,
     deliver,
-    read_campaign,
+    measures,
+    option,
 )
-
-if TYPE_CHECKING:
-    from qrowd.model.preferences import Preferences
-
-prefer = typer.Typer(
-    help="Which system is better, by which of two documents is better?",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-
-PreferenceFiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--preferences",
-        help="Preference files: `topic preferred other` and others, or tables; or --campaign.",
-        rich_help_panel=DATA,
-    ),
-]
-Form = Annotated[str, typer.Option("--form", help="auto | pairs | winner | prefs | qrels_prefs", rich_help_panel=DATA)]
-Who = Annotated[
-    str,
-    typer.Option("--assessor", help="Who judged: the 'file', or its judgment groups ('column').", rich_help_panel=DATA),
-]
+from qrowd.errors import ArgumentError
+from qrowd.model.conventions import Conventions
 
 
-def read(
-    paths: list[str] | None, form: str, assessor: str, campaign: str | None = None, database: str = DATABASE
-) -> Preferences:
-    """The preferences of all files, or of a campaign."""
-    from qrowd import files
-    from qrowd.errors import ArgumentError
-    from qrowd.model.preferences import Preferences
-
-    if paths:
-        if campaign is not None:
-            raise ArgumentError(f"--campaign {campaign}: give either files or a campaign")
-        return files.read_preferences(paths, form=form, assessor=assessor)  # type: ignore[arg-type]
-    if campaign is None:
-        raise ArgumentError("nothing to read: give --preferences FILES, or --campaign NAME")
-    collected = read_campaign(campaign, database)
-    if not isinstance(collected, Preferences):
-        raise ArgumentError(f"--campaign {campaign}: it collects judgments; give it to qrowd evaluate")
-    return collected
-
-
-@prefer.command()
 def evaluate(
-    runs: RunFiles,
-    preferences: PreferenceFiles = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-m", "--measure", help="ppref@10, wpref, compatibility ...; without: ppref@10 wpref compatibility"
-        ),
-    ] = None,
-    baseline: Annotated[str | None, typer.Option(help="Compare every system with this one.")] = None,
-    per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the scores of every topic.")] = False,
+    runs: Runs,
+    data: PreferenceData,
+    measure: Annotated[list[str] | None, measures("ppref@10 wpref compatibility")] = None,
+    baseline: Baseline = None,
+    per_topic: PerTopic = False,
+    conventions: Annotated[
+        Conventions, convention_named("score_dtype", "unjudged", "missing", "empty", "min_coverage")
+    ] = Conventions(),
+    seed: Seed = 1,
     output: Output = None,
-    campaign: Campaign = None,
-    database: Database = DATABASE,
-    form: Form = "auto",
-    assessor: Who = "file",
-    score_dtype: ScoreDtype = "float64",
-    unjudged: Unjudged = "nonrelevant",
-    missing: Missing = "zero",
-    empty: Empty = "zero",
-    min_coverage: MinCoverage = 0.1,
 ) -> None:
-    """Which system puts the preferred documents above the others, and do the assessors agree on that?"""
+    """Which system ranks the preferred documents above the others, and do the assessors agree on that?"""
     from qrowd import files
-    from qrowd.cli.show import console, progress, show_table
-    from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES, evaluate
+    from qrowd.cli.show import progress, show_table
+    from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
+    from qrowd.evaluation import evaluate as evaluate_assessors
     from qrowd.evaluation import measure as parse
-    from qrowd.model.conventions import Conventions
-    from qrowd.reports.evaluation import evaluation_document, topic_table
-    from qrowd.reports.summary import summarise
+    from qrowd.reports.evaluation import summarise, topic_table
 
-    conventions = Conventions("document", score_dtype, unjudged, missing, empty, min_coverage)  # type: ignore[arg-type]
-    wanted = [parse(text) for text in measure or DEFAULT_PREFERENCE_MEASURES]
+    parsed = [parse(text) for text in measure or DEFAULT_PREFERENCE_MEASURES]
     check_output(output)
-    given = read(preferences, form, assessor, campaign, database)
-    loaded = files.read_runs(runs)
+    preferences = data.read()
     with progress("scoring") as advance:
-        scores = evaluate(loaded, given, wanted, conventions=conventions, progress=advance)
-    deliver(evaluation_document(scores, summarise(scores, baseline=baseline)), output)
+        scores = evaluate_assessors(
+            files.read_runs(runs), preferences, parsed, conventions=conventions, progress=advance
+        )
+    summary = summarise(scores, baseline=baseline, rng=seed)
+    deliver(summary.to_document(), output)
     if per_topic:
-        out = console()
-        out.print()
-        show_table(out, topic_table(scores))
+        show_table(topic_table(summary.scores))
 
 
-@prefer.command()
 def agree(
-    preferences: PreferenceFiles = None,
+    data: PreferenceData,
     judgments: Annotated[
         list[str] | None,
-        typer.Option("--judgments", help="Grades to compare the preferences with.", rich_help_panel=DATA),
+        option("Data", "Judgment files whose grades are compared with the preferences.", metavar="FILES"),
     ] = None,
-    definite: Annotated[bool, typer.Option("--definite", help="Tell definite preferences from others.")] = False,
-    chains: Annotated[bool, typer.Option("--chains", help="Count what follows over chains too.")] = False,
+    separate_strong: Annotated[
+        bool, option(None, "Distinguish strong preferences from others.", "--separate-strong")
+    ] = False,
+    chains: Annotated[
+        bool, option(None, "Also count the preferences that follow from others by transitivity.", "--chains")
+    ] = False,
     output: Output = None,
-    campaign: Campaign = None,
-    database: Database = DATABASE,
-    form: Form = "auto",
-    assessor: Who = "file",
 ) -> None:
     """Are the assessors consistent, and do they prefer the same documents?"""
     from qrowd import files
     from qrowd.reports.preferences import preference_document
 
     check_output(output)
-    given = read(preferences, form, assessor, campaign, database)
     grades = None if judgments is None else files.read_judgments(judgments)
-    deliver(preference_document(given, grades, separate_strong=definite, chains=chains), output)
+    document = preference_document(data.read(), grades, separate_strong=separate_strong, chains=chains)
+    deliver(document, output)
 
 
-@prefer.command()
-def strength(
-    preferences: PreferenceFiles = None,
-    reliability: Annotated[
-        bool, typer.Option("--reliability", help="Estimate each assessor's; below 0 for an adversary.")
+def bradley_terry(
+    data: PreferenceData,
+    assessor_weights: Annotated[
+        bool,
+        option(None, "Estimate a weight of each assessor; a weight below 0 means the opposite.", "--assessor-weights"),
     ] = False,
     position: Annotated[
-        bool, typer.Option("--position", help="Estimate how far each favours the document shown first.")
+        bool,
+        option(None, "Estimate how strongly each assessor favours the document shown first.", "--position"),
     ] = False,
-    ridge: Annotated[float, typer.Option(help="What is subtracted: ridge * sum of squared log-worths.")] = 0.1,
-    ties: Annotated[str, typer.Option(help="half | davidson")] = "half",
-    definite: Annotated[float, typer.Option(help="What a definite preference weighs.")] = 1.0,
-    bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for intervals; 0 for none.")] = 200,
-    over: Annotated[str, typer.Option(help="What is drawn: pairs | assessors | both")] = "pairs",
-    seed: Annotated[int, typer.Option(min=0, help="The same number draws the same replicates.")] = 1,
+    ridge: Annotated[float, convention("Penalty: ridge * sum of squared log-worths.")] = 0.1,
+    ties: Annotated[
+        Literal["half", "davidson"],
+        convention("Ties between two documents: half a preference for each, or Davidson's model."),
+    ] = "half",
+    strong: Annotated[float, convention("Weight of a strong preference; others weigh 1.")] = 1.0,
+    resample: Annotated[Literal["pairs", "assessors", "both"], option("Sampling", "What is resampled.")] = "pairs",
+    n_resamples: NResamples = 200,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
     output: Output = None,
-    campaign: Campaign = None,
-    database: Database = DATABASE,
-    form: Form = "auto",
-    assessor: Who = "file",
 ) -> None:
-    """How much better is each document, and whom do the preferences bear out? (Bradley-Terry)"""
+    """How much better is each document than the others, by the model of Bradley and Terry?"""
     from warnings import catch_warnings
 
-    from qrowd.preferences import bradley_terry
+    from qrowd.preferences import bradley_terry as fit
     from qrowd.reports.preferences import worth_document
 
     check_output(output)
-    given = read(preferences, form, assessor, campaign, database)
+    preferences = data.read()
     with catch_warnings(action="ignore"):  # the document says what did not converge
-        found = bradley_terry(
-            given,
+        worths = fit(
+            preferences,
             ridge=ridge,
-            assessor_weights=reliability,
-            ties=ties,  # type: ignore[arg-type]
-            strong=definite,
+            assessor_weights=assessor_weights,
+            ties=ties,
+            strong=strong,
             position=position,
-            n_resamples=bootstrap,
-            resample=over,  # type: ignore[arg-type]
+            n_resamples=n_resamples,
+            resample=resample,
+            confidence=confidence,
             rng=seed,
         )
-    deliver(worth_document(found), output)
+    deliver(worth_document(worths), output)
 
 
-@prefer.command()
 def simulate(
-    preferences: Annotated[
-        list[str] | None,
-        typer.Option("--preferences", help="Answers to replay; without, simulated ones.", rich_help_panel=DATA),
-    ] = None,
-    runs: Annotated[
-        list[str] | None, typer.Option("--runs", help="The systems that those answers compare.", rich_help_panel=DATA)
-    ] = None,
+    data: PreferenceData,
+    runs: MaybeRuns = None,
     systems: Annotated[
-        list[str] | None, typer.Option("--systems", help="Only these of the runs.", rich_help_panel=DATA)
+        list[str] | None,
+        option(None, "Systems of the runs that are compared.", metavar="SYSTEMS", show_default="all"),
     ] = None,
     order: Annotated[
         list[str] | None,
-        typer.Option(help="all | kept | random | merge | insertion | heap | utility | settled | printed | top"),
+        option(
+            None,
+            "Orders of asking: all, kept, random, merge, insertion, heap, utility, settled, printed or top.",
+            metavar="ORDERS",
+            show_default="those of Figure 2 of the paper",
+        ),
     ] = None,
-    stop: Annotated[bool, typer.Option("--stop/--no-stop", help="Stop as soon as the systems' order is sure.")] = True,
-    sure: Annotated[float, typer.Option(help="1: proven; below: as likely as that.")] = 1.0,
-    depth: Annotated[int, typer.Option(help="First documents of each system that are judged.")] = 5,
-    topics: Annotated[int, typer.Option(min=1, help="Simulated topics.")] = 100,
-    n_systems: Annotated[int, typer.Option(min=2, help="Simulated systems.")] = 3,
-    bad: Annotated[float, typer.Option(help="Share of simulated documents that are Bad.")] = 0.2,
-    weight: Annotated[str, typer.Option(help="none (ppref) | lower | upper | upper-log2 (wpref)")] = "none",
-    seed: Annotated[int, typer.Option(min=0, help="The same number, the same topics and orders.")] = 1,
+    stop: Annotated[
+        bool, option(None, "Stop as soon as the order of the systems is known.", "--stop/--no-stop")
+    ] = True,
+    sure: Annotated[float, option(None, "Stop when the order is known with this probability; 1 means proven.")] = 1.0,
+    depth: Annotated[int, option(None, "Number of top documents of each system that are judged.")] = 5,
+    weight: Annotated[
+        Literal["none", "lower", "upper", "upper-log2"],
+        option(None, "Weights of the ranks: none as in ppref, or one of those of wpref."),
+    ] = "none",
+    n_topics: Annotated[int, option("Simulated preferences", "Number of topics.", min=1)] = 100,
+    n_systems: Annotated[int, option("Simulated preferences", "Number of systems.", min=2)] = 3,
+    bad: Annotated[float, option("Simulated preferences", "Share of documents that are Bad.")] = 0.2,
+    seed: Seed = 1,
     output: Output = None,
-    form: Form = "auto",
-    assessor: Who = "file",
 ) -> None:
-    """How many judgments does it take, if one asks in this order and stops when it is clear?"""
+    """How many judgments are needed, if pairs are asked in a certain order until the result is known?"""
     from qrowd import files
-    from qrowd.errors import ArgumentError
-    from qrowd.preferences.scheduling import (
-        FIGURE_2,
-        Condition,
-        StopRule,
-        judgments_needed,
-        real_topics,
-        simulate_topic,
-    )
-    from qrowd.reports.scheduling import curves_document
+    from qrowd.reports.answers import replayed_preferences, simulated_preferences
 
     check_output(output)
-    rule = StopRule(sure=sure) if stop else None
-    chosen = [Condition(name, name, stop=rule) for name in order] if order else list(FIGURE_2)
-    if preferences is None:
-        asked = [
-            simulate_topic(systems=n_systems, depth=depth, bad=bad, weight=weight, rng=[seed, number])  # type: ignore[arg-type]
-            for number in range(topics)
-        ]
-        about = f"topics: {topics:,} simulated, {n_systems} systems' first {depth}, {100 * bad:g} % Bad"
+    rule: dict[str, Any] = {
+        "order": order,
+        "sure": sure if stop else None,
+        "depth": depth,
+        "weight": weight,
+        "rng": seed,
+    }
+    if data.preferences is None and data.campaign is None:
+        document = simulated_preferences(n_topics=n_topics, n_systems=n_systems, bad=bad, **rule)
     elif runs is None:
         raise ArgumentError("--preferences: give the --runs that they compare")
     else:
-        given = read(preferences, form, assessor)
-        loaded = files.read_runs(runs)
-        asked = list(real_topics(given, loaded, systems=systems, depth=depth, weight=weight, rng=seed))  # type: ignore[arg-type]
-        covered = sum(topic.answers.coverage for topic in asked) / len(asked)
-        about = (
-            f"topics: {len(asked):,}, first {depth} of {asked[0].systems.n} systems; {100 * covered:.0f} % of pairs "
-            "were really judged, the others filled in by the share of pairs that each document won"
-        )
-    deliver(curves_document(judgments_needed(asked, chosen, rng=seed), about), output)
+        document = replayed_preferences(data.read(), files.read_runs(runs), systems=systems, **rule)
+    deliver(document, output)
+
+
+prefer = command_group(
+    "Which system is better, by preferences between two documents?", evaluate, agree, bradley_terry, simulate
+)

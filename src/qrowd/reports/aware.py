@@ -23,7 +23,7 @@ from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scores import Floats, Scores, known_mean
 from qrowd.reports.document import Document, Table
-from qrowd.reports.notes import notes
+from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import number, span
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ def aware_document(
     weighted = averaged(similarities.scores, accuracy, name, {})
     uniform = similarities.average(UNIFORM)
     both = [
-        (rank_systems(weighted.of(m)), rank_systems(uniform.of(m)), rank_systems(similarities.scores.of(m)))
+        (
+            rank_systems(weighted.sel(measure=m)),
+            rank_systems(uniform.sel(measure=m)),
+            rank_systems(similarities.scores.sel(measure=m)),
+        )
         for m in similarities.scores.measures
     ]
     tables = [
@@ -183,7 +187,7 @@ def _notes(
     ]
     if flat:
         found.append(f"no ranking: by some measure, all systems have equal scores from {', '.join(flat)}")
-    return [*found, *notes(similarities.scores)]
+    return [*found, *scoring_notes(similarities.scores)]
 
 
 def _case(by_weight: float, equal: float) -> str:

@@ -1,122 +1,115 @@
-"""Systems against systems as a document: which may be the best, and do the assessors agree on that."""
+"""Systems compared with systems: which may be the best, and do the assessors agree on that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qrowd.comparison.baseline import Correction
 from qrowd.comparison.correlation import means_of_others
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.rank_intervals import RankIntervals
-from qrowd.comparison.rankings import KINDS, Correlations, correlations
-from qrowd.comparison.signs import SignAgreement, sign_agreement
-from qrowd.comparison.signs import Ties as SignTies
-from qrowd.comparison.system_ranking import rank_systems
+from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, sign_agreement
+from qrowd.comparison.rankings import Ties as SignTies
+from qrowd.comparison.system_ranking import Correction, rank_systems
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
-from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.evaluation import bounds_of
-from qrowd.model.chance import Seed
-from qrowd.model.labels import closest, number_of
-from qrowd.model.scores import Floats, Scores, known_mean
-from qrowd.reports import certainty
-from qrowd.reports.advice import advice
-from qrowd.reports.best_set import listed, may_be_best, ranks_note, ranks_of
-from qrowd.reports.document import Document, Table
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.evaluation import evaluate
+from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
+from qrowd.model.labels import number_of
+from qrowd.model.preferences import Preferences
+from qrowd.model.runs import Runs
+from qrowd.model.scores import Floats, Scores, scores_of
+from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
+from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
-from qrowd.reports.notes import notes
-from qrowd.reports.phrases import number, probability, span
+from qrowd.reports.notes import scoring_notes
+from qrowd.reports.phrases import count, number, probability, signed
+from qrowd.reports.systems import (
+    SystemRow,
+    may_be_best,
+    ranks_note,
+    ranks_of,
+    system_records,
+    system_rows,
+    system_table,
+    with_top_sets,
+)
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
-TOP_SET = "Wilcoxon top set"
+    from qrowd.model.scores import AnyScores
+
+TABLES = ("assessors", "systems", "pair", "intervals")
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What changes the answer of a comparison.
+    """The options of a comparison that change its answer.
 
-    alpha : systems with p below it are significantly different; intervals hold with probability 1 - alpha.
-    zeros, correction : of `top_set`. sign_ties : of `sign_agreement`. replicates, seed : of the test of all pairs of
-        systems, and of the bootstrap of a difference.
+    confidence : of all intervals; systems with p below 1 - confidence are significantly different. zeros, correction :
+        of `qrowd.comparison.top_set`. sign_ties : of `qrowd.comparison.sign_agreement`. n_resamples, seed : of the test
+        of all pairs of systems, and of the bootstrap of a difference.
     """
 
-    alpha: float = 0.05
+    confidence: float = 0.95
     zeros: Zeros = "wilcox"
     correction: Correction = "none"
     sign_ties: SignTies = "ignore"
-    replicates: int = 10_000
+    n_resamples: int = 10_000
     seed: Seed = 1
 
     def __post_init__(self) -> None:
         for name, kind in (("zeros", Zeros), ("correction", Correction), ("sign_ties", SignTies)):
-            if getattr(self, name) not in get_args(kind):
-                raise ArgumentError(f"{name}={getattr(self, name)!r}: choose from {', '.join(get_args(kind))}")
-        if not 0 < self.alpha < 1:
-            raise ArgumentError(f"alpha={self.alpha!r}: a level between 0 and 1 was expected")
-        if self.replicates < 1:
-            raise ArgumentError(f"replicates={self.replicates}: 1 or more were expected")
+            check_choice(name, getattr(self, name), kind)
+        if not 0 < self.confidence < 1:
+            raise ArgumentError(f"confidence={self.confidence!r}: a number between 0 and 1 was expected")
+        if self.n_resamples < 2:
+            raise ArgumentError(f"n_resamples={self.n_resamples}: at least 2 were expected")
+
+    @property
+    def alpha(self) -> float:
+        """Systems with p below it are significantly different."""
+        return round(1 - self.confidence, 12)
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """What intervals and tests take of these options."""
+        return {"confidence": self.confidence, "n_resamples": self.n_resamples, "seed": self.seed}
 
 
 @dataclass(frozen=True, eq=False)
 class MeasureComparison:
-    """One measure. Everyone is compared with the reference where there is one, else with the panel.
+    """One measure. All are compared with the reference where there is one, else with the panel.
 
-    ranks : of all systems together, by the reference or the panel: which may be the best, and the adjusted p of each
-        pair; None for fewer than two topics.
+    rows : the systems, best first, compared with `baseline`. ranks : of all systems together, by the reference or the
+        panel; None for fewer than two topics.
     correlations, signs : of every assessor with the reference, or with the panel without that assessor.
-    top : Wilcoxon top set of the reference or the panel. tops, overlaps : of every assessor, and with that one; None
-        for an assessor to whom all systems are equal or who has no score.
-    first_for : (systems,) assessors, the reference left out, who have the system first, alone or tied. n_ranking :
-        those who have a ranking.
-    certainty : of the pair's difference, the recommended interval first.
+    top : Wilcoxon top set of the reference or the panel. tops, overlaps : of every assessor, and with `top`; None for
+        an assessor to whom all systems are equal or who has no score.
+    n_ranking : number of assessors with a ranking, the reference left out.
+    pair, intervals : of the two systems asked about; the recommended interval first.
     """
 
     measure: str
+    baseline: str
+    rows: tuple[SystemRow, ...]
+    ranks: RankIntervals | None
     correlations: Correlations
     signs: tuple[SignAgreement | None, ...]
     top: TopSet
     tops: tuple[TopSet | None, ...]
     overlaps: tuple[TopSetOverlap | None, ...]
-    first_for: NDArray[np.int64]
     n_ranking: int
     pair: HeadToHead | None
-    certainty: tuple[Difference, ...]
-    ranks: RankIntervals | None
-
-    def system_rows(self) -> list[dict[str, Any]]:
-        """One row per system, best mean first; p against the first of them."""
-        top, ranks = self.top, self.ranks
-        others = [t for t in self.judging() if t is not None]
-        order = np.argsort(-top.mean, kind="stable")
-        p = ranks.against(top.systems[order[0]]).p if ranks else np.full(order.size, np.nan)
-        return [
-            {
-                "system": top.systems[s],
-                "mean": float(top.mean[s]),
-                "rank_low": int(ranks.rank_low[s]) if ranks else 0,
-                "rank_high": int(ranks.rank_high[s]) if ranks else 0,
-                "p": float(p[s]),
-                "may_be_best": ranks is not None and bool(ranks.rank_low[s] == 1),
-                "first_for": int(self.first_for[s]),
-                "top_set": bool(top.member[s]),
-                "top_set_for": sum(top.systems[s] in other.members for other in others),
-            }
-            for s in order
-        ]
-
-    def judging(self) -> list[TopSet | None]:
-        """The top sets of all assessors but the reference."""
-        reference = self.correlations.reference
-        return [t for name, t in zip(self.correlations.assessors, self.tops, strict=True) if name != reference]
+    intervals: tuple[Difference, ...]
 
     def assessor_rows(self) -> list[dict[str, Any]]:
         """One row per assessor, the reference left out."""
@@ -131,127 +124,177 @@ class MeasureComparison:
             row["best"] = top.best if top else ""
             row["top_set"] = len(top.members) if top else 0
             row["jaccard"] = overlap.jaccard if overlap else np.nan
-            row["n_topics"], row["n_systems"] = (
-                int(getattr(self.correlations, n)[a]) for n in ("n_topics", "n_systems")
-            )
+            row |= {n: int(getattr(self.correlations, n)[a]) for n in ("n_topics", "n_systems")}
             rows.append(row)
         return rows
 
     def pair_rows(self) -> list[dict[str, Any]]:
         """One row for the panel and one per assessor; none without a pair. The panel's p is that of its interval."""
-        pair = self.pair
-        if pair is None:
+        if self.pair is None:
             return []
-        names = ("difference", "wins", "ties", "losses", "p")
-        columns = [getattr(pair, name).tolist() for name in names]
-        rows = [
-            {"assessor": who, **dict(zip(names, values, strict=True))}
-            for who, *values in zip((PANEL, *pair.assessors), *columns, strict=True)
-        ]
-        if self.certainty:
-            rows[0]["p"] = self.certainty[0].p
+        names = ("assessor", "difference", "wins", "ties", "losses", "p")
+        columns = [(PANEL, *self.pair.assessors), *(getattr(self.pair, name).tolist() for name in names[1:])]
+        rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+        if self.intervals:
+            rows[0]["p"] = self.intervals[0].p
         return rows
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """The answer to `qrowd compare` as plain data."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Reported):
+    """The answer of `qrowd compare`.
+
+    sentence : which system has the highest mean, which may be the best, and for how many assessors. measures : one
+    part each. choices, conventions : the options in force. notes : one for each that mattered.
+    """
 
     sentence: str
     measures: tuple[MeasureComparison, ...]
     choices: Choices
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     conventions: dict[str, Any]
 
-
-def compare_systems(
-    scores: xarray.DataArray | Scores,
-    *,
-    reference: str | None = None,
-    pair: tuple[str, str] | None = None,
-    choices: Choices = Choices(),
-) -> Comparison:
-    """Compare all systems, for the panel and for every assessor.
-
-    reference : an assessor all others are held against; None: the panel, without the assessor where these two are held
-        against each other.
-    pair : two systems to look at by themselves.
-    """
-    plain = scores if isinstance(scores, Scores) else Scores.from_xarray(scores)
-    for name in (reference,) if reference is not None else ():
-        number_of(name, plain.assessors, "assessor")
-    for name in pair or ():
-        if name not in plain.systems:
-            raise ArgumentError(f"system {name!r} is not among the systems; {closest(name, plain.systems, 'system')}")
-    if len(plain.systems) < 2:
-        raise ArgumentError(f"runs: {plain.systems[0]} is the only system; comparing needs 2")
-    parts = tuple(_of_measure(plain, name, reference, pair, choices) for name in plain.measures)
-    told = (*_notes(parts, choices), *notes(plain))
-    return Comparison(_sentence(parts[0], choices), parts, choices, told, plain.attributes.get("conventions", {}))
-
-
-def comparison_document(comparison: Comparison) -> Document:
-    """The comparison's tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""
-    tables = [table for part in comparison.measures for table in _tables(part, comparison.choices)]
-
-    def frame() -> pandas.DataFrame:
+    def to_frame(self, what: str = "assessors") -> pandas.DataFrame:
+        """One row per measure and assessor ("assessors"), system ("systems"), or of the two systems asked about: one
+        per assessor ("pair") or per kind of interval ("intervals").
+        """
         import pandas as pd
 
-        return pd.DataFrame([{"measure": p.measure, **row} for p in comparison.measures for row in p.assessor_rows()])
-
-    def content() -> dict[str, Any]:
-        return {
-            "choices": vars(comparison.choices),
-            "conventions": comparison.conventions,
-            "systems": {p.measure: p.system_rows() for p in comparison.measures},
-            "may_be_best": {p.measure: p.ranks.may_be_best if p.ranks else None for p in comparison.measures},
-            "assessors": {p.measure: p.assessor_rows() for p in comparison.measures},
-            "pair": {p.measure: p.pair_rows() for p in comparison.measures if p.pair},
-            "certainty": {p.measure: [vars(one) for one in p.certainty] for p in comparison.measures if p.pair},
+        check_choice("what", what, TABLES)
+        rows: dict[str, Callable[[MeasureComparison], list[dict[str, Any]]]] = {
+            "assessors": MeasureComparison.assessor_rows,
+            "systems": lambda part: system_records(part.rows),
+            "pair": MeasureComparison.pair_rows,
+            "intervals": lambda part: [vars(one) for one in part.intervals],
         }
+        return pd.DataFrame([{"measure": part.measure, **row} for part in self.measures for row in rows[what](part)])
 
-    return Document(comparison.sentence, tuple(tables), comparison.notes, frame, content)
+    def to_document(self) -> Document:
+        """The tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""
+        tables = [table for part in self.measures for table in _tables(part)]
+        return Document(self.sentence, tuple(tables), self.notes, self.to_frame, lambda: _content(self))
+
+
+def compare(
+    runs: Runs,
+    judgments: Judgments | Preferences,
+    measures: object | Sequence[object] = "nDCG@10",
+    *,
+    conventions: Conventions = Conventions(),
+    baseline: str | None = None,
+    reference: str | None = None,
+    systems: tuple[str, str] | None = None,
+    zeros: Zeros = "wilcox",
+    correction: Correction = "none",
+    sign_ties: SignTies = "ignore",
+    confidence: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: Rng = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Compare all systems, for the panel and for each assessor, as `qrowd compare` does.
+
+    Parameters
+    ----------
+    measures : texts, ir_measures objects, or one of them; the sentence is about the first.
+    conventions : the conventions of scoring.
+    baseline : the system all others are compared with; default: the one with the highest mean.
+    reference : the assessor all others are compared with; default: the panel, without the assessor who is compared.
+    systems : two systems to compare in detail.
+    zeros, correction : of the Wilcoxon top set: topics without a difference ("wilcox", "pratt", "zsplit"), and "holm"
+        or "none" for many systems.
+    sign_ties : equal scores in the agreement of signs: "ignore", "half" or "agree".
+    confidence : of all intervals; systems with p below 1 - confidence are significantly different.
+    n_resamples, rng : of the test of all pairs of systems, and of the bootstrap of a difference.
+    progress : called with (topics done, topics in all) of the scoring.
+
+    Returns
+    -------
+    Comparison
+        `print` shows it, `to_frame(what=...)` and `write(path)` hold every number.
+
+    Raises
+    ------
+    ArgumentError
+        A system or an assessor that does not exist; one system only; an option outside its range.
+    NoOverlapError
+        Runs and judgments share no topic; no assessor has a score.
+
+    >>> print(qrowd.compare(runs, judgments, systems=("bm25", "dense")))  # doctest: +SKIP
+    """
+    choices = Choices(confidence, zeros, correction, sign_ties, n_resamples, seed_of(rng))
+    scores = evaluate(runs, judgments, measures, conventions=conventions, progress=progress)
+    return compare_scores(scores, baseline=baseline, reference=reference, systems=systems, choices=choices)
+
+
+def compare_scores(
+    scores: AnyScores,
+    *,
+    baseline: str | None = None,
+    reference: str | None = None,
+    systems: tuple[str, str] | None = None,
+    choices: Choices = Choices(),
+) -> Comparison:
+    """`compare` for scores that are computed already."""
+    labelled = scores_of(scores)
+    if reference is not None:
+        number_of(reference, labelled.assessors, "assessor")
+    for name in (*(systems or ()), *([] if baseline is None else [baseline])):
+        number_of(name, labelled.systems, "system")
+    if len(labelled.systems) < 2:
+        raise ArgumentError(f"runs: {labelled.systems[0]} is the only system; comparing needs 2")
+    parts = tuple(
+        _measure(labelled.sel(measure=name), baseline, reference, systems, choices) for name in labelled.measures
+    )
+    notes = (*_notes(parts, choices), *scoring_notes(labelled))
+    return Comparison(_sentence(parts[0]), parts, choices, notes, labelled.attributes.get("conventions", {}))
 
 
 # ---------------------------------------------------------------------- computing
 
 
-def _of_measure(
-    plain: Scores, name: str, reference: str | None, pair: tuple[str, str] | None, choices: Choices
+def _measure(
+    scores: Scores, baseline: str | None, reference: str | None, pair: tuple[str, str] | None, choices: Choices
 ) -> MeasureComparison:
-    array, assessors = plain.of(name), plain.assessors
-    gold = None if reference is None else assessors.index(reference)
-
-    def everyone(rows: list[int]) -> Scores:
-        return plain.sel(measure=name, assessor=[assessors[a] for a in rows])
-
-    def top_of(scores: Floats) -> TopSet:
-        options = {"confidence": 1 - choices.alpha, "zeros": choices.zeros, "correction": choices.correction}
-        return top_set(Scores.from_array(scores, topics=plain.topics, systems=plain.systems), **options)  # type: ignore[arg-type]
-
+    array, names = scores.values[0], scores.assessors
+    compared = scores if reference is None else scores.sel(assessor=reference)
+    others = [name for name in names if name != reference] or list(names)
+    own = scores.sel(assessor=others)
+    options: dict[str, Any] = {
+        "confidence": choices.confidence, "zeros": choices.zeros, "correction": choices.correction
+    }  # fmt: skip
     try:
-        top = top_of(known_mean(array, axis=0) if gold is None else array[gold])
+        top = top_set(compared.panel_mean(), **options)
     except NoOverlapError:
-        who = "no assessor has a score" if reference is None else f"{reference} has no score"
-        raise NoOverlapError(f"{name}: {who}, so no system is the best; min_coverage may leave all out") from None
-    places = rank_systems(array)
-    tops = tuple(top_of(array[a]) if places.has_ranking[a] else None for a in range(len(assessors)))
-    judging = [a for a in range(len(assessors)) if a != gold]
-    others = [a for a in range(len(assessors)) if a != gold] or list(range(len(assessors)))
-    options = {"confidence": 1 - choices.alpha, "replicates": choices.replicates, "seed": choices.seed}
-    bounds = bounds_of(name)
+        culprit = "no assessor has a score" if reference is None else f"{reference} has no score"
+        raise NoOverlapError(
+            f"{scores.measures[0]}: {culprit}, so no system is the best; min_coverage may leave all out"
+        ) from None
+    ranking = rank_systems(scores)
+    tops = tuple(
+        top_set(scores.sel(assessor=name), **options) if ranked else None
+        for name, ranked in zip(names, ranking.has_ranking, strict=True)
+    )
+    counted = [a for a, name in enumerate(names) if name != reference]
+    ranks = ranks_of(own if reference is None else compared, **choices.sampling)
+    system = top.best if baseline is None else baseline
+    rows = system_rows(
+        compared, own=scores.sel(assessor=[names[a] for a in counted]) if counted else None, ranks=ranks,
+        baseline=system, confidence=choices.confidence, intervals=True,
+    )  # fmt: skip
     return MeasureComparison(
-        name,
-        correlations(everyone(list(range(len(assessors)))), gold),
-        tuple(_signs(array, gold, choices.sign_ties)),
+        scores.measures[0],
+        system,
+        with_top_sets(rows, top, [one for a, one in enumerate(tops) if one is not None and a in counted]),
+        ranks,
+        correlations(scores, reference),
+        tuple(_signs(array, None if reference is None else names.index(reference), choices.sign_ties)),
         top,
         tops,
         tuple(None if one is None else top_set_overlap(top, one) for one in tops),
-        np.asarray((places.rank_by_assessor[judging] == 1).sum(axis=0)),
-        int(places.has_ranking[judging].sum()),
-        None if pair is None else head_to_head(everyone(others), *pair, zeros=choices.zeros),
-        () if pair is None else certainty.intervals(everyone(others), *pair, bounds=bounds, **options),  # type: ignore[arg-type]
-        ranks_of(everyone(others if gold is None else [gold]), **options),  # type: ignore[arg-type]
+        int(ranking.has_ranking[counted].sum()),
+        None if pair is None else head_to_head(own, *pair, zeros=choices.zeros),
+        () if pair is None else intervals(own, *pair, **choices.sampling),
     )
 
 
@@ -262,128 +305,105 @@ def _signs(array: Floats, gold: int | None, ties: SignTies) -> Iterator[SignAgre
         yield None if a == gold or array.shape[0] == 1 else sign_agreement(array[a], other, ties=ties)
 
 
+def _content(comparison: Comparison) -> dict[str, Any]:
+    parts = comparison.measures
+    return {
+        "choices": asdict(comparison.choices),
+        "conventions": comparison.conventions,
+        "systems": {part.measure: system_records(part.rows) for part in parts},
+        "may_be_best": {part.measure: part.ranks.may_be_best if part.ranks else None for part in parts},
+        "assessors": {part.measure: part.assessor_rows() for part in parts},
+        "pair": {part.measure: part.pair_rows() for part in parts if part.pair},
+        "intervals": {part.measure: [vars(one) for one in part.intervals] for part in parts if part.pair},
+    }
+
+
 # ---------------------------------------------------------------------- in words
 
 
-def _sentence(part: MeasureComparison, choices: Choices) -> str:
-    """Of a pair, who is ahead; who has the highest mean, who may be the best, and for how many assessors it is so."""
-    top, whom = part.top, f" for {part.correlations.reference}" if part.correlations.reference else ""
-    told = [f"By {part.measure}{whom}, {top.best} has the highest mean"]
+def _sentence(part: MeasureComparison) -> str:
+    """Of a pair, which is ahead; which system has the highest mean, which may be the best, and for whom it is first."""
+    top, reference = part.top, part.correlations.reference
+    by = f"By {part.measure}{f' for {reference}' if reference else ''}, "
+    parts = [f"{top.best} has the highest mean"]
     if part.ranks is not None:
-        told.append(may_be_best(part.ranks))
-    if len(part.judging()) > 1 or whom:
-        first = int(part.first_for[top.systems.index(top.best)])
-        many = "the other assessor" if len(part.judging()) == 1 else f"{part.n_ranking} assessors"
-        told.append(f"{top.best} has the highest mean for {first} of {many}")
-    if part.pair is not None:  # what was asked for comes first
-        by = f"By {part.measure}, "
-        told = [by + _duel(part.pair, part.certainty), told[0].removeprefix(by), *told[1:]]
-    return "; ".join(told) + "."
+        parts.append(may_be_best(part.ranks))
+    n_others = len(part.correlations.assessors) - (reference is not None)
+    if n_others > 1 or reference:
+        first = next(row.first_for for row in part.rows if row.system == top.best)
+        many = "the other assessor" if n_others == 1 else f"{part.n_ranking} assessors"
+        parts.append(f"{top.best} has the highest mean for {first} of {many}")
+    if part.pair is None:
+        return by + "; ".join(parts) + "."
+    pair = f"By {part.measure}, {pair_sentence(part.pair, part.intervals)}"  # what was asked for comes first
+    if reference:
+        parts[0] = by + parts[0]
+    return "; ".join([pair, *parts]) + "."
 
 
-def _duel(pair: HeadToHead, sure: tuple[Difference, ...]) -> str:
-    """Who of the two is ahead for the panel, how surely, and who sees it the other way."""
-    lead = float(pair.difference[0])
-    if np.isnan(lead):
-        return f"{pair.first} and {pair.second} share no topic with a score"
-    (ahead, behind), names = (pair.ahead, pair.behind), (pair.first, pair.second)
-    if lead < 0:
-        (ahead, behind), names = (behind, ahead), names[::-1]
-    against = f", not for {listed(behind)}" if behind else ""
-    n = int((~np.isnan(pair.difference[1:])).sum())
-    if pair.wins[0] == pair.losses[0] == 0:
-        tied = f"{names[0]} and {names[1]} are equal for the panel"
-        return f"{tied}; {names[0]} is ahead for {len(ahead)}, {names[1]} for {len(behind)} of {n} assessors"
-    told = f"for {len(ahead)} of {n} assessors{against}" if n > 1 else "for the only assessor"
-    if not sure:
-        return f"{names[0]} is ahead of {names[1]} by {abs(lead):.4f}, {told}"
-    more = advice(sure[0])
-    return f"{sure[0].sentence()}; {told}" + (f"; {more}" if more else "")
-
-
-def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[str]:
-    if parts[0].ranks is not None:
-        yield ranks_note(parts[0].ranks)
-    level = f"{choices.alpha:g}".removeprefix("0")
+def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[Note]:
+    first = parts[0]
+    if first.ranks is not None:
+        yield ranks_note(first.ranks)
     corrected = (
-        "Holm's correction for the number of systems, not for choosing the highest mean"
+        "with Holm's correction for the number of systems, not for choosing the highest mean"
         if choices.correction == "holm"
         else "uncorrected: of 20 equal systems on 54 topics it wrongly left one out in 9 of 10 simulations"
     )
-    yield (
-        f"{TOP_SET}: the highest mean and all systems with p >= {level} against it, paired signed-rank test over "
-        f"topics, zeros={choices.zeros}, {corrected} (Maddalena et al. 2017)"
+    yield Note(
+        "top set",
+        "the system with the highest mean and all systems with p >= "
+        f"{f'{choices.alpha:g}'.removeprefix('0')} against it, by Wilcoxon's signed-rank test over topics "
+        f"(zeros={choices.zeros}), {corrected} (Maddalena et al. 2017)",
     )
-    reference = parts[0].correlations.reference
+    reference = first.correlations.reference
     other = reference or "the panel without the assessor"
-    yield f"alike: each assessor with {other}, over the topics where both have a score"
-    yield "AP correlation: down the assessor's list, by the order of the other; tied systems in expectation"
-    yield f"same sign: of all differences of two systems on a topic; sign_ties={choices.sign_ties}"
-    yield from certainty.certainty_notes(parts[0].certainty)
-    if parts[0].pair is not None:
+    yield Note("agreement of rankings", f"each assessor with {other}, over the topics where both have a score")
+    yield Note("AP correlation", "down the assessor's list, by the order of the other; tied systems in expectation")
+    yield Note("same sign", f"of all differences of two systems on a topic; sign_ties={choices.sign_ties}")
+    yield from interval_notes(first.intervals)
+    if first.pair is not None:
         without = f" without {reference}" if reference else ""
-        tested = "the panel's p is that of its interval, an assessor's that of Wilcoxon over topics"
-        if not parts[0].certainty:
-            tested = "p by Wilcoxon over topics"
-        yield f"pair: the panel is the mean over assessors{without}, topic by topic; {tested}"
+        tested = "the panel's p is that of its interval, an assessor's that of Wilcoxon's test over topics"
+        if not first.intervals:
+            tested = "p by Wilcoxon's test over topics"
+        yield Note("pair", f"the panel is the mean over assessors{without}, topic by topic; {tested}")
 
 
 # ---------------------------------------------------------------------- tables
 
 
-def _tables(part: MeasureComparison, choices: Choices) -> list[Table]:
-    tables = [_system_table(part)]
+SYSTEM_COLUMNS = (
+    "system", "mean", "standard error", "rank interval", "difference", "interval of difference", "p",
+    "may be the best", "first for", "top set", "in top sets",
+)  # fmt: skip
+
+
+def _tables(part: MeasureComparison) -> list[Table]:
+    whose = part.correlations.reference or "the panel"
+    n = count(part.n_ranking, "assessor ranks", "assessors rank")
+    title = f"{part.measure}: systems by {whose}, compared with {part.baseline}; {n} them"
+    tables = [system_table(title, part.rows, SYSTEM_COLUMNS, baseline=part.baseline)]
     if len(part.correlations.assessors) > 1:
         tables.append(_assessor_table(part))
     if part.pair is not None:
-        header = ["assessor", "difference", "w/t/l", "p"]
-        rows = [
-            [
-                row["assessor"],
-                _signed(row["difference"]),
-                f"{row['wins']}/{row['ties']}/{row['losses']}",
-                probability(row["p"]),
-            ]
-            for row in _shown(part.pair_rows())
-        ]
         title = f"{part.measure}: {part.pair.first} minus {part.pair.second}"
-        if part.certainty:
-            tables.append(certainty.certainty_table(f"{title}, how surely", part.certainty))
-        tables.append(Table(title, header, rows))
+        if part.intervals:
+            tables.append(interval_table(f"{title}, with intervals by several methods", part.intervals))
+        tables.append(_pair_table(f"{title}, by assessor", part.pair_rows()))
     return tables
-
-
-def _system_table(part: MeasureComparison) -> Table:
-    n = sum(top is not None for top in part.judging())
-    against = f"p against {part.top.best}" if part.ranks else "p"
-    header = ["system", "mean", "ranks", against, "may be the best", f"first for, of {part.n_ranking}"]
-    header += [TOP_SET, f"in top sets, of {n}"]
-    rows = [
-        [
-            row["system"],
-            number(row["mean"]),
-            span(row["rank_low"], row["rank_high"]) if row["rank_low"] else "-",
-            probability(row["p"]),
-            "yes" if row["may_be_best"] else "",
-            str(row["first_for"]),
-            "yes" if row["top_set"] else "",
-            str(row["top_set_for"]),
-        ]
-        for row in part.system_rows()
-    ]
-    return Table(f"{part.measure}: systems, by {part.correlations.reference or 'the panel'}", header, rows)
 
 
 def _assessor_table(part: MeasureComparison) -> Table:
     """All assessors; of a crowd those whose rankings are least alike."""
-    other = part.correlations.reference or "the panel without the assessor"
-    title = f"{part.measure}: how alike the assessors rank systems to {other}"
+    other = part.correlations.reference or "that of the panel without the assessor"
+    title = f"{part.measure}: agreement of each assessor's ranking of systems with {other}"
     rows = part.assessor_rows()
     if len(rows) > ASSESSORS_SHOWN:
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(rows)})"
         rows = sorted(rows, key=lambda row: (np.isnan(row["tau_b"]), row["tau_b"]))[:ASSESSORS_SHOWN]
-    header = ["assessor", "tau-b", "tau-a", "AP corr.", "Pearson", "RMSE", "same sign"]
-    header += ["best", TOP_SET, "Jaccard"]
+    header = ["assessor", "tau-b", "tau-a", "AP correlation", "Pearson", "RMSE", "same sign"]
+    header += ["best system", "top set size", "Jaccard"]
     cells = [
         [
             row["assessor"],
@@ -398,13 +418,18 @@ def _assessor_table(part: MeasureComparison) -> Table:
     return Table(title, header, cells)
 
 
-def _shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The panel's row and, of a crowd, the assessors at both ends."""
+def _pair_table(title: str, rows: list[dict[str, Any]]) -> Table:
+    """The panel's row and the assessors'; of a crowd those at both ends."""
     panel, assessors = rows[0], sorted(rows[1:], key=lambda row: (np.isnan(row["difference"]), -row["difference"]))
     if len(assessors) > ASSESSORS_SHOWN:
         assessors = assessors[: ASSESSORS_SHOWN // 2] + assessors[-ASSESSORS_SHOWN // 2 :]
-    return [panel, *assessors]
-
-
-def _signed(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:+.4f}"
+    cells = [
+        [
+            row["assessor"],
+            signed(row["difference"]),
+            f"{row['wins']}/{row['ties']}/{row['losses']}",
+            probability(row["p"]),
+        ]
+        for row in (panel, *assessors)
+    ]
+    return Table(title, ["assessor", "difference", "wins/ties/losses", "p"], cells)

@@ -68,7 +68,7 @@ def _scales(scores: Scores, grades: str) -> Iterator[Note]:
     by_rule: dict[Combined, list[str]] = {}
     for method, rule in scores.attributes.get("combined", {}).items():
         by_rule.setdefault(rule, []).append(method)
-    parts = [SCALE_RULES["unit"]] if grades == "unit" else []
+    parts = [SCALE_RULES["rescaled"]] if grades == "rescaled" else []
     parts += [f"{', '.join(methods)}: {SCALE_RULES[rule]}" for rule, methods in by_rule.items()]
     if not parts and not alike(list(scales.values())):
         parts = ["each assessor's scores are on the assessor's own scale"]

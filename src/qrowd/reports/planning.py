@@ -17,11 +17,11 @@ from qrowd.comparison.power import POWER, DifferenceComponents, detectable_diffe
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Floats, Scores
-from qrowd.reports.advice import ADVICE_NOTE, advice_of, topics_or_assessor
+from qrowd.reports.differences import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Table
-from qrowd.reports.notes import notes
+from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count, number
-from qrowd.reports.report_systems import pair_to_ask_about
+from qrowd.reports.report_systems import leading_pair
 
 if TYPE_CHECKING:
     import pandas
@@ -125,7 +125,7 @@ def plan_judging(
     pair: tuple[str, str] | None = None,
     size: float | None = None,
     power: float = POWER,
-    target: Target = "reliability",
+    target: Target = "generalizability",
     max_topics: int = 1000,
     max_assessors: int = 20,
 ) -> Plan:
@@ -173,7 +173,7 @@ def plan_judging(
         "", name, components, study, best, marginal_gain(components, design=study_as),
         _detectable(components, study, power), two, power, costs, (), plain.attributes.get("conventions", {}),
     )  # fmt: skip
-    return replace(plan, sentence=_sentence(plan), notes=(*_notes(plan), *notes(plain)))
+    return replace(plan, sentence=_sentence(plan), notes=(*_notes(plan), *scoring_notes(plain)))
 
 
 def plan_document(plan: Plan) -> Document:
@@ -196,7 +196,7 @@ def plan_document(plan: Plan) -> Document:
             "negative": components.negative,
             "n": {"systems": components.n_systems, "topics": components.n_topics, "assessors": components.n_assessors},
             "handling": components.handling,
-            "reliability": components.reliability(),
+            "generalizability": components.generalizability(),
             "dependability": components.dependability(),
             "designs": frame().to_dict("records"),
             "marginal_gain": asdict(plan.marginal_gain),
@@ -223,7 +223,7 @@ def _pair_plan(
     max_assessors: int,
 ) -> PairPlan | None:  # fmt: skip
     """What two systems take, by the components of their own difference."""
-    first, second = pair or pair_to_ask_about(scores.values[0], scores.systems, None)
+    first, second = pair or leading_pair(scores)
     try:
         found = difference(scores, first, second)
     except NoOverlapError:
@@ -273,13 +273,13 @@ def _sentence(plan: Plan) -> str:
     components, best = plan.components, plan.best
     now = components.n_topics, max(1, round(components.n_assessors))
     told = (
-        f"now, {_of(*now, components.design)} rank systems with reliability {number(components.reliability(), 3)}"
+        f"now, {_of(*now, components.design)} rank systems with generalizability {number(components.generalizability(), 3)}"
         f"{_finding(plan, *now)}"
     )
     if best is not None:
         told = (
             f"{_money(best.budget)} is best spent on {_of(best.n_topics, best.n_assessors, best.design)} "
-            f"({_money(best.cost)}): that would rank systems with reliability {number(best.reliability, 3)}"
+            f"({_money(best.cost)}): that would rank systems with generalizability {number(best.generalizability, 3)}"
             f"{_finding(plan, best.n_topics, best.n_assessors)}; {told}"
         )
     sentences = [f"By {plan.measure}, {told}", *pair_in_words(plan.pair, plan.power)]
@@ -352,7 +352,7 @@ def _notes(plan: Plan) -> Iterator[str]:
     if components.negative:
         yield f"negative: estimated below 0 and set to 0: {', '.join(components.negative)}"
     yield (
-        "reliability: E rho squared, how well means over new topics and new assessors order these systems; "
+        "generalizability: E rho squared, how well means over new topics and new assessors order these systems; "
         "dependability: Phi, how well they tell the scores themselves. Both are higher among systems that differ more"
     )
     if crossed and components.n_assessors <= FEW:
@@ -401,7 +401,7 @@ def _share(value: float) -> str:
     return "-" if np.isnan(value) else f"{100 * value:.1f} %"
 
 
-DESIGN_HEADER = ["topics", "assessors", "reliability", "dependability", "s.e. of a mean", "finds"]
+DESIGN_HEADER = ["topics", "assessors", "generalizability", "dependability", "s.e. of a mean", "finds"]
 
 
 def _study_table(plan: Plan) -> Table:
@@ -417,7 +417,7 @@ def _best_table(plan: Plan, best: BestDesign) -> Table:
 
 def _design_table(title: str, study: DesignStudy, detectable: Floats) -> Table:
     priced = not np.isnan(study.cost).all()
-    columns: tuple[Floats, ...] = (study.reliability, study.dependability, study.standard_error)
+    columns: tuple[Floats, ...] = (study.generalizability, study.dependability, study.standard_error)
     rows = []
     for i in range(study.n_topics.size):
         row = [f"{study.n_topics[i]:,}", str(study.n_assessors[i]), *(number(column[i]) for column in columns)]

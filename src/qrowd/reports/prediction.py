@@ -96,7 +96,7 @@ def prediction_document(
 def _sentence(model: PredictedRelevance) -> str:
     known = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]
     shares = ", ".join(f"{100 * p:.0f} % of what an assessor gave {g:g}" for g, p in known)
-    where = "" if model.by_band is None else f" in the first {model.by_band.bands.depth} ranks"
+    where = "" if model.by_band is None else f" in the first {model.by_band.bands.cutoff} ranks"
     return f"Another assessor finds relevant ({model.rule}){where} {shares}."
 
 
@@ -111,7 +111,7 @@ def _grades(model: PredictedRelevance) -> Table:
     where = "of all documents judged twice"
     if model.by_band is not None:
         bands = model.by_band.bands
-        where = f"in the first {bands.depth} ranks of {bands.n_systems} systems, a result of each counting once"
+        where = f"in the first {bands.cutoff} ranks of {bands.n_systems} systems, a result of each counting once"
     return Table(f"p(R|i): another assessor finds relevant what one gave grade i, {where}", header, rows[::-1])
 
 
@@ -126,12 +126,12 @@ def _bands(found: ByBand) -> Table:
 
 def _results(counted: RelevantResults) -> Table:
     frame = counted.to_frame().sort_values("predicted", ascending=False, kind="stable")
-    names = ("predicted", "predicted_error", "binary", "binary_error")
+    names = ("predicted", "predicted_standard_error", "binary", "binary_standard_error")
     rows = [
         [system, *(number(value, 2) for value in values)]
         for system, *values in zip(frame["system"], *(frame[name] for name in names), strict=True)
     ]
-    where = "among all judged documents" if counted.depth is None else f"in the first {counted.depth} ranks"
+    where = "among all judged documents" if counted.cutoff is None else f"in the first {counted.cutoff} ranks"
     title = f"relevant results of a topic {where}, expected by p(R|i) and counted, the mean over assessors"
     return Table(title, ["system", "expected", "s.e.", "counted", "s.e. "], rows)
 
@@ -168,18 +168,18 @@ def _gains(model: PredictedRelevance, *, of_systems: bool) -> list[str]:
 
 
 def _notes(model: PredictedRelevance) -> list[str]:
-    n_all = model.n_documents + model.n_single + model.n_left_out
+    n_all = model.data.n_documents + model.data.n_single + model.data.n_left_out
     told = [
-        f"double judgments: {model.n_documents:,} of {n_all:,} documents, on {model.n_topics:,} topics, "
-        f"{model.n_judgments:,} judgments; scale {model.scale}",
+        f"double judgments: {model.data.n_documents:,} of {n_all:,} documents, on {model.data.n_topics:,} topics, "
+        f"{model.data.n_judgments:,} judgments; scale {model.options.scale}",
         *_ranks(model),
         _method(model),
         _error(model),
     ]
-    if model.n_left_out:
-        told.append(f"left out: {model.n_left_out:,} documents that the first assessor did not judge")
-    if model.n_repeats:
-        told.append(f"repeats: {model.n_repeats:,} judgments repeat one by the same assessor")
+    if model.data.n_left_out:
+        told.append(f"left out: {model.data.n_left_out:,} documents that the first assessor did not judge")
+    if model.data.n_repeats:
+        told.append(f"repeats: {model.data.n_repeats:,} judgments repeat one by the same assessor")
     chances = model.probability if model.by_band is None else model.by_band.probability[0]
     unknown = ", ".join(f"{g:g}" for g in model.grades[np.isnan(chances)])
     if unknown:
@@ -202,10 +202,10 @@ def _ranks(model: PredictedRelevance) -> list[str]:
         ]
     bands = model.by_band.bands
     systems = (
-        f"{bands.n_top} bands of the first {bands.depth} ranks, band 1 being documents of systems with most relevant "
+        f"{bands.n_top} bands of the first {bands.cutoff} ranks, band 1 being documents of systems with most relevant "
         "results there"
         if bands.n_top > 1
-        else f"the first {bands.depth} ranks in one band"
+        else f"the first {bands.cutoff} ranks in one band"
     )
     told.append(f"p(R|i) by band of ranks of {bands.n_systems} systems (ranks: bands): {systems}")
     joined = model.by_band.same.sum(axis=2) > 1
@@ -220,22 +220,23 @@ def _ranks(model: PredictedRelevance) -> list[str]:
 
 
 def _method(model: PredictedRelevance) -> str:
-    if model.method == "symmetric":
-        told = "method: symmetric (equation 5), every judgment predicts all others of its document"
-    else:
-        first = model.first if isinstance(model.first, str) else ", ".join(model.first or ["whoever judged first"])
-        told = f"method: one-sided (equation 4), predicting from {first}"
-    return told + (f"; smoothing: {model.smoothing:g} counts" if model.smoothing else "")
+    options = model.options
+    method = "method: symmetric (equation 5), every judgment predicts all others of its document"
+    if options.method != "symmetric":
+        names = [options.first] if isinstance(options.first, str) else options.first or ["whoever judged first"]
+        method = f"method: one-sided (equation 4), predicting from {', '.join(names)}"
+    return method + (f"; smoothing: {options.smoothing:g} counts" if options.smoothing else "")
 
 
 def _error(model: PredictedRelevance) -> str:
-    confidence = f"{100 * model.confidence:g} %"
-    if model.resample == "binomial":
+    options = model.options
+    confidence = f"{100 * options.confidence:g} %"
+    if options.resample == "binomial":
         return f"standard errors: binomial; intervals: {confidence}, Wilson"
-    if not model.bootstrap:
+    if not options.n_resamples:
         return "standard errors: none, nothing was resampled"
-    alone = ", of the only topic" if model.n_topics == 1 and model.resample == "documents" else ""
+    alone = ", of the only topic" if model.data.n_topics == 1 and options.resample == "documents" else ""
     return (
-        f"standard errors: {model.bootstrap:,} replicates, drawing {model.resample}{alone}; intervals: {confidence}; "
-        f"rng={model.seed!r}"
+        f"standard errors: {options.n_resamples:,} resamples, drawing {options.resample}{alone}; intervals: "
+        f"{confidence}; rng={model.seed!r}"
     )

@@ -12,7 +12,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Document, Table
 from qrowd.reports.favour import favour_notes, favour_sentences, favour_table
-from qrowd.reports.notes import notes
+from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import number, probability
 from qrowd.uncertainty.annotator_test import (
     FEWEST_TOPICS,
@@ -84,7 +84,7 @@ def replacement_document(
     said = [*_test_notes(test, people, kappas)]
     said += [] if ceiling is None else _ceiling_notes(ceiling)
     said += [] if favour is None else favour_notes(favour)
-    said += [] if scores is None else notes(scores)
+    said += [] if scores is None else scoring_notes(scores)
     return Document(" ".join(told), tuple(tables), tuple(said), frame, content)
 
 

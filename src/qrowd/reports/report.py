@@ -1,7 +1,7 @@
-"""The report: everything a page for those who decide has to say, as plain data. `report_page` draws it.
+"""The report: everything that the page for decision makers shows, as plain data. `report_page` draws it.
 
-Nothing is computed here that has no room of its own: scores, comparisons, agreement, AWARE and the ways of merging
-meet, each under the conventions that are named with the result.
+Scores, comparisons, agreement, AWARE and the methods that combine assessors are computed by their own modules, under
+the conventions that are named with the result.
 """
 
 from __future__ import annotations
@@ -18,37 +18,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.comparison.rankings import correlations
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError, FileError, check_choice
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
-from qrowd.files import find_files
+from qrowd.files import find_files, write_whole
+from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import closest
+from qrowd.model.labels import number_of
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats, Scores, known_mean
-from qrowd.reports.comparison import Choices, compare_systems
-from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import number, probability, span
-from qrowd.reports.report_merging import RANDOM_ASSESSORS, Merging, ScoreBy, merging_of, similarities_of
-from qrowd.reports.report_people import Assessors, Topics, assessors_of, topics_of
-from qrowd.reports.report_systems import (
-    Answer,
-    PairRow,
-    SystemRow,
-    answer_of,
-    pair_rows,
-    pair_to_ask_about,
-    system_order,
-    system_rows,
-)
+from qrowd.model.scores import Scores
+from qrowd.reports.comparison import Choices, compare_scores
+from qrowd.reports.document import Document, Note, Reported, Table
+from qrowd.reports.phrases import interval, number, probability, signed
+from qrowd.reports.report_assessors import Assessors, Topics, assessors_of, topics_of
+from qrowd.reports.report_methods import RANDOM_ASSESSORS, Methods, methods_of, similarities_of
+from qrowd.reports.report_systems import Answer, PairRow, answer_of, leading_pair, pair_rows
+from qrowd.reports.systems import SystemRow, system_columns, system_table
 
 if TYPE_CHECKING:
     import pandas
 
-CONVENTIONS, CHOICES = Conventions(), Choices()
-OF_OTHER_TABLES = ("AP correlation:", "same sign:", "P(ahead again):", "pair:")  # notes of `qrowd compare` alone
+OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair", "top set")
+"""Kinds of notes of `qrowd compare` about what the report does not show."""
 PACKAGES = ("qrowd", "numpy", "scipy", "numba")
+TABLES = ("systems", "pairs", "assessors", "topics", "methods")
 
 
 @dataclass(frozen=True)
@@ -63,20 +57,20 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Provenance:
-    """How to come by the same page. command : as typed; empty where a program asked. date : of the page, if wanted."""
+    """How to make the same page again. command : as typed; empty where a program asked. date : of the page, if any."""
 
     command: str = ""
     files: tuple[InputFile, ...] = ()
     date: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
-    """What the page shows.
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Reported):
+    """The answer of `qrowd report`.
 
     compared_with : the system that all others are compared with, the baseline or the leader. reference : an assessor
-    who is not of the panel and with whom everyone is compared. systems, pairs : see `SystemRow`, `PairRow`. notes : one
-    line per convention that mattered. facts : how much there was of what.
+    who is not part of the panel and with whom everyone is compared. notes : one for each convention that mattered.
+    facts : how much there was of what.
     """
 
     title: str
@@ -89,76 +83,129 @@ class Report:
     pairs: tuple[PairRow, ...]
     assessors: Assessors
     topics: Topics
-    merging: Merging
+    methods: Methods
     facts: Mapping[str, Any]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     conventions: Mapping[str, Any]
     choices: Mapping[str, Any]
     versions: Mapping[str, str]
     provenance: Provenance
 
+    @property
+    def sentence(self) -> str:  # type: ignore[override]
+        """The answer in short."""
+        return f"{self.answer.verdict}. {self.answer.sentence}"
+
+    def to_frame(self, what: str = "systems") -> pandas.DataFrame:
+        """One row per system ("systems", with its rank by each method), pair of leading systems ("pairs"), assessor
+        ("assessors"), topic ("topics"), or system and method ("methods").
+        """
+        import pandas as pd
+
+        check_choice("what", what, TABLES)
+        if what == "methods":
+            return pd.DataFrame(self.methods.records())
+        if what != "systems":
+            rows = {"pairs": self.pairs, "assessors": self.assessors.rows, "topics": self.topics.rows}[what]
+            return pd.DataFrame([vars(row) for row in rows])
+        frame = pd.DataFrame(system_columns(self.systems))
+        for ranking in self.methods.rankings:
+            ranks = dict(zip(self.methods.systems, ranking.ranks, strict=True))
+            frame[f"rank_by_{ranking.name.replace(' ', '_').replace('-', '_').lower()}"] = frame["system"].map(ranks)
+        return frame
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as dictionaries, tuples and numbers."""
-        return asdict(self)
+        return asdict(self) | {"notes": list(map(str, self.notes))}
+
+    def to_html(self) -> str:
+        """The page.
+
+        Raises
+        ------
+        QrowdError
+            Jinja2 is not installed.
+        """
+        from qrowd.reports.report_page import report_page
+
+        return report_page(self)
+
+    def to_document(self) -> Document:
+        """The tables for papers and programs: .csv holds one row per system, .json everything."""
+        notes = (*self.assessors.weight_notes, *self.notes)
+        return Document(self.sentence, tuple(_tables(self)), notes, self.to_frame, self.to_dict)
+
+    def write(self, path: str | Path) -> None:
+        """Write the page (.html) or its tables (.csv, .parquet, .json, .md, .tex)."""
+        if str(path).lower().endswith((".html", ".htm")):
+            write_whole(path, self.to_html())
+        else:
+            super().write(path)
 
 
-def report_summary(
+def report(
     runs: Runs,
     judgments: Judgments,
-    *,
     measure: object = "nDCG@10",
+    *,
+    conventions: Conventions = Conventions(),
     baseline: str | None = None,
     reference: str | None = None,
-    conventions: Conventions = CONVENTIONS,
-    choices: Choices = CHOICES,
-    score_by: ScoreBy | None = None,
+    confidence: float = 0.95,
+    n_resamples: int = 10_000,
     random_assessors: int = RANDOM_ASSESSORS,
+    rng: Rng = None,
     title: str = "",
     provenance: Provenance = Provenance(),
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Everything the page shows, computed.
+    """Compute the page that `qrowd report` writes: which system is better, how certain that is, how assessors differ.
 
     Parameters
     ----------
-    measure : the one that decides.
-    baseline : a system that all others are held against; None: the leader.
-    reference : an assessor left out of the panel, whom every assessor and every way of merging is held against.
-    choices : levels, replicates and the seed of whatever is drawn.
-    score_by : `qrowd.methods.score_by`, for majority, Dawid-Skene and predicted relevance; None leaves them out.
-    random_assessors : of each level, for AWARE. progress : called with (comparisons with them done, in all).
+    measure : the measure that the verdict is based on.
+    conventions : the conventions of scoring.
+    baseline : the system all others are compared with; default: the one with the highest mean.
+    reference : an assessor left out of the panel, with whom every assessor and every method is compared.
+    confidence : of all intervals; systems with p below 1 - confidence are significantly different.
+    n_resamples, rng : of the test of all pairs of systems; rng also of methods that draw.
+    random_assessors : number of random assessors of each level, for AWARE.
+    title, provenance : shown on the page. progress : called with (comparisons with random assessors done, in all).
+
+    Returns
+    -------
+    Report
+        `write("report.html")` writes the page, `to_frame(what=...)` gives its tables.
 
     Raises
     ------
     ArgumentError
-        A system or an assessor nobody has; one system only.
+        A system or an assessor that does not exist; one system only.
     NoOverlapError
         Runs and judgments share no topic; no assessor has a score.
+
+    >>> qrowd.report(runs, judgments, baseline="bm25").write("report.html")  # doctest: +SKIP
     """
-    wanted = str(parse(measure))
-    panel, gold = _apart(judgments, reference)
-    if baseline is not None and baseline not in runs.systems:
-        raise ArgumentError(
-            f"baseline {baseline!r} is not among the systems; {closest(baseline, runs.systems, 'system')}"
-        )
-    scores = evaluate(runs, panel, [wanted], conventions=conventions)
-    array = scores.of(wanted)
-    pair = pair_to_ask_about(array, scores.systems, baseline) if len(scores.systems) > 1 else None
-    compared = compare_systems(scores, pair=pair, choices=choices)
+    choices = Choices(confidence=confidence, n_resamples=n_resamples, seed=seed_of(rng))
+    name = str(parse(measure))
+    panel, gold = _panel_and_reference(judgments, reference)
+    if baseline is not None:
+        number_of(baseline, runs.systems, "system")
+    scores = evaluate(runs, panel, [name], conventions=conventions)
+    pair = leading_pair(scores, baseline) if len(scores.systems) > 1 else None
+    compared = compare_scores(scores, baseline=baseline, systems=pair, choices=choices)
     part = compared.measures[0]
-    answer = answer_of(part, array, choices)
-    compared_with = baseline if baseline is not None else answer.first
-    held = None if gold is None or reference is None else evaluate(runs, gold, [wanted], conventions=conventions)
-    similarities, aware = similarities_of(runs, panel, wanted, conventions, random_assessors, choices.seed, progress)
+    gold_scores = None if gold is None else evaluate(runs, gold, [name], conventions=conventions)
+    similarities, aware = similarities_of(runs, panel, name, conventions, random_assessors, choices.seed, progress)
     return Report(
         title=title or "Which search system is better?",
-        measure=wanted,
-        compared_with=compared_with,
+        measure=name,
+        compared_with=part.baseline,
         baseline=baseline,
         reference=reference,
-        answer=answer,
-        systems=system_rows(part, array, compared_with, choices),
-        pairs=pair_rows(part, array, choices, baseline),
+        answer=answer_of(part, scores, confidence),
+        systems=part.rows,
+        pairs=pair_rows(part, scores, confidence, baseline),
         assessors=assessors_of(
             panel,
             scores,
@@ -166,27 +213,16 @@ def report_summary(
             similarities,
             aware,
             conventions=conventions,
-            reference_tau=None if held is None else _tau_with(scores, held, wanted),
-            replicates=min(choices.replicates, 1000),
+            reference_tau=None if gold_scores is None else _tau_with(scores, gold_scores),
+            n_resamples=min(n_resamples, 1000),
             seed=choices.seed,
         ),
-        topics=topics_of(runs, panel, scores, array, conventions),
-        merging=merging_of(
-            runs,
-            panel,
-            wanted,
-            conventions,
-            panel=part.top.mean,
-            order=system_order(part),
-            systems=scores.systems,
-            similarities=similarities,
-            aware=aware,
-            score_by=score_by,
-            reference=None if held is None or reference is None else (reference, _means(held.of(wanted))),
-            seed=choices.seed,
+        topics=topics_of(runs, panel, scores, conventions),
+        methods=methods_of(
+            runs, panel, scores, conventions, similarities, aware, reference=gold_scores, seed=choices.seed
         ),
-        facts=_facts(runs, panel, scores, array),
-        notes=tuple(note for note in compared.notes if not note.startswith(OF_OTHER_TABLES)),
+        facts=_facts(runs, panel, scores),
+        notes=tuple(note for note in compared.notes if note.kind not in OF_OTHER_TABLES),
         conventions=dict(scores.attributes["conventions"]),
         choices=asdict(choices) | {"random_assessors": random_assessors},
         versions=_versions(),
@@ -204,65 +240,59 @@ def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
     FileError
         A file that cannot be read.
     """
-    found = []
-    for path in _meant(paths):
+    listed = []
+    for path in _paths(paths):
         if not path.is_file():
             continue
         try:
             content = path.read_bytes()
         except OSError as error:
             raise FileError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-        found.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
-    return tuple(found)
+        listed.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
+    return tuple(listed)
 
 
-def _meant(paths: Iterable[str]) -> Iterator[Path]:
-    for given in paths:
-        _, named, rest = given.partition("=")
-        yield from find_files(rest if named and not (Path(given).exists() or glob(given)) else given)
+def _paths(arguments: Iterable[str]) -> Iterator[Path]:
+    for argument in arguments:
+        _, named, rest = argument.partition("=")
+        yield from find_files(rest if named and not (Path(argument).exists() or glob(argument)) else argument)
 
 
 # ---------------------------------------------------------------------- parts
 
 
-def _apart(judgments: Judgments, reference: str | None) -> tuple[Judgments, Judgments | None]:
-    """The panel, and the reference's judgments."""
+def _panel_and_reference(judgments: Judgments, reference: str | None) -> tuple[Judgments, Judgments | None]:
+    """The judgments of the panel, and those of the reference."""
     if reference is None:
         return judgments, None
-    if reference not in judgments.assessors:
-        near = closest(reference, judgments.assessors, "assessor")
-        raise ArgumentError(f"reference {reference!r} is not among the assessors; {near}")
+    number_of(reference, judgments.assessors, "assessor")
     if len(judgments.assessors) == 1:
         raise ArgumentError(f"reference {reference!r} is the only assessor, so there is no panel; give another")
     others = judgments.select(assessors=lambda name: name != reference)
     return others, judgments.select(assessors=lambda name: name == reference)
 
 
-def _means(array: Floats) -> Floats:
-    return known_mean(known_mean(array, axis=0), axis=0)
-
-
-def _tau_with(scores: Scores, held: Scores, measure: str) -> dict[str, float]:
+def _tau_with(scores: Scores, gold: Scores) -> dict[str, float]:
     """tau-b of every assessor's ranking with the reference's, over the topics both have."""
-    topics = [topic for topic in scores.topics if topic in held.topics]
-    own = scores.of(measure)[:, [scores.topics.index(topic) for topic in topics]]
-    gold = held.of(measure)[:, [held.topics.index(topic) for topic in topics]]
-    found = correlations(np.concatenate([gold, own]), reference=0)
-    return dict(zip(scores.assessors, found.tau_b[1:].tolist(), strict=True))
+    topics = [topic for topic in scores.topics if topic in gold.topics]
+    array = np.concatenate([gold.sel(topic=topics).values[0], scores.sel(topic=topics).values[0]])
+    names = [*(f"reference {name}" for name in gold.assessors), *scores.assessors]
+    table = Scores.from_array(array, assessors=names, topics=topics, systems=scores.systems)
+    return dict(zip(scores.assessors, correlations(table, names[0]).tau_b[1:].tolist(), strict=True))
 
 
-def _facts(runs: Runs, judgments: Judgments, scores: Scores, array: Floats) -> dict[str, Any]:
+def _facts(runs: Runs, judgments: Judgments, scores: Scores) -> dict[str, Any]:
     about = scores.attributes
-    ((cut, share),) = about["unjudged_shares"].items()
+    ((cutoff, share),) = about["unjudged_shares"].items()
     return {
         "systems": len(scores.systems),
-        "topics": int((~np.isnan(array)).any(axis=(0, 2)).sum()),
+        "topics": int((~np.isnan(scores.values[0])).any(axis=(0, 2)).sum()),
         "assessors": len(scores.assessors),
         "judgments": int((judgments.value >= 0).sum()),
         "documents": int(judgments.panel().pool.document.size),
         "repeated": int(about["repeated_judgments"]),
         "retrieved": len(runs),
-        "unjudged_cut": cut,
+        "unjudged_cutoff": cutoff,
         "unjudged_share": share,
         "missing_lists": int(about["missing_lists"]),
         "whole_pools": float((scores.coverage == 1).mean()),
@@ -270,96 +300,86 @@ def _facts(runs: Runs, judgments: Judgments, scores: Scores, array: Floats) -> d
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:  # run from a folder that nobody installed
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions
 
 
 # ---------------------------------------------------------------------- as tables
 
 
-def report_document(report: Report) -> Document:
-    """The report's tables for papers and programs: .csv holds one row per system, .json everything."""
-
-    def frame() -> pandas.DataFrame:
-        import pandas as pd
-
-        made = pd.DataFrame([asdict(row) for row in report.systems])
-        for ranking in report.merging.rankings:
-            ranks = dict(zip(report.merging.systems, ranking.ranks, strict=True))
-            made[f"rank_by_{ranking.name.replace(' ', '_').replace('-', '_').lower()}"] = made["system"].map(ranks)
-        return made
-
-    sentence = f"{report.answer.verdict}. {report.answer.sentence}"
-    notes = (*report.assessors.weight_notes, *report.notes)
-    return Document(sentence, tuple(report_tables(report)), notes, frame, report.to_dict)
-
-
-def report_tables(report: Report) -> Iterable[Table]:
-    """Systems, pairs, assessors, topics, rankings."""
-    yield Table(
+def _tables(report: Report) -> Iterable[Table]:
+    """Systems, pairs, assessors, topics, ranks by method."""
+    columns = ["system", "mean", "interval", "difference", "interval of difference", "p", "rank interval"]
+    yield system_table(
         f"{report.measure}: systems, compared with {report.compared_with}",
-        ["system", "mean", "interval", "difference", "interval ", "p", "ranks", "may be the best", "first for"],
-        [
-            [
-                row.system, number(row.mean), span(row.low, row.high, 3), signed(row.gap),
-                interval(row.gap_low, row.gap_high),
-                probability(row.p), span(row.rank_low, row.rank_high) if row.rank_low else "-",
-                "yes" if row.may_be_best else "", str(row.first_for),
-            ]
-            for row in report.systems
-        ],
-    )  # fmt: skip
+        report.systems,
+        [*columns, "may be the best", "first for"],
+        baseline=report.compared_with,
+    )
     yield Table(
         f"{report.measure}: each pair of the leading systems",
-        ["system", "ahead of", "by", "interval", "p", "assessors who agree", "another panel would agree"],
+        ["system", "ahead of", "difference", "interval", "p", "assessors who agree", "another panel would agree"],
         [
             [
-                row.first, row.second, signed(row.difference), interval(row.low, row.high), probability(row.p),
-                f"{row.ahead_for} of {row.n_ranking}", number(row.another_panel, 2),
+                row.first,
+                row.second,
+                signed(row.difference),
+                interval(row.low, row.high),
+                probability(row.p),
+                f"{row.ahead_for} of {row.n_ranking}",
+                number(row.another_panel, 2),
             ]
             for row in report.pairs
         ],
-    )  # fmt: skip
+    )
     yield Table(
         "assessors",
-        ["assessor", "scale", "judgments", "topics", "agreement", "severity", "repeats", "seconds", "tau-b", "AWARE"],
+        [
+            "assessor",
+            "scale",
+            "judgments",
+            "topics",
+            "agreement",
+            "severity",
+            "same again",
+            "seconds",
+            "tau-b",
+            "AWARE",
+        ],
         [
             [
-                row.assessor, row.scale, f"{row.n_judgments:,}", str(row.n_topics), number(row.agreement, 3),
-                signed(row.severity), number(row.consistency, 2), number(row.seconds, 1), number(row.tau_b, 3),
+                row.assessor,
+                row.scale,
+                f"{row.n_judgments:,}",
+                str(row.n_topics),
+                number(row.agreement, 3),
+                signed(row.severity, 3),
+                number(row.consistency, 2),
+                number(row.seconds, 1),
+                number(row.tau_b, 3),
                 number(row.accuracy, 3),
             ]
             for row in report.assessors.rows
         ],
-    )  # fmt: skip
+    )
     yield Table(
         "topics",
-        ["topic", "agreement (alpha)", "ease", "documents", "assessors"],
+        ["topic", "alpha", "mean score", "documents", "assessors"],
         [
             [row.topic, number(row.alpha, 3), number(row.ease, 3), str(row.n_documents), str(row.n_assessors)]
             for row in report.topics.rows
         ],
     )
     yield Table(
-        f"{report.measure}: ranks by each way of putting assessors together",
-        ["system", *(ranking.name for ranking in report.merging.rankings)],
+        f"{report.measure}: ranks by each method that combines the assessors",
+        ["system", *(ranking.name for ranking in report.methods.rankings)],
         [
-            [system, *(str(ranking.ranks[s] or "-") for ranking in report.merging.rankings)]
-            for s, system in enumerate(report.merging.systems)
+            [system, *(str(ranking.ranks[s] or "-") for ranking in report.methods.rankings)]
+            for s, system in enumerate(report.methods.systems)
         ],
     )
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """With its sign; - for nan."""
-    return "-" if np.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
-
-
-def interval(low: float, high: float, digits: int = 3) -> str:
-    """[low, high]; - for nan."""
-    return "-" if np.isnan(low) else f"[{low:.{digits}f}, {high:.{digits}f}]".replace("-", "−")

@@ -1,6 +1,6 @@
-"""The report's charts: small SVG pictures that take their colours from the page, so that they follow light and dark.
+"""The report's charts: small SVG pictures with the colours of the page, for light and dark mode.
 
-Every mark has a tooltip; nothing is told by colour alone; the numbers stand in a table beside each chart.
+Each mark has a tooltip; nothing is shown by colour alone; the numbers are in a table beside each chart.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from math import ceil, floor, isnan, log10
 
-from qrowd.reports.phrases import number, probability
-from qrowd.reports.report_merging import Merging
-from qrowd.reports.report_people import AssessorRow, Topics
-from qrowd.reports.report_systems import PairRow, SystemRow
+from qrowd.reports.phrases import chance, interval, number, probability, signed, with_minus_signs
+from qrowd.reports.report_assessors import AssessorRow, Topics
+from qrowd.reports.report_methods import Methods
+from qrowd.reports.report_systems import PairRow
+from qrowd.reports.systems import SystemRow
 
 WIDTH = 720
 LETTER, WIDE, NARROW = 7.4, "ABCDEFGHKMNOPQRUVWXYZmw_@%", "fijlrt.,:;-|1I"  # widths of letters, for labels
@@ -26,31 +27,31 @@ def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *
     The interval is drawn from the mean of that system. Filled: significantly different from it.
     """
     mean = next((row.mean for row in rows if row.system == compared_with), rows[0].mean)
-    ends = [value for row in rows for value in (row.mean, mean + row.gap_low, mean + row.gap_high) if not isnan(value)]
+    bars = [(mean + (row.difference_low or 0), mean + (row.difference_high or 0)) for row in rows]
+    ends = [value for row, bar in zip(rows, bars, strict=True) for value in (row.mean, *bar) if not isnan(value)]
     left, height, top = _label_width(row.system for row in rows), 24, 8
     x, ticks = _axis(min(ends), max(ends), left, width - 16)
     bottom = top + height * len(rows)
     parts = _grid(x, ticks, top, bottom, f"mean {measure}")
     parts.append(_line(x(mean), top, x(mean), bottom, "comparison"))
-    for i, row in enumerate(rows):
+    for i, (row, (low, high)) in enumerate(zip(rows, bars, strict=True)):
         y = top + height * (i + 0.5)
-        told = f"{row.system}: mean {measure} {number(row.mean)}"
+        tip = f"{row.system}: mean {measure} {number(row.mean)}"
         if row.system == compared_with:
-            told += "; the others are compared with it"
+            tip += "; the others are compared with it"
             marks = _circle(x(mean), y, 5, "compared")
         else:
             verdict = "significantly different" if row.significant else "not significantly different"
-            interval = f"[{_signed(row.gap_low)}, {_signed(row.gap_high)}]"
-            told += f"; {_signed(row.gap)} {interval} against {compared_with}: {verdict}"
-            known = not isnan(row.gap_low)
-            bar = _line(x(mean + row.gap_low), y, x(mean + row.gap_high), y, "bar") if known else ""
+            difference = f"{signed(row.difference or 0, 3)} {interval(low - mean, high - mean)}"
+            tip += f"; {difference} compared with {compared_with}: {verdict}"
+            bar = "" if isnan(low) else _line(x(low), y, x(high), y, "bar")
             marks = bar + _circle(x(row.mean), y, 4.5, "dot" if row.significant else "dot open")
-        parts.append(_marked(told, _label(left - 10, y, row.system, "end") + marks))
+        parts.append(_marked(tip, _label(left - 10, y, row.system, "end") + marks))
     return _svg(width, bottom + 40, f"Systems by mean {measure}, with intervals", parts)
 
 
 def pairs_chart(pairs: Sequence[PairRow]) -> str:
-    """A triangle: the chance that another panel sees the row's system ahead of the column's; framed: significant."""
+    """A triangle of the probability that another panel sees the row's system ahead; framed: significant."""
     names = list(dict.fromkeys([name for pair in pairs for name in (pair.first, pair.second)]))
     left, cell, top = _label_width(f"{name} 10" for name in names), 50, 26
     height = 30
@@ -59,28 +60,31 @@ def pairs_chart(pairs: Sequence[PairRow]) -> str:
         parts.append(_text(left - 10, top + height * (i + 0.5), f"{_short(name, LONGEST - 3)} {i + 1}", "end"))
     for pair in pairs:
         i, k = names.index(pair.first), names.index(pair.second)
-        chance = pair.another_panel
-        step = "none" if isnan(chance) else f"s{min(max(floor((chance - 0.5) * 10), 0), 4)}"
+        p = pair.another_panel
+        step = "none" if isnan(p) else f"s{min(max(floor((p - 0.5) * 10), 0), 4)}"
         x, y = left + cell * k, top + height * i
-        told = (
-            f"{pair.first} ahead of {pair.second} by {_signed(pair.difference)} [{_signed(pair.low)}, "
-            f"{_signed(pair.high)}], p = {probability(pair.p)}; {pair.ahead_for} of {pair.n_ranking} assessors "
-            f"see it so; another panel would agree with probability {number(chance, 2)}"
+        tip = (
+            f"{pair.first} ahead of {pair.second} by {signed(pair.difference, 3)} {interval(pair.low, pair.high)}, "
+            f"p = {probability(pair.p)}; {pair.ahead_for} of {pair.n_ranking} assessors agree; another panel would "
+            f"agree with probability {number(p, 2)}"
         )
         box = (
             f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" width="{cell - 2}" height="{height - 2}" rx="3" '
-            f'class="cell {step}{" apart" if pair.significant else ""}"/>'
+            f'class="cell {step}{" significant" if pair.significant else ""}"/>'
         )
-        shown = "–" if isnan(chance) else _percent(chance)
-        parts.append(_marked(told, box + _text(x + cell / 2, y + height / 2, shown, "middle", "num")))
+        shown = "–" if isnan(p) else chance(p)
+        parts.append(_marked(tip, box + _text(x + cell / 2, y + height / 2, shown, "middle", "num")))
     width = left + cell * len(names) + 10
     return _svg(
-        width, top + height * len(names) + 6, "Would another panel agree, for each pair of leading systems", parts
+        width,
+        top + height * len(names) + 6,
+        "Probability that another panel agrees, for each pair of leading systems",
+        parts,
     )
 
 
 def assessors_chart(rows: Sequence[AssessorRow]) -> str:
-    """Beside each other: agreement, ranking, severity and weight of every assessor."""
+    """Agreement, ranking, severity and weight of each assessor, side by side."""
     panels: list[tuple[str, Callable[[AssessorRow], float], float | None, str]] = [
         ("agreement", lambda row: row.agreement, 0.0, ""),
         ("ranking (tau-b)", lambda row: row.tau_b, None, ""),
@@ -109,14 +113,14 @@ def assessors_chart(rows: Sequence[AssessorRow]) -> str:
             y = top + height * (i + 0.5)
             if isnan(v):
                 continue
-            told = f"{row.assessor}: {title} {number(v, 1 if unit else 3)}{unit}"
+            tip = f"{row.assessor}: {title} {number(v, 1 if unit else 3)}{unit}"
             stem = _line(x(zero), y, x(v), y, "stem") if zero is not None else ""
-            parts.append(_marked(told, stem + _circle(x(v), y, 4, "dot open" if row.outlying else "dot")))
+            parts.append(_marked(tip, stem + _circle(x(v), y, 4, "dot open" if row.outlying else "dot")))
     return _svg(960, bottom + 24, "Assessors: agreement, ranking, severity and weight", parts)
 
 
 def topics_chart(topics: Topics, *, named: int = 5) -> str:
-    """Ease of every topic against the agreement of its assessors; those agreed on least bear their names."""
+    """Ease of every topic against the agreement of its assessors; the ones with the lowest agreement are named."""
     rows = [row for row in topics.rows if not isnan(row.alpha) and not isnan(row.ease)]
     if not rows:
         return ""
@@ -127,32 +131,32 @@ def topics_chart(topics: Topics, *, named: int = 5) -> str:
         parts.append(_line(60, y(at), WIDTH - 24, y(at), "grid") + _text(52, y(at), f"{at:g}", "end", "tick"))
     parts.append('<text class="tick" text-anchor="middle" transform="translate(14 177) rotate(-90)">mean score</text>')
     least = {row.topic for row in sorted(rows, key=lambda row: row.alpha)[:named]}
-    taken: list[tuple[float, float]] = []  # where names stand
+    labels: list[tuple[float, float]] = []  # places of names
     for row in rows:
-        told = (
+        tip = (
             f"topic {row.topic}: alpha {number(row.alpha, 3)}, mean score {number(row.ease, 3)}, "
             f"{row.n_documents} documents"
         )
         mark = _circle(x(row.alpha), y(row.ease), 4.5, "dot open" if row.topic in least else "dot faint")
         if row.topic in least:
             here = (x(row.alpha), y(row.ease))
-            if any(abs(here[0] - a) < 90 and abs(here[1] - b) < 13 for a, b in taken):
-                parts.append(_marked(told, mark))
+            if any(abs(here[0] - a) < 90 and abs(here[1] - b) < 13 for a, b in labels):
+                parts.append(_marked(tip, mark))
                 continue
-            taken.append(here)
+            labels.append(here)
             far = here[0] > WIDTH - 150
             mark += _text(x(row.alpha) + (-8 if far else 8), y(row.ease), _short(row.topic), "end" if far else "start")
-        parts.append(_marked(told, mark))
+        parts.append(_marked(tip, mark))
     return _svg(WIDTH, 380, "Topics: mean score against agreement of assessors", parts)
 
 
-def merging_chart(merging: Merging, *, shown: int = SHOWN) -> str:
-    """Lines from way to way: the ranks of the systems that any of them has among its first few."""
-    rankings = merging.rankings
-    place = [s for s in range(len(merging.systems)) if any(0 < r.ranks[s] <= shown for r in rankings)]
-    orders = [sorted(place, key=lambda s: (r.ranks[s] or len(merging.systems) + 1, s)) for r in rankings]
-    limit = shown + 1  # what stands below is drawn on one line
-    left, top, height = _label_width(merging.systems[s] for s in place), 46, 24
+def methods_chart(methods: Methods, *, shown: int = SHOWN) -> str:
+    """Lines from method to method: the ranks of the systems that any of them has among its first few."""
+    rankings = methods.rankings
+    place = [s for s in range(len(methods.systems)) if any(0 < r.ranks[s] <= shown for r in rankings)]
+    orders = [sorted(place, key=lambda s: (r.ranks[s] or len(methods.systems) + 1, s)) for r in rankings]
+    limit = shown + 1  # lower ranks are drawn on one line
+    left, top, height = _label_width(methods.systems[s] for s in place), 46, 24
     right = left
     step = (960 - left - right) / max(len(rankings) - 1, 1)
     shown_rows = [order[:shown] for order in orders]
@@ -167,11 +171,11 @@ def merging_chart(merging: Merging, *, shown: int = SHOWN) -> str:
         parts.append(_text(x, 12, ranking.name, "middle", "head"))
         parts.append(_text(x, 28, "" if c == 0 else f"tau-b {number(ranking.tau_b, 2)}", "middle", "tick"))
     for s in place:
-        name = merging.systems[s]
+        name = methods.systems[s]
         first = s == place[0]
         points = [(left + step * c, at(c, s)) for c in range(len(rankings))]
         moves = len({r.ranks[s] for r in rankings}) > 1
-        told = f"{name}: " + ", ".join(f"{r.name} {r.ranks[s] or 'no rank'}" for r in rankings)
+        tip = f"{name}: " + ", ".join(f"{r.name} {r.ranks[s] or 'no rank'}" for r in rankings)
         path = " ".join(f"{'M' if i == 0 else 'L'}{x:.1f} {y:.1f}" for i, (x, y) in enumerate(points))
         kind = "first" if first else "moves" if moves else "stays"
         marks = f'<path d="{path}" class="bump {kind}"/>'
@@ -183,13 +187,13 @@ def merging_chart(merging: Merging, *, shown: int = SHOWN) -> str:
             marks += _label(left - 16, points[0][1], name, "end")
         if len(rankings) > 1 and s in shown_rows[-1]:
             marks += _label(left + step * (len(rankings) - 1) + 16, points[-1][1], name, "start")
-        parts.append(_marked(told, marks))
+        parts.append(_marked(tip, marks))
     bottom = top + height * (limit + 0.6)
     if any(s not in rows for rows in shown_rows for s in place):
-        parts.append(_text(left - 16, top + height * (limit + 0.2), "further down", "end", "tick"))
+        parts.append(_text(left - 16, top + height * (limit + 0.2), "lower ranks", "end", "tick"))
     else:
         bottom = top + height * limit
-    return _svg(960, bottom + 8, "Ranks of the leading systems by each way of putting assessors together", parts)
+    return _svg(960, bottom + 8, "Ranks of the leading systems by each method that combines the assessors", parts)
 
 
 # ---------------------------------------------------------------------- pieces
@@ -227,15 +231,15 @@ def _grid(
 ) -> list[str]:
     parts = [
         _line(x(at), top, x(at), bottom, "grid")
-        + _text(x(at), bottom + 13, f"{at:g}{unit}".replace("-", "−"), "middle", "tick")
+        + _text(x(at), bottom + 13, with_minus_signs(f"{at:g}{unit}"), "middle", "tick")
         for at in ticks
     ]
     middle = (x(ticks[0]) + x(ticks[-1])) / 2
     return [*parts, _text(middle, bottom + 31, name, "middle", "tick")] if name else parts
 
 
-def _marked(told: str, marks: str) -> str:
-    return f'<g class="mark"><title>{escape(told)}</title>{marks}</g>'
+def _marked(tip: str, marks: str) -> str:
+    return f'<g class="mark"><title>{escape(with_minus_signs(tip))}</title>{marks}</g>'
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
@@ -263,12 +267,3 @@ def _label_width(names: Iterable[str]) -> float:
         return sum(1.2 * LETTER if c in WIDE else 0.75 * LETTER if c in NARROW else LETTER for c in _short(name))
 
     return max(60.0, 16 + max(map(width, names)))
-
-
-def _signed(value: float) -> str:
-    return "-" if isnan(value) else f"{value:+.3f}".replace("-", "−")
-
-
-def _percent(share: float) -> str:
-    """Never 100 for less than everything."""
-    return f"{100 * share:.0f} %" if share == 1 or round(100 * share) < 100 else ">99 %"

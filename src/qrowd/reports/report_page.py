@@ -1,13 +1,13 @@
-"""The report as one HTML page that needs nothing else: no network, no other file, no script to be read.
+"""The report as one HTML page that needs no network, no other file and no script.
 
-Style and script are inlined; a content security policy forbids the page to fetch anything.
+Style and script are part of the page; a content security policy forbids it to load anything.
 """
 
 from __future__ import annotations
 
 import csv
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from importlib.util import find_spec
@@ -17,10 +17,11 @@ from typing import Any
 
 from qrowd.errors import QrowdError
 from qrowd.reports import report_charts as charts
-from qrowd.reports import report_words as words
-from qrowd.reports.phrases import number, probability, span
-from qrowd.reports.report import Report, interval, signed
-from qrowd.reports.report_people import Said, SplitRow
+from qrowd.reports import report_text as text
+from qrowd.reports.phrases import interval, number, percent, probability, signed, with_minus_signs
+from qrowd.reports.report import Report
+from qrowd.reports.report_assessors import AssessorRow, Grade, SplitRow
+from qrowd.reports.systems import COLUMNS, SystemRow, system_records
 
 LEADERS = 12  # systems on the first screen
 ASSESSORS_DRAWN = 24
@@ -36,15 +37,21 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table.
+class Column:
+    """A column of a table: its name, what it means, the text of a row, and the number it is sorted by, if any."""
 
-    header : (name, what it means) of each column; the first names the row. data : a link with the numbers
-    in full.
-    """
+    name: str
+    meaning: str
+    text: Callable[[Any], str]
+    key: Callable[[Any], float | None] = lambda row: None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. The first column names the row. data : a link with the numbers in full, called `file`."""
 
     caption: str
-    header: Sequence[tuple[str, str]]
+    columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     file: str
     data: str
@@ -58,7 +65,7 @@ def report_page(report: Report) -> str:
     QrowdError
         Jinja2 is not installed.
     """
-    need_jinja()
+    check_jinja()
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -71,15 +78,21 @@ def report_page(report: Report) -> str:
     )
     folder = resources.files("qrowd.reports") / "templates"
     style, script = (Markup((folder / name).read_text("utf-8")) for name in ("report.css", "report.js"))
-    pictures = {name: Markup(svg) for name, svg in _pictures(report).items()}
     return environment.get_template("report.html").render(
-        report=report, style=style, script=script, pictures=pictures, grids=_grids(report), words=words,
-        ends=ASSESSORS_DRAWN if len(report.assessors.rows) > ASSESSORS_DRAWN else 0,
-        facts=words.facts_of(report), said=_said, splits=_splits(report),
-    )  # fmt: skip
+        report=report,
+        style=style,
+        script=script,
+        charts={name: Markup(svg) for name, svg in _charts(report).items()},
+        grids=_grids(report),
+        text=text,
+        key_numbers=text.key_numbers(report),
+        n_extremes=ASSESSORS_DRAWN if len(report.assessors.rows) > ASSESSORS_DRAWN else 0,
+        grades=_grades,
+        splits=_splits(report),
+    )
 
 
-def need_jinja() -> None:
+def check_jinja() -> None:
     """Say how to install what draws the page, before any work is done.
 
     Raises
@@ -91,214 +104,225 @@ def need_jinja() -> None:
         raise QrowdError("the page needs Jinja2; pip install 'qrowd[report]'")
 
 
-def _pictures(report: Report) -> dict[str, str]:
+def _charts(report: Report) -> dict[str, str]:
     rows = report.systems
     leaders = list(rows[:LEADERS])
     if all(row.system != report.compared_with for row in leaders):
         leaders[-1:] = [row for row in rows if row.system == report.compared_with]
-    people = sorted(report.assessors.rows, key=lambda row: (isnan(row.agreement), -row.agreement))
-    if len(people) > ASSESSORS_DRAWN:
-        people = people[: ASSESSORS_DRAWN // 2] + people[-ASSESSORS_DRAWN // 2 :]
+    assessors = sorted(report.assessors.rows, key=lambda row: (isnan(row.agreement), -row.agreement))
+    if len(assessors) > ASSESSORS_DRAWN:
+        assessors = assessors[: ASSESSORS_DRAWN // 2] + assessors[-ASSESSORS_DRAWN // 2 :]
     return {
         "leaders": charts.systems_chart(leaders, report.compared_with, report.measure, width=600),
         "systems": charts.systems_chart(rows[:SYSTEMS_DRAWN], report.compared_with, report.measure),
         "pairs": charts.pairs_chart(report.pairs) if report.pairs else "",
-        "assessors": charts.assessors_chart(people),
+        "assessors": charts.assessors_chart(assessors),
         "topics": charts.topics_chart(report.topics),
-        "merging": charts.merging_chart(report.merging) if len(report.merging.rankings) > 1 else "",
+        "methods": charts.methods_chart(report.methods) if len(report.methods.rankings) > 1 else "",
     }
+
+
+# ---------------------------------------------------------------------- tables
 
 
 def _grids(report: Report) -> dict[str, Grid]:
     return {
-        "systems": _systems(report),
-        "pairs": _pairs(report),
-        "assessors": _assessors(report),
-        "topics": _topics(report),
-        "merging": _merging(report),
+        "systems": _grid("Systems, best first", _systems(report), report.systems, "systems", system_records),
+        "pairs": _grid("Each pair of the leading systems", _pairs(report), report.pairs, "pairs"),
+        "assessors": _grid("Assessors", _assessors(report), report.assessors.rows, "assessors"),
+        "topics": _grid("Topics", TOPICS, report.topics.rows, "topics"),
+        "methods": _grid(
+            "Ranks by each method that combines the assessors",
+            _methods(report),
+            range(len(report.methods.systems)),
+            "rankings",
+            lambda _: report.methods.records(),
+        ),
     }
 
 
-def _systems(report: Report) -> Grid:
-    level = f"{100 * report.answer.confidence:g} %"
+def _records(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    return [asdict(row) for row in rows]
+
+
+def _grid(
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Any],
+    file: str,
+    records: Callable[[Any], list[dict[str, Any]]] = _records,
+) -> Grid:
+    cells = [[Cell(with_minus_signs(column.text(row)), column.key(row)) for column in columns] for row in rows]
+    return Grid(caption, columns, cells, f"{file}.csv", _link(records(rows)))
+
+
+def _systems(report: Report) -> list[Column]:
+    level = percent(report.answer.confidence)
     over = "over topics" if report.answer.method == "topics" else "over topics and assessors"
-    header = [
-        ("system", "best mean first"),
-        (report.measure, "mean over topics of the panel's mean"),
-        ("interval", f"{level}, if other topics and other assessors had been at hand; it ends where the measure does"),
-        ("difference", f"mean minus that of {report.compared_with}"),
-        ("interval of the difference", f"{level} for all pairs of systems together, {over}"),
-        ("p", "of the difference, adjusted for all pairs of systems"),
-        ("ranks", f"that the system may hold, {level} for all systems together"),
-        ("may be the best", "no other system is significantly ahead"),
-        ("first for", "assessors by whose judgments alone the system is first"),
+
+    def column(
+        name: str, meaning: str, key: Callable[[SystemRow], float | None] = lambda row: None, title: str = ""
+    ) -> Column:
+        return Column(title or name, meaning, COLUMNS[name], key)
+
+    return [
+        column("system", "best mean first"),
+        column("mean", "mean over topics of the panel's mean", lambda row: row.mean, report.measure),
+        column("interval", f"{level}, over topics and assessors; it ends where the measure does", lambda row: row.low),
+        column("difference", f"mean minus that of {report.compared_with}", lambda row: row.difference),
+        column(
+            "interval of difference",
+            f"{level} for all pairs of systems together, {over}",
+            lambda row: row.difference_low,
+        ),
+        column("p", "of the difference, adjusted for all pairs of systems", lambda row: row.p),
+        column(
+            "rank interval",
+            f"ranks that the system may hold, {level} for all systems together",
+            lambda row: row.rank_low,
+        ),
+        column("may be the best", "no other system is significantly better"),
+        column("first for", "number of assessors by whose judgments the system is first", lambda row: row.first_for),
     ]
-    rows = [
-        [
-            Cell(row.system),
-            _figure(row.mean),
-            Cell(interval(row.low, row.high), row.low),
-            Cell(signed(row.gap), row.gap),
-            Cell(interval(row.gap_low, row.gap_high), row.gap_low),
-            Cell(probability(row.p), row.p),
-            Cell(span(row.rank_low, row.rank_high).replace("-", "–") if row.rank_low else "-", row.rank_low),
-            Cell("yes" if row.may_be_best else ""),
-            Cell(str(row.first_for), row.first_for),
-        ]
-        for row in report.systems
-    ]
-    return Grid("Systems, best first", header, rows, "systems.csv", _link(map(asdict, report.systems)))
 
 
-def _pairs(report: Report) -> Grid:
-    header = [
-        ("system", ""),
-        ("ahead of", ""),
-        ("by", f"difference of mean {report.measure}"),
-        ("interval", "over topics and assessors, for all pairs of systems together"),
-        ("p", "adjusted for all pairs of systems"),
-        ("significant", f"p below {report.choices['alpha']:g}"),
-        ("assessors who agree", "who see the same system ahead"),
-        ("another panel", "chance that as many other assessors see the same system ahead on these topics"),
+def _pairs(report: Report) -> list[Column]:
+    return [
+        Column("system", "", lambda row: row.first),
+        Column("ahead of", "", lambda row: row.second),
+        Column(
+            "difference", f"of mean {report.measure}", lambda row: signed(row.difference), lambda row: row.difference
+        ),
+        Column(
+            "interval",
+            "over topics and assessors, for all pairs of systems together",
+            lambda row: interval(row.low, row.high),
+            lambda row: row.low,
+        ),
+        Column("p", "adjusted for all pairs of systems", lambda row: probability(row.p), lambda row: row.p),
+        Column(
+            "significant",
+            f"p below {1 - report.answer.confidence:.3g}",
+            lambda row: "yes" if row.significant else "no",
+        ),
+        Column(
+            "assessors who agree",
+            "who see the same system ahead",
+            lambda row: f"{row.ahead_for} of {row.n_ranking}",
+            lambda row: row.ahead_for,
+        ),
+        Column(
+            "another panel",
+            "probability that as many other assessors see the same system ahead on these topics",
+            lambda row: number(row.another_panel, 2),
+            lambda row: row.another_panel,
+        ),
     ]
-    rows = [
-        [
-            Cell(row.first),
-            Cell(row.second),
-            Cell(signed(row.difference), row.difference),
-            Cell(interval(row.low, row.high), row.low),
-            Cell(probability(row.p), row.p),
-            Cell("yes" if row.significant else "no"),
-            Cell(f"{row.ahead_for} of {row.n_ranking}", row.ahead_for),
-            Cell(number(row.another_panel, 2), row.another_panel),
-        ]
-        for row in report.pairs
-    ]
-    return Grid("Each pair of the leading systems", header, rows, "pairs.csv", _link(map(asdict, report.pairs)))
 
 
-def _assessors(report: Report) -> Grid:
-    people = report.assessors.rows
-    seconds = any(not isnan(row.seconds) for row in people)
-    repeated = any(row.n_repeated for row in people)
-    weighed = any(not isnan(row.accuracy) for row in people)
-    other = report.reference or "the other assessors together"
-    header = [
-        ("assessor", ""),
-        ("judgments", "repeats included"),
-        ("topics", "with any judgment"),
-        ("coverage", "mean share of a topic's pool"),
-        ("agreement", "with the others, beyond chance: 1 is perfect, 0 chance"),
-        ("severity", "above 0: gives less than the others, in shares of the scale (magnitudes: in logarithms)"),
-        ("ranks alike", f"tau-b of the ranking of systems with that of {other}"),
-        ("best system", "by this assessor alone"),
+def _assessors(report: Report) -> list[Column]:
+    rows = report.assessors.rows
+    others = report.reference or "the other assessors together"
+    columns = [
+        Column("assessor", "", lambda row: row.assessor),
+        Column("judgments", "repeats included", lambda row: f"{row.n_judgments:,}", lambda row: row.n_judgments),
+        Column("topics", "with any judgment", lambda row: str(row.n_topics), lambda row: row.n_topics),
+        Column(
+            "coverage",
+            "mean share of a topic's pool",
+            lambda row: percent(row.coverage, 0),
+            lambda row: row.coverage,
+        ),
+        _number("agreement", "with the others, beyond chance: 1 is perfect, 0 chance", "agreement", 3),
+        Column(
+            "severity",
+            "above 0: gives lower grades than the others, in shares of the scale (magnitudes: in logarithms)",
+            lambda row: signed(row.severity, 3),
+            lambda row: row.severity,
+        ),
+        _number("tau-b", f"of the ranking of systems with that of {others}", "tau_b", 3),
+        Column("best system", "by this assessor alone", lambda row: row.best or "-"),
+        Column(
+            "AWARE",
+            "mean share of the weight that AWARE gives, on the topics judged",
+            lambda row: percent(row.accuracy, 1),
+            lambda row: row.accuracy,
+        ),
+        _number("same again", "share of repeated documents with the same value", "consistency", 2),
+        _number("seconds", "median of a judgment", "seconds", 1),
+        Column("stands out", "", lambda row: row.outlying),
     ]
-    header += [("AWARE", "mean share of the weight that AWARE gives, on the topics judged")] if weighed else []
-    header += [("same again", "share of repeated documents given the same value")] if repeated else []
-    header += [("seconds", "median of a judgment")] if seconds else []
-    header += [("stands out", "")] if any(row.outlying for row in people) else []
-    rows = []
-    for row in people:
-        cells = [
-            Cell(row.assessor),
-            Cell(f"{row.n_judgments:,}", row.n_judgments),
-            Cell(str(row.n_topics), row.n_topics),
-            Cell(_percent(row.coverage), row.coverage),
-            _figure(row.agreement, 3),
-            Cell(signed(row.severity), row.severity),
-            _figure(row.tau_b, 3),
-            Cell(row.best or "-"),
-        ]
-        cells += [Cell(_percent(row.accuracy, 1), row.accuracy)] if weighed else []
-        cells += [_figure(row.consistency, 2)] if repeated else []
-        cells += [_figure(row.seconds, 1)] if seconds else []
-        cells += [Cell(row.outlying)] if len(header) > len(cells) else []
-        rows.append(cells)
-    return Grid("Assessors", header, rows, "assessors.csv", _link(map(asdict, people)))
+    optional: dict[str, Callable[[AssessorRow], bool]] = {
+        "AWARE": lambda row: not isnan(row.accuracy),
+        "same again": lambda row: row.n_repeated > 0,
+        "seconds": lambda row: not isnan(row.seconds),
+        "stands out": lambda row: bool(row.outlying),
+    }
+    return [column for column in columns if column.name not in optional or any(map(optional[column.name], rows))]
 
 
-def _topics(report: Report) -> Grid:
-    header = [
-        ("topic", ""),
-        ("agreement", "Krippendorff's alpha of its judgments"),
-        ("mean score", "of all systems"),
-        ("documents", "in the pool"),
-        ("assessors", ""),
-    ]
-    rows = [
-        [
-            Cell(row.topic),
-            _figure(row.alpha, 3),
-            _figure(row.ease, 3),
-            Cell(str(row.n_documents), row.n_documents),
-            Cell(str(row.n_assessors), row.n_assessors),
-        ]
-        for row in report.topics.rows
-    ]
-    return Grid("Topics", header, rows, "topics.csv", _link(map(asdict, report.topics.rows)))
+def _number(name: str, meaning: str, field: str, digits: int) -> Column:
+    return Column(name, meaning, lambda row: number(getattr(row, field), digits), lambda row: getattr(row, field))
 
 
-def _merging(report: Report) -> Grid:
-    merging = report.merging
-    header = [("system", ""), *((ranking.name, ranking.how) for ranking in merging.rankings)]
-    rows = [
-        [Cell(name), *(Cell(str(r.ranks[s] or "-"), r.ranks[s] or len(merging.systems) + 1) for r in merging.rankings)]
-        for s, name in enumerate(merging.systems)
-    ]
-    data = [
-        {"system": name, "method": r.name, "how": r.how, "mean": r.means[s], "rank": r.ranks[s]}
-        for r in merging.rankings
-        for s, name in enumerate(merging.systems)
-    ]
-    return Grid("Ranks by each way of putting assessors together", header, rows, "rankings.csv", _link(data))
+TOPICS = [
+    Column("topic", "", lambda row: row.topic),
+    _number("alpha", "Krippendorff's alpha of the topic's judgments", "alpha", 3),
+    _number("mean score", "of all systems", "ease", 3),
+    Column("documents", "in the pool", lambda row: str(row.n_documents), lambda row: row.n_documents),
+    Column("assessors", "", lambda row: str(row.n_assessors), lambda row: row.n_assessors),
+]
+
+
+def _methods(report: Report) -> list[Column]:
+    """The ranks by each method; a row is the number of a system."""
+    systems = report.methods.systems
+
+    def column(name: str, method: str, ranks: tuple[int, ...]) -> Column:
+        return Column(name, method, lambda s: str(ranks[s] or "-"), lambda s: ranks[s] or len(systems) + 1)
+
+    rankings = [column(one.name, one.method, one.ranks) for one in report.methods.rankings]
+    return [Column("system", "", lambda s: systems[s]), *rankings]
 
 
 def _splits(report: Report) -> str:
     return _link(
-        {"topic": row.topic, "document": row.document, "split": row.split, "retrieved": row.retrieved, **asdict(said)}
+        {"topic": row.topic, "document": row.document, "sd": row.sd, "retrieved": row.retrieved, **asdict(grade)}
         for row in report.topics.splits
-        for said in row.said
+        for grade in row.grades
     )
 
 
-# ---------------------------------------------------------------------- pieces
+# ---------------------------------------------------------------------- parts
 
 
-def _said(row: SplitRow) -> list[tuple[str, str]]:
-    """(what, who) of a document, highest first: own units, or shares of the scale where those differ."""
-    groups: dict[float, list[Said]] = {}
-    for one in row.said:
-        groups.setdefault(one.value if isnan(one.share) else round(one.share, 6), []).append(one)
-    found = []
+def _grades(row: SplitRow) -> list[tuple[str, str]]:
+    """(grade, assessors) of a document, highest first: values as given, or shares of the scale where scales differ."""
+    groups: dict[float, list[Grade]] = {}
+    for grade in row.grades:
+        groups.setdefault(grade.value if isnan(grade.share) else round(grade.share, 6), []).append(grade)
+    listed = []
     for share, members in groups.items():
-        values = {one.value for one in members}
-        what = _own(members[0]) if len(values) == 1 else "highest" if share == 1 else f"{100 * share:.3g} %"
-        found.append((what, ", ".join(one.assessor for one in members)))
-    return found
+        same = len({grade.value for grade in members}) == 1
+        value = _value(members[0]) if same else "highest" if share == 1 else percent(share)
+        listed.append((value, ", ".join(grade.assessor for grade in members)))
+    return listed
 
 
-def _own(one: Said) -> str:
-    """A value in its own units and, where it is not 0 and the scale does not end at 1, that end."""
-    if isnan(one.share) or one.value in (0, one.share):
-        return f"{one.value:g}"
-    return f"{one.value:g} of {one.value / one.share:g}"
+def _value(grade: Grade) -> str:
+    """The value and, where it is not 0 and the scale does not end at 1, the scale's maximum."""
+    if isnan(grade.share) or grade.value in (0, grade.share):
+        return f"{grade.value:g}"
+    return f"{grade.value:g} of {grade.value / grade.share:g}"
 
 
-def _figure(value: float, digits: int = 4) -> Cell:
-    return Cell(number(value, digits).replace("-", "−") if not isnan(value) else "-", value)
-
-
-def _percent(share: float, digits: int = 0) -> str:
-    return "-" if isnan(share) else f"{100 * share:.{digits}f} %"
-
-
-def _link(rows: Iterable[dict[str, Any]]) -> str:
-    """A CSV file as the address of a link; nothing stands where a number is not known."""
-    listed = list(rows)
+def _link(records: Iterable[dict[str, Any]]) -> str:
+    """A CSV file as the address of a link; cells of numbers that are not known are empty."""
+    rows = list(records)
     out = StringIO()
-    if listed:
-        writer = csv.DictWriter(out, list(listed[0]), lineterminator="\n")
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        for row in listed:
+        for row in rows:
             writer.writerow({k: "" if isinstance(v, float) and isnan(v) else v for k, v in row.items()})
     return "data:text/csv;charset=utf-8;base64," + b64encode(out.getvalue().encode()).decode()

@@ -1,7 +1,7 @@
-"""The scale line of every report.
+"""The note on scales of every report.
 
-It says on which scales the assessors judged and what was done where they differ, and ends with the options that declare
-what was inferred.
+It says on which scales the assessors judged and how values were brought together where scales differ, and ends with the
+options that declare what was inferred.
 """
 
 from __future__ import annotations
@@ -16,50 +16,52 @@ from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales, combined_how
 from qrowd.model.scales import Scale
-from qrowd.reports.document import Document
+from qrowd.reports.document import Document, Note
+from qrowd.reports.phrases import listed
 
 NAMED = 3  # assessors of a scale who are named
 OPTIONS = 8  # that are printed to paste; of more, only their form
 
-DONE: dict[Combined, str] = {
+SCALE_RULES: dict[Combined, str] = {
     "as-is": "values compared as given",
-    "unit": "every value divided by its scale's maximum",
+    "rescaled": "every value divided by its scale's maximum",
     "relevant": "each judgment counted as relevant or not, by its assessor's own scale",
 }
 
 
-def stated(document: Document, judgments: Judgments, done: str = "") -> Document:
-    """The document with the scale line as its first note."""
-    return replace(document, notes=(scale_line(judgments, done), *document.notes))
+def with_scale_note(document: Document, judgments: Judgments, rules: str = "") -> Document:
+    """The document with the note on scales as its first note."""
+    return replace(document, notes=(scale_note(judgments, rules), *document.notes))
 
 
-def what_was_done(scales: Sequence[Scale], combine_scales: CombineScales, unlike: Mapping[str, Combined]) -> str:
-    """What became of the values for each figure; empty where all are on one scale and nothing was changed.
+def scale_rules(scales: Sequence[Scale], combine_scales: CombineScales, unlike: Mapping[str, Combined]) -> str:
+    """How values were brought together for each statistic; empty where all are on one scale and nothing was changed.
 
-    unlike : what "auto" does on unlike scales, by the name of the figure.
+    unlike : what "auto" does on unlike scales, by the name of the statistic.
     """
     by_rule: dict[Combined, list[str]] = {}
-    for figure, rule in unlike.items():
-        by_rule.setdefault(combined_how(scales, combine_scales, rule), []).append(figure)
+    for statistic, rule in unlike.items():
+        by_rule.setdefault(combined_how(scales, combine_scales, rule), []).append(statistic)
     if list(by_rule) == ["as-is"] and alike(scales):
         return ""
-    return "; ".join(f"{', '.join(figures)}: {DONE[rule]}" for rule, figures in by_rule.items())
+    return "; ".join(f"{', '.join(statistics)}: {SCALE_RULES[rule]}" for rule, statistics in by_rule.items())
 
 
-def scale_line(judgments: Judgments, done: str = "") -> str:
-    """The line for these judgments; see `line_of_scales`."""
+def scale_note(judgments: Judgments, rules: str = "") -> Note:
+    """The note for these judgments; see `scales_note`."""
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))
-    return line_of_scales(scales, judgments.stopping_short(), done)
+    return scales_note(scales, judgments.stopping_short(), rules)
 
 
-def line_of_scales(scales: Mapping[str, Scale], short: Mapping[str, Scale], done: str = "") -> str:
-    """On which scales the assessors judged, in one line.
+def scales_note(scales: Mapping[str, Scale], short: Mapping[str, Scale], rules: str = "") -> Note:
+    """On which scales the assessors judged.
 
-    scales : by assessor; short : the own scale of those who stop short of the one inferred for their table; done : what
-    became of the values, where the caller changed them or where scales differ.
+    scales : by assessor; short : the own scale of those who stop short of the one inferred for their table; rules : how
+    values were brought together, where the caller changed them or where scales differ.
 
-    >>> line_of_scales({"ann": Scale("graded", 3.0, False), "bob": Scale("binary", 1.0)}, {}, "votes count relevance")
-    "scale: 0-3 (inferred): ann; binary: bob; votes count relevance; to declare: --scale 'ann=0-3'"
+    >>> scales = {"ann": Scale("graded", 3.0, False), "bob": Scale("binary", 1.0)}
+    >>> print(scales_note(scales, {}, "votes count relevance"))
+    scale: 0-3 (inferred): ann; binary: bob; votes count relevance; to declare: --scale 'ann=0-3'
     """
     open_ones = {name: scale for name, scale in scales.items() if not scale.declared}
     parts = [_shared(scales, open_ones) if alike(list(scales.values())) else "; ".join(_groups(scales))]
@@ -68,13 +70,13 @@ def line_of_scales(scales: Mapping[str, Scale], short: Mapping[str, Scale], done
         parts.append(f"{'; '.join(_short(short))}, though others of the same table do")
         if alike(list(widest.values())):
             parts.append(f"taken to be on {next(iter(widest.values()))} all the same")
-    if done:
-        parts.append(done)
+    if rules:
+        parts.append(rules)
     if open_ones:
         parts.append(f"to declare: {options(open_ones, scales)}")
         if short:
             parts.append(f"or, where scales differ: {options({**open_ones, **short}, scales)}")
-    return "scale: " + "; ".join(parts)
+    return Note("scale", "; ".join(parts))
 
 
 def _shared(scales: Mapping[str, Scale], open_ones: Mapping[str, Scale]) -> str:
@@ -82,7 +84,7 @@ def _shared(scales: Mapping[str, Scale], open_ones: Mapping[str, Scale]) -> str:
     scale = next(iter(scales.values()))
     if not open_ones:
         return f"{scale} (declared)"
-    whose = f"all {len(scales)} assessors" if len(open_ones) == len(scales) > 1 else some(list(open_ones))
+    whose = f"all {len(scales)} assessors" if len(open_ones) == len(scales) > 1 else listed(list(open_ones), NAMED)
     return f"{scale} (inferred from the judgments of {whose})"
 
 
@@ -92,7 +94,7 @@ def _groups(scales: Mapping[str, Scale]) -> Iterator[str]:
     for name, scale in scales.items():
         by_scale.setdefault(f"{scale}{'' if scale.declared else ' (inferred)'}", []).append(name)
     for text, names in by_scale.items():
-        yield f"{text}: {some(names)}"
+        yield f"{text}: {listed(names, NAMED)}"
 
 
 def _short(short: Mapping[str, Scale]) -> Iterator[str]:
@@ -100,12 +102,7 @@ def _short(short: Mapping[str, Scale]) -> Iterator[str]:
     for name, scale in short.items():
         by_top.setdefault(scale.maximum, []).append(name)
     for top, names in sorted(by_top.items()):
-        yield f"{some(names)} never {'gives' if len(names) == 1 else 'give'} more than {top:g}"
-
-
-def some(names: Sequence[str]) -> str:
-    """A few names, and how many more."""
-    return ", ".join(names) if len(names) <= NAMED else f"{', '.join(names[:2])} and {len(names) - 2} more"
+        yield f"{listed(names, NAMED)} never {'gives' if len(names) == 1 else 'give'} more than {top:g}"
 
 
 def options(scales: Mapping[str, Scale], everybody: Collection[str]) -> str:

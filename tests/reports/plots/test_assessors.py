@@ -22,7 +22,7 @@ def texts(ax):
 
 
 def test_every_assessor_is_a_dot_with_a_name_and_who_stands_out_looks_different(demo):
-    found = assessor_profiles(demo[1].unit_grades())
+    found = assessor_profiles(demo[1].rescaled())
     ax = plot_assessors(found)
     assert set(texts(ax)) == set(found.assessors)
     usual, outlying = ax.containers
@@ -49,7 +49,7 @@ def test_of_a_crowd_only_those_who_stand_out_are_named():
 
 
 def test_the_assessors_who_agree_most_with_the_others_come_first(demo):
-    found = pairwise_agreement(demo[1].unit_grades())
+    found = pairwise_agreement(demo[1].rescaled())
     ax = plot_kappa(found)
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert sorted(names) == sorted(found.assessors)
@@ -57,7 +57,7 @@ def test_the_assessors_who_agree_most_with_the_others_come_first(demo):
     assert first == np.nanmax(np.nanmean(found.kappa, axis=1))
     assert last == np.nanmin(np.nanmean(found.kappa, axis=1))
     assert ax.get_xlabel() == "Cohen's kappa"
-    weighted = pairwise_agreement(demo[1].unit_grades(), weights="linear")
+    weighted = pairwise_agreement(demo[1].rescaled(), weights="linear")
     assert plot_kappa(weighted).get_xlabel() == "Cohen's kappa, linear weights"
 
 

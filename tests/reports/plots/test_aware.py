@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
-from qrowd.aware import GAPS, Gaps
+from qrowd.aware import GAPS, Similarities
 from qrowd.comparison.factors import interaction_effects, main_effects
 from qrowd.comparison.tukey import tukey_of_means
 from qrowd.errors import ArgumentError
@@ -21,14 +21,14 @@ from qrowd.reports.plots.aware import (
     plot_effect_sizes,
     plot_interaction,
     plot_main_effects,
-    plot_random_gaps,
     plot_score_densities,
+    plot_similarity_to_random,
     plot_tukey,
 )
 from qrowd.reports.plots.style import PALETTE, Figure, render
 
 REFERENCE = Path(__file__).parent / "reference"
-# Ferrante, Ferro, Maistro (2017), Figure 8(e): means of the gaps, and the error of Table 3.
+# Ferrante, Ferro, Maistro (2017), Figure 8(e): means of the similarities, and the error of Table 3.
 GAP_MEANS = {"apc": 0.6687, "tau": 0.6645, "kld": 0.6608, "fro": 0.6593, "rmse": 0.6499}
 
 
@@ -114,15 +114,15 @@ def test_assessors_stand_with_the_one_least_like_any_random_one_on_top():
     scores = Scores(("AP",), ("x", "y", "z"), ("q",), ("s",), half, half[..., 0], half[0, ..., 0], {})
     single = np.zeros((len(GAPS), 1, 2, 3))
     single[3, 0] = [[0.2, 0.9, 0.1], [0.6, 0.1, 0.3]]
-    gaps = Gaps(scores, "random", {"under": 0.05, "over": 0.95}, single, np.zeros((5, 1, 2, 3, 1)))
-    ax = plot_random_gaps(gaps, "AP", "tau")
+    similarities = Similarities(scores, "random", {"under": 0.05, "over": 0.95}, single, np.zeros((5, 1, 2, 3, 1)))
+    ax = plot_similarity_to_random(similarities, "AP", "tau")
     assert row_names(ax) == ["z", "x", "y"]
     assert ax.lines[0].get_xdata().tolist() == [0.1, 0.2, 0.9]
     assert ax.lines[1].get_xdata().tolist() == [0.3, 0.6, 0.1]
     with pytest.raises(ArgumentError, match="choose one of fro, rmse, kld, tau, apc"):
-        plot_random_gaps(gaps, "AP", "taus")
+        plot_similarity_to_random(similarities, "AP", "taus")
     with pytest.raises(ArgumentError, match="choose one of AP"):
-        plot_random_gaps(gaps, "nDCG", "tau")
+        plot_similarity_to_random(similarities, "nDCG", "tau")
 
 
 def test_densities_reach_from_0_to_1_and_the_mark_is_at_the_peak():

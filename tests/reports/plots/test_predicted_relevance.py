@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.predicted_relevance import by_number, by_quality, by_topics_drawn, predicted_relevance
+from qrowd.predicted_relevance import (
+    predicted_relevance,
+    sensitivity_to_rank,
+    sensitivity_to_sample_size,
+    sensitivity_to_topics,
+)
 from qrowd.reports.plots.predicted_relevance import (
     plot_relevance_by_grade,
-    plot_relevance_by_number,
-    plot_relevance_by_quality,
+    plot_relevance_by_rank,
+    plot_relevance_by_sample_size,
     plot_relevance_by_topics,
 )
 from qrowd.reports.plots.scores import plot_against
@@ -29,7 +34,7 @@ def texts(ax):
 
 
 def test_grades_stand_with_their_probability_and_interval():
-    models = {f"from {theta}": predicted_relevance(PEOPLE, theta, rng=1, bootstrap=50) for theta in (3, 1)}
+    models = {f"from {theta}": predicted_relevance(PEOPLE, rel=theta, rng=1, n_resamples=50) for theta in (3, 1)}
     ax = plot_relevance_by_grade(models, grades=CALLED, printed={"from 3": [0.01, 0.04, 0.27, 0.53]})
     for container, model in zip(ax.containers, models.values(), strict=True):
         points, _, (bars,) = container
@@ -42,9 +47,9 @@ def test_grades_stand_with_their_probability_and_interval():
 
 
 def test_a_curve_by_quality_leaves_out_what_rests_on_little():
-    found = by_quality(PEOPLE, RUNS, 3)
+    found = sensitivity_to_rank(PEOPLE, RUNS, rel=3)
     least = int(found.n[0, 3]) + 1
-    ax = plot_relevance_by_quality(found, grades=CALLED, least=least, deepest=15)
+    ax = plot_relevance_by_rank(found, grades=CALLED, least=least, deepest=15)
     top = lines(ax)[0]
     good = (found.n[:, 3] >= least) & (found.rank <= 15)
     assert top == pytest.approx(np.column_stack([found.rank[good], found.probability[good, 3]]))
@@ -53,7 +58,7 @@ def test_a_curve_by_quality_leaves_out_what_rests_on_little():
 
 
 def test_boxes_by_topics_stand_from_the_highest_grade_down_under_their_errors():
-    found = by_topics_drawn(PEOPLE, 3, rng=1)
+    found = sensitivity_to_topics(PEOPLE, rel=3, rng=1)
     ax = plot_relevance_by_topics(found)
     assert [label.get_text() for label in ax.get_xticklabels()] == ["3", "2", "1", "0"]
     assert texts(ax) == [f"± {error:.3f}" for error in found.standard_error[::-1]]
@@ -62,8 +67,8 @@ def test_boxes_by_topics_stand_from_the_highest_grade_down_under_their_errors():
 
 
 def test_curves_by_number_hold_means_and_deviations():
-    found = by_number(PEOPLE, 3, rng=1, rounds=10)
-    ax = plot_relevance_by_number(found)
+    found = sensitivity_to_sample_size(PEOPLE, rel=3, rng=1, n_resamples=10)
+    ax = plot_relevance_by_sample_size(found)
     for i, line in enumerate(lines(ax)):
         assert line == pytest.approx(np.column_stack([found.number, found.mean[:, i]]), nan_ok=True)
     assert len(ax.collections) == found.grades.size
@@ -71,21 +76,21 @@ def test_curves_by_number_hold_means_and_deviations():
 
 
 def test_names_at_the_ends_of_lines_do_not_touch():
-    found = by_number(PEOPLE, 3, rng=1, rounds=10)
+    found = sensitivity_to_sample_size(PEOPLE, rel=3, rng=1, n_resamples=10)
     found.mean[-1] = 0.2
-    ax = plot_relevance_by_number(found)
+    ax = plot_relevance_by_sample_size(found)
     heights = [text.xy[1] for text in ax.texts]
     low, high = ax.get_ylim()
     assert min(np.diff(sorted(heights))) >= 0.059 * (high - low)
 
 
 def test_a_grade_that_nobody_gave_twice_is_not_drawn():
-    found = by_topics_drawn(PEOPLE, 3, rng=1)
+    found = sensitivity_to_topics(PEOPLE, rel=3, rng=1)
     found.replicates[:, 1] = np.nan
     assert [label.get_text() for label in plot_relevance_by_topics(found).get_xticklabels()] == ["3", "2", "0"]
-    found = by_number(PEOPLE, 3, rng=1, rounds=10)
+    found = sensitivity_to_sample_size(PEOPLE, rel=3, rng=1, n_resamples=10)
     found.mean[:, 1] = np.nan
-    assert texts(plot_relevance_by_number(found)) == ["0", "2", "3"]
+    assert texts(plot_relevance_by_sample_size(found)) == ["0", "2", "3"]
 
 
 def test_one_count_against_another_has_a_dot_each_and_their_tau():

@@ -38,7 +38,7 @@ def demo():
 @pytest.fixture(scope="module")
 def general(demo):
     """{name: figure}, each made once."""
-    options = Options(conventions=Conventions(grades="unit"), evaluate_methods=evaluate_methods, n=200, top=8)
+    options = Options(conventions=Conventions(grades="rescaled"), evaluate_methods=evaluate_methods, n=200, top=8)
     return {name: plot(*demo, options) for name, plot in PLOTS.items()}
 
 
@@ -217,7 +217,7 @@ def test_the_methods_of_a_bump_are_those_the_judgments_allow(demo):
     assert default_methods(graded)[1:3] == ("majority", "dawid-skene")
     assert default_methods(graded)[-1] == "predicted-relevance(rel=2)"
     assert default_methods(judgments.select(assessors=["crowd-1", "crowd-2"]))[-1] == "predicted-relevance(rel=1)"
-    assert default_methods(judgments.unit_grades())[1:3] == ("mean", "median")
+    assert default_methods(judgments.rescaled())[1:3] == ("mean", "median")
     assert "majority" not in default_methods(judgments)  # several scales
     assert "geometric-mean" in default_methods(graded.recode({0: 1}).with_scales({"*": "magnitude"}))
 
@@ -234,7 +234,7 @@ def test_of_a_crowd_those_who_judged_most_are_in_the_tables(demo):
     assert busiest(judgments, 8) == judgments.assessors
     assert busiest(judgments, 6) == ("ann", "bob", "lena", "sven", "crowd-3", "llm-a")  # crowd-1, crowd-2 judged less
     for name in ("kappa", "correlation"):
-        frame = PLOTS[name](runs, judgments, Options(conventions=Conventions(grades="unit"), top=3)).frame()
+        frame = PLOTS[name](runs, judgments, Options(conventions=Conventions(grades="rescaled"), top=3)).frame()
         assert set(frame["first"]) | set(frame["second"]) == {"ann", "bob", "lena"}
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement import AlphaBy, AlphaByGold, MatchedSize, TopicRemoval
+from qrowd.agreement import AlphaByGold, Alphas, MatchedSize, TopicRemoval
 from qrowd.errors import ArgumentError
 from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, axes_or_new
 
@@ -25,12 +25,12 @@ STROKES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
 REMOVED = ("low-agreement topics left", "high-agreement topics left", "random topics left")
 
 
-def plot_alpha_by_topic(found: AlphaBy | AlphaByGold, name: str | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_alpha_by_topic(found: Alphas | AlphaByGold, name: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Alpha of every topic, ascending, with its interval where one was computed (Figure 1).
 
     name : the gold levels whose documents count, where alpha is by gold; all by default.
     """
-    if isinstance(found, AlphaBy):
+    if isinstance(found, Alphas):
         alphas = found.alphas
     else:
         found.of(found.names[-1] if name is None else name)  # refuses a name that there is not

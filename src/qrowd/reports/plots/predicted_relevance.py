@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qrowd.predicted_relevance import ByNumber, ByQuality, ByTopics, PredictedRelevance
+from qrowd.predicted_relevance import (
+    PredictedRelevance,
+    SensitivityToRank,
+    SensitivityToSampleSize,
+    SensitivityToTopics,
+)
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
@@ -60,8 +65,8 @@ def plot_relevance_by_grade(
     return ax
 
 
-def plot_relevance_by_quality(
-    found: ByQuality, *, grades: Names = None, least: int = 20, deepest: float = 100, ax: Axes | None = None
+def plot_relevance_by_rank(
+    found: SensitivityToRank, *, grades: Names = None, least: int = 20, deepest: float = 100, ax: Axes | None = None
 ) -> Axes:
     """p(R|i) learnt from the best results, then from more and more (as Figure 1).
 
@@ -88,7 +93,7 @@ def plot_relevance_by_quality(
     return ax
 
 
-def plot_relevance_by_topics(found: ByTopics, *, grades: Names = None, ax: Axes | None = None) -> Axes:
+def plot_relevance_by_topics(found: SensitivityToTopics, *, grades: Names = None, ax: Axes | None = None) -> Axes:
     """p(R|i) if other topics had been judged: median, quartiles, and whiskers of 1.5 boxes (as Figure 2).
 
     Highest grade first, as printed; the standard error stands above each box.
@@ -113,20 +118,22 @@ def plot_relevance_by_topics(found: ByTopics, *, grades: Names = None, ax: Axes 
     return ax
 
 
-def plot_relevance_by_number(found: ByNumber, *, grades: Names = None, ax: Axes | None = None) -> Axes:
+def plot_relevance_by_sample_size(
+    found: SensitivityToSampleSize, *, grades: Names = None, ax: Axes | None = None
+) -> Axes:
     """p(R|i) with one standard deviation above and below, as double judgments come in (as Figure 3)."""
     ax = axes_or_new(ax)
     ends = []
     for i in range(found.grades.size):
-        mean, off = found.mean[:, i], found.deviation[:, i]
+        mean, off = found.mean[:, i], found.sd[:, i]
         if np.isnan(mean).all():
             continue
-        ax.fill_between(found.number, mean - off, mean + off, color=_colour(i), alpha=0.2, linewidth=0)
-        ax.plot(found.number, mean, LINES[i % len(LINES)], color=_colour(i))
+        ax.fill_between(found.size, mean - off, mean + off, color=_colour(i), alpha=0.2, linewidth=0)
+        ax.plot(found.size, mean, LINES[i % len(LINES)], color=_colour(i))
         ends.append((float(mean[-1]), i))
-    ax.set_xlim(0, found.number[-1])
+    ax.set_xlim(0, found.size[-1])
     ax.set_ylim(0, None)
-    _name_lines(ax, float(found.number[-1]), ends, [_called(g, grades) for g in found.grades])
+    _name_lines(ax, float(found.size[-1]), ends, [_called(g, grades) for g in found.grades])
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("documents judged twice")
     ax.set_ylabel(LEVEL)

@@ -10,7 +10,7 @@ from qrowd.model.measure import Definition
 
 def example(definition: Definition) -> str:
     """The measure as one would first write it."""
-    return f"{definition.name}@10" if definition.cut == "required" else definition.name
+    return f"{definition.name}@10" if definition.cutoff == "required" else definition.name
 
 
 def measure_entry(definition: Definition) -> str:
@@ -22,11 +22,13 @@ def measure_entry(definition: Definition) -> str:
 
 def measure_page(definition: Definition) -> str:
     """Everything about one measure, as Markdown."""
-    cut = {"required": "needs one (`@k`)", "optional": "may have one (`@k`)", "none": "takes none"}[definition.cut]
+    cutoff = {"required": "needs one (`@k`)", "optional": "may have one (`@k`)", "none": "takes none"}[
+        definition.cutoff
+    ]
     lines = [f"## {definition.name}", "", definition.sentence, "", f"    {definition.formula}", ""]
     if definition.notes:
         lines += [definition.notes, ""]
-    lines += [f"- Cut-off: {cut}.", f"- Linear in gains: {'yes' if definition.linear else 'no'}."]
+    lines += [f"- Cut-off: {cutoff}.", f"- Linear in gains: {'yes' if definition.linear else 'no'}."]
     if definition.aliases:
         names = (f"{alias}10" if alias.endswith("_") else alias for alias in definition.aliases)
         lines.append(f"- Also understood as: {', '.join(f'`{name}`' for name in names)}.")
@@ -38,7 +40,7 @@ def measure_reference(definitions: Sequence[Definition] = DEFINITIONS) -> str:
     """All measures, as the page of the documentation."""
     head = (
         "# Measures\n\n"
-        "Generated from the definitions by `make docs`. The notation `Name(parameter=value)@cut` is that of\n"
+        "Generated from the definitions by `make docs`. The notation `Name(parameter=value)@k` is that of\n"
         "ir_measures, the same in Python, on the command line and in tables. In formulas g_r is the grade that the\n"
         "assessor whose score is computed gives the document at rank r.\n"
     )

@@ -1,0 +1,146 @@
+"""Two systems in words and tables: how certain their difference is, and whether topics or assessors would help more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from qrowd.comparison.bounded import bounds_of_difference, cut
+from qrowd.comparison.differences import Difference, difference
+from qrowd.comparison.effort import SAME, SURE, EqualCost, equal_cost, topics_for_an_assessor
+from qrowd.comparison.head_to_head import HeadToHead
+from qrowd.errors import NoOverlapError
+from qrowd.evaluation import bounds_of
+from qrowd.model.chance import Seed
+from qrowd.model.scores import Scores
+from qrowd.reports.document import Note, Table
+from qrowd.reports.phrases import count, interval, listed, percent, probability, signed
+
+ADVICE_NOTE = Note(
+    "helps",
+    f"lowers the standard error of the difference; about as much: the standard errors differ by at most "
+    f"{percent(SAME)}; at least as much: the standard error is at most {percent(SAME)} larger; stated where its "
+    f"probability is {SURE:g} or more",
+)
+
+
+def intervals(
+    scores: Scores, first: str, second: str, *, confidence: float, n_resamples: int, seed: Seed
+) -> tuple[Difference, ...]:
+    """Intervals of a difference by each method, the recommended one first; none where too little is shared.
+
+    scores : of one measure, where whose bounds intervals end.
+    """
+    by_method: dict[str, Difference] = {}
+    bounds = bounds_of_difference(bounds_of(scores.measures[0]))
+    for method in ("recommended", "satterthwaite", "pigeonhole", "topics"):
+        try:
+            one = difference(
+                scores, first, second, method=method, confidence=confidence, n_resamples=n_resamples, rng=seed
+            )
+        except NoOverlapError:
+            return ()
+        low, high = cut(np.array(one.low), np.array(one.high), bounds)
+        by_method.setdefault(one.method, replace(one, low=float(low), high=float(high)))
+    return tuple(by_method.values())
+
+
+def interval_table(title: str, differences: Sequence[Difference]) -> Table:
+    """One row per method; the recommended one first, which alone gives p, topics alone last."""
+    rows = [
+        [
+            one.method,
+            signed(one.difference),
+            interval(one.low, one.high, 4),
+            probability(one.p) if one is differences[0] else "",
+            probability(one.p_better),
+        ]
+        for one in differences
+    ]
+    return Table(title, ["method", "difference", "interval", "p", "P(ahead again)"], rows)
+
+
+def interval_notes(differences: Sequence[Difference]) -> Iterator[Note]:
+    """What the intervals assume."""
+    if not differences:
+        return
+    first = differences[0]
+    facts = [f"{first.method} is the recommended method ({first.reason})"]
+    if first.negative:
+        facts.append(f"{', '.join(first.negative)} is estimated below 0 and set to 0")
+    if first.n_left_out:
+        facts.append(f"{count(first.n_left_out, 'cell')} without a score of both systems left out")
+    yield Note(
+        "intervals",
+        f"{percent(first.confidence)}, over {first.n_topics} topics and {first.n_assessors} assessors "
+        f"({first.design}); {'; '.join(facts)}; the method topics treats the assessors as the only possible ones",
+    )
+    yield Note(
+        "P(ahead again)",
+        "probability that the same system is ahead with as many new topics and new assessors (method topics: new "
+        "topics alone); here and for another panel, the difference is shrunk by the variance of "
+        f"{first.n_systems} systems",
+    )
+    if advice(first):
+        yield ADVICE_NOTE
+
+
+def pair_sentence(pair: HeadToHead, differences: Sequence[Difference]) -> str:
+    """Which of two systems is ahead for the panel, how certain that is, and for which assessors it is not so."""
+    lead = float(pair.difference[0])
+    if np.isnan(lead):
+        return f"{pair.first} and {pair.second} share no topic with a score"
+    (ahead, behind), names = (pair.ahead, pair.behind), (pair.first, pair.second)
+    if lead < 0:
+        (ahead, behind), names = (behind, ahead), names[::-1]
+    n = int((~np.isnan(pair.difference[1:])).sum())
+    if pair.wins[0] == pair.losses[0] == 0:
+        equal = f"{names[0]} and {names[1]} are equal for the panel"
+        return f"{equal}; {names[0]} is ahead for {len(ahead)}, {names[1]} for {len(behind)} of {n} assessors"
+    against = f", not for {listed(behind)}" if behind else ""
+    assessors = f"for {len(ahead)} of {n} assessors{against}" if n > 1 else "for the only assessor"
+    if not differences:
+        return f"{names[0]} is ahead of {names[1]} by {abs(lead):.4f}, {assessors}"
+    more = advice(differences[0])
+    return f"{differences[0].sentence()}; {assessors}" + (f"; {more}" if more else "")
+
+
+# ---------------------------------------------------------------------- more topics or more assessors
+
+
+def advice(found: Difference) -> str:
+    """More topics or one more assessor, at equal cost; empty where the answer is clear, or where nothing is known."""
+    equal = topics_or_assessor(found)
+    return "" if equal is None else advice_of(equal)
+
+
+def topics_or_assessor(found: Difference, **costs: float) -> EqualCost | None:
+    """One more assessor compared with the topics that cost as much.
+
+    None where the interval excludes 0, or where the components of variance are not known. costs : as in
+    `topics_for_an_assessor`.
+    """
+    if found.excludes_zero or not any(found.mean_squares):
+        return None
+    topics = topics_for_an_assessor(found.n_topics, found.n_assessors, **costs)
+    return equal_cost(
+        found.mean_squares, found.mean_squares_df, found.n_topics, found.n_assessors, topics, found.mean_squares_per
+    )
+
+
+def advice_of(equal: EqualCost) -> str:
+    """In words; empty where an assessor costs less than half a topic."""
+    n = round(equal.topics)
+    if n == 0:
+        return ""
+    about = "" if abs(equal.topics - n) < 1e-9 else "about "
+    topics = f"judging {about}{count(n, 'more topic')}"
+    assessor = "one more assessor for all topics"
+    if equal.answer == "assessor":
+        return f"{assessor} costs as much as {topics} and helps at least as much"
+    cost = f"{topics} costs as much as {assessor}"
+    if equal.answer == "unknown":
+        return f"{cost}; {equal.n_assessors} assessors are too few to say which helps more"
+    return f"{cost} and helps {'about' if equal.answer == 'same' else 'at least'} as much"

@@ -1,0 +1,274 @@
+"""The report's second half: each assessor, each topic, and the documents on which assessors disagree most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.agreement.alpha import krippendorff_alpha
+from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
+from qrowd.agreement.by_topic import ease_correlation
+from qrowd.aware import DEFAULT, Similarities, assessor_weights, reasons_to_doubt
+from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
+from qrowd.model.alignment import align
+from qrowd.model.chance import Seed
+from qrowd.model.conventions import Conventions
+from qrowd.model.inferred_scales import alike
+from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import on_one_scale
+from qrowd.model.panel import Pool
+from qrowd.model.runs import Runs
+from qrowd.model.scores import Scores, known_mean
+from qrowd.reports.aware import weight_notes
+from qrowd.reports.comparison import MeasureComparison
+
+SPLIT_DOCUMENTS = 8  # shown, at most OF_ONE_TOPIC of each topic
+OF_ONE_TOPIC = 2
+TOP = 10  # ranks at which a document matters
+
+
+@dataclass(frozen=True)
+class AssessorRow:
+    """One assessor; nan where nothing is known.
+
+    coverage : mean share of a topic's pool, over the topics judged. severity, agreement, and their standard errors,
+    consistency, drift, seconds, outlying : as in `AssessorProfiles`. tau_b : of the ranking of systems with the
+    panel's without this assessor, or with the reference's. best : the system with the highest mean. accuracy : AWARE's
+    share of the weight, mean over the topics judged.
+    """
+
+    assessor: str
+    scale: str
+    n_judgments: int
+    n_topics: int
+    coverage: float
+    severity: float
+    severity_standard_error: float
+    agreement: float
+    agreement_standard_error: float
+    n_repeated: int
+    consistency: float
+    drift: float
+    seconds: float
+    tau_b: float
+    best: str
+    accuracy: float
+    outlying: str
+
+
+@dataclass(frozen=True)
+class Assessors:
+    """rows : in the judgments' order; compared : how values were brought together, or why they could not be.
+
+    aware : how AWARE's weights came about; weight_notes : on assessors with much weight who stand out.
+    """
+
+    rows: tuple[AssessorRow, ...]
+    alpha: float
+    alpha_low: float
+    alpha_high: float
+    level: str
+    compared: str
+    aware: str
+    weight_notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TopicRow:
+    """alpha : of the topic's judgments; ease : mean score of all systems; n_documents : in the pool; n_assessors."""
+
+    topic: str
+    alpha: float
+    ease: float
+    n_documents: int
+    n_assessors: int
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The value that one assessor gave; share : of the scale's maximum, nan for magnitudes."""
+
+    assessor: str
+    value: float
+    share: float
+
+
+@dataclass(frozen=True)
+class SplitRow:
+    """A document on which assessors disagree.
+
+    sd : standard deviation of the values, in shares of the scale (of natural logarithms for magnitudes). retrieved :
+    number of systems that have it among their first 10.
+    """
+
+    topic: str
+    document: str
+    sd: float
+    retrieved: int
+    grades: tuple[Grade, ...]
+
+
+@dataclass(frozen=True)
+class Topics:
+    """correlation, p : Pearson's, of ease with agreement over topics."""
+
+    rows: tuple[TopicRow, ...]
+    correlation: float
+    p: float
+    n: int
+    splits: tuple[SplitRow, ...]
+
+
+def comparable(judgments: Judgments) -> tuple[Judgments | None, str]:
+    """The judgments so that distances can be compared, and how that was reached; None where it cannot be."""
+    try:
+        shared = on_one_scale(judgments, "auto", "rescaled")
+    except ScaleError as error:
+        return None, str(error)
+    if alike(judgments.scales):
+        return shared, f"values as given, scale {shared.shared_scale()}"
+    return shared, "every value divided by its scale's maximum, as scales differ"
+
+
+def assessors_of(
+    judgments: Judgments,
+    scores: Scores,
+    part: MeasureComparison,
+    similarities: Similarities | None,
+    aware: str,
+    *,
+    conventions: Conventions,
+    reference_tau: dict[str, float] | None,
+    n_resamples: int,
+    seed: Seed,
+) -> Assessors:
+    """similarities : of the assessors to random ones, in the scores' order, or None; `aware` says how or why not."""
+    shared, compared = comparable(judgments)
+    profiles: AssessorProfiles | None = None
+    alpha, low, high, level = nan, nan, nan, ""
+    if shared is not None:
+        try:
+            profiles = assessor_profiles(shared, repeats=conventions.repeats)
+            overall = krippendorff_alpha(shared, n_resamples=n_resamples, rng=seed, repeats=conventions.repeats).item()
+            alpha, low, high, level = overall.value, overall.low, overall.high, overall.level
+        except (NoOverlapError, ScaleError) as error:
+            compared = str(error)
+    tau = dict(zip(part.correlations.assessors, part.correlations.tau_b.tolist(), strict=True))
+    tau |= reference_tau or {}
+    weights = None if similarities is None else assessor_weights(similarities, DEFAULT)
+    weight = np.full(len(scores.assessors), nan) if weights is None else weights.share[0]
+    doubts = [] if weights is None else weight_notes(weights, reasons_to_doubt(judgments, profiles))
+    coverage = known_mean(np.where(scores.coverage > 0, scores.coverage, nan), axis=1)
+    n_judgments = np.bincount(judgments.assessor[judgments.value >= 0], minlength=len(judgments.assessors)).tolist()
+    rows = []
+    for a, name in enumerate(scores.assessors):
+        place, top = judgments.assessors.index(name), part.tops[a]
+        rows.append(
+            AssessorRow(
+                assessor=name,
+                scale=str(judgments.scales[place]),
+                n_judgments=n_judgments[place],
+                n_topics=int((scores.coverage[a] > 0).sum()),
+                coverage=float(coverage[a]),
+                tau_b=tau.get(name, nan),
+                best=top.best if top else "",
+                accuracy=float(weight[a]),
+                **_profile(profiles, name),
+            )
+        )
+    return Assessors(tuple(rows), alpha, low, high, level, compared, aware, tuple(doubts))
+
+
+def _profile(profiles: AssessorProfiles | None, name: str) -> dict[str, Any]:
+    """What the profiles say of an assessor; nan where they say nothing."""
+    errors = ("severity_standard_error", "agreement_standard_error")
+    fields = ("severity", "agreement", *errors, "consistency", "drift", "seconds")
+    if profiles is None or name not in profiles.assessors:
+        return {"n_repeated": 0, "outlying": "", **dict.fromkeys(fields, nan)}
+    i = profiles.assessors.index(name)
+    values = {field: float(getattr(profiles, field)[i]) for field in fields}
+    return {"n_repeated": int(profiles.n_repeated[i]), "outlying": "; ".join(profiles.reasons[i]), **values}
+
+
+def topics_of(runs: Runs, judgments: Judgments, scores: Scores, conventions: Conventions) -> Topics:
+    """Ease and agreement of every topic, and where assessors disagree."""
+    by_topic = known_mean(scores.values[0], axis=0)
+    ease = dict(zip(scores.topics, known_mean(by_topic, axis=1).tolist(), strict=True))
+    panel = judgments.panel(conventions.repeats)
+    alpha: dict[str, float] = {}
+    correlation, p, n = nan, nan, 0
+    shared, _ = comparable(judgments)
+    if shared is not None:
+        try:
+            alphas = krippendorff_alpha(shared, by="topic", repeats=conventions.repeats)
+            alpha = dict(zip(alphas.labels, alphas.value.tolist(), strict=True))
+            table = Scores.from_array(by_topic, topics=scores.topics)
+            (((of_topics,),)) = ease_correlation(table, alpha, bins=()).correlations
+            correlation, p, n = of_topics.r, of_topics.p, of_topics.n
+        except (NoOverlapError, ScaleError, ArgumentError):
+            pass
+    known = ~np.isnan(panel.values)
+    rows = tuple(
+        TopicRow(
+            topic,
+            alpha.get(topic, nan),
+            ease.get(topic, nan),
+            int(panel.pool.starts[t + 1] - panel.pool.starts[t]),
+            int(known[panel.pool.rows(t)].any(axis=0).sum()),
+        )
+        for t, topic in enumerate(panel.pool.topics)
+    )
+    return Topics(rows, correlation, p, n, _splits(runs, judgments, conventions))
+
+
+def _splits(runs: Runs, judgments: Judgments, conventions: Conventions) -> tuple[SplitRow, ...]:
+    """The retrieved documents that several assessors judged most differently; of equal ones, those of most systems."""
+    panel = judgments.panel(conventions.repeats)
+    magnitudes = np.isinf(panel.maximum)
+    maximum = np.where(magnitudes, nan, panel.maximum)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.log(panel.values) if magnitudes.all() else panel.values / maximum
+    shares = np.where(np.isfinite(shares), shares, nan)
+    known = ~np.isnan(shares)
+    n = known.sum(axis=1)
+    sd = np.sqrt(known_mean((shares - known_mean(shares, axis=1)[:, None]) ** 2, axis=1))
+    try:
+        retrieved = _retrieved(runs, panel.pool, conventions)
+    except QrowdError:  # no topic in common: nothing was retrieved
+        retrieved = np.zeros(n.size, np.int64)
+    sd = np.where(n > 1, np.round(sd, 9), 0.0)
+    if retrieved.any():
+        sd[retrieved == 0] = 0.0
+    topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
+    n_shown: Counter[int] = Counter()
+    rows: list[SplitRow] = []
+    for pair in np.lexsort((-retrieved, -sd)).tolist():
+        t = int(topic[pair])
+        if sd[pair] == 0 or len(rows) == SPLIT_DOCUMENTS:
+            break
+        if n_shown[t] == OF_ONE_TOPIC:
+            continue
+        n_shown[t] += 1
+        grades = [
+            Grade(panel.assessors[a], float(panel.values[pair, a]), float(panel.values[pair, a] / maximum[a]))
+            for a in np.flatnonzero(known[pair])
+        ]
+        grades.sort(key=lambda one: (-(one.value if isnan(one.share) else one.share), one.assessor))
+        document = panel.pool.documents[panel.pool.document[pair]]
+        rows.append(SplitRow(panel.pool.topics[t], document, float(sd[pair]), int(retrieved[pair]), tuple(grades)))
+    return tuple(rows)
+
+
+def _retrieved(runs: Runs, pool: Pool, conventions: Conventions) -> NDArray[np.int64]:
+    """(pairs,) how many systems have the pooled document among their first 10."""
+    counts = np.zeros(pool.document.size, np.int64)
+    for t, ranked in enumerate(align(runs, pool, conventions.score_dtype).topics):
+        first = ranked.rows[:, :TOP]
+        here = counts[pool.rows(t)]
+        here += np.bincount(first[first >= 0], minlength=here.size)
+    return counts

@@ -1,0 +1,130 @@
+"""What each section of the report says in a sentence or two."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from qrowd.reports.notes import documents_down_to
+from qrowd.reports.phrases import chance, count, interval, listed, percent, probability, signed, with_minus_signs
+from qrowd.reports.report import Report
+from qrowd.reports.report_methods import PANEL
+
+LIKELY = 0.95  # probability from which on another panel is counted as agreeing
+
+
+def on_systems(report: Report) -> str:
+    """How many differ significantly from the one all are compared with, and which may be the best."""
+    answer, others = report.answer, len(report.systems) - 1
+    if not answer.best_set:
+        return "The systems share too few topics to say which of them differ."
+    better, worse = (
+        sum(bool(row.significant) and sign * (row.difference or 0) > 0 for row in report.systems) for sign in (1, -1)
+    )
+    level = f"(p < {1 - answer.confidence:.3g}, adjusted for all pairs of systems)"
+    if report.baseline is None:
+        text = f"{worse} of {others} other systems are significantly worse than {report.compared_with} {level}"
+    else:
+        text = (
+            f"Of {others} other systems, {better} are significantly better than the baseline {report.compared_with} "
+            f"and {worse} significantly worse {level}"
+        )
+    return f"{text}; {answer.best_set}."
+
+
+def on_pairs(report: Report) -> str:
+    """How many differences are significant, and in how many another panel would agree."""
+    pairs = report.pairs
+    if not pairs:
+        return "The leading systems share too little to be compared."
+    names = dict.fromkeys(name for row in pairs for name in (row.first, row.second))
+    significant = sum(row.significant for row in pairs)
+    known = [row for row in pairs if not isnan(row.another_panel)]
+    text = (
+        f"Of {len(pairs)} differences among {len(names)} leading systems, {significant} "
+        f"{'is' if significant == 1 else 'are'} significant over topics and assessors"
+    )
+    if not known:
+        return (
+            f"{text}. With one assessor, or with other assessors for each topic, nothing is known about other "
+            "assessors."
+        )
+    likely = sum(row.another_panel >= LIKELY for row in known)
+    return (
+        f"{text}. On the same topics, another panel of as many assessors would see the same system ahead with "
+        f"probability {LIKELY:.2f} or more in {likely} of them."
+    )
+
+
+def on_assessors(report: Report) -> str:
+    """How far they agree, and which of them stand out."""
+    assessors = report.assessors
+    if isnan(assessors.alpha):
+        return f"The agreement of the assessors is not known: {assessors.compared}."
+    outlying = [row.assessor for row in assessors.rows if row.outlying]
+    text = (
+        f"Krippendorff's alpha is {assessors.alpha:.2f} {interval(assessors.alpha_low, assessors.alpha_high, 2)} "
+        f"({assessors.level}; 95 % interval; 1 is agreement, 0 chance)."
+    )
+    if not outlying:
+        return with_minus_signs(f"{text} No assessor stands out.")
+    return with_minus_signs(f"{text} {listed(outlying)} {'stands' if len(outlying) == 1 else 'stand'} out.")
+
+
+def on_topics(report: Report) -> str:
+    """Whether systems score higher on topics on which assessors agree."""
+    topics = report.topics
+    if isnan(topics.correlation):
+        return "Too few topics have a known agreement to compare it with scores."
+    if isnan(topics.p) or topics.p >= 0.05:
+        verdict = "There is no sign that topics on which assessors agree are easier or harder for systems"
+    else:
+        verdict = f"Topics on which assessors agree are {'easier' if topics.correlation > 0 else 'harder'} for systems"
+    numbers = f"r = {signed(topics.correlation, 2)}, p = {probability(topics.p)}, {topics.n} topics"
+    return with_minus_signs(f"{verdict}: {numbers}.")
+
+
+def on_methods(report: Report) -> str:
+    """Whether the leader depends on the method that combines the assessors."""
+    methods = report.methods
+    others = [ranking for ranking in methods.rankings if ranking.name != PANEL]
+    if not others:
+        return "No other method could be applied to these judgments."
+    first = report.answer.first
+    place = methods.systems.index(first)
+    leads = [ranking.name for ranking in others if ranking.ranks[place] == 1]
+    if len(leads) == len(others):
+        return f"{first} leads by each of the {len(methods.rankings)} methods."
+    by_leader: dict[str, list[str]] = {}
+    for ranking in others:
+        if ranking.ranks[place] != 1:
+            by_leader.setdefault(methods.systems[ranking.ranks.index(1)], []).append(ranking.name)
+    parts = [f"by the {listed([PANEL, *leads])} it is {first}"]
+    parts += [f"by {listed(names)} it is {system}" for system, names in by_leader.items()]
+    return f"Which system leads depends on the method that combines the assessors: {'; '.join(parts)}."
+
+
+def on_coverage(report: Report) -> str:
+    """What the report is based on."""
+    facts = report.facts
+    text = (
+        f"{facts['judgments']:,} judgments of {facts['documents']:,} documents by "
+        f"{count(facts['assessors'], 'assessor')} on {count(facts['topics'], 'topic')}; "
+        f"{count(facts['systems'], 'system')}."
+    )
+    results = documents_down_to(facts["unjudged_cutoff"])
+    return f"{text} {percent(facts['unjudged_share'], 1)} of {results} results were judged by nobody."
+
+
+def key_numbers(report: Report) -> list[tuple[str, str]]:
+    """The few numbers of the first screen: (number, what it is)."""
+    answer = report.answer
+    numbers = [(signed(answer.difference, 3), f"{report.measure} ahead of {answer.second}")]
+    if not isnan(answer.low):
+        level = f"{percent(answer.confidence)} interval over topics and assessors"
+        numbers.append((interval(answer.low, answer.high), level))
+    if not isnan(answer.another_panel):
+        n = report.facts["assessors"]
+        panel = f"another panel of {n}" if n > 1 else "another assessor"
+        numbers.append((chance(answer.another_panel), f"probability that {panel} would agree"))
+    numbers.append((f"{answer.ahead_for} of {answer.n_ranking}", f"assessors see {answer.first} ahead"))
+    return [(with_minus_signs(value), name) for value, name in numbers]
