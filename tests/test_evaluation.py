@@ -349,7 +349,7 @@ def test_rel_is_in_each_assessors_own_units():
 def test_unit_grades_are_shares_of_each_scales_maximum_and_what_was_relevant_stays_relevant():
     judgments = judged({"ann": "0-3", "bob": "0..10", "cem": "binary"}, ann="a:2 b:1", bob="a:5 b:4", cem="a:1 b:0")
     unit = (
-        evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R", "RBP"], conventions=Conventions(grades="unit"))
+        evaluate(runs_of(s="a b"), judgments, ["DCG@1", "R", "RBP"], conventions=Conventions(grades="rescaled"))
         .to_xarray()
         .squeeze()
     )
@@ -365,14 +365,14 @@ def test_unit_grades_are_shares_of_each_scales_maximum_and_what_was_relevant_sta
 def test_unit_grades_of_magnitudes_or_of_a_panel_are_refused():
     magnitudes = judged({"ann": "magnitude"}, ann="a:30")
     with pytest.raises(InputError, match="assessor ann: magnitudes have no maximum"):
-        evaluate(runs_of(s="a"), magnitudes, "DCG", conventions=Conventions(grades="unit"))
-    with pytest.raises(ArgumentError, match="grades='unit' is for Judgments"):
-        evaluate(runs_of(s="a"), judged(ann="a:1").panel(), "DCG", conventions=Conventions(grades="unit"))
+        evaluate(runs_of(s="a"), magnitudes, "DCG", conventions=Conventions(grades="rescaled"))
+    with pytest.raises(ArgumentError, match="grades='rescaled' is for Judgments"):
+        evaluate(runs_of(s="a"), judged(ann="a:1").panel(), "DCG", conventions=Conventions(grades="rescaled"))
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=[definition.name for definition in DEFINITIONS])
 def test_magnitudes_are_scored_or_refused_in_one_line_naming_measure_assessor_and_way_out(definition):
-    text = f"{definition.name}@5" if definition.cut == "required" else definition.name
+    text = f"{definition.name}@5" if definition.cutoff == "required" else definition.name
     parameters = {parameter.name for parameter in definition.parameters}
     way_out = "max_rel" if "max_rel" in parameters else "rel" if "rel" in parameters else None
     runs, judgments = runs_of(s="a b"), judged({"bob": "magnitude"}, ann="a:1 b:0", bob="a:30 b:2.5")

@@ -80,8 +80,8 @@ def calibration(
         parts = [(judgments if learnt == "everything" else _sampled(judgments, random), judgments)]
     expected_counted = []
     for taught, tested in parts:
-        model = predicted_relevance(taught, theta, runs=runs, ranks=ranks, depth=depth, bootstrap=0)
-        found = relevant_results(model, tested, runs, depth=depth)
+        model = predicted_relevance(taught, rel=theta, runs=runs, ranks=ranks, cutoff=depth, n_resamples=0)
+        found = relevant_results(model, tested, runs, cutoff=depth)
         expected_counted.append((found.predicted, found.binary))
     expected, counted = (np.concatenate(part) for part in zip(*expected_counted, strict=True))
     difference = expected - counted

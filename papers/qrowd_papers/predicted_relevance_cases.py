@@ -115,7 +115,7 @@ class Panel:
 
     def model(self, theta: float) -> PredictedRelevance:
         if theta not in self._models:
-            self._models[theta] = predicted_relevance(self.case.doubles, theta, ranks="pool", resample="binomial")
+            self._models[theta] = predicted_relevance(self.case.doubles, rel=theta, ranks="pool", resample="binomial")
         return self._models[theta]
 
     @property
@@ -127,7 +127,7 @@ class Panel:
         """Table 5, from the highest grade on and from the lowest above 0 on."""
         case = self.case
         return [
-            relevant_results(self.model(theta), case.whole, runs_of(case), depth=DEPTH).to_frame()
+            relevant_results(self.model(theta), case.whole, runs_of(case), cutoff=DEPTH).to_frame()
             for theta in self.scenarios
         ]
 

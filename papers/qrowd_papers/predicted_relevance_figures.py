@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.comparison.system_ranking import ranks
+from qrowd.comparison.system_ranking import RankChanges, ranks
 from qrowd.model.chance import Rng, seed_of
 from qrowd.predicted_relevance import (
-    ByNumber,
-    ByQuality,
-    ByTopics,
     PredictedRelevance,
     RelevantResults,
-    by_number,
-    by_quality,
-    by_topics_drawn,
+    SensitivityToRank,
+    SensitivityToSampleSize,
+    SensitivityToTopics,
     predicted_relevance,
     relevant_results,
+    sensitivity_to_rank,
+    sensitivity_to_sample_size,
+    sensitivity_to_topics,
 )
 from qrowd.reports.plots.predicted_relevance import (
     plot_relevance_by_grade,
-    plot_relevance_by_number,
-    plot_relevance_by_quality,
+    plot_relevance_by_rank,
+    plot_relevance_by_sample_size,
     plot_relevance_by_topics,
 )
-from qrowd.reports.plots.ranking import RankChanges, plot_bump
+from qrowd.reports.plots.ranking import plot_bump
 from qrowd.reports.plots.scores import plot_against
 from qrowd.reports.plots.style import Figure
 from qrowd_papers.predicted_relevance import means_by_gains
@@ -76,12 +76,13 @@ def figures_of(cases: Mapping[str, Case], bootstrap: int, rng: Rng) -> tuple[Fig
 
 def _by_quality(case: Case) -> Figure:
     found = {
-        f"theta = {_grade(case, theta)}": by_quality(case.doubles, runs_of(case), theta) for theta in _thetas(case)
+        f"theta = {_grade(case, theta)}": sensitivity_to_rank(case.doubles, runs_of(case), rel=theta)
+        for theta in _thetas(case)
     }
 
     def draw(axes: Any) -> None:
         for ax, (title, one) in zip(np.ravel(axes), found.items(), strict=True):
-            plot_relevance_by_quality(one, grades=_names(case), ax=ax).set_title(title)
+            plot_relevance_by_rank(one, grades=_names(case), ax=ax).set_title(title)
 
     return Figure(
         "prm-1",
@@ -96,8 +97,8 @@ def _by_quality(case: Case) -> Figure:
 
 
 def _by_topics(cases: Sequence[Case], bootstrap: int, rng: Rng) -> Figure:
-    found: dict[str, ByTopics] = {
-        case.name: by_topics_drawn(case.doubles, case.top, bootstrap=bootstrap, rng=rng) for case in cases
+    found: dict[str, SensitivityToTopics] = {
+        case.name: sensitivity_to_topics(case.doubles, rel=case.top, n_resamples=bootstrap, rng=rng) for case in cases
     }
 
     def draw(axes: Any) -> None:
@@ -117,13 +118,15 @@ def _by_topics(cases: Sequence[Case], bootstrap: int, rng: Rng) -> Figure:
 
 
 def _by_number(cases: Sequence[Case], rng: Rng) -> Figure:
-    found: dict[str, ByNumber] = {case.name: by_number(case.doubles, case.top, rng=rng) for case in cases}
+    found: dict[str, SensitivityToSampleSize] = {
+        case.name: sensitivity_to_sample_size(case.doubles, rel=case.top, rng=rng) for case in cases
+    }
     rows = 1 if len(cases) == 1 else 2
     panels = (rows, -(-len(cases) // rows))
 
     def draw(axes: Any) -> None:
         for ax, case, (title, one) in zip(np.ravel(axes), cases, found.items(), strict=True):
-            plot_relevance_by_number(one, grades=_names(case), ax=ax).set_title(title)
+            plot_relevance_by_sample_size(one, grades=_names(case), ax=ax).set_title(title)
 
     return Figure(
         "prm-3",
@@ -143,7 +146,7 @@ def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
     found: dict[str, dict[str, PredictedRelevance]] = {
         one.name: {
             f"from {_grade(one, theta)} on": predicted_relevance(
-                one.doubles, theta, ranks="pool", bootstrap=bootstrap, resample="topics", rng=rng
+                one.doubles, rel=theta, ranks="pool", n_resamples=bootstrap, resample="topics", rng=rng
             )
             for theta in thetas
         }
@@ -174,14 +177,14 @@ def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
 def _counts(case: Case) -> Figure:
     found: dict[str, RelevantResults] = {}
     for theta in _thetas(case):
-        model = predicted_relevance(case.doubles, theta, ranks="pool", bootstrap=0)
-        found[f"from {_grade(case, theta)} on"] = relevant_results(model, case.whole, runs_of(case), depth=DEPTH)
+        model = predicted_relevance(case.doubles, rel=theta, ranks="pool", n_resamples=0)
+        found[f"from {_grade(case, theta)} on"] = relevant_results(model, case.whole, runs_of(case), cutoff=DEPTH)
     tables = {title: one.to_frame() for title, one in found.items()}
 
     def draw(axes: Any) -> None:
         for ax, (title, table) in zip(np.ravel(axes), tables.items(), strict=True):
             plot_against(
-                table["binary"], table["predicted"], x_error=table["binary_error"], y_error=table["predicted_error"],
+                table["binary"], table["predicted"], x_error=table["binary_standard_error"], y_error=table["predicted_standard_error"],
                 names=("counted by the assessor", "expected by a random user"), ax=ax,
             ).set_title(title)  # fmt: skip
 
@@ -198,7 +201,7 @@ def _counts(case: Case) -> Figure:
 
 
 def _places(case: Case) -> Figure:
-    model = predicted_relevance(case.doubles, case.top, ranks="pool", bootstrap=0)
+    model = predicted_relevance(case.doubles, rel=case.top, ranks="pool", n_resamples=0)
     means = means_by_gains(runs_of(case), case.whole, model, "nDCG@20")
     table = np.array(list(means.values()))
     best = np.argsort(-means["predicted"], kind="stable")[:15]
@@ -238,7 +241,10 @@ def _about(cases: Sequence[Case]) -> str:
 
 
 def _joined(
-    found: Mapping[str, ByQuality | ByTopics | ByNumber | PredictedRelevance | DataFrame], name: str
+    found: Mapping[
+        str, SensitivityToRank | SensitivityToTopics | SensitivityToSampleSize | PredictedRelevance | DataFrame
+    ],
+    name: str,
 ) -> DataFrame:
     """Their rows, told apart by a first column."""
     import pandas as pd

@@ -17,10 +17,7 @@ from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Floats
-from qrowd.predicted_relevance import (
-    predicted_relevance,
-    sensitivity_to_rank,
-)
+from qrowd.predicted_relevance import predicted_relevance, predicted_relevance_by_type, sensitivity_to_rank
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
 from qrowd_papers import predicted_relevance_printed as printed
@@ -186,7 +183,7 @@ def table_1() -> Beside:
     columns, good = [], np.ones(3, bool)
     for method, equation in (("one-sided", 4), ("symmetric", 5)):
         first = "U1" if equation == 4 else None
-        model = predicted_relevance(judgments, rel=2, ranks="pool", method=method, first=first, n_resamples=0)  # type: ignore[call-overload]
+        model = predicted_relevance(judgments, rel=2, ranks="pool", method=method, first=first, n_resamples=0)  # type: ignore[arg-type]
         theirs = [a / b for a, b in printed.TABLE_1[method]]
         ours = model.probability[::-1]
         good &= np.isclose(ours, theirs, rtol=0, atol=1e-12)
@@ -263,7 +260,7 @@ def table_4(panels: Sequence[Panel]) -> Beside:
     for panel in panels:
         three = _three_grades(panel.case)
         whole = predicted_relevance(three, rel=2, ranks="pool", resample="binomial")
-        kinds = predicted_relevance(three, rel=2, ranks="pool", by=_rich_and_poor(three), resample="binomial")
+        kinds = predicted_relevance_by_type(three, _rich_and_poor(three), rel=2, resample="binomial")
         for kind, model in (("all", whole), *kinds):
             p, error = model.probability[::-1], model.standard_error[::-1]
             rows.append(_Row(f"{panel.case.name}, {kind}", p, error, _ours(panel.case)))
@@ -327,7 +324,7 @@ def table_5(panel: Panel) -> Beside:
     order = np.argsort(-top["predicted"].to_numpy(), kind="stable")
     some = order[np.unique(np.linspace(0, order.size - 1, SHOWN).round().astype(int))]
     columns = [
-        Column(name, table[kind].to_numpy()[some], table[f"{kind}_error"].to_numpy()[some])
+        Column(name, table[kind].to_numpy()[some], table[f"{kind}_standard_error"].to_numpy()[some])
         for name, table, kind in zip(COUNTED, (top, top, any_, any_), ("predicted", "binary") * 2, strict=True)
     ]
     names = [str(name) for name in top["system"].to_numpy()[some]]
@@ -344,7 +341,10 @@ def table_5_taus(panels: Sequence[Panel]) -> Beside:
     columns = [Column("printed", [*printed.TABLE_5_TAU, 1.0, 1.0]), Column("from the printed table", [*again, *surer])]
     for panel in _with_runs(panels):
         taus = [kendall_tau_b(table["predicted"].to_numpy(), table["binary"].to_numpy()) for table in panel.counts]
-        share = [float((table["predicted_error"] <= table["binary_error"]).mean()) for table in panel.counts]
+        share = [
+            float((table["predicted_standard_error"] <= table["binary_standard_error"]).mean())
+            for table in panel.counts
+        ]
         columns.append(Column(panel.case.name, [*taus, *share]))
     rows = [f"tau of expected with counted, {scenario}" for scenario in SCENARIOS]
     rows += [f"share of systems with no larger error of the expected, {scenario}" for scenario in SCENARIOS]
@@ -461,7 +461,7 @@ def _surer(panel: Panel) -> float:
     if panel.case.runs is None:
         return nan
     top = panel.counts[0]
-    return float((top["predicted_error"] < top["binary_error"]).mean()) - 0.5
+    return float((top["predicted_standard_error"] < top["binary_standard_error"]).mean()) - 0.5
 
 
 def _more_alike(panel: Panel) -> float:

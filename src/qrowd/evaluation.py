@@ -223,7 +223,7 @@ class _Plan:
         if alignment is None:
             return {}
         return {
-            "unjudged_shares": alignment.unjudged_shares(measure.cut for measure in self.measures),
+            "unjudged_shares": alignment.unjudged_shares(measure.cutoff for measure in self.measures),
             "lists": alignment.n_lists,
             "tied_lists": alignment.n_tied_lists,
             "missing_lists": int(alignment.missing.sum()),
@@ -246,8 +246,8 @@ class _Plan:
                     f"{measure}: needs grades, and these are preferences; ask for a measure of preferences ({names}, "
                     "...) or make grades with qrowd.preferences.to_grades (its converse is from_grades)"
                 )
-        if self.conventions.grades == "unit":
-            raise ArgumentError("grades='unit' is for Judgments; preferences have no grades")
+        if self.conventions.grades == "rescaled":
+            raise ArgumentError("grades='rescaled' is for Judgments; preferences have no grades")
         if self.conventions.repeats != "first":
             raise ArgumentError(
                 f"repeats={self.conventions.repeats!r} is for Judgments: every preference counts; choose with "
@@ -334,8 +334,8 @@ def _panels(
         if not len(judgments):
             raise ArgumentError("judgments: there are none")
         return judgments.assessors, [conventions.graded(judgments).panel(conventions.repeats)]
-    if conventions.grades == "unit":
-        raise ArgumentError("grades='unit' is for Judgments; make panels from judgments.unit_grades()")
+    if conventions.grades == "rescaled":
+        raise ArgumentError("grades='rescaled' is for Judgments; make panels from judgments.rescaled()")
     if isinstance(judgments, Panel):
         return judgments.assessors, [judgments]
     return getattr(judgments, "assessors", None), judgments

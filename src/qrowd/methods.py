@@ -89,7 +89,7 @@ class Method(Definition, ABC):
     unlike : what becomes of values on unlike scales; None where each assessor's scores are on the assessor's own.
     """
 
-    cut = "none"
+    cutoff = "none"
     unlike: Combined | None = None
 
     @abstractmethod
@@ -101,7 +101,7 @@ class _LabelMerging(Method):
     """A method that merges labels first, by a function of `qrowd.aggregation`."""
 
     function = ""
-    unlike: Combined | None = "unit"
+    unlike: Combined | None = "rescaled"
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from inspect import signature
@@ -252,29 +252,29 @@ class AgreementAware(Method):
     """
 
     name = "agreement-aware"
-    unlike = "unit"
+    unlike = "rescaled"
     parameters = (
         _word("normalise", "how DCG stands beside the ideal: their ratio, or their difference", "divide", "subtract"),
-        _word("gains", "what a value gains", "as-is", "unit", "log"),
+        _word("gains", "what a value gains", "as-is", "rescaled", "log"),
     )
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
         from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
 
         gains, labels = options["gains"], task.judgments
-        if task.conventions.grades == "unit":
-            gains = "unit"
+        if task.conventions.grades == "rescaled":
+            gains = "rescaled"
         elif gains == "as-is":
-            labels = on_one_scale(labels, task.combine_scales, "unit")
+            labels = on_one_scale(labels, task.combine_scales, "rescaled")
         distributions = gain_distributions(labels, gains=gains)
         parts = []
         for each in task.measures:
-            if each.definition.name != "nDCG" or each.cut is None:
+            if each.definition.name != "nDCG" or each.cutoff is None:
                 raise ArgumentError(f"method agreement-aware: it is a form of nDCG@k, not of {each}")
             scores = agreement_aware_ndcg(
                 task.runs,
                 distributions,
-                each.cut,
+                each.cutoff,
                 normalise=options["normalise"],
                 dcg=each["dcg"],  # type: ignore[arg-type]
                 score_dtype=task.conventions.score_dtype,

@@ -99,7 +99,7 @@ class Drawn:
     def __iter__(self) -> Iterable[Panel]:
         if self.scale.kind == "fractions":
             values = sorted(set(self.like[~np.isnan(self.like)]))
-            threshold = self.scale.relevant if self.scale.relevant is not None else self.scale.maximum / 2
+            threshold = self.scale.rel
         else:
             values, threshold = [float(g) for g in range(int(self.scale.maximum) + 1)], 1
         relevant = [value >= threshold for value in values]

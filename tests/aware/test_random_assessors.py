@@ -276,9 +276,9 @@ def test_levels_are_the_callers(plain):
 def test_even_grades_share_the_probability_among_the_relevant_grades():
     assert even_grades(0.3, parse_scale("binary")).tolist() == [0.7, 0.3]
     assert even_grades(0.3, parse_scale("0-3")) == pytest.approx([0.7, 0.1, 0.1, 0.1])
-    assert even_grades(0.3, Scale("graded", 3.0, relevant=2.0)) == pytest.approx([0.35, 0.35, 0.15, 0.15])
-    with pytest.raises(ScaleError, match="no grade below or none from relevant=4"):
-        even_grades(0.3, Scale("graded", 3.0, relevant=4.0))
+    assert even_grades(0.3, Scale("graded", 3.0, rel=2.0)) == pytest.approx([0.35, 0.35, 0.15, 0.15])
+    with pytest.raises(ScaleError, match="no grade below or none from rel=4"):
+        even_grades(0.3, Scale("graded", 3.0, rel=4.0))
 
 
 def test_a_draw_of_ones_own_decides_which_grades_random_assessors_give(gappy):
@@ -339,7 +339,7 @@ def test_a_measure_that_random_assessors_alone_lift_above_1_is_refused():
 
 def test_unit_grades_condensed_lists_expected_ties_and_interpolation_are_conventions_like_any(gappy):
     usual = similarities_of(gappy).single
-    for option in ({"grades": "unit"}, {"unjudged": "condensed"}, {"missing": "interpolate"}, {"empty": "zero"}):
+    for option in ({"grades": "rescaled"}, {"unjudged": "condensed"}, {"missing": "interpolate"}, {"empty": "zero"}):
         conventions = replace(gappy.conventions, **option)
         similarities = similarities_of(
             replace(gappy, conventions=conventions, measures=("AP", "RR")), n_resamples=3, rng=5

@@ -19,7 +19,7 @@ def experts(folder):
 
 
 def test_aware_says_who_is_best_what_assessors_are_worth_and_what_was_assumed(qrowd, panel):
-    outcome = qrowd("aware", *panel, "-m", "AP", "-n", 40)
+    outcome = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 40)
     assert outcome.status == 0, outcome.err
     first, *lines = outcome.out.splitlines()
     assert first.startswith("Assessors weighted by sgl_rmse_md: rerank-large has the highest mean AP")
@@ -35,7 +35,7 @@ def test_an_assessor_who_always_gives_one_grade_is_named_where_the_weight_is_mor
     highest = max(int(line.split()[3]) for line in ann)
     always = [" ".join([*line.split()[:3], str(highest)]) for line in ann]
     (folder / "judges" / "annotator-9.qrels").write_text("\n".join(always) + "\n")
-    outcome = qrowd("aware", *panel, "-m", "nDCG@10", "-n", 20)
+    outcome = qrowd("aware", *panel, "-m", "nDCG@10", "--n-resamples", 20)
     assert outcome.status == 0, outcome.err
     assert "annotator-9 has the largest weight by nDCG@10 (" in outcome.out
     assert "although this assessor stands out: " in outcome.out
@@ -44,31 +44,36 @@ def test_an_assessor_who_always_gives_one_grade_is_named_where_the_weight_is_mor
 
 
 def test_aware_says_whether_assessors_with_more_weight_rank_like_the_others(qrowd, panel):
-    outcome = qrowd("aware", *panel, "-m", "AP", "-n", 20)
+    outcome = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20)
     assert "assessors with more weight rank the systems more like the others do (mean tau-b " in outcome.out
-    printed = qrowd("aware", *panel, "-m", "AP", "-n", 20, "--polarity", "printed").out
+    printed = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--polarity", "printed").out
     assert "rank the systems less like the others do" in printed
-    assert "with more weight" not in qrowd("aware", *panel, "-m", "AP", "-n", 20, "--estimator", "uniform").out
+    assert (
+        "with more weight" not in qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--estimator", "uniform").out
+    )
     assert "a weight says how far" not in outcome.out  # nobody with much weight stands out
 
 
 def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, panel, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
-        assert qrowd("aware", *panel, "-m", "AP", "-n", 10, "--seed", seed, "--output", f"{name}.csv").status == 0
+        assert (
+            qrowd("aware", *panel, "-m", "AP", "--n-resamples", 10, "--seed", seed, "--output", f"{name}.csv").status
+            == 0
+        )
     a, b, c = ((tmp_path / f"{name}.csv").read_text() for name in "abc")
     assert a == b != c
     frame = pd.read_csv(tmp_path / "a.csv")
     assert list(frame.columns) == ["measure", "topic", "system", "sgl_rmse_md", "uniform"]
-    assert qrowd("aware", *panel, "-m", "AP", "-n", 10, "--output", "a.json").status == 0
+    assert qrowd("aware", *panel, "-m", "AP", "--n-resamples", 10, "--output", "a.json").status == 0
     content = json.loads((tmp_path / "a.json").read_text())
     assert content["options"]["n_resamples"] == 10
     assert len(content["accuracy"][0]) == len(content["assessor"])
 
 
 def test_polarity_and_levels_change_the_weights_and_are_told(qrowd, panel):
-    ours = qrowd("aware", *panel, "-m", "AP", "-n", 20).out
-    printed = qrowd("aware", *panel, "-m", "AP", "-n", 20, "--polarity", "printed").out
-    levels = qrowd("aware", *panel, "-m", "AP", "-n", 20, "--level", 0.3, "--level", 0.7).out
+    ours = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20).out
+    printed = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--polarity", "printed").out
+    levels = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--random-level", 0.3, "--random-level", 0.7).out
     assert ours != printed
     assert "polarity: printed" in printed
     assert "(0.3 0.3, 0.7 0.7)" in levels
@@ -83,10 +88,10 @@ def test_a_gold_assessor_can_stand_for_the_random_ones(qrowd, panel, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-n", 0), "n=0: one random assessor"),
+        (("--n-resamples", 0), "n=0: one random assessor"),
         (("--estimator", "sgl_foo_md"), "did you mean 'sgl_fro_md'?"),
         (("--polarity", "up"), "polarity='up': choose one of dissimilarity, printed"),
-        (("--level", 1.5), "'1.5' is 1.5; a probability"),
+        (("--random-level", 1.5), "'1.5' is 1.5; a probability"),
         (("-m", "DCG@10"), "nDCG for DCG"),
         (("--gold", "nowhere.qrels"), "nowhere.qrels"),
     ],
@@ -117,9 +122,8 @@ def test_methods_stand_side_by_side_like_assessors(qrowd, experts, tmp_path):
     assert "methods: each puts the panel together in its way; seed: 1" in outcome.out
     assert "p(R|0)" in outcome.out  # what the method warned of
     frame = pd.read_csv(tmp_path / "scores.csv")
-    assert set(frame["assessor"]) == {
-        "majority", "dawid-skene(per='all')", "mean", "uniform", "sgl_tau_msd(n_resamples=20)", "predicted-relevance(rel=1)",
-    }  # fmt: skip
+    whole = {"dawid-skene(per=all)": "dawid-skene(per='all')", "prm(rel=1)": "predicted-relevance(rel=1)"}
+    assert set(frame["assessor"]) == {whole.get(method, method) for method in methods}
 
 
 @pytest.mark.parametrize(

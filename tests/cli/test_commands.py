@@ -8,8 +8,6 @@ import sys
 import pandas as pd
 import pytest
 
-from qrowd.cli.main import gathered
-
 
 def test_evaluate_says_the_answer_first(qrowd, folder):
     outcome = qrowd("evaluate", "--runs", folder / "runs" / "*", "--judgments", folder / "judges" / "*")
@@ -50,13 +48,6 @@ def test_runs_given_by_an_unquoted_pattern_are_all_taken(qrowd, folder):
     listed = sorted((folder / "runs").iterdir())
     both = qrowd("evaluate", "--runs", *listed, "--judgments", folder / "judges", "-m", "AP").out
     assert both == qrowd("evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP").out
-
-
-def test_many_values_are_gathered_until_the_next_option():
-    words = ["evaluate", "--runs", "a", "b", "-m", "AP", "--judgments", "-", "c"]
-    assert gathered(words) == [
-        "evaluate", "--runs", "a", "--runs", "b", "-m", "AP", "--judgments", "-", "--judgments", "c",
-    ]  # fmt: skip
 
 
 def test_a_dash_reads_standard_input(qrowd, folder, monkeypatch):
@@ -104,7 +95,7 @@ def test_rbp_comes_with_its_residual(qrowd, folder):
 def test_every_convention_can_be_set_and_is_written_down(qrowd, folder, tmp_path):
     chosen = {
         "ties": "expected", "score-dtype": "float32", "unjudged": "condensed", "missing": "skip", "empty": "nan",
-        "min-coverage": "0.2", "repeats": "mean", "grades": "unit",
+        "min-coverage": "0.2", "repeats": "mean", "grades": "rescaled",
     }  # fmt: skip
     options = [word for name, value in chosen.items() for word in (f"--{name}", value)]
     arguments = ["evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "P@5", *options]

@@ -47,9 +47,9 @@ def test_the_data_of_a_figure_are_the_library_s(qrowd, panel, folder, tmp_path):
 
 def test_judgments_alone_are_enough_where_no_system_is_shown(qrowd, folder, tmp_path):
     arguments = ["--judgments", folder / "judges", "-o"]
-    assert qrowd("plot", "assessors", *arguments, "a.csv", "--grades", "unit").status == 0
+    assert qrowd("plot", "assessors", *arguments, "a.csv", "--grades", "rescaled").status == 0
     assert len(pd.read_csv(tmp_path / "a.csv")) == 8
-    assert qrowd("plot", "assessors", *arguments, "b.csv", "--combine-scales", "unit").status == 0
+    assert qrowd("plot", "assessors", *arguments, "b.csv", "--combine-scales", "rescaled").status == 0
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
@@ -67,7 +67,7 @@ def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):
     for seed, name in ((1, "a.svg"), (1, "b.svg"), (2, "c.csv"), (1, "d.csv")):
         assert (
             qrowd(
-                "plot", "alpha", *panel[2:], "--grades", "unit", "--replicates", 50, "--seed", seed, "-o", name
+                "plot", "alpha", *panel[2:], "--grades", "rescaled", "--n-resamples", 50, "--seed", seed, "-o", name
             ).status
             == 0
         )

@@ -18,16 +18,16 @@ def experts(folder):
 
 
 def test_predict_is_the_library_s_model(qrowd, experts, tmp_path):
-    outcome = qrowd("predict", *experts, "--theta", 2, "--resample", "topics", "--seed", 3, "--output", "p.csv")
+    outcome = qrowd("predict", *experts, "--rel", 2, "--resample", "topics", "--seed", 3, "--output", "p.csv")
     assert outcome.status == 0, outcome.err
-    model = predicted_relevance(library.read_judgments(experts[1:]), 2, resample="topics", rng=3)
+    model = predicted_relevance(library.read_judgments(experts[1:]), rel=2, resample="topics", rng=3)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "p.csv"), model.to_frame(), check_dtype=False)
     assert "drawing topics" in outcome.out
     assert "double judgments: 1,000 of 1,000 documents, on 25 topics" in outcome.out
 
 
 def test_predict_says_what_another_assessor_finds_relevant(qrowd, experts):
-    out = qrowd("predict", *experts, "--theta", 2).out
+    out = qrowd("predict", *experts, "--rel", 2).out
     assert out.startswith("Another assessor finds relevant (grade >= 2) 67 % of what an assessor gave 3, 39 %")
     assert "p(R|i) from all documents judged twice (ranks: pool): it tends to be too low" in out
     assert "all judged" in out
@@ -35,8 +35,19 @@ def test_predict_says_what_another_assessor_finds_relevant(qrowd, experts):
 
 
 def test_with_runs_systems_stand_by_predicted_and_by_binary_relevance(qrowd, experts, folder, tmp_path):
-    arguments = ["predict", *experts, "--relevant", "2,3", "--runs", folder / "runs", "-m", "P@10", "-m", "nDCG@10"]
-    outcome = qrowd(*arguments, "--depth", 5, "--output", "p.json")
+    arguments = [
+        "predict",
+        *experts,
+        "--relevant-grades",
+        "2,3",
+        "--runs",
+        folder / "runs",
+        "-m",
+        "P@10",
+        "-m",
+        "nDCG@10",
+    ]
+    outcome = qrowd(*arguments, "--cutoff", 5, "--output", "p.json")
     assert outcome.status == 0, outcome.err
     assert "in the first 5 ranks" in outcome.out
     assert "P(relevance='given')@10, predicted and binary relevance; tau-b of the two rankings 0.939" in outcome.out
@@ -47,7 +58,7 @@ def test_with_runs_systems_stand_by_predicted_and_by_binary_relevance(qrowd, exp
 
 
 def test_with_runs_expected_results_are_learnt_from_ranks_like_those_evaluated(qrowd, experts, folder, tmp_path):
-    arguments = ["predict", *experts, "--theta", 2, "--runs", folder / "runs", "--output", "p.json"]
+    arguments = ["predict", *experts, "--rel", 2, "--runs", folder / "runs", "--output", "p.json"]
     out = qrowd(*arguments).out
     bands = json.loads((tmp_path / "p.json").read_text())
     assert "finds relevant (grade >= 2) in the first 10 ranks 72 %" in out
@@ -65,12 +76,12 @@ def test_with_runs_expected_results_are_learnt_from_ranks_like_those_evaluated(q
 
 
 def test_one_assessor_first(qrowd, experts):
-    outcome = qrowd("predict", *experts, "--theta", 3, "--method", "one-sided", "--first", "ann", "--smoothing", 2)
+    outcome = qrowd("predict", *experts, "--rel", 3, "--method", "one-sided", "--first", "ann", "--smoothing", 2)
     assert "one-sided (equation 4), predicting from ann; smoothing: 2 counts" in outcome.out
 
 
 def test_judgments_are_written_as_probabilities(qrowd, experts, folder, tmp_path):
-    assert qrowd("predict", *experts, "--theta", 2, "--qrels", "p.qrels").status == 0
+    assert qrowd("predict", *experts, "--rel", 2, "--qrels", "p.qrels").status == 0
     lines = (tmp_path / "p.qrels").read_text().splitlines()
     assert len(lines) == 4000
     assert {line.split()[1] for line in lines} == set(EXPERTS)
@@ -80,14 +91,14 @@ def test_judgments_are_written_as_probabilities(qrowd, experts, folder, tmp_path
 
 
 MISTAKES = {
-    "no threshold": ([], "theta=2, --theta 2"),
-    "a threshold beyond": (["--theta", 4], "theta=4 is outside the scale (0-3)"),
-    "no grades": (["--relevant", "high"], "--relevant high: expected grades"),
-    "both": (["--theta", 2, "--relevant", "2"], "one of the two"),
-    "a measure": (["--theta", 2, "-m", "AP"], "AP: it has no form for probabilities"),
-    "a first for nothing": (["--theta", 2, "--first", "ann"], "one-sided"),
-    "nobody": (["--theta", 2, "--method", "one-sided", "--first", "anne"], "did you mean 'ann'?"),
-    "an ending": (["--theta", 2, "--output", "p.xls"], "p.xls"),
+    "no threshold": ([], "theta=2, --rel 2"),
+    "a threshold beyond": (["--rel", 4], "theta=4 is outside the scale (0-3)"),
+    "no grades": (["--relevant-grades", "high"], "--relevant-grades high: expected grades"),
+    "both": (["--rel", 2, "--relevant-grades", "2"], "one of the two"),
+    "a measure": (["--rel", 2, "-m", "AP"], "AP: it has no form for probabilities"),
+    "a first for nothing": (["--rel", 2, "--first", "ann"], "one-sided"),
+    "nobody": (["--rel", 2, "--method", "one-sided", "--first", "anne"], "did you mean 'ann'?"),
+    "an ending": (["--rel", 2, "--output", "p.xls"], "p.xls"),
 }
 
 
@@ -107,6 +118,6 @@ def test_judgments_without_grades_or_without_a_second_assessor_are_refused(qrowd
         ("judges/llm-a.qrels", "needs whole grades"),
         ("magnitudes.csv", "needs whole grades"),
     ):
-        outcome = qrowd("predict", "--judgments", folder / name, "--theta", 1)
+        outcome = qrowd("predict", "--judgments", folder / name, "--rel", 1)
         assert (outcome.status, outcome.err.count("\n")) == (2, 1)
         assert message in outcome.err

@@ -15,7 +15,7 @@ def people(folder):
 
 def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qrowd, people, folder):
     outcome = qrowd(
-        "replace", *people, "--model", folder / "judges" / "crowd-3.qrels", "--reference", folder / "gold.qrels",
+        "replace", *people, "--model", folder / "judges" / "crowd-3.qrels", "--gold", folder / "gold.qrels",
         "--runs", folder / "runs", "--group", "rerank=rerank*", "--group", "rerank=bm25", "--group", "dense=dense*",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
@@ -86,7 +86,7 @@ def test_a_model_on_fractions_is_brought_together_by_unit(qrowd, people, folder)
     refused = qrowd("replace", *people, "--model", model)
     assert (refused.status, refused.out) == (2, "")
     assert "different scales" in refused.err
-    outcome = qrowd("replace", *people, "--model", model, "--unit", "--eps", 0.1)
+    outcome = qrowd("replace", *people, "--model", model, "--grades", "rescaled", "--eps", 0.1)
     assert outcome.status == 0, outcome.err
     assert "eps 0.1" in outcome.out
     assert "kappa" not in outcome.out
@@ -111,7 +111,7 @@ def test_people_who_judged_a_small_part_of_what_the_model_did_have_scores_with_a
 
 
 def test_numbers_go_to_files(qrowd, people, folder, tmp_path):
-    arguments = ("replace", *people, "--model", folder / "judges" / "sven.qrels", "--reference", folder / "gold.qrels")
+    arguments = ("replace", *people, "--model", folder / "judges" / "sven.qrels", "--gold", folder / "gold.qrels")
     assert qrowd(*arguments, "--output", "test.csv").status == 0
     frame = pd.read_csv(tmp_path / "test.csv")
     assert frame["person"].tolist() == list(PEOPLE)
@@ -179,7 +179,7 @@ def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way
 ):
     outcome = qrowd(
         "replace", "--clusters", clusters, "--judgments", dl19 / "humans" / "main.tsv",
-        "--model", dl19 / "judges" / "umbrela-gpt4o.qrels.gz", "--reference", f"nist={dl19 / 'qrels.nist.txt'}",
+        "--model", dl19 / "judges" / "umbrela-gpt4o.qrels.gz", "--gold", f"nist={dl19 / 'qrels.nist.txt'}",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(

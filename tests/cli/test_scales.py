@@ -10,13 +10,13 @@ CHOSEN = {  # the grade that each judge gives to a document of relevance 0, 1, 2
 OPTIONS = "--scale 'exam=0-5' --scale 'human=0-3' --scale 'yes-no=binary'"
 METHODS = ("majority", "mean", "dawid-skene(per=all)", "predicted-relevance(rel=1)")
 COMMANDS = {
-    "agree": ("--bootstrap", 20),
+    "agree": ("--n-resamples", 20),
     "assessors": (),
     "aggregate": (),
-    "predict": ("--theta", 1, "--bootstrap", 0),
+    "predict": ("--rel", 1, "--n-resamples", 0),
     "evaluate": ("runs",),
     "evaluate by method": ("runs", "-m", "nDCG@10", *(part for name in METHODS for part in ("--method", name))),
-    "compare": ("runs", "--replicates", 200),
+    "compare": ("runs", "--n-resamples", 200),
     "plan": ("runs",),
     "plot kappa": ("-o", "kappa.csv"),
     "plot systems": ("runs", "-o", "systems.csv"),
@@ -67,8 +67,8 @@ def test_every_command_names_unlike_scales_and_ends_with_the_option_that_declare
 
 
 def test_the_report_names_unlike_scales_and_says_what_was_done(qrowd, mixed, tmp_path):
-    judges = ("--judgments", mixed / "judges", "--runs", mixed / "runs", "--replicates", 50, "--random-assessors", 5)
-    assert qrowd("report", *judges, "--format", "json").status == 0
+    judges = ("--judgments", mixed / "judges", "--runs", mixed / "runs", "--n-resamples", 50, "--random-assessors", 5)
+    assert qrowd("report", *judges, "-o", "report.json").status == 0
     written = (tmp_path / "report.json").read_text()
     assert "scale: 0-5 (inferred): exam; 0-3 (inferred): human; binary (inferred): yes-no" in written
     assert "every value divided by its scale's maximum, as scales differ" in written
@@ -78,7 +78,7 @@ def test_the_report_names_unlike_scales_and_says_what_was_done(qrowd, mixed, tmp
 @pytest.mark.parametrize("options", [(), ("--scale", "human=0-3", "--scale", "yes-no=binary", "--scale", "exam=0-5")])
 def test_judges_who_never_disagree_have_kappa_1_on_scales_of_their_own(qrowd, mixed, options):
     source = mixed / "table.csv" if options else mixed / "judges"
-    out = qrowd("agree", "--judgments", source, "--bootstrap", 0, *options).out
+    out = qrowd("agree", "--judgments", source, "--n-resamples", 0, *options).out
     rows = [line.split()[1:] for line in out.splitlines() if line.startswith(("human ", "yes-no ", "exam "))]
     assert rows == [["1.000", "1.000"]] * 3
     assert "0-3" in scale_lines(out)[0]

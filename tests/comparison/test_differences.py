@@ -6,6 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numbered_scores import numbered
 import qrowd
 from oracles import certainty as oracle
 from qrowd.comparison.differences import all_differences, difference
@@ -36,7 +37,7 @@ def test_satterthwaite_and_banerjee_are_the_formula_in_loops(topics, assessors, 
     for seed in range(5):
         scores = panel(topics, assessors, seed=seed, v_a=v_a)
         variance, df = oracle.satterthwaite(table_of(scores))
-        found = difference(scores, 0, 1, method="satterthwaite", confidence=0.9)
+        found = difference(numbered(scores), "0", "1", method="satterthwaite", confidence=0.9)
         half = scipy.stats.t.ppf(0.95, df) * variance**0.5
         assert found.difference == pytest.approx(oracle.mean([x for row in table_of(scores) for x in row]))
         assert (found.standard_error, found.df) == (pytest.approx(variance**0.5), pytest.approx(df))
@@ -46,29 +47,29 @@ def test_satterthwaite_and_banerjee_are_the_formula_in_loops(topics, assessors, 
         )
         assert found.p == pytest.approx(2 * scipy.stats.t.sf(abs(found.difference) / variance**0.5, df))
         wide = oracle.banerjee(table_of(scores), lambda d: scipy.stats.t.ppf(0.95, d))
-        other = difference(scores, 0, 1, method="banerjee", confidence=0.9)
+        other = difference(numbered(scores), "0", "1", method="banerjee", confidence=0.9)
         assert (other.high - other.low) / 2 == pytest.approx(wide)
 
 
 @pytest.mark.parametrize("method", ["satterthwaite", "banerjee", "topics"])
 def test_p_is_the_level_whose_interval_ends_at_nought(method):
     scores = panel()
-    p = difference(scores, 0, 1, method=method).p
-    ends = difference(scores, 0, 1, method=method, confidence=1 - p)
+    p = difference(numbered(scores), "0", "1", method=method).p
+    ends = difference(numbered(scores), "0", "1", method=method, confidence=1 - p)
     assert min(abs(ends.low), abs(ends.high)) == pytest.approx(0, abs=1e-9)
 
 
 def test_components_are_those_of_the_mean_squares_and_negative_ones_are_named():
     scores = panel(15, 5)
     t, a, e = oracle.mean_squares(table_of(scores))
-    found = difference(scores, 0, 1)
+    found = difference(numbered(scores), "0", "1")
     assert found.v_topic == pytest.approx((t - e) / 5)
     assert found.v_assessor == pytest.approx(max(a - e, 0) / 15)
     assert found.v_error == pytest.approx(e)
     exact = np.tile([[[1.0, 0.0], [0.0, 0.0]]], (3, 2, 1)) + np.array([[[0, 0.1]], [[0, 0.1]], [[0, 0.1]]])
     exact[0, 0, 0] += 0.2
     exact[0, 1, 0] -= 0.2
-    assert difference(exact, 0, 1).negative == ("v_assessor",)
+    assert difference(numbered(exact), "0", "1").negative == ("v_assessor",)
 
 
 @pytest.mark.parametrize("shape", ["holes", "pairs"])
@@ -114,14 +115,14 @@ def test_with_holes_components_are_right_on_average():
 def test_one_assessor_leaves_topics_alone_and_scipys_t_test():
     scores = panel(assessors=1)
     for method in ("recommended", "satterthwaite", "pigeonhole", "topics"):
-        found = difference(scores, 0, 1, method=method)
+        found = difference(numbered(scores), "0", "1", method=method)
         expected = scipy.stats.ttest_rel(scores[0, :, 0], scores[0, :, 1])
         interval = expected.confidence_interval(0.95)
         assert found.method == "topics"
         assert (found.p, found.df) == (pytest.approx(expected.pvalue), expected.df)
         assert (found.low, found.high) == (pytest.approx(interval.low), pytest.approx(interval.high))
-        assert np.isnan(found.another_panel())
-    assert "one assessor" in difference(scores, 0, 1).reason
+        assert np.isnan(found.p_panel_agrees())
+    assert "one assessor" in difference(numbered(scores), "0", "1").reason
 
 
 def test_assessors_nested_in_topics_leave_topics_alone_and_it_is_said():
@@ -129,32 +130,32 @@ def test_assessors_nested_in_topics_leave_topics_alone_and_it_is_said():
     random = np.random.default_rng(1)
     for a in range(6):
         scores[a, a // 2] = random.random(2)
-    found = difference(scores, 0, 1)
+    found = difference(numbered(scores), "0", "1")
     by_topic = [np.nanmean(scores[:, t, 0] - scores[:, t, 1]) for t in range(3)]
     assert (found.method, found.design) == ("topics", "nested")
     assert "assessors of its own" in found.reason
     assert found.p == pytest.approx(scipy.stats.ttest_1samp(by_topic, 0).pvalue)
     scores[0, 1] = 0.5  # one of them judges a second topic
-    assert difference(scores, 0, 1).design == "mostly nested"
+    assert difference(numbered(scores), "0", "1").design == "mostly nested"
 
 
 @given(st.integers(0, 50), st.sampled_from(["satterthwaite", "banerjee", "pigeonhole", "topics"]))
 def test_systems_the_other_way_round_change_every_sign(seed, method):
     scores = panel(6, 3, 2, seed)
-    one = difference(scores, 0, 1, method=method, n_resamples=100, rng=seed)
-    other = difference(scores, 1, 0, method=method, n_resamples=100, rng=seed)
+    one = difference(numbered(scores), "0", "1", method=method, n_resamples=100, rng=seed)
+    other = difference(numbered(scores), "1", "0", method=method, n_resamples=100, rng=seed)
     assert (one.difference, one.low, one.high) == pytest.approx((-other.difference, -other.high, -other.low))
     assert (one.standard_error, one.p) == pytest.approx((other.standard_error, other.p))
     assert one.p_better + other.p_better == pytest.approx(1)
-    assert one.another_panel(2) == pytest.approx(other.another_panel(2))
+    assert one.p_panel_agrees(2) == pytest.approx(other.p_panel_agrees(2))
 
 
 @given(st.integers(0, 50), st.sampled_from(["satterthwaite", "banerjee", "pigeonhole", "topics"]))
 def test_what_all_systems_gain_alike_changes_nothing(seed, method):
     scores = panel(6, 3, 2, seed)
     shift = np.random.default_rng(seed).normal(size=(3, 6, 1))
-    one = difference(scores, 0, 1, method=method, n_resamples=100, rng=seed)
-    other = difference(scores + shift, 0, 1, method=method, n_resamples=100, rng=seed)
+    one = difference(numbered(scores), "0", "1", method=method, n_resamples=100, rng=seed)
+    other = difference(numbered(scores + shift), "0", "1", method=method, n_resamples=100, rng=seed)
     assert (other.difference, other.low, other.high) == pytest.approx((one.difference, one.low, one.high))
     assert (other.p, other.p_better) == pytest.approx((one.p, one.p_better), abs=1e-9)
 
@@ -164,11 +165,11 @@ def test_a_difference_that_never_varies_is_sure_and_has_no_test(method):
     for apart, again in ((0.25, 1.0), (-0.25, 0.0), (0.0, 0.5)):
         scores = np.random.default_rng(2).random((3, 8, 2)).round(2)
         scores[:, :, 0] = scores[:, :, 1] + apart
-        found = difference(scores, 0, 1, method=method, n_resamples=50, rng=1)
+        found = difference(numbered(scores), "0", "1", method=method, n_resamples=50, rng=1)
         assert (found.low, found.high) == pytest.approx((apart, apart))
         assert np.isnan(found.p)
         assert found.p_better == again
-        assert found.another_panel() == (0.5 if apart == 0 else 1.0)
+        assert found.p_panel_agrees() == (0.5 if apart == 0 else 1.0)
 
 
 def lasting(scores, first, second, error):
@@ -192,22 +193,22 @@ def error_of_means(scores, unit):
 def test_another_panel_is_a_t_over_the_assessors_own_differences_of_what_is_expected_to_last():
     scores = panel(10, 5, 7) + 0.1 * np.arange(7)
     own = (scores[:, :, 6] - scores[:, :, 3]).mean(axis=1)
-    found = difference(scores, 6, 3)
+    found = difference(numbered(scores), "6", "3")
     share = lasting(scores, 6, 3, error_of_means(scores, 0))
     assert 0 < share < 1
-    assert (found.lasting_share, found.n_systems) == (pytest.approx(share), 7)
+    assert (found.shrinkage_factor, found.n_systems) == (pytest.approx(share), 7)
     t = share * abs(own.mean()) / (own.std(ddof=1) * (share / 5 + 1 / 3) ** 0.5)
-    assert found.another_panel(3) == pytest.approx(scipy.stats.t.cdf(t, 4))
-    assert 0.5 <= found.another_panel(1) <= found.another_panel(3) <= found.another_panel(100)
+    assert found.p_panel_agrees(3) == pytest.approx(scipy.stats.t.cdf(t, 4))
+    assert 0.5 <= found.p_panel_agrees(1) <= found.p_panel_agrees(3) <= found.p_panel_agrees(100)
     with pytest.raises(ArgumentError, match="n_assessors=0"):
-        found.another_panel(0)
+        found.p_panel_agrees(0)
 
 
 def test_of_equal_systems_no_lead_is_expected_to_last():
     scores = np.random.default_rng(8).normal(0, 0.1, (5, 40, 20))
     leader, second = np.argsort(-scores.mean(axis=(0, 1)))[:2]
-    found = difference(scores, int(leader), int(second))
-    assert found.another_panel() < 0.6
+    found = difference(numbered(scores), str(leader), str(second))
+    assert found.p_panel_agrees() < 0.6
     assert found.p_better < 0.6
 
 
@@ -215,21 +216,21 @@ def test_systems_that_lack_a_cell_of_the_two_do_not_say_how_far_systems_lie_apar
     scores = panel(10, 5, 7) + 0.1 * np.arange(7)
     holed = scores.copy()
     holed[0, 0, 5] = NAN
-    found = difference(holed, 6, 3)
+    found = difference(numbered(holed), "6", "3")
     assert (found.n_systems, found.n_left_out) == (6, 0)
-    assert found.lasting_share == difference(np.delete(scores, 5, axis=2), 5, 3).lasting_share
+    assert found.shrinkage_factor == difference(numbered(np.delete(scores, 5, axis=2)), "5", "3").shrinkage_factor
 
 
 def test_p_better_allows_for_the_error_of_both_times_and_for_what_is_not_expected_to_last():
     scores = panel(15, 6, 7) + 0.1 * np.arange(7)
-    topics = difference(scores, 6, 3, method="topics")
+    topics = difference(numbered(scores), "6", "3", method="topics")
     share = lasting(scores, 6, 3, error_of_means(scores, 1))
     assert 0 < share < 1
     t = share * topics.difference / (topics.standard_error * (1 + share) ** 0.5)
     assert topics.p_better == pytest.approx(scipy.stats.t.cdf(t, 14))
-    found = difference(scores, 6, 3, method="satterthwaite")
+    found = difference(numbered(scores), "6", "3", method="satterthwaite")
     assert 0.5 < found.p_better < scipy.stats.t.cdf(found.difference / (found.standard_error * 2**0.5), found.df)
-    pigeon = difference(scores, 6, 3, method="pigeonhole", rng=1)
+    pigeon = difference(numbered(scores), "6", "3", method="pigeonhole", rng=1)
     assert pigeon.p_better == pytest.approx(found.p_better, abs=0.03)
 
 
@@ -237,9 +238,9 @@ def test_p_better_allows_for_the_error_of_both_times_and_for_what_is_not_expecte
 def test_all_pairs_are_each_pair_by_itself(method):
     scores = panel(8, 6, 14)  # 91 pairs; with a hole
     scores[2, 3] = NAN
-    found = all_differences(scores, method=method, n_resamples=300, rng=3)
+    found = all_differences(numbered(scores), method=method, n_resamples=300, rng=3)
     for i, j in ((0, 1), (3, 9), (12, 13)):
-        one, row = difference(scores, i, j, method=method, n_resamples=300, rng=3), found.row(i, j)
+        one, row = difference(numbered(scores), str(i), str(j), method=method, n_resamples=300, rng=3), found.row(str(i), str(j))
         assert (found.first[row], found.second[row]) == (i, j)
         for name in ("difference", "standard_error", "low", "high", "p", "p_better"):
             assert getattr(found, name)[row] == pytest.approx(getattr(one, name)), name
@@ -253,45 +254,45 @@ def test_recommended_is_said_with_its_reason():
     assert [recommended(a) for a in (1, 2, 4, 5, 18)] == [
         "topics", "banerjee", "banerjee", "satterthwaite", "satterthwaite"
     ]  # fmt: skip
-    assert difference(panel(assessors=3), 0, 1).reason == "3 assessors: recommended below 5"
-    assert "cover less" in difference(panel(assessors=2), 0, 1).reason
-    assert difference(panel(assessors=5), 0, 1).reason == "5 assessors: recommended from 5 on"
+    assert difference(numbered(panel(assessors=3)), "0", "1").reason == "3 assessors: recommended below 5"
+    assert "below the nominal level" in difference(numbered(panel(assessors=2)), "0", "1").reason
+    assert difference(numbered(panel(assessors=5)), "0", "1").reason == "5 assessors: recommended from 5 on"
 
 
 def test_the_sentence_names_the_winner_first():
     scores = panel(30, 5)
-    for pair in ((0, 2), (2, 0)):
-        text = difference(scores, *pair).sentence(3)
+    for pair in (("0", "2"), ("2", "0")):
+        text = difference(numbered(scores), *pair).sentence(3)
         assert text.startswith("0 beats 2 by 0.")
         assert "another panel of 3 assessors would agree with probability" in text
     scores[:, :, 2] = scores[:, :, 1] + np.linspace(-1, 1.1, 30)
-    assert difference(scores, 2, 1).sentence().startswith("2 is ahead of 1 by 0.050 [-0.")
-    assert difference(scores[:, :, [0, 0]], 0, 1).sentence().startswith("0 is level with 1 by 0.000 [0.000, 0.000]")
-    assert difference(scores, 0, 2).sentence(1).count("another assessor would agree") == 1
-    assert "agree" not in difference(scores[:1], 0, 2).sentence()
+    assert difference(numbered(scores), "2", "1").sentence().startswith("2 is ahead of 1 by 0.050 [-0.")
+    assert difference(numbered(scores[:, :, [0, 0]]), "0", "1").sentence().startswith("0 is level with 1 by 0.000 [0.000, 0.000]")
+    assert difference(numbered(scores), "0", "2").sentence(1).count("another assessor would agree") == 1
+    assert "agree" not in difference(numbered(scores[:1]), "0", "2").sentence()
 
 
 @pytest.mark.parametrize(("scores", "pair", "options", "error", "message"), [
-    (np.ones((2, 1, 2)), (0, 1), {}, NoOverlapError, "share 1 topic"),
-    (np.ones((2, 5, 2)), (1, 1), {}, ArgumentError, "are the same; name two"),
-    (np.ones((2, 5, 2)), (0, "z"), {}, ArgumentError, "system 'z'"),
-    (np.ones((2, 5, 2)), (0, 1), {"method": "t"}, ArgumentError, "method='t'"),
-    (np.ones((2, 5, 2)), (0, 1), {"confidence": 95}, ArgumentError, "confidence=95"),
-    (np.ones((2, 5, 2)), (0, 1), {"n_resamples": 1}, ArgumentError, "n_resamples=1"),
-    (np.array([[[1, NAN]] * 4, [[NAN, 1]] * 4]), (0, 1), {}, NoOverlapError, "share 0 topic"),
-    (np.array([[[1, NAN]] * 4]), (0, 1), {}, NoOverlapError, "system '1' has no score"),
+    (np.ones((2, 1, 2)), ("0", "1"), {}, NoOverlapError, "share 1 topic"),
+    (np.ones((2, 5, 2)), ("1", "1"), {}, ArgumentError, "are the same; name two"),
+    (np.ones((2, 5, 2)), ("0", "z"), {}, ArgumentError, "system 'z'"),
+    (np.ones((2, 5, 2)), ("0", "1"), {"method": "t"}, ArgumentError, "method='t'"),
+    (np.ones((2, 5, 2)), ("0", "1"), {"confidence": 95}, ArgumentError, "confidence=95"),
+    (np.ones((2, 5, 2)), ("0", "1"), {"n_resamples": 1}, ArgumentError, "n_resamples=1"),
+    (np.array([[[1, NAN]] * 4, [[NAN, 1]] * 4]), ("0", "1"), {}, NoOverlapError, "share 0 topic"),
+    (np.array([[[1, NAN]] * 4]), ("0", "1"), {}, NoOverlapError, "system '1' has no score"),
 ])  # fmt: skip
 def test_what_cannot_be_compared_is_refused(scores, pair, options, error, message):
     with pytest.raises(error, match=message):
-        difference(scores, *pair, **options)
+        difference(numbered(scores), *pair, **options)
 
 
 def test_one_system_has_no_pairs_and_pairs_keep_the_order_of_the_panel():
     with pytest.raises(ArgumentError, match="1 system"):
-        all_differences(np.ones((2, 4, 1)))
-    found = all_differences(panel())
-    with pytest.raises(ArgumentError, match="name two, as the panel orders them"):
-        found.row(1, 0)
+        all_differences(numbered(np.ones((2, 4, 1))))
+    found = all_differences(numbered(panel()))
+    with pytest.raises(ArgumentError, match="name two, in their order in the scores"):
+        found.row("1", "0")
     with pytest.raises(ArgumentError, match="correction='x'"):
         found.adjusted("x")
 
@@ -299,7 +300,6 @@ def test_one_system_has_no_pairs_and_pairs_keep_the_order_of_the_panel():
 def test_on_dl21_the_judges_widen_intervals_and_topics_alone_claim_more(dl21):
     scores = (
         qrowd.evaluate(qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["AP"])
-        .to_xarray()
         .sel(measure="AP")
     )
     both, topics = all_differences(scores), all_differences(scores, method="topics")
@@ -321,5 +321,5 @@ def test_on_dl19_pairs_of_people_with_topics_of_their_own_still_show_what_assess
     best, other = (str(name) for name in scores.mean(("assessor", "topic")).to_series().nlargest(20).index[[0, 19]])
     found = difference(scores, best, other)
     assert (found.design, found.n_topics, found.n_assessors) == ("partly crossed", 43, 8)
-    assert found.reason == "assessors as good as 5 crossed ones: recommended from 5 on"
+    assert found.reason == "assessors equivalent to 5 crossed ones: recommended from 5 on"
     assert found.sentence().startswith(f"{best} beats {other} by 0.")

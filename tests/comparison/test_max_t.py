@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from oracles import certainty as squares_oracle
 from oracles import max_t as oracle
+from numbered_scores import numbered
 from qrowd.comparison.max_t import MOST_DF, adjusted_p, critical_t, largest_of, pair_statistics, shrinkage
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.resampling import panel_of
@@ -37,7 +38,7 @@ def random_parts(pairs, n, seed):
 def test_over_topics_p_is_that_of_the_loops():
     values = scores()
     by_topic = values.mean(axis=0).tolist()
-    pairs = pair_statistics(panel_of(values), "topics")
+    pairs = pair_statistics(panel_of(numbered(values)), "topics")
     signs, _, _ = random_parts(pairs, 80, 3)
     observed = oracle.t_of_topics(by_topic)
     replicates = [oracle.t_of_topics(oracle.signed(by_topic, row)) for row in signs.tolist()]
@@ -50,7 +51,7 @@ def test_over_topics_p_is_that_of_the_loops():
 
 def test_over_topics_and_assessors_p_is_that_of_the_loops():
     values = scores(seed=2)
-    pairs = pair_statistics(panel_of(values), "both")
+    pairs = pair_statistics(panel_of(numbered(values)), "both")
     signs, shifts, rows = random_parts(pairs, 60, 5)
     by_topic = values.mean(axis=0).tolist()
     options = (pairs.share.tolist(), pairs.rest.tolist(), pairs.weight, pairs.own)
@@ -72,7 +73,7 @@ def test_the_error_of_a_pair_is_made_of_its_mean_squares(holes):
     values = scores(seed=4)
     if holes:
         values[0, :3] = values[3, 2:6] = np.nan
-    panel = panel_of(values)
+    panel = panel_of(numbered(values))
     pairs = pair_statistics(panel, "both")
     own, of_pairs = pairs.own, {}
     assert 0 < own < 1
@@ -117,11 +118,11 @@ def test_mean_products_have_the_mean_squares_on_their_diagonal_and_those_of_diff
 def test_neither_the_order_of_systems_nor_what_all_of_them_share_changes_t(seed, assessors, over):
     over = over if assessors > 1 else "topics"
     values = scores(systems=4, assessors=assessors, seed=seed)
-    pairs = pair_statistics(panel_of(values), over)
+    pairs = pair_statistics(panel_of(numbered(values)), over)
     shared = np.random.default_rng(seed).normal(0, 1, (assessors, 12, 1))
-    assert pair_statistics(panel_of(values + shared), over).t == pytest.approx(pairs.t)
+    assert pair_statistics(panel_of(numbered(values + shared)), over).t == pytest.approx(pairs.t)
     order = np.random.default_rng(seed).permutation(4)
-    turned = pair_statistics(panel_of(values[:, :, order]), over)
+    turned = pair_statistics(panel_of(numbered(values[:, :, order])), over)
     assert turned.t == pytest.approx(pairs.t[np.ix_(order, order)])
     if over == "topics":  # with assessors, another order gives systems other normal numbers
         assert largest_of(turned, 60, seed) == pytest.approx(largest_of(pairs, 60, seed))
@@ -163,13 +164,13 @@ def test_systems_that_differ_next_to_nothing_are_tested_like_others():
     values[:, :, 1] = values[:, :, 0] + 1e-9 * random.normal(size=values.shape[:2])
     wide = values.copy()
     wide[:, :, 1] += 1e6 * (values[:, :, 1] - values[:, :, 0])
-    pairs, others = (pair_statistics(panel_of(one), "topics") for one in (values, wide))
+    pairs, others = (pair_statistics(panel_of(numbered(one)), "topics") for one in (values, wide))
     assert pairs.t[0, 1] == pytest.approx(others.t[0, 1], rel=1e-4)
     assert np.isfinite(pairs.t[0, 1])
 
 
 def test_hundreds_of_assessors_are_drawn_as_fifty():
-    pairs = pair_statistics(panel_of(scores(assessors=80, topics=6)), "both")
+    pairs = pair_statistics(panel_of(numbered(scores(assessors=80, topics=6))), "both")
     assert pairs.df == MOST_DF
 
 
@@ -181,7 +182,7 @@ def test_of_equal_systems_one_is_left_out_of_the_best_as_often_as_stated(assesso
         random = np.random.default_rng(seed)
         values = random.normal(0, 0.12, (1, 25, 10)) + random.normal(0, tastes, (assessors, 1, 10))
         values = values + random.normal(0, 0.08, (assessors, 25, 10))
-        false += len(rank_intervals(values, n_resamples=399, rng=seed, threads=1).may_be_best) < 10
+        false += len(rank_intervals(numbered(values), n_resamples=399, rng=seed, threads=1).may_be_best) < 10
     assert 0.025 <= false / 600 <= 0.07  # binomial error .009
 
 
@@ -193,5 +194,5 @@ def test_assessors_who_favour_one_kind_of_system_do_not_make_it_better():
         random = np.random.default_rng(seed)
         values = random.normal(0, 0.1, (1, 54, 10)) + random.normal(0, 0.1, (6, 1, 1)) * kinds
         values = values + random.normal(0, 0.08, (6, 54, 10))
-        false += rank_intervals(values, n_resamples=199, rng=seed, threads=1).better.any()
+        false += rank_intervals(numbered(values), n_resamples=199, rng=seed, threads=1).better.any()
     assert false / 400 <= 0.075

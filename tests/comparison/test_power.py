@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numbered_scores import numbered
 from qrowd.comparison import difference
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.errors import ArgumentError
@@ -24,7 +25,7 @@ def test_the_interval_finds_the_detectable_difference_four_times_in_five(topics,
             + random.normal(0, DL20.v_assessor**0.5, (assessors, 1))
             + random.normal(0, DL20.v_error**0.5, (assessors, topics))
         )
-        found += difference(np.stack([first, np.zeros_like(first)], axis=-1), 0, 1).low > 0
+        found += difference(numbered(np.stack([first, np.zeros_like(first)], axis=-1)), "0", "1").low > 0
     assert found / n == pytest.approx(0.8, abs=0.06)  # 2.6 binomial standard errors
 
 

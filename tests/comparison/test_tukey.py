@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
 from oracles import comparison as oracle
+from numbered_scores import numbered
 from qrowd.comparison.factors import anova
 from qrowd.comparison.tukey import systems_anova, tukey_hsd, tukey_of_means
 from qrowd.errors import ArgumentError, NoOverlapError
@@ -75,7 +76,7 @@ def test_the_error_is_that_of_the_analysis_of_variance():
     """Two factors: q sqrt(MS / n) with the error's mean square and degrees of freedom, not those of one factor."""
     rng = np.random.default_rng(2)
     scores = rng.random((30, 1)) + np.linspace(0, 0.3, 6) + rng.normal(0, 0.1, (30, 6))
-    found = systems_anova(scores)
+    found = systems_anova(numbered(scores))
     row, column, error, _ = oracle.two_way(scores.tolist())
     assert found.anova.ss[:3] == pytest.approx([row, column, error])
     critical = scipy.stats.studentized_range.ppf(0.95, 6, 29 * 5)
@@ -87,7 +88,7 @@ def test_the_error_is_that_of_the_analysis_of_variance():
 
 def test_intervals_of_levels_that_differ_do_not_overlap():
     rng = np.random.default_rng(3)
-    found = systems_anova(rng.random((20, 1)) + np.linspace(0, 0.6, 8) + rng.normal(0, 0.2, (20, 8))).tukey
+    found = systems_anova(numbered(rng.random((20, 1)) + np.linspace(0, 0.6, 8) + rng.normal(0, 0.2, (20, 8)))).tukey
     low, high = found.mean - found.half_width, found.mean + found.half_width
     apart = {(row.first, row.second): row.different for row in found.pairs().itertuples()}
     assert any(apart.values())
@@ -124,20 +125,20 @@ def test_topics_that_some_system_lacks_are_left_out():
     scores = np.random.default_rng(1).random((10, 4))
     scores[3, 2] = NAN
     scores = np.column_stack([scores, np.full(10, NAN)])
-    found = systems_anova(scores)
+    found = systems_anova(numbered(scores))
     assert (found.n_topics, found.n_left_out) == (9, 1)
     assert set(found.tukey.levels) == set("0123")
-    assert found.anova.ss == pytest.approx(systems_anova(np.delete(scores, 3, axis=0)).anova.ss)
+    assert found.anova.ss == pytest.approx(systems_anova(numbered(np.delete(scores, 3, axis=0))).anova.ss)
 
 
 def test_a_single_topic_or_system_cannot_be_analysed():
     for scores in (np.ones((1, 4)), np.ones((4, 1)), np.full((3, 3), NAN)):
         with pytest.raises(NoOverlapError, match="needs 2 of each"):
-            systems_anova(scores)
+            systems_anova(numbered(scores))
 
 
 def test_where_nothing_varies_nothing_differs():
-    found = systems_anova(np.full((4, 3), 0.25)).tukey
+    found = systems_anova(numbered(np.full((4, 3), 0.25))).tukey
     assert found.groups == (("0", "1", "2"),)
     assert found.p("0", "1") == 1
 

@@ -38,7 +38,7 @@ RUNS = Runs.from_dict({"s": {"q1": {"d": 1.0}}})
     ({"weights": xarray.DataArray([1.0, 1, 1], {"assessor": ["ann", "bobby", "bob"]})},
      "weights: no assessor 'bobby'; did you mean 'bob'?"),
     ({"weights": xarray.DataArray([1.0], {"system": ["s"]})}, "weights: dimensions system; assessor"),
-    ({"gains": "raw"}, "gains='raw': choose one of as-is, unit, log, or a map"),
+    ({"gains": "raw"}, "gains='raw': choose one of as-is, rescaled, log, or a map"),
     ({"gains": {1: -2}}, "gains={1: -2}: a map from grades to gains of 0 or more"),
     ({"shape": "normal"}, "shape='normal': choose one of sample, interval"),
     ({"single": "mean"}, "single='mean': choose one of zero, pooled"),
@@ -63,10 +63,10 @@ def test_unlike_scales_are_not_mixed_silently_and_magnitudes_have_no_unit():
     for gains in ("as-is", {1: 1}):
         with pytest.raises(ScaleError, match=r"ann \(0-5\) and bob \(0-3\) judge on different scales"):
             gain_distributions(mixed, gains=gains)
-    assert gain_distributions(mixed, gains="unit").mean[0] == pytest.approx(0.3)
+    assert gain_distributions(mixed, gains="rescaled").mean[0] == pytest.approx(0.3)
     magnitudes = Judgments.from_rows([("q", "d", "ann", 30)], scales={"ann": "magnitude"})
     with pytest.raises(ScaleError, match="magnitudes have no maximum"):
-        gain_distributions(magnitudes, gains="unit")
+        gain_distributions(magnitudes, gains="rescaled")
 
 
 def test_judgments_without_any_and_a_panel_without_pairs_are_refused():

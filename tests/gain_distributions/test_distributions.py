@@ -117,7 +117,7 @@ def test_a_range_leaves_out_the_extremes_by_weight_not_by_head():
 def test_unit_gains_bring_unlike_scales_together():
     rows = [("q", "d", "ann", 1), ("q", "d", "bob", 3), ("q", "d", "cyd", 2), ("q", "e", "cyd", 0)]
     judgments = Judgments.from_rows(rows, scales={"ann": "binary", "bob": "0-3", "cyd": "0-5"})
-    made = gain_distributions(judgments, gains="unit")
+    made = gain_distributions(judgments, gains="rescaled")
     assert sorted(made.gain[: made.starts[1]]) == pytest.approx([0.4, 1, 1])
     assert made.scale.maximum == 1
 

@@ -149,7 +149,7 @@ def test_scores_are_those_of_one_assessor_called_panel():
     again = Scores.from_xarray(scores.to_xarray())
     assert (again.values == scores.values).all()
     assert again.attributes["conventions"]["normalise"] == "subtract"
-    assert rank_systems(scores.of("AANDCG@10")).mean == pytest.approx(found.mean.mean(axis=0))
+    assert rank_systems(scores.sel(measure="AANDCG@10")).mean == pytest.approx(found.mean.mean(axis=0))
 
 
 def test_frames_by_system_topic_and_cell():
@@ -171,7 +171,7 @@ def test_frames_by_system_topic_and_cell():
 
 def test_of_eighteen_llms_the_mean_is_the_dcg_of_mean_judgments_and_its_share_of_the_ideal_its_ndcg(llms):
     runs, judgments = llms
-    made = gain_distributions(judgments, gains="unit")
+    made = gain_distributions(judgments, gains="rescaled")
     rows = [
         (made.pool.topics[t], made.pool.documents[d], "mean", g)
         for t, d, g in zip(made.topic.tolist(), made.pool.document.tolist(), made.mean.tolist(), strict=True)

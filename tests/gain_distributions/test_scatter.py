@@ -67,7 +67,7 @@ def test_on_dl21_it_is_related_to_average_precision_but_not_the_same(llms, dl21)
 
     runs, judgments = llms
     nist = qrowd.read_judgments(str(dl21 / "qrels.nist.txt"))
-    aware = agreement_aware_ndcg(runs, gain_distributions(judgments, gains="unit"), 10)
+    aware = agreement_aware_ndcg(runs, gain_distributions(judgments, gains="rescaled"), 10)
     ap = evaluate(runs, nist, "AP(rel=2)").to_xarray().sel(topic=list(aware.topics), system=list(aware.systems))[0, 0]
     found = scatter(aware.mean, ap.to_numpy(), topics=aware.topics, systems=aware.systems)
     assert 0.6 < found.tau[0] < 1

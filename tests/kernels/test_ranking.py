@@ -34,11 +34,11 @@ def test_few_distinct_gains_are_summed_from_the_highest_without_sorting(gains, c
 
 
 @pytest.mark.parametrize(
-    ("distinct", "cut", "given_up"), [(32, 99, False), (33, 99, True), (99, 32, False), (99, 33, True)]
+    ("distinct", "cutoff", "given_up"), [(32, 99, False), (33, 99, True), (99, 32, False), (99, 33, True)]
 )
-def test_more_than_32_distinct_gains_above_the_cut_are_left_to_be_sorted(distinct, cut, given_up):
+def test_more_than_32_distinct_gains_above_the_cut_are_left_to_be_sorted(distinct, cutoff, given_up):
     gains = np.array([[1.0 + d, 1.0] for d in range(distinct)])
-    assert np.isnan(without_sorting(gains, np.ones(cut))).tolist() == [given_up, False]
+    assert np.isnan(without_sorting(gains, np.ones(cutoff))).tolist() == [given_up, False]
 
 
 many_values = arrays(np.float64, (40, 2), elements=st.floats(1e-3, 1e6), fill=st.nothing())

@@ -37,9 +37,9 @@ def written(draw):
     name = draw(st.sampled_from([definition.name, definition.name.lower(), definition.name.upper()]))
     chosen = draw(st.lists(st.sampled_from(definition.parameters), unique=True)) if definition.parameters else []
     inside = draw(st.sampled_from([",", ", "])).join(f"{p.name}={draw(VALUES[p.name])!r}" for p in chosen)
-    cut = draw(st.one_of(st.none(), st.integers(1, 10**6))) if definition.cut == "optional" else None
-    cut = draw(st.integers(1, 10**6)) if definition.cut == "required" else cut
-    return name + (f"({inside})" if inside or draw(st.booleans()) else "") + ("" if cut is None else f"@{cut}")
+    cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6))) if definition.cutoff == "optional" else None
+    cutoff = draw(st.integers(1, 10**6)) if definition.cutoff == "required" else cutoff
+    return name + (f"({inside})" if inside or draw(st.booleans()) else "") + ("" if cutoff is None else f"@{cutoff}")
 
 
 @given(written())
@@ -50,7 +50,7 @@ def test_the_canonical_text_of_a_measure_is_the_same_measure(text):
     assert hash(again) == hash(once)
     assert str(again) == str(once)
     assert again.values == once.values
-    assert again.cut == once.cut
+    assert again.cutoff == once.cutoff
     assert measure(once) is once
 
 
@@ -132,16 +132,16 @@ def test_every_measure_says_what_it_is_its_formula_and_its_source(definition):
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=NAMES)
 def test_every_measure_takes_a_cut_off_exactly_where_it_says_so(definition):
-    if definition.cut == "none":
+    if definition.cutoff == "none":
         with pytest.raises(MeasureError, match="takes no cut-off"):
             measure(f"{definition.name}@10")
     else:
-        assert measure(f"{definition.name}@10").cut == 10
-    if definition.cut == "required":
+        assert measure(f"{definition.name}@10").cutoff == 10
+    if definition.cutoff == "required":
         with pytest.raises(MeasureError, match="needs a cut-off"):
             measure(definition.name)
     else:
-        assert measure(definition.name).cut is None
+        assert measure(definition.name).cutoff is None
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_every_measure_takes_a_cut_off_exactly_where_it_says_so(definition):
         ("nDGC@10", "measure 'nDGC@10' is unknown; did you mean 'nDCG'?"),
         ("avg_prec", "measure 'avg_prec' is unknown"),
         ("recip_rnk", "did you mean 'recip_rank'?"),
-        ("", "not of the form Name(parameter=value)@cut"),
+        ("", "not of the form Name(parameter=value)@k"),
         ("AP(rel=2", "not of the form"),
         ("nDCG@0", "measure 'nDCG@0': the cut-off must be a whole number from 1, not '0'"),
         ("nDCG_cut_0", "the cut-off must be a whole number from 1, not '0'"),

@@ -302,12 +302,12 @@ def test_recoding_swaps_values_at_once_and_not_one_after_the_other():
 def test_unit_grades_divide_by_the_maximum_and_leave_what_was_not_judged():
     rows = [("t", "d", "ann", 1), ("t", "d", "bob", 3), ("t", "e", "bob", 1), ("t", "f", "bob", -1)]
     rows += [("t", "d", "cy", 1.2), ("t", "e", "cy", 0)]
-    unit = Judgments.from_rows(rows, scales={"bob": "0-4"}).unit_grades()
+    unit = Judgments.from_rows(rows, scales={"bob": "0-4"}).rescaled()
     assert unit.value.tolist() == [0.5, 0.75, 0.25, -1, 0.6, 0]  # ann shares 0..2 with cy, who is in the same table
     assert scales_of(unit) == {"ann": "0..1", "bob": "0..1", "cy": "0..1"}
     assert [scale.declared for scale in unit.scales] == [False, True, False]
     with pytest.raises(ScaleError, match="assessor di: magnitudes have no maximum to divide by"):
-        Judgments.from_rows([*rows, ("t", "d", "di", 40)]).unit_grades()
+        Judgments.from_rows([*rows, ("t", "d", "di", 40)]).rescaled()
 
 
 # ---- panels and coverage
@@ -347,7 +347,7 @@ VERBS = {
     "select": lambda j: j.select(documents="d*"),
     "recode": lambda j: j.recode({1: 0, 0: 2}),
     "recode by threshold": lambda j: j.recode(1),
-    "unit_grades": lambda j: j.with_scales({"*": "0..8"}).unit_grades(),
+    "rescaled": lambda j: j.with_scales({"*": "0..8"}).rescaled(),
     "panel": lambda j: j.panel(),
     "coverage": lambda j: j.coverage(),
     "to_frame": lambda j: j.to_frame(),

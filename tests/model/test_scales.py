@@ -37,7 +37,7 @@ def test_what_is_no_scale_is_answered_with_the_notation(text):
 
 
 def test_the_lowest_relevant_value_is_the_first_grade_or_half_of_a_fraction():
-    lowest = {text: scale.lowest_relevant for text, scale in SCALES.items()}
+    lowest = {text: scale.rel for text, scale in SCALES.items()}
     assert lowest == {"binary": 1, "0-3": 1, "0..1": 0.5, "0..2.5": 1.25, "magnitude": None}
 
 

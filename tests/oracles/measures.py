@@ -134,7 +134,7 @@ def r_precision(ranking, grades, rel=1):
 def reciprocal_rank(ranking, grades, k=None, rel=1):
     """RR = 1 / (rank of the first relevant document), 0 where none stands among the first k.
 
-    trec_eval's m_recip_rank.c, which has no cut.
+    trec_eval's m_recip_rank.c, which has no cutoff.
     """
     for position, document in enumerate(ranking[:k], start=1):
         if relevant(document, grades, rel):
@@ -314,10 +314,10 @@ def rbp_binary(ranking, grades, k=None, p=0.8, rel=1):
 
 
 def rbp_residual(ranking, grades, k=None, p=0.8):
-    """What RBP could rise by at most, if every unjudged document, and everything below the list or the cut, gained 1.
+    """What RBP could rise by at most, if every unjudged document, and all below the list or the cut-off, gained 1.
 
     (1 - p) sum over the unjudged ranks i <= k of p^(i-1), plus p^d, where d is the number of ranks looked at.
-    Moffat & Zobel (2008). The tail below the cut counts whole, judged documents in it or not.
+    Moffat & Zobel (2008). The tail below the cut-off counts whole, judged documents in it or not.
     """
     total = 0.0
     for position, document in enumerate(ranking[:k], start=1):

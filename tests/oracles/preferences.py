@@ -16,45 +16,45 @@ def rank_ascending(scores):
 # ---- shares of pairs
 
 
-def standing(ranking, cut):
+def standing(ranking, cutoff):
     """Rank of any document in the ranking up to the cut-off; whatever is not there stands one below its last."""
-    seen = ranking[:cut]
+    seen = ranking[:cutoff]
     return lambda document: seen.index(document) + 1 if document in seen else len(seen) + 1
 
 
-def ordered(ranking, said, cut):
+def ordered(ranking, said, cutoff):
     """(rank of the preferred, rank of the other, weight) of every pair with at least one document ranked."""
-    rank, unranked = standing(ranking, cut), len(ranking[:cut]) + 1
+    rank, unranked = standing(ranking, cutoff), len(ranking[:cutoff]) + 1
     pairs = [(rank(preferred), rank(other), weight) for preferred, other, weight, _ in said]
     return [pair for pair in pairs if min(pair[:2]) < unranked]
 
 
-def ppref(ranking, said, cut=None):
-    pairs = ordered(ranking, said, cut)
+def ppref(ranking, said, cutoff=None):
+    pairs = ordered(ranking, said, cutoff)
     total = sum(weight for _, _, weight in pairs)
     return sum(weight for i, j, weight in pairs if i < j) / total if total else 0.0
 
 
-def wpref(ranking, said, cut=None, weight="lower"):
+def wpref(ranking, said, cutoff=None, weight="lower"):
     def of(i, j):
         if weight == "lower":
             return 1 / log2(max(i, j) + 1)
         return 1 / log2(min(i, j) + 1) if weight == "upper" else 1 / (1 + log2(min(i, j)))
 
-    pairs = ordered(ranking, said, cut)
+    pairs = ordered(ranking, said, cutoff)
     total = sum(of(i, j) * w for i, j, w in pairs)
     return sum(of(i, j) * w for i, j, w in pairs if i < j) / total if total else 0.0
 
 
-def rpref(ranking, said, cut=None):
+def rpref(ranking, said, cutoff=None):
     total = sum(weight for _, _, weight, _ in said)
-    return sum(weight for i, j, weight in ordered(ranking, said, cut) if i < j) / total if total else 0.0
+    return sum(weight for i, j, weight in ordered(ranking, said, cutoff) if i < j) / total if total else 0.0
 
 
-def appref(ranking, said, cut=None):
+def appref(ranking, said, cutoff=None):
     """Mean of ppref@k over the ranks at which rpref@k is higher than before."""
     rises, before = [], 0.0
-    for k in range(1, len(ranking[:cut]) + 1):
+    for k in range(1, len(ranking[:cutoff]) + 1):
         now = sum(weight for i, j, weight in ordered(ranking, said, k) if i < j)
         if now > before:
             rises.append(ppref(ranking, said, k))
@@ -62,9 +62,9 @@ def appref(ranking, said, cut=None):
     return sum(rises) / len(rises) if rises else 0.0
 
 
-def nppref(ranking, said, cut=None):
-    rank, unranked = standing(ranking, cut), len(ranking[:cut]) + 1
-    met = sum(weight for i, j, weight in ordered(ranking, said, cut) if i < j)
+def nppref(ranking, said, cutoff=None):
+    rank, unranked = standing(ranking, cutoff), len(ranking[:cutoff]) + 1
+    met = sum(weight for i, j, weight in ordered(ranking, said, cutoff) if i < j)
     best = 0.0
     for one, two in combinations(sorted({document for row in said for document in row[:2]}), 2):
         if rank(one) < unranked or rank(two) < unranked:

@@ -22,7 +22,7 @@ PEOPLE = ALL.select(assessors=["ann", "bob", "lena", "sven"])
 
 def test_a_cell_is_the_tau_of_two_halves_scored_by_hand():
     found = robustness(RUNS, PEOPLE, "nDCG@10", 3, (["ann", "bob"], "s*"))
-    model = predicted_relevance(PEOPLE, 3, bootstrap=0)
+    model = predicted_relevance(PEOPLE, rel=3, n_resamples=0)
     exponential = PEOPLE.recode({0: 0, 1: 1, 2: 3, 3: 7})
     recoded = (PEOPLE.recode(3), model.with_gains(PEOPLE, model.probability), PEOPLE, exponential)
     for g, judgments in enumerate(recoded):

@@ -17,15 +17,15 @@ def test_a_panel_of_the_paper_s_size_has_about_its_p_of_the_highest_grade():
     runs, said = federated_search(rng=1)
     assert len(runs.systems) == 15
     assert len(said.select(assessors=["U1"])) == 34_000
-    model = predicted_relevance(said, 3, bootstrap=0)
-    assert model.n_topics == 24
-    assert model.n_documents == pytest.approx(7027, rel=0.01)
+    model = predicted_relevance(said, rel=3, n_resamples=0)
+    assert model.data.n_topics == 24
+    assert model.data.n_documents == pytest.approx(7027, rel=0.01)
     assert model[3] == pytest.approx(0.53, abs=0.06)
     assert model[0] == pytest.approx(0.01, abs=0.005)
 
 
 def test_snippets_agree_less_than_pages():
-    pages, snippets = (predicted_relevance(federated_search(kind, rng=1)[1], 3, bootstrap=0)[3]
+    pages, snippets = (predicted_relevance(federated_search(kind, rng=1)[1], rel=3, n_resamples=0)[3]
                        for kind in ("pages", "snippets"))  # fmt: skip
     assert snippets < pages
 

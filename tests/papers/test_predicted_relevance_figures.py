@@ -13,7 +13,12 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
-from qrowd.predicted_relevance import by_number, by_quality, by_topics_drawn, relevant_results
+from qrowd.predicted_relevance import (
+    relevant_results,
+    sensitivity_to_rank,
+    sensitivity_to_sample_size,
+    sensitivity_to_topics,
+)
 from qrowd.reports.plots.style import RULES, render, styled
 from qrowd_papers.predicted_relevance import means_by_gains
 from qrowd_papers.predicted_relevance_cases import Panel, load
@@ -68,24 +73,25 @@ def test_the_same_data_gives_the_same_bytes(figures):
 def test_figure_1_s_data_are_those_of_by_quality_for_both_kinds_of_users(figures, pages):
     frame = figures["prm-1"].frame()
     for title, theta in (("theta = Key", 3), ("theta = Rel", 1)):
-        found = by_quality(pages.doubles, pages.runs, theta)
+        found = sensitivity_to_rank(pages.doubles, pages.runs, rel=theta)
         mine = frame[frame["theta"] == title]
         assert mine["probability"].to_numpy() == pytest.approx(found.probability.ravel(), nan_ok=True)
 
 
 def test_figures_2_and_3_s_data_are_those_of_their_rooms(figures, pages):
     frame = figures["prm-2"].frame()
-    drawn = by_topics_drawn(pages.doubles, 3, bootstrap=100, rng=1).replicates
+    drawn = sensitivity_to_topics(pages.doubles, rel=3, n_resamples=100, rng=1).replicates
     mine = frame[frame["panel"] == "simulated pages"]["probability"].to_numpy()
     assert mine == pytest.approx(drawn.ravel(), nan_ok=True)
     frame = figures["prm-3"].frame()
-    assert frame["mean"].to_numpy() == pytest.approx(by_number(pages.doubles, 3, rng=1).mean.ravel(), nan_ok=True)
+    mean = sensitivity_to_sample_size(pages.doubles, rel=3, rng=1).mean
+    assert frame["mean"].to_numpy() == pytest.approx(mean.ravel(), nan_ok=True)
 
 
 def test_tables_5_and_7_as_pictures_have_the_tables_numbers(figures, pages):
     panel = Panel(pages)
     frame = figures["prm-table-5"].frame()
-    counted = relevant_results(panel.model(1), pages.whole, pages.runs, depth=30).to_frame()
+    counted = relevant_results(panel.model(1), pages.whole, pages.runs, cutoff=30).to_frame()
     mine = frame[frame["relevant"] == "from Rel on"]
     assert mine["binary"].to_numpy() == pytest.approx(counted["binary"].to_numpy())
     frame = figures["prm-table-7"].frame()

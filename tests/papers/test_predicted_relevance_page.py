@@ -64,7 +64,7 @@ def test_printed_and_recomputed_numbers_stand_side_by_side(quick, numbers):
 
 def test_our_numbers_are_those_of_the_rooms(numbers):
     case = load(None, True, 1)["pages"]
-    model = predicted_relevance(case.doubles, 2, bootstrap=0)
+    model = predicted_relevance(case.doubles, rel=2, n_resamples=0)
     for grade, name in enumerate(("Non", "Rel", "HRel", "Key")):
         ours = numbers.loc[("Table 3", "simulated pages, from 2", name), "value"]
         assert ours == pytest.approx(model.probability[grade])

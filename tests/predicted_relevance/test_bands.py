@@ -83,10 +83,10 @@ def small_bands(monkeypatch):
 
 
 def test_first_ranks_are_divided_by_how_good_the_systems_are_that_retrieve_the_document(small_bands):
-    model = predicted_relevance(JUDGMENTS, 2, runs=RUNS, depth=DEPTH, bootstrap=0)
+    model = predicted_relevance(JUDGMENTS, rel=2, runs=RUNS, cutoff=DEPTH, n_resamples=0)
     placed, _ = by_hand(LABELS, 2, few=10)
     data = graded(JUDGMENTS)
-    band, weight = model.by_band.bands.placed(data)
+    band, weight = model.by_band.bands.of(data.pairs)
     found = {
         (data.topics[t], data.documents[d]): (int(b), float(w))
         for t, d, b, w in zip(data.topic, data.document, band, weight, strict=True)
@@ -96,7 +96,7 @@ def test_first_ranks_are_divided_by_how_good_the_systems_are_that_retrieve_the_d
 
 
 def test_each_band_has_the_p_of_its_documents_each_weighing_as_many_systems_as_retrieve_it(small_bands):
-    model = predicted_relevance(JUDGMENTS, 2, runs=RUNS, depth=DEPTH, bootstrap=0)
+    model = predicted_relevance(JUDGMENTS, rel=2, runs=RUNS, cutoff=DEPTH, n_resamples=0)
     placed, _ = by_hand(LABELS, 2, few=10)
     given, agreed = np.zeros((5, 3)), np.zeros((5, 3))
     for pair, said in LABELS.items():
@@ -113,7 +113,7 @@ def test_each_band_has_the_p_of_its_documents_each_weighing_as_many_systems_as_r
 
 def test_further_ranks_are_divided_where_enough_documents_were_judged_twice(monkeypatch):
     monkeypatch.setattr(bands, "LEAST_DOCUMENTS", 20)
-    model = predicted_relevance(JUDGMENTS, 2, runs=RUNS, depth=2, bootstrap=0)
+    model = predicted_relevance(JUDGMENTS, rel=2, runs=RUNS, cutoff=2, n_resamples=0)
     _, best = by_hand(LABELS, 2, few=20)
     labels = model.by_band.bands.labels
     assert labels[-3:] == ("ranks 3-4", "ranks 5-10", "after rank 10, or not retrieved")
@@ -148,10 +148,10 @@ def test_a_band_with_few_judgments_of_a_grade_shares_the_estimate_of_its_neighbo
     labels, _ = collection(n_topics=8)
     labels = {pair: {who: min(grade, 1) for who, grade in said.items()} for pair, said in labels.items()}
     labels["t0", "d0-0"] = {"ann": 2, "bob": 2}
-    found = predicted_relevance(judgments_of(labels, "0-2"), 2, runs=RUNS, depth=DEPTH, bootstrap=0).by_band
+    found = predicted_relevance(judgments_of(labels, "0-2"), rel=2, runs=RUNS, cutoff=DEPTH, n_resamples=0).by_band
     assert len(set(found.probability[:, 2].tolist())) == 1
     assert (found.to_frame()["ranks"].drop_duplicates() == list(found.bands.labels)).all()
-    assert found.n_judgments[:, 2].sum() == 2
+    assert found.data.n_judgments[:, 2].sum() == 2
 
 
 @pytest.mark.parametrize("method", ["symmetric", "one-sided"])
@@ -160,18 +160,18 @@ def test_of_everything_judged_twice_as_many_results_are_expected_as_counted(meth
     labels, runs = collection(n_topics=40, twice=1)
     judgments = judgments_of(labels, "0-2")
     options = {"method": method, "first": "ann"} if method == "one-sided" else {}
-    model = predicted_relevance(judgments, 2, runs=runs, depth=DEPTH, bootstrap=0, **options)
-    found = relevant_results(model, judgments, runs, depth=DEPTH)
+    model = predicted_relevance(judgments, rel=2, runs=runs, cutoff=DEPTH, n_resamples=0, **options)
+    found = relevant_results(model, judgments, runs, cutoff=DEPTH)
     if method == "symmetric":
         assert found.predicted.sum() == pytest.approx(found.binary.sum())
     else:
-        first, second = (relevant_results(model, judgments.select(assessors=who), runs, depth=DEPTH)
+        first, second = (relevant_results(model, judgments.select(assessors=who), runs, cutoff=DEPTH)
                          for who in ("ann", "bob"))  # fmt: skip
         assert first.predicted.sum() == pytest.approx(second.binary.sum())
 
 
 def test_gains_of_judgments_are_those_of_their_bands_in_any_part_and_any_order():
-    model = predicted_relevance(JUDGMENTS, 2, runs=RUNS, depth=DEPTH, bootstrap=0)
+    model = predicted_relevance(JUDGMENTS, rel=2, runs=RUNS, cutoff=DEPTH, n_resamples=0)
     whole = model.with_gains(JUDGMENTS).to_frame().set_index(["topic", "document", "assessor"])["value"]
     part = model.with_gains(JUDGMENTS.select(topics=["t5", "t2"], assessors="bob")).to_frame()
     for row in part.itertuples():
@@ -183,15 +183,15 @@ def test_gains_of_judgments_are_those_of_their_bands_in_any_part_and_any_order()
 
 
 def test_the_pool_is_an_option_and_what_there_is_without_runs():
-    pool, plain = (predicted_relevance(JUDGMENTS, 2, rng=1, **o) for o in ({"runs": RUNS, "ranks": "pool"}, {}))
+    pool, plain = (predicted_relevance(JUDGMENTS, rel=2, rng=1, **o) for o in ({"runs": RUNS, "ranks": "pool"}, {}))
     assert pool.ranks == plain.ranks == "pool"
     assert np.array_equal(pool.replicates, plain.replicates)
-    assert predicted_relevance(JUDGMENTS, 2, runs=RUNS, rng=1).ranks == "bands"
+    assert predicted_relevance(JUDGMENTS, rel=2, runs=RUNS, rng=1).ranks == "bands"
 
 
 @pytest.mark.parametrize("resample", ["topics", "documents"])
 def test_standard_errors_of_bands_are_those_of_drawing_again_by_hand(resample, small_bands):
-    model = predicted_relevance(JUDGMENTS, 2, runs=RUNS, depth=DEPTH, resample=resample, bootstrap=3000, rng=1)
+    model = predicted_relevance(JUDGMENTS, rel=2, runs=RUNS, cutoff=DEPTH, resample=resample, n_resamples=3000, rng=1)
     placed, _ = by_hand(LABELS, 2, few=10)
     doubles = {pair: said for pair, said in LABELS.items() if len(said) == 2}
     units = defaultdict(list)
@@ -212,7 +212,7 @@ def test_standard_errors_of_bands_are_those_of_drawing_again_by_hand(resample, s
 
 
 def test_binomial_errors_count_a_document_of_many_systems_as_one():
-    heavy = predicted_relevance(JUDGMENTS, 2, runs=RUNS, depth=DEPTH, resample="binomial")
+    heavy = predicted_relevance(JUDGMENTS, rel=2, runs=RUNS, cutoff=DEPTH, resample="binomial")
     n = heavy.by_band.n_judgments[: heavy.by_band.bands.n_top].sum(axis=0)
     p = heavy.probability
     assert (heavy.standard_error >= np.sqrt(p * (1 - p) / n)).all()
@@ -220,12 +220,12 @@ def test_binomial_errors_count_a_document_of_many_systems_as_one():
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ArgumentError, match="depth=0"):
-        predicted_relevance(JUDGMENTS, 2, runs=RUNS, depth=0)
+    with pytest.raises(ArgumentError, match="cutoff=0"):
+        predicted_relevance(JUDGMENTS, rel=2, runs=RUNS, cutoff=0)
     away = Runs.from_dict({"one": {"t0": {"x": 1.0}}})
     with pytest.raises(NoOverlapError, match=r"first 10 ranks of any run.*--ranks pool"):
-        predicted_relevance(JUDGMENTS, 2, runs=away)
+        predicted_relevance(JUDGMENTS, rel=2, runs=away)
     labels = {("t0", "d0-0"): {"ann": 1, "bob": 1}, ("t0", "zz"): {"ann": 1, "cyd": 1}}
     one = Runs.from_dict({"one": {"t0": {"d0-0": 1.0}}})
     with pytest.raises(NoOverlapError, match=r"first='cyd'.*choose another"):
-        predicted_relevance(judgments_of(labels, "0-2"), 2, runs=one, method="one-sided", first="cyd")
+        predicted_relevance(judgments_of(labels, "0-2"), rel=2, runs=one, method="one-sided", first="cyd")

@@ -5,7 +5,7 @@ import pytest
 
 from qrowd.files import read_runs
 from qrowd.model.judgments import Judgments
-from qrowd.predicted_relevance import by_quality, observed_at_least, predicted_relevance
+from qrowd.predicted_relevance import predicted_relevance, relevance_to_at_least, sensitivity_to_rank
 
 
 def people(folder, name):
@@ -18,9 +18,9 @@ def main(dl19):
 
 
 def test_the_higher_the_grade_the_more_users_and_the_stricter_the_fewer(main):
-    top, middle, any_ = (predicted_relevance(main, theta, rng=1) for theta in (3, 2, 1))
+    top, middle, any_ = (predicted_relevance(main, rel=theta, rng=1) for theta in (3, 2, 1))
     for model in (top, middle, any_):
-        assert model.n_documents == 4489 + 4
+        assert model.data.n_documents == 4489 + 4
         assert (model.probability[1:] > model.probability[:-1]).all()
         assert (model.low < model.probability).all()
         assert (model.probability < model.high).all()
@@ -32,21 +32,21 @@ def test_the_higher_the_grade_the_more_users_and_the_stricter_the_fewer(main):
 def test_topics_matter_more_than_the_number_of_documents_suggests(main):
     """As section 6.2 finds: .06 and .05 where the binomial says .02 and .01."""
     by_topic, binomial = (
-        predicted_relevance(main, 2, resample=se, rng=1).standard_error for se in ("topics", "binomial")
+        predicted_relevance(main, rel=2, resample=se, rng=1).standard_error for se in ("topics", "binomial")
     )
     assert (by_topic > 2.5 * binomial).all()
 
 
 def test_good_results_have_more_to_them_than_their_grade_says(main, dl19):
     """As Figure 1: p(R|i) falls as worse results are taken in."""
-    curve = by_quality(main, read_runs(str(dl19 / "runs" / "*")), 2)
+    curve = sensitivity_to_rank(main, read_runs(str(dl19 / "runs" / "*")), rel=2)
     assert (curve.probability[0] > curve.probability[-1] + 0.1).all()
 
 
 def test_documents_of_a_grade_are_not_all_alike(dl19):
     """Two of three users agree more often on a 0, and less often on a 3, than independent users would."""
     eight = people(dl19, "agreement-round.tsv")
-    counted = observed_at_least(eight, 2, 3, 2).probability
-    independent = predicted_relevance(eight, 2, bootstrap=0).at_least(2, 3)
+    counted = relevance_to_at_least(eight, 2, 3, rel=2).probability
+    independent = predicted_relevance(eight, rel=2, n_resamples=0).relevance_to_at_least(2, 3)
     assert counted[0] > independent[0] + 0.03
     assert counted[3] < independent[3] - 0.03

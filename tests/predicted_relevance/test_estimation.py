@@ -12,7 +12,7 @@ from merging import judgments_of, panels
 from oracles import predicted_relevance as oracle
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
-from qrowd.predicted_relevance import predicted_relevance
+from qrowd.predicted_relevance import predicted_relevance, predicted_relevance_by_type
 
 GRADES = (0, 1, 2)
 SCALE = "0-2"
@@ -30,8 +30,8 @@ def doubled(labels):
     return any(len(said) > 1 for said in labels.values())
 
 
-def fitted(labels, theta=2, **options):
-    return predicted_relevance(judgments_of(labels, SCALE), theta, **{"bootstrap": 0, **options})
+def fitted(labels, rel=2, **options):
+    return predicted_relevance(judgments_of(labels, SCALE), rel=rel, **{"n_resamples": 0, **options})
 
 
 def by_grade(model):
@@ -64,7 +64,7 @@ def test_table_1_is_reproduced_counts_and_all(method, shares):
         assert (model.n_relevant[i], model.n[i]) == shares[grade]
         assert equation(list(zip(U1, U2, strict=True)), {2}, grade) == shares[grade]
         assert model[grade] == pytest.approx(float(Fraction(*shares[grade])), abs=1e-15)
-    assert (model.n_documents, model.n_judgments, model.n_topics, model.n_single) == (20, 40, 1, 0)
+    assert (model.data.n_documents, model.data.n_judgments, model.data.n_topics, model.data.n_single) == (20, 40, 1, 0)
 
 
 def test_the_binomial_error_is_the_printed_formula():
@@ -109,25 +109,25 @@ def test_the_one_sided_form_counts_from_whoever_is_first(labels, first, smoothin
     matrix = oracle.directed(listed(labels), grades, names)
     model = fitted(labels, method="one-sided", first=first, smoothing=smoothing)
     assert by_grade(model) == expected(matrix, grades, {2.0}, smoothing)
-    assert model.coincidences.sum() == pytest.approx(model.n_documents)
-    assert model.n_documents + model.n_left_out + model.n_single == len(labels)
+    assert model.coincidences.sum() == pytest.approx(model.data.n_documents)
+    assert model.data.n_documents + model.data.n_left_out + model.data.n_single == len(labels)
 
 
 def test_the_order_column_says_who_was_first():
     rows = {"topic": ["q"] * 2, "document": ["d"] * 2, "assessor": ["ann", "bob"], "value": [0, 2]}
     for order, grade in (([1, 2], 0), ([2, 1], 2)):
         judgments = Judgments.from_frame({**rows, "order": order}, scales={"*": SCALE})
-        model = predicted_relevance(judgments, 2, method="one-sided", bootstrap=0)
+        model = predicted_relevance(judgments, rel=2, method="one-sided", n_resamples=0)
         assert model.grades[model.n > 0] == [grade]
 
 
 @given(panels())
-def test_relevant_names_grades_as_theta_does_and_also_others(labels):
+def test_relevant_names_grades_as_rel_does_and_also_others(labels):
     assume(doubled(labels))
-    one, other = (fitted(labels, theta, relevant=grades) for theta, grades in ((1, None), (None, {1, 2})))
+    one, other = (fitted(labels, rel, relevant_grades=grades) for rel, grades in ((1, None), (None, {1, 2})))
     assert by_grade(one) == by_grade(other)
     grades = seen(labels)
-    middle = fitted(labels, None, relevant={1})
+    middle = fitted(labels, None, relevant_grades={1})
     assert by_grade(middle) == expected(oracle.coincidences(listed(labels), grades), grades, {1.0})
 
 
@@ -144,20 +144,20 @@ def test_nobodys_name_matters(labels, names, smoothing):
 
 
 @given(panels(), st.sampled_from([0.0, 4.0]), st.sampled_from(["symmetric", "one-sided"]), st.sampled_from([1, 2]))
-def test_it_is_a_probability_and_the_counts_are_judgments(labels, smoothing, method, theta):
+def test_it_is_a_probability_and_the_counts_are_judgments(labels, smoothing, method, rel):
     assume(doubled(labels))
-    model = fitted(labels, theta, smoothing=smoothing, method=method)
+    model = fitted(labels, rel, smoothing=smoothing, method=method)
     known = model.probability[~np.isnan(model.probability)]
     assert ((known >= 0) & (known <= 1 + 1e-12)).all()
-    units = model.n_judgments if method == "symmetric" else model.n_documents
+    units = model.data.n_judgments if method == "symmetric" else model.data.n_documents
     assert model.n.sum() == pytest.approx(units)
 
 
 @given(st.lists(st.tuples(st.sampled_from(GRADES), st.integers(2, 4)), min_size=1, max_size=6), st.sampled_from([1, 2]))
-def test_assessors_who_always_agree_leave_0_and_1(documents, theta):
+def test_assessors_who_always_agree_leave_0_and_1(documents, rel):
     labels = {("q", f"d{i}"): dict.fromkeys("abcd"[:n], grade) for i, (grade, n) in enumerate(documents)}
-    model = fitted(labels, theta, bootstrap=20, rng=1)
-    assert model.probability.tolist() == [float(grade >= theta) for grade in model.grades]
+    model = fitted(labels, rel, n_resamples=20, rng=1)
+    assert model.probability.tolist() == [float(grade >= rel) for grade in model.grades]
     drawn = model.replicates[~np.isnan(model.replicates)]
     assert set(drawn.tolist()) <= {0.0, 1.0}
 
@@ -201,7 +201,7 @@ def test_judgments_withheld_and_documents_judged_once_teach_nothing():
     labels = {**TABLE_1, ("q", "once"): {"U1": 2}, ("q", "withheld"): {"U1": 2, "U2": -1}}
     model = fitted(labels)
     assert by_grade(model) == by_grade(fitted(TABLE_1))
-    assert model.n_single == 2
+    assert model.data.n_single == 2
 
 
 # ---- standard errors
@@ -226,7 +226,7 @@ def test_bootstrap_errors_are_those_of_drawing_again_by_hand(se):
         groups.setdefault(pair if se == "documents" else pair[0], []).append(pair)
     random, n = Random(7), 600
     drawn = [oracle.drawn_again(listed(labels), GRADES, {2}, list(groups.values()), random) for _ in range(n)]
-    model = fitted(labels, resample=se, bootstrap=4000, rng=3)
+    model = fitted(labels, resample=se, n_resamples=4000, rng=3)
     for i, grade in enumerate(GRADES):
         by_hand = np.std([one[grade] for one in drawn], ddof=1)
         assert model.standard_error[i] == pytest.approx(by_hand, rel=4 / np.sqrt(2 * n))
@@ -235,7 +235,7 @@ def test_bootstrap_errors_are_those_of_drawing_again_by_hand(se):
 
 def test_a_bootstrap_that_knows_which_documents_are_alike_draws_as_one_that_does_not():
     few, many = TABLE_1, {(topic, f"{d} {k}"): said for (topic, d), said in TABLE_1.items() for k in range(40)}
-    small, large = (fitted(labels, bootstrap=4000, rng=1) for labels in (few, many))
+    small, large = (fitted(labels, n_resamples=4000, rng=1) for labels in (few, many))
     assert large.standard_error * np.sqrt(40) == pytest.approx(small.standard_error, rel=0.1)
 
 
@@ -248,13 +248,14 @@ def test_the_binomial_error_takes_both_directions_of_a_pair_for_two_observations
     labels = {("q", f"d{i}"): {"a": 2, "b": 2} for i in range(alike)}
     labels |= {("q", f"x{i}"): {"a": 2, "b": 0} for i in range(apart)}
     ratio = (
-        fitted(labels, bootstrap=4000, rng=1).standard_error[1] / fitted(labels, resample="binomial").standard_error[1]
+        fitted(labels, n_resamples=4000, rng=1).standard_error[1]
+        / fitted(labels, resample="binomial").standard_error[1]
     )
     assert ratio == pytest.approx(np.sqrt(2 * (alike + apart) / (2 * alike + apart)), rel=0.05)
 
 
 def test_the_same_rng_draws_the_same_and_another_does_not():
-    one, again, other = (fitted(TABLE_1, bootstrap=50, rng=rng) for rng in (1, 1, 2))
+    one, again, other = (fitted(TABLE_1, n_resamples=50, rng=rng) for rng in (1, 1, 2))
     assert np.array_equal(one.replicates, again.replicates, equal_nan=True)
     assert not np.array_equal(one.replicates, other.replicates, equal_nan=True)
     assert (one.seed, fitted(TABLE_1).seed) == (1, None)
@@ -262,7 +263,7 @@ def test_the_same_rng_draws_the_same_and_another_does_not():
 
 def test_replicates_without_a_grade_are_counted_and_left_out():
     labels = {("q", "rare"): {"a": 2, "b": 1}, **{("q", f"d{i}"): {"a": 0, "b": 0} for i in range(3)}}
-    model = fitted(labels, bootstrap=400, rng=1)
+    model = fitted(labels, n_resamples=400, rng=1)
     assert model.n_undefined[2] == pytest.approx(400 * 0.75**4, abs=4 * np.sqrt(400 * 0.32 * 0.68))
     assert model.probability[2] == model.low[2] == model.high[2] == 0
 
@@ -272,14 +273,15 @@ def test_replicates_without_a_grade_are_counted_and_left_out():
 
 def test_every_type_of_topic_has_a_model_of_its_own():
     labels = wide()
-    both = fitted(labels, by={"t0": "navigational", "t2": "informational", "t1": "informational"}, bootstrap=5, rng=1)
+    types = {"t0": "navigational", "t2": "informational", "t1": "informational"}
+    both = predicted_relevance_by_type(judgments_of(labels, SCALE), types, rel=2, n_resamples=5, rng=1)
     assert both.labels == ("navigational", "informational")
     for label, topics in (("navigational", {"t0"}), ("informational", {"t1", "t2"})):
         alone = fitted({pair: said for pair, said in labels.items() if pair[0] in topics})
         known = {grade: p for grade, p in by_grade(both[label]).items() if p is not None}
         assert known == by_grade(alone)
-        assert both[label].n_single == alone.n_single == 0
-        assert both[label].n_topics == len(topics)
+        assert both[label].data.n_single == alone.data.n_single == 0
+        assert both[label].data.n_topics == len(topics)
     frame = both.to_frame()
     assert frame["type"].tolist() == ["navigational"] * 3 + ["informational"] * 3
     assert [label for label, _ in both] == list(both.labels)
@@ -289,8 +291,8 @@ def test_every_type_of_topic_has_a_model_of_its_own():
 def test_topics_without_a_type_are_left_out():
     labels = wide()
     labels[("t0", "once")], labels[("t1", "once")] = {"a": 0}, {"b": 1}
-    part = fitted(labels, by={"t1": "only"})["only"]
-    assert part.n_single == 1
+    part = predicted_relevance_by_type(judgments_of(labels, SCALE), {"t1": "only"}, rel=2, n_resamples=0)["only"]
+    assert part.data.n_single == 1
     assert by_grade(part) == by_grade(fitted({pair: said for pair, said in labels.items() if pair[0] == "t1"}))
 
 
@@ -299,30 +301,25 @@ def test_topics_without_a_type_are_left_out():
 
 SINGLE = {("q", "d"): {"a": 2}, ("q", "e"): {"b": 1}}
 REFUSED = {
-    "no double judgment": (SINGLE, {"theta": 2}, NoOverlapError, "of 2 documents was.*judge a sample"),
-    "no threshold": (TABLE_1, {"theta": None}, ArgumentError, "theta=2, --theta 2.*relevant="),
-    "two rules": (TABLE_1, {"theta": 2, "relevant": {2}}, ArgumentError, "one of the two"),
-    "above the scale": (TABLE_1, {"theta": 3}, ArgumentError, r"theta=3 is outside the scale \(0-2\)"),
-    "everything": (TABLE_1, {"theta": 0}, ArgumentError, "theta=0 is outside"),
-    "not a number": (TABLE_1, {"theta": float("nan")}, ArgumentError, "outside"),
-    "no grade": (TABLE_1, {"theta": None, "relevant": set()}, ArgumentError, "no grade is named"),
-    "all grades": (TABLE_1, {"theta": None, "relevant": {0, 1, 2}}, ArgumentError, "every grade"),
-    "a grade beyond": (TABLE_1, {"theta": None, "relevant": {5}}, ArgumentError, "5 is no grade of the scale"),
-    "a method": (TABLE_1, {"theta": 2, "method": "equation 4"}, ArgumentError, "symmetric, one-sided"),
-    "first for nothing": (TABLE_1, {"theta": 2, "first": "U1"}, ArgumentError, "one-sided"),
-    "nobody": (TABLE_1, {"theta": 2, "method": "one-sided", "first": "U3"}, ArgumentError, "'U3' is no assessor"),
-    "smoothing": (TABLE_1, {"theta": 2, "smoothing": -1}, ArgumentError, "smoothing=-1"),
-    "resample": (TABLE_1, {"theta": 2, "resample": "bayes"}, ArgumentError, "topics, documents, binomial"),
-    "ranks": (TABLE_1, {"theta": 2, "ranks": "top"}, ArgumentError, "bands, pool"),
-    "bootstrap": (TABLE_1, {"theta": 2, "bootstrap": -1}, ArgumentError, "bootstrap=-1"),
-    "confidence": (TABLE_1, {"theta": 2, "confidence": 1}, ArgumentError, "confidence=1"),
-    "repeats": (TABLE_1, {"theta": 2, "repeats": "mean"}, ArgumentError, "first, last, error"),
-    "no type": (TABLE_1, {"theta": 2, "by": {}}, ArgumentError, "topic: type"),
-    "a topic nobody has": (TABLE_1, {"theta": 2, "by": {"qq": "x"}}, ArgumentError, "'qq'; did you mean 'q'"),
-    "a type of no doubles": (
-        {**TABLE_1, ("z", "d"): {"U1": 1}}, {"theta": 2, "by": {"q": "x", "z": "y"}}, NoOverlapError, "type 'y'",
-    ),
-}  # fmt: skip
+    "no double judgment": (SINGLE, {"rel": 2}, NoOverlapError, "of 2 documents was.*judge a sample"),
+    "no threshold": (TABLE_1, {"rel": None}, ArgumentError, "rel=2.*relevant_grades="),
+    "two rules": (TABLE_1, {"rel": 2, "relevant_grades": {2}}, ArgumentError, "one of the two"),
+    "above the scale": (TABLE_1, {"rel": 3}, ArgumentError, r"rel=3 is outside the scale \(0-2\)"),
+    "everything": (TABLE_1, {"rel": 0}, ArgumentError, "rel=0 is outside"),
+    "not a number": (TABLE_1, {"rel": float("nan")}, ArgumentError, "outside"),
+    "no grade": (TABLE_1, {"rel": None, "relevant_grades": set()}, ArgumentError, "no grade is named"),
+    "all grades": (TABLE_1, {"rel": None, "relevant_grades": {0, 1, 2}}, ArgumentError, "every grade"),
+    "a grade beyond": (TABLE_1, {"rel": None, "relevant_grades": {5}}, ArgumentError, "5 is no grade of the scale"),
+    "a method": (TABLE_1, {"rel": 2, "method": "equation 4"}, ArgumentError, "symmetric, one-sided"),
+    "first for nothing": (TABLE_1, {"rel": 2, "first": "U1"}, ArgumentError, "one-sided"),
+    "nobody": (TABLE_1, {"rel": 2, "method": "one-sided", "first": "U3"}, ArgumentError, "'U3' is no assessor"),
+    "smoothing": (TABLE_1, {"rel": 2, "smoothing": -1}, ArgumentError, "smoothing=-1"),
+    "resample": (TABLE_1, {"rel": 2, "resample": "bayes"}, ArgumentError, "topics, documents, binomial"),
+    "ranks": (TABLE_1, {"rel": 2, "ranks": "top"}, ArgumentError, "bands, pool"),
+    "n_resamples": (TABLE_1, {"rel": 2, "n_resamples": -1}, ArgumentError, "n_resamples=-1"),
+    "confidence": (TABLE_1, {"rel": 2, "confidence": 1}, ArgumentError, "confidence=1"),
+    "repeats": (TABLE_1, {"rel": 2, "repeats": "mean"}, ArgumentError, "first, last, error"),
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -331,6 +328,17 @@ def test_what_cannot_be_is_refused_in_one_line(case):
     with pytest.raises(error, match=message) as caught:
         predicted_relevance(judgments_of(labels, SCALE), **options)
     assert "\n" not in str(caught.value)
+
+
+def test_types_without_topics_or_double_judgments_are_refused():
+    once = {**TABLE_1, ("z", "d"): {"U1": 1}}
+    for labels, types, error, message in (
+        (TABLE_1, {}, ArgumentError, "topic: type"),
+        (TABLE_1, {"qq": "x"}, ArgumentError, "'qq'; did you mean 'q'"),
+        (once, {"q": "x", "z": "y"}, NoOverlapError, "type 'y'"),
+    ):
+        with pytest.raises(error, match=message):
+            predicted_relevance_by_type(judgments_of(labels, SCALE), types, rel=2)
 
 
 def test_a_first_assessor_who_shares_no_document_is_refused():
@@ -343,29 +351,29 @@ def test_a_first_assessor_who_shares_no_document_is_refused():
 def test_values_without_grades_are_refused(scale):
     labels = {("q", "d"): {"a": 0.5, "b": 0.25}}
     with pytest.raises(ScaleError, match=r"whole grades.*recode"):
-        predicted_relevance(judgments_of(labels, scale), 1)
+        predicted_relevance(judgments_of(labels, scale), rel=1)
 
 
 def test_of_assessors_on_unlike_scales_it_is_learnt_who_calls_what_relevant():
     rows = [("q", "d", "ann", 3), ("q", "d", "bob", 1), ("q", "e", "ann", 0), ("q", "e", "bob", 0)]
     judgments = Judgments.from_rows(rows, scales={"ann": "0-3", "bob": "0-4"})
-    model = predicted_relevance(judgments, 1, bootstrap=0)
-    assert (model.scale, model[0], model[1]) == ("binary", 0, 1)
+    model = predicted_relevance(judgments, rel=1, n_resamples=0)
+    assert (model.options.scale, model[0], model[1]) == ("binary", 0, 1)
     assert model.judgments(judgments).value.tolist() == [1, 1, 0, 0]
-    with pytest.raises(ArgumentError, match=r"theta=2 is outside the scale \(binary\)"):
-        predicted_relevance(judgments, 2)
+    with pytest.raises(ArgumentError, match=r"rel=2 is outside the scale \(binary\)"):
+        predicted_relevance(judgments, rel=2)
 
 
 def test_no_judgment_at_all_is_refused():
     for rows in ([], [("q", "d", "ann", -1)]):
         with pytest.raises(NoOverlapError, match="no judgments"):
-            predicted_relevance(Judgments.from_rows(rows), 1)
+            predicted_relevance(Judgments.from_rows(rows), rel=1)
 
 
 def test_many_grades_are_no_obstacle():
     random = Random(1)
     labels = {("q", f"d{i}"): {who: random.randrange(101) for who in "ab"} for i in range(300)}
-    model = predicted_relevance(judgments_of(labels, "0-100"), 50, rng=1, bootstrap=10)
+    model = predicted_relevance(judgments_of(labels, "0-100"), rel=50, rng=1, n_resamples=10)
     grades = seen(labels)
     assert by_grade(model) == expected(
         oracle.coincidences(listed(labels), grades), grades, {g for g in grades if g > 49}

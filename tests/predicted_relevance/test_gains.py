@@ -16,7 +16,7 @@ from qrowd.simulation import simulate_demo
 
 RUNS, ALL, _ = simulate_demo()
 PEOPLE = ALL.select(assessors=["ann", "bob", "lena", "sven"])
-MODEL = predicted_relevance(PEOPLE, 2, bootstrap=0)
+MODEL = predicted_relevance(PEOPLE, rel=2, n_resamples=0)
 ANN = PEOPLE.select(assessors="ann")
 
 
@@ -66,7 +66,7 @@ def test_the_gain_of_documents_judged_0_is_warned_of():
     with pytest.warns(UserWarning, match=r"p\(R\|0\) = 0\.\d+, but an unjudged one gains 0"):
         recoded = MODEL.judgments(ANN)
     assert np.array_equal(recoded.value, gained().value)
-    strict = predicted_relevance(PEOPLE, 3, bootstrap=0)
+    strict = predicted_relevance(PEOPLE, rel=3, n_resamples=0)
     assert strict[0] <= 0.02
     with warnings.catch_warnings():
         warnings.simplefilter("error")

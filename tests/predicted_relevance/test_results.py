@@ -16,7 +16,7 @@ LABELS = {
     ("s", "d9"): {"bob": 1, "cyd": 2},
 }
 JUDGMENTS = judgments_of(LABELS, "0-2")
-MODEL = predicted_relevance(JUDGMENTS, 2, bootstrap=0)
+MODEL = predicted_relevance(JUDGMENTS, rel=2, n_resamples=0)
 RUNS = Runs.from_dict(
     {"one": {"q": {"d1": 3, "x": 2, "d3": 1}, "r": {"d1": 1}}, "two": {"q": {"d2": 2, "d3": 1}, "s": {"d9": 1}}}
 )
@@ -32,13 +32,13 @@ def by_hand(gain, topic, documents):
     return np.mean([sum(gains) for gains in said.values()])
 
 
-@pytest.mark.parametrize("depth", [1, 2, 10])
-def test_results_in_the_first_ranks_are_counted_and_expected(depth):
+@pytest.mark.parametrize("cutoff", [1, 2, 10])
+def test_results_in_the_first_ranks_are_counted_and_expected(cutoff):
     lists = {("one", "q"): ["d1", "x", "d3"], ("one", "r"): ["d1"], ("two", "q"): ["d2", "d3"], ("two", "s"): ["d9"]}
-    found = relevant_results(MODEL, JUDGMENTS, RUNS, depth=depth)
+    found = relevant_results(MODEL, JUDGMENTS, RUNS, cutoff=cutoff)
     for t, topic in enumerate(found.topics):
         for s, system in enumerate(found.systems):
-            shown = lists.get((system, topic), [])[:depth]
+            shown = lists.get((system, topic), [])[:cutoff]
             assert found.predicted[t, s] == pytest.approx(by_hand(lambda grade: MODEL[grade], topic, shown))
             assert found.binary[t, s] == pytest.approx(by_hand(lambda grade: grade >= 2, topic, shown))
 
@@ -57,9 +57,9 @@ def test_the_table_holds_means_over_topics_and_their_standard_errors():
     for s, system in enumerate(found.systems):
         assert frame.loc[system, "binary"] == pytest.approx(found.binary[:, s].mean())
         error = found.predicted[:, s].std(ddof=1) / np.sqrt(3)
-        assert frame.loc[system, "predicted_error"] == pytest.approx(error)
+        assert frame.loc[system, "predicted_standard_error"] == pytest.approx(error)
     one = relevant_results(MODEL, JUDGMENTS.select(topics="q"))
-    assert np.isnan(one.to_frame()["binary_error"]).all()
+    assert np.isnan(one.to_frame()["binary_standard_error"]).all()
 
 
 def test_what_a_random_user_expects_of_everything_judged_twice_is_what_was_found():
@@ -72,15 +72,15 @@ def test_what_a_random_user_expects_of_everything_judged_twice_is_what_was_found
 def test_a_grade_nobody_judged_twice_is_an_error_that_names_it():
     labels = {**LABELS, ("q", "d4"): {"ann": 3}}
     judgments = judgments_of(labels, "0-3")
-    model = predicted_relevance(judgments, 2, bootstrap=0)
+    model = predicted_relevance(judgments, rel=2, n_resamples=0)
     with pytest.raises(ScaleError, match=r"p\(R\|3\) is not known.*known: 0, 1, 2"):
         relevant_results(model, judgments)
-    smooth = predicted_relevance(judgments, 2, bootstrap=0, smoothing=1)
+    smooth = predicted_relevance(judgments, rel=2, n_resamples=0, smoothing=1)
     assert relevant_results(smooth, judgments).predicted.sum() > 0
 
 
-def test_a_depth_of_0_and_runs_of_other_topics_are_refused():
-    with pytest.raises(ArgumentError, match="depth=0"):
-        relevant_results(MODEL, JUDGMENTS, RUNS, depth=0)
+def test_a_cutoff_of_0_and_runs_of_other_topics_are_refused():
+    with pytest.raises(ArgumentError, match="cutoff=0"):
+        relevant_results(MODEL, JUDGMENTS, RUNS, cutoff=0)
     with pytest.raises(NoOverlapError, match="share no topic"):
         relevant_results(MODEL, JUDGMENTS, Runs.from_dict({"one": {"zz": {"d1": 1}}}))

@@ -7,11 +7,11 @@ from merging import judgments_of
 from qrowd.errors import ArgumentError, InputError, NoOverlapError
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import (
-    by_number,
-    by_quality,
-    by_topics_drawn,
     judgments_by_intent,
     predicted_relevance,
+    sensitivity_to_rank,
+    sensitivity_to_sample_size,
+    sensitivity_to_topics,
 )
 
 RANDOM = np.random.default_rng(3)
@@ -20,23 +20,23 @@ LABELS = {
     for i in range(90)
 }
 JUDGMENTS = judgments_of(LABELS, "0-2")
-MODEL = predicted_relevance(JUDGMENTS, 2, bootstrap=0)
+MODEL = predicted_relevance(JUDGMENTS, rel=2, n_resamples=0)
 
 
 def alone(kept):
     """The model of only these documents."""
-    return predicted_relevance(judgments_of({pair: LABELS[pair] for pair in kept}, "0-2"), 2, bootstrap=0)
+    return predicted_relevance(judgments_of({pair: LABELS[pair] for pair in kept}, "0-2"), rel=2, n_resamples=0)
 
 
 def test_quality_takes_in_documents_rank_by_rank_and_ends_with_all():
     ranks = {pair: 1 + i % 7 for i, pair in enumerate(LABELS)}
-    curve = by_quality(JUDGMENTS, ranks, 2)
+    curve = sensitivity_to_rank(JUDGMENTS, ranks, rel=2)
     assert curve.rank.tolist() == [1, 2, 3, 4, 5, 6, 7]
     for k, rank in enumerate(curve.rank):
         model = alone([pair for pair in LABELS if ranks[pair] <= rank])
         assert curve.probability[k] == pytest.approx(model.probability)
         assert curve.n[k] == pytest.approx(model.n)
-        assert curve.n_documents[k] == model.n_documents
+        assert curve.n_documents[k] == model.data.n_documents
     assert curve.probability[-1] == pytest.approx(MODEL.probability)
     assert len(curve.to_frame()) == 21
 
@@ -49,7 +49,7 @@ def test_quality_by_runs_is_the_best_rank_that_any_system_gave():
         }
     )
     best = {("t0", "d0"): 1, ("t0", "d6"): 1, ("t0", "d12"): 2, ("t1", "d1"): 1, ("t1", "d7"): 1}
-    given, ranked = (by_quality(JUDGMENTS, ranks, 2) for ranks in (best, runs))
+    given, ranked = (sensitivity_to_rank(JUDGMENTS, ranks, rel=2) for ranks in (best, runs))
     assert ranked.rank.tolist() == [1, 2]
     assert ranked.n_documents.tolist() == [4, 5]
     assert ranked.n_unranked == given.n_unranked == 85
@@ -58,47 +58,47 @@ def test_quality_by_runs_is_the_best_rank_that_any_system_gave():
 
 def test_quality_of_the_one_sided_form_leaves_out_what_its_first_assessor_did():
     ranks = {pair: i for i, pair in enumerate(LABELS)}
-    curve = by_quality(JUDGMENTS, ranks, 2, method="one-sided", first="c")
-    whole = predicted_relevance(JUDGMENTS, 2, method="one-sided", first="c", bootstrap=0)
-    assert curve.n_documents[-1] == whole.n_documents == 45
+    curve = sensitivity_to_rank(JUDGMENTS, ranks, rel=2, method="one-sided", first="c")
+    whole = predicted_relevance(JUDGMENTS, rel=2, method="one-sided", first="c", n_resamples=0)
+    assert curve.n_documents[-1] == whole.data.n_documents == 45
     assert curve.probability[-1] == pytest.approx(whole.probability)
 
 
 def test_quality_of_documents_without_a_rank_is_refused():
     with pytest.raises(NoOverlapError, match="no document judged twice has a rank"):
-        by_quality(JUDGMENTS, {("t0", "d999"): 1}, 2)
+        sensitivity_to_rank(JUDGMENTS, {("t0", "d999"): 1}, rel=2)
 
 
 def test_topics_drawn_spread_as_the_standard_error_over_topics_says():
-    drawn = by_topics_drawn(JUDGMENTS, 2, bootstrap=3000, rng=1)
-    model = predicted_relevance(JUDGMENTS, 2, resample="topics", bootstrap=3000, rng=1)
+    drawn = sensitivity_to_topics(JUDGMENTS, rel=2, n_resamples=3000, rng=1)
+    model = predicted_relevance(JUDGMENTS, rel=2, resample="topics", n_resamples=3000, rng=1)
     assert drawn.standard_error == pytest.approx(model.standard_error, rel=0.1)
     assert drawn.quartiles[2] == pytest.approx(np.median(drawn.replicates, axis=0))
     assert (drawn.quartiles[0] <= drawn.quartiles[-1]).all()
     assert drawn.n_topics == 6
-    assert by_topics_drawn(JUDGMENTS, 2, rng=1).replicates.shape == (300, 3)  # the paper's number
+    assert sensitivity_to_topics(JUDGMENTS, rel=2, rng=1).replicates.shape == (300, 3)  # the paper's number
     assert len(drawn.to_frame()) == 9000
 
 
-def test_with_more_double_judgments_the_spread_falls_as_the_square_root():
-    found = by_number(JUDGMENTS, 2, numbers=[20, 90, 2000], rounds=400, rng=1)
+def test_with_more_double_judgments_the_sd_falls_as_the_square_root():
+    found = sensitivity_to_sample_size(JUDGMENTS, rel=2, sizes=[20, 90, 2000], n_resamples=400, rng=1)
     assert found.mean[-1] == pytest.approx(MODEL.probability, abs=0.01)
-    assert found.deviation[1] / found.deviation[2] == pytest.approx(np.sqrt(2000 / 90), rel=0.2)
-    error = predicted_relevance(JUDGMENTS, 2, resample="documents", bootstrap=4000, rng=1).standard_error
-    assert found.deviation[1] == pytest.approx(error, rel=0.15)
-    usual = by_number(JUDGMENTS, 2, rng=1)
-    assert usual.number[-1] == 90
-    assert (usual.rounds, usual.mean.shape) == (50, (50, 3))
+    assert found.sd[1] / found.sd[2] == pytest.approx(np.sqrt(2000 / 90), rel=0.2)
+    error = predicted_relevance(JUDGMENTS, rel=2, resample="documents", n_resamples=4000, rng=1).standard_error
+    assert found.sd[1] == pytest.approx(error, rel=0.15)
+    usual = sensitivity_to_sample_size(JUDGMENTS, rel=2, rng=1)
+    assert usual.size[-1] == 90
+    assert (usual.n_resamples, usual.mean.shape) == (50, (50, 3))
     assert len(usual.to_frame()) == 150
 
 
-def test_too_few_rounds_or_replicates_and_no_numbers_are_refused():
-    with pytest.raises(ArgumentError, match="rounds=1"):
-        by_number(JUDGMENTS, 2, rounds=1)
+def test_too_few_resamples_and_no_sizes_are_refused():
+    with pytest.raises(ArgumentError, match="n_resamples=1"):
+        sensitivity_to_sample_size(JUDGMENTS, rel=2, n_resamples=1)
     with pytest.raises(ArgumentError, match="from 1"):
-        by_number(JUDGMENTS, 2, numbers=[0, 3])
-    with pytest.raises(ArgumentError, match="bootstrap=1"):
-        by_topics_drawn(JUDGMENTS, 2, bootstrap=1)
+        sensitivity_to_sample_size(JUDGMENTS, rel=2, sizes=[0, 3])
+    with pytest.raises(ArgumentError, match="n_resamples=1"):
+        sensitivity_to_topics(JUDGMENTS, rel=2, n_resamples=1)
 
 
 # ---- intents

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from merging import judgments_of, panels
 from oracles import predicted_relevance as oracle
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.predicted_relevance import SampledUsers, observed_at_least, predicted_relevance
+from qrowd.predicted_relevance import SampledUsers, predicted_relevance, relevance_to_at_least
 from qrowd.predicted_relevance.users import at_least_of
 
 LABELS = {
     ("q", f"d{i}"): dict(zip("abc", said, strict=True)) for i, said in enumerate([(2, 2, 1), (0, 1, 0), (2, 0, 0)])
 }
-MODEL = predicted_relevance(judgments_of(LABELS, "0-2"), 2, bootstrap=0)
+MODEL = predicted_relevance(judgments_of(LABELS, "0-2"), rel=2, n_resamples=0)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0]), min_size=1, max_size=4), st.integers(1, 5), st.data())
@@ -24,7 +24,7 @@ def test_at_least_m_of_n_is_the_sum_over_what_they_may_say(p, n, data):
 
 
 def test_one_of_one_is_the_probability_itself_and_a_grade_unknown_stays_so():
-    assert MODEL.at_least(1, 1) == pytest.approx(MODEL.probability)
+    assert MODEL.relevance_to_at_least(1, 1) == pytest.approx(MODEL.probability)
     for m in (0, 1):
         assert np.isnan(at_least_of(np.array([np.nan]), m, 1)).all()
 
@@ -33,7 +33,7 @@ def test_one_of_one_is_the_probability_itself_and_a_grade_unknown_stays_so():
 def test_counted_users_are_all_sets_of_others(labels, n, data):
     assume(any(len(said) > n for said in labels.values()))
     m = data.draw(st.integers(0, n))
-    counted = observed_at_least(judgments_of(labels, "0-2"), m, n, 2)
+    counted = relevance_to_at_least(judgments_of(labels, "0-2"), m, n, rel=2)
     listed = {pair: list(said.items()) for pair, said in labels.items()}
     for grade, p in zip(counted.grades, counted.probability, strict=True):
         expected = oracle.counted_at_least(listed, grade, {2}, m, n)
@@ -43,7 +43,7 @@ def test_counted_users_are_all_sets_of_others(labels, n, data):
 
 
 def test_one_of_one_counted_is_what_the_model_says():
-    counted = observed_at_least(judgments_of(LABELS, "0-2"), 1, 1, 2)
+    counted = relevance_to_at_least(judgments_of(LABELS, "0-2"), 1, 1, rel=2)
     assert counted.probability == pytest.approx(MODEL.probability)
 
 
@@ -59,7 +59,7 @@ def test_two_grades_that_nobody_tells_apart_weigh_the_same_but_not_in_the_older_
     """Section 3.4.3: p(T|T) and p(T|T-1) near one half; the older model gives the top grade 1."""
     said = [(2, 1), (1, 2), (2, 2), (1, 1), (0, 0)]
     labels = {("q", f"d{i}"): dict(zip("ab", pair, strict=True)) for i, pair in enumerate(said)}
-    model = predicted_relevance(judgments_of(labels), 2, bootstrap=0)
+    model = predicted_relevance(judgments_of(labels), rel=2, n_resamples=0)
     assert model.probability.tolist() == [0, 0.5, 0.5]
     assert model.user_disagreement().tolist() == [0, 0.5, 1]
 
@@ -67,12 +67,12 @@ def test_two_grades_that_nobody_tells_apart_weigh_the_same_but_not_in_the_older_
 def test_numbers_of_users_that_make_no_sense_are_refused():
     for m, n in ((2, 1), (-1, 3), (0, 0)):
         with pytest.raises(ArgumentError, match=f"m={m}, n={n}"):
-            MODEL.at_least(m, n)
+            MODEL.relevance_to_at_least(m, n)
     for m, n in ((1, 1), (0, 2)):
         with pytest.raises(ArgumentError, match="the assessor"):
             MODEL.user_disagreement(m, n)
     with pytest.raises(NoOverlapError, match=r"more than 3 assessors \(at most 3\)"):
-        observed_at_least(judgments_of(LABELS), 1, 3, 2)
+        relevance_to_at_least(judgments_of(LABELS), 1, 3, rel=2)
 
 
 # ---- drawn
@@ -106,7 +106,7 @@ def test_what_the_assessor_left_out_every_user_does():
 
 def test_users_of_several_assessors_or_of_grades_or_of_none_are_refused():
     both = judgments_of(LABELS, "0-2")
-    with pytest.raises(ArgumentError, match=r"one assessor, and here are 3.*posterior_relevance"):
+    with pytest.raises(ArgumentError, match=r"one assessor, and these are of 3.*posterior_relevance"):
         MODEL.sample(both, 5, rng=1)
     with pytest.raises(ArgumentError, match="above 1"):
         SampledUsers(both.select(assessors="a"), 5, rng=1)

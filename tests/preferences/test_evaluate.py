@@ -93,7 +93,7 @@ def test_a_measure_of_preferences_infers_them_from_grades_beside_other_measures(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"grades": "unit"}, "grades='unit' is for Judgments"),
+        ({"grades": "rescaled"}, "grades='rescaled' is for Judgments"),
         ({"repeats": "last"}, r"repeats='last' is for Judgments.*preferences\.single"),
         ({"ties": "expected"}, "ppref: ties='expected' needs a measure linear in gains"),
     ],
@@ -112,7 +112,7 @@ def test_no_preferences_or_no_common_topic_are_refused():
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
 def test_every_measure_is_found_by_its_name_and_says_what_it_is(definition):
-    text = f"{definition.name}@10" if definition.cut == "required" else definition.name
+    text = f"{definition.name}@10" if definition.cutoff == "required" else definition.name
     assert measure(text).definition is definition
     assert definition.sentence[0].isupper()
     assert definition.sentence.endswith(".")

@@ -95,7 +95,7 @@ def test_one_judgment_per_document_is_what_evaluating_each_draw_alone_gives(runs
 @pytest.mark.parametrize("aggregator", [majority_vote, dawid_skene])
 def test_a_posterior_s_draws_are_what_evaluating_each_alone_gives(runs, judgments, aggregator):
     merged = aggregator(judgments, **({"ties": "fractional"} if aggregator is majority_vote else {"rng": 2}))
-    draws = [draw for panel in merged.sample(30, 7) for draw in said(panel)]
+    draws = [draw for panel in merged.sample(30, rng=7) for draw in said(panel)]
     found = under_label_uncertainty(runs, merged, "nDCG@10", n_resamples=30, rng=7)
     assert_as_the_oracle_says(found, oracle.means_of_draws(runs, draws, merged.scale, "nDCG@10"))
 
@@ -272,7 +272,9 @@ def test_per_topic_everyone_stays_on_their_own_scale_and_per_document_they_need_
     assert under_label_uncertainty(own, mixed, "P@1", n_resamples=9, draw="topic", rng=1).sd[0].min() >= 0
     with pytest.raises(ScaleError, match="different scales"):
         under_label_uncertainty(own, mixed, "P@1", n_resamples=9, rng=1)
-    found = under_label_uncertainty(own, mixed, "P@1", n_resamples=999, conventions=Conventions(grades="unit"), rng=1)
+    found = under_label_uncertainty(
+        own, mixed, "P@1", n_resamples=999, conventions=Conventions(grades="rescaled"), rng=1
+    )
     # A 1 of 3 stays relevant: ann calls d alone relevant, bob d and e.
     assert found.mean[0, 0] == 1
     assert found.mean[0, 1] == approx(0.5, abs=0.08)
@@ -280,7 +282,7 @@ def test_per_topic_everyone_stays_on_their_own_scale_and_per_document_they_need_
 
 def test_assessors_whose_relevance_begins_elsewhere_are_not_mixed():
     rows = [("q", "d", "ann", 2), ("q", "d", "bob", 5), ("q", "e", "ann", 1), ("q", "e", "bob", 1)]
-    mixed = Judgments.from_rows(rows, scales={"ann": "0-3", "bob": "0-5"}).unit_grades()
+    mixed = Judgments.from_rows(rows, scales={"ann": "0-3", "bob": "0-5"}).rescaled()
     with pytest.raises(ScaleError, match="relevant from different values"):
         JudgmentSamples(mixed, 3, rng=1)
 
@@ -303,8 +305,8 @@ def test_bad_arguments_are_named(runs, judgments):
         under_label_uncertainty(runs, mean(judgments), "AP")
     with pytest.raises(ArgumentError, match="draw='topic' is for Judgments"):
         under_label_uncertainty(runs, majority_vote(judgments), "AP", draw="topic")
-    with pytest.raises(ArgumentError, match="grades='unit' is for Judgments"):
-        under_label_uncertainty(runs, majority_vote(judgments), "AP", conventions=Conventions(grades="unit"))
+    with pytest.raises(ArgumentError, match="grades='rescaled' is for Judgments"):
+        under_label_uncertainty(runs, majority_vote(judgments), "AP", conventions=Conventions(grades="rescaled"))
     with pytest.raises(ArgumentError, match="not DataFrame"):
         under_label_uncertainty(runs, judgments.to_frame(), "AP")
     with pytest.raises(ArgumentError, match="no document was judged"):

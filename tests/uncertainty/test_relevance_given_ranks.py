@@ -152,7 +152,7 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(ArgumentError, match="no document was judged"):
         relevance_given_ranks(runs, judgments.recode({0: -1, 1: -1}))
     drawn = relevance_given_ranks(runs, judgments, n_resamples=3, rng=1)
-    unit = Conventions(grades="unit")
+    unit = Conventions(grades="rescaled")
     assert (
         under_label_uncertainty(runs, drawn, "AP", conventions=unit).n_resamples == 3
     )  # yes and no are fractions as they are

@@ -124,8 +124,10 @@ def test_values_are_divided_by_the_scale_where_the_conventions_say_so():
     rows = [("q", f"d{i}", who, said) for i in range(12) for who, said in (("ann", i % 2), ("bob", i % 2), ("llm", 2))]
     judgments = Judgments.from_rows(rows, scales={"*": "0-4"})
     runs = Runs.from_dict({"a": {"q": {f"d{i}": 12.0 - i for i in range(12)}}})
-    scores = evaluate(runs, judgments, "DCG@10", conventions=Conventions(grades="unit")).to_xarray().squeeze("measure")
-    found = expected_scores(runs, judgments, "DCG@10", "llm", conventions=Conventions(grades="unit"), rng=1)
+    scores = (
+        evaluate(runs, judgments, "DCG@10", conventions=Conventions(grades="rescaled")).to_xarray().squeeze("measure")
+    )
+    found = expected_scores(runs, judgments, "DCG@10", "llm", conventions=Conventions(grades="rescaled"), rng=1)
     np.testing.assert_allclose(found.values[2], scores.sel(assessor="llm").values)
 
 

@@ -1,16 +1,16 @@
-"""The result of every aggregator: one merged assessor, and how sure it is."""
+"""The result of every aggregator: judgments of one merged assessor, and their probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation.coded import Coded
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.model.chance import Chance, Rng, Seed
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
@@ -18,17 +18,18 @@ from qrowd.model.panel import Panel, Pool
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
+What = Literal["judgments", "confusion"]
 
 
 @dataclass(frozen=True, eq=False)
 class TopicFit:
-    """What was fitted to one topic alone, or to all of them together.
+    """Parameters fitted to one topic alone, or to all topics together.
 
-    topic : None where topics are pooled.
-    prior : (grades,) how frequent each grade is.
-    assessors, confusion : who judged the topic, and (assessors, given, true) the probability that each gives a grade to
-        a document of another.
-    iterations, converged, log_likelihood, objective : as of `Aggregate`, for this fit.
+    topic : None if topics are pooled.
+    prior : (grades,) frequency of each true grade.
+    assessors : who judged the topic. confusion : (assessors, given, true) probability that each gives a grade to a
+        document of a true grade.
+    iterations, converged, log_likelihood, objective : as in `Aggregate`, for this fit.
     """
 
     topic: str | None
@@ -43,23 +44,25 @@ class TopicFit:
 
 @dataclass(frozen=True, eq=False)
 class Aggregate:
-    """What assessors say together.
+    """Judgments of several assessors merged into those of one.
 
-    name, method : of the aggregator; and the same with the options in force.
-    judgments : of one merged assessor called `name`, ready for evaluate.
-    pool : the (topic, document) pairs that were judged, in the order of every `pairs` axis.
-    grades : (grades,) the values that were given, rising; empty where values were averaged.
-    posterior : (pairs, grades) probability of each grade; a column each; empty where values were averaged.
-    assessors : names. confusion : (assessors, given, true) probability that the assessor gives a grade to a document of
-        another, nan for who judged nothing; competence : (assessors,) probability of not guessing; prior : (grades,)
-        how frequent each grade is. None where the method has none, or one for every topic: see `fits`.
-    n_judgments, n_repeats, n_ties : judgments merged; those that repeated one of the same assessor; pairs where grades
-        had equal claims.
-    iterations, converged, log_likelihood : summed over topics where each is fitted alone, converged if all did; None
-        where nothing is iterated. The likelihood is that of the judgments given what was fitted.
-    objective : (iterations,) what was maximised, after each iteration; empty where nothing is, or topics stand alone.
-    fits : of dawid_skene, one for every topic that is fitted alone, or one for all.
-    seed : give it as `rng` to see the same result again; None where chance did not come in.
+    name : of the aggregator. method : its call with all options in force.
+    judgments : of one merged assessor called `name`, ready for `evaluate`.
+    pool : the judged (topic, document) pairs, in the order of every `pairs` axis.
+    grades : (grades,) the distinct values, ascending; empty if values were averaged.
+    posterior : (pairs, grades) probability of each grade; empty if values were averaged.
+    assessors : names of the merged assessors. scale : of their values.
+    confusion : (assessors, given, true) probability that the assessor gives a grade to a document of a true grade; nan
+        for an assessor without judgments. competence : (assessors,) probability of not guessing. prior : (grades,)
+        frequency of each true grade. All three are None if the method has none, or has one for each topic (see `fits`).
+    n_judgments, n_repeats, n_ties : merged judgments; those that repeated one of the same assessor; pairs in which the
+        most probable grades are tied.
+    iterations, converged, log_likelihood : if each topic is fitted alone, the sums over topics, and whether all
+        converged; None without iterations. The likelihood is that of the judgments given the fitted parameters.
+    objective : (iterations,) the maximised function after each iteration; empty without one, or if topics are fitted
+        alone.
+    fits : of dawid_skene, one for each topic, or one for all.
+    seed : pass it as `rng` to get the same result again; None if chance was not used.
     """
 
     name: str
@@ -84,26 +87,45 @@ class Aggregate:
     seed: Seed | None = None
 
     def expected(self) -> Judgments:
-        """The mean of each pair's posterior as a fractional judgment: its expected grade.
+        """The expected grade of each pair, the mean of its posterior, as a fractional judgment.
 
         Raises
         ------
         ArgumentError
-            An aggregate of averaged values, which has no posterior.
+            The values were averaged, so there is no posterior.
         """
         self._need_posterior()
-        scale = Scale("fractions", self.scale.maximum, True, self.scale.lowest_relevant)
+        scale = Scale("fractions", self.scale.maximum, True, self.scale.rel)
         return merged(self.pool, self.posterior @ self.grades, f"{self.name} expected", scale)
 
-    def sample(self, n: int, rng: Rng) -> PosteriorSamples:
-        """n assessors drawn from the posterior, each document for itself; for uncertainty downstream."""
-        self._need_posterior()
-        if n < 1:
-            raise ArgumentError(f"sample({n}): at least one assessor is needed")
-        return PosteriorSamples(self, n, rng)
+    def sample(self, n_assessors: int, *, rng: Rng = None) -> PosteriorSamples:
+        """Assessors drawn from the posterior, each document independently, to propagate uncertainty of labels.
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per pair: topic, document, value, and the probability of each grade."""
+        Raises
+        ------
+        ArgumentError
+            The values were averaged, so there is no posterior; n_assessors below 1.
+        """
+        self._need_posterior()
+        if n_assessors < 1:
+            raise ArgumentError(f"sample({n_assessors}): expected 1 assessor or more")
+        return PosteriorSamples(self, n_assessors, rng)
+
+    def to_frame(self, backend: str = "pandas", *, what: What = "judgments") -> Any:
+        """A data frame.
+
+        what : "judgments", one row per pair with its value and the probability of each grade; or "confusion", one row
+            per assessor and true grade (and topic, if topics were fitted alone) with the probability of each grade.
+
+        Raises
+        ------
+        ArgumentError
+            what="confusion" of a method without confusions.
+        """
+        check_choice("what", what, What)
+        return make_frame(self._confusions() if what == "confusion" else self._judgments(), backend)
+
+    def _judgments(self) -> dict[str, NDArray[Any]]:
         topic = np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
         columns: dict[str, NDArray[Any]] = {
             "topic": np.array(self.pool.topics, object)[topic],
@@ -111,34 +133,30 @@ class Aggregate:
             "value": self.judgments.value,
         }
         columns |= {f"p_{grade:g}": p for grade, p in zip(self.grades, self.posterior.T, strict=True)}
-        return make_frame(columns, backend)
+        return columns
 
-    def confusion_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor and true grade: how often the assessor gives each grade instead.
-
-        Where each topic was fitted alone, rows stand topic by topic, and a column names it.
-        """
+    def _confusions(self) -> dict[str, NDArray[Any]]:
         if not self.fits:
-            raise ArgumentError(f"{self.name} tells no assessor's confusion; dawid_skene does")
+            raise ArgumentError(f"{self.name} has no confusions of assessors; use dawid_skene")
         true = [np.tile(self.grades, len(fit.assessors)) for fit in self.fits]
         who = [np.repeat(np.array(fit.assessors, object), self.grades.size) for fit in self.fits]
         columns: dict[str, NDArray[Any]] = {"assessor": np.concatenate(who), "true": np.concatenate(true)}
         if self.fits[0].topic is not None:
             topic = [np.full(part.size, fit.topic, object) for fit, part in zip(self.fits, true, strict=True)]
             columns = {"topic": np.concatenate(topic), **columns}
-        given = np.concatenate([fit.confusion.transpose(0, 2, 1).reshape(-1, self.grades.size) for fit in self.fits])
-        columns |= {f"gives_{grade:g}": share for grade, share in zip(self.grades, given.T, strict=True)}
-        return make_frame(columns, backend)
+        probability = np.concatenate([fit.confusion.transpose(0, 2, 1).reshape(-1, self.grades.size) for fit in self.fits])
+        columns |= {f"gives_{grade:g}": share for grade, share in zip(self.grades, probability.T, strict=True)}
+        return columns
 
     def _need_posterior(self) -> None:
         if not self.grades.size:
-            raise ArgumentError(f"{self.name} averages values and knows no probabilities; majority_vote and others do")
+            raise ArgumentError(f"{self.name} averages values and has no probabilities; use majority_vote, dawid_skene or mace")
 
 
 class PosteriorSamples:
-    """Assessors drawn from a posterior; a `Blocks` (qrowd.model.panel), again and again the same.
+    """Assessors drawn from a posterior, as `Blocks` (qrowd.model.panel); each iteration gives the same assessors.
 
-    What an assessor says depends on `rng` and the assessor's number, not on how many there are.
+    The grades of an assessor depend on `rng` and the assessor's number, not on the number of assessors.
     """
 
     BLOCK = 512
@@ -152,16 +170,16 @@ class PosteriorSamples:
         return len(self.assessors)
 
     def __iter__(self) -> Iterator[Panel]:
-        known = self._aggregate
-        edges = np.cumsum(known.posterior, axis=1)[:, :-1]
+        aggregate = self._aggregate
+        edges = np.cumsum(aggregate.posterior, axis=1)[:, :-1]
         for begin in range(0, len(self), self.BLOCK):
             names = self.assessors[begin : begin + self.BLOCK]
             random = self._chance.stream("posterior", begin // self.BLOCK)
-            lots = random.random((len(names), known.posterior.shape[0])).T  # one assessor's after the other's
+            lots = random.random((len(names), aggregate.posterior.shape[0])).T  # assessor by assessor
             code = np.zeros(lots.shape, np.int16)
             for edge in edges.T:
                 code += lots >= edge[:, None]
-            yield Panel(known.pool, names, (known.scale,) * len(names), known.grades[code])
+            yield Panel(aggregate.pool, names, (aggregate.scale,) * len(names), aggregate.grades[code])
 
 
 def merged(pool: Pool, value: Floats, name: str, scale: Scale) -> Judgments:
@@ -172,9 +190,9 @@ def merged(pool: Pool, value: Floats, name: str, scale: Scale) -> Judgments:
 
 
 def aggregate_of(
-    data: Coded, name: str, method: str, value: Floats, posterior: Floats | None = None, **how: Any
+    data: Coded, name: str, method: str, value: Floats, posterior: Floats | None = None, **fields: Any
 ) -> Aggregate:
-    """An `Aggregate` of these values; averaged ones without a posterior."""
+    """An `Aggregate` of these values; averaged values have no posterior."""
     whole = posterior is not None and not (value % 1 != 0).any()
     scale = data.scale if whole or data.scale.kind in ("fractions", "magnitude") else fractional(data.scale)
     return Aggregate(
@@ -188,10 +206,10 @@ def aggregate_of(
         data.scale,
         int(data.value.size),
         data.n_repeats,
-        **how,
+        **fields,
     )
 
 
 def fractional(scale: Scale) -> Scale:
-    """The scale of values between its grades: they end where it ends, and what was relevant stays relevant."""
-    return Scale("fractions", scale.maximum, True, scale.lowest_relevant)
+    """The scale of values between the grades of a scale, with the same maximum and threshold of relevance."""
+    return Scale("fractions", scale.maximum, True, scale.rel)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.panel import Pool
@@ -17,22 +17,22 @@ from qrowd.model.scales import Scale
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Repeated = Literal["first", "last", "all", "error"]
-"""Which of an assessor's repeated judgments counts as a vote: "all" takes each for one of its own."""
+"""Which of an assessor's repeated judgments counts as a vote; with "all" each is a vote of its own."""
 RepeatedValues = Literal["first", "last", "mean", "all", "error"]
-"""The same for values, which can be averaged too."""
+"""The same for values, which can also be averaged."""
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """What was said; at most once by an assessor of a document, unless every repeat counts.
+    """Judgments as columns of integers; at most one per assessor and document, unless every repeat counts.
 
-    pool : the (topic, document) pairs that anyone judged; labels of no such pair are left out.
+    pool : the judged (topic, document) pairs, without unused labels.
     starts : (pairs + 1,); the judgments of pair d are the rows starts[d] to starts[d + 1].
-    assessor, value : (rows,), number of the assessor and what he or she said.
-    grades, said : the distinct values in order, and (rows,) which of them was said.
-    assessors, scale : everyone's names, and the scale that all values are on.
-    combine_scales : how they came to be on one scale.
-    n_repeats : judgments that repeated one of the same assessor, of which `repeats` counts.
+    assessor, value : (rows,) number of the assessor, and value.
+    grades, code : the distinct values, ascending, and (rows,) number of the value.
+    assessors, scale : names of all assessors, and the scale of all values.
+    combine_scales : how values were brought onto one scale.
+    n_repeats : judgments that repeated one of the same assessor.
     """
 
     pool: Pool
@@ -40,7 +40,7 @@ class Coded:
     assessor: NDArray[np.int32]
     value: Floats
     grades: Floats
-    said: NDArray[np.int32]
+    code: NDArray[np.int32]
     assessors: tuple[str, ...]
     scale: Scale
     combine_scales: CombineScales
@@ -52,45 +52,44 @@ class Coded:
 
     @property
     def pair(self) -> Ints:
-        """(rows,) which pair a row is about."""
+        """(rows,) number of the pair."""
         return np.repeat(np.arange(self.n_pairs), np.diff(self.starts))
 
     def counts(self) -> Floats:
-        """(pairs, grades) how many assessors said what."""
-        cells = self.pair * self.grades.size + self.said
-        counted = np.bincount(cells, minlength=self.n_pairs * self.grades.size)
-        return counted.reshape(self.n_pairs, self.grades.size).astype(np.float64)
+        """(pairs, grades) number of assessors who gave each grade."""
+        cells = self.pair * self.grades.size + self.code
+        counts = np.bincount(cells, minlength=self.n_pairs * self.grades.size)
+        return counts.reshape(self.n_pairs, self.grades.size).astype(np.float64)
 
 
 def coded(
-    judgments: Judgments, repeats: RepeatedValues, combine_scales: CombineScales = "auto", unlike: Combined = "unit"
+    judgments: Judgments, repeats: RepeatedValues, combine_scales: CombineScales = "auto", unlike: Combined = "rescaled"
 ) -> Coded:
-    """Sort and number judgments; "not judged" (negative) is no judgment.
+    """Sort and number judgments; "not judged" (negative values) are left out.
 
-    unlike : what combine_scales="auto" makes of values on unlike scales.
+    unlike : how combine_scales="auto" combines values on unlike scales.
 
     Raises
     ------
     ScaleError
         Magnitudes beside another scale; "as-is" of scales that cannot be one.
     NoOverlapError
-        No judgment at all.
+        There are no judgments.
     """
-    if repeats not in get_args(RepeatedValues):
-        raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(RepeatedValues))}")
+    check_choice("repeats", repeats, RepeatedValues)
     judgments = on_one_scale(judgments, combine_scales, unlike)
     scale = judgments.shared_scale()
     one = judgments if repeats == "all" else judgments.single(repeats)
-    said = np.flatnonzero(one.value >= 0)
-    if not said.size:
+    judged = np.flatnonzero(one.value >= 0)
+    if not judged.size:
         raise NoOverlapError("there are no judgments to merge")
-    topics, topic = np.unique(one.topic[said], return_inverse=True)
-    documents, document = np.unique(one.document[said], return_inverse=True)
+    topics, topic = np.unique(one.topic[judged], return_inverse=True)
+    documents, document = np.unique(one.document[judged], return_inverse=True)
     pairs = topic * documents.size + document
     number = {name: i for i, name in enumerate(judgments.assessors)}
     who = np.array([number[name] for name in one.assessors], np.int32)[one.assessor]
-    order = np.lexsort((who[said], pairs))
-    rows = said[order]
+    order = np.lexsort((who[judged], pairs))
+    rows = judged[order]
     distinct, begins = np.unique(pairs[order], return_index=True)
     pool = Pool(
         tuple(one.topics[i] for i in topics),
@@ -115,19 +114,19 @@ def coded(
 
 
 def coded_grades(judgments: Judgments, repeats: RepeatedValues, combine_scales: CombineScales, method: str) -> Coded:
-    """The same for what counts whole grades; on unlike scales "auto" counts relevant or not.
+    """Judgments for methods that count whole grades; on unlike scales "auto" counts relevant or not.
 
     Raises
     ------
     ArgumentError
-        repeats="mean", which makes fractions of grades.
+        repeats="mean", which turns grades into fractions.
     ScaleError
-        Fractions or magnitudes: between them nothing can be counted.
+        Fractions or magnitudes, which cannot be counted.
     """
     if repeats not in get_args(Repeated):
-        fractions = ", and means are no grades" if repeats == "mean" else ""
+        reason = ", and means are not grades" if repeats == "mean" else ""
         raise ArgumentError(
-            f"repeats={repeats!r}: {method} counts whole grades{fractions}; choose one of "
+            f"repeats={repeats!r}: {method} counts whole grades{reason}; choose one of "
             f"{', '.join(get_args(Repeated))}"
         )
     data = coded(judgments, repeats, combine_scales, "relevant")
@@ -136,10 +135,10 @@ def coded_grades(judgments: Judgments, repeats: RepeatedValues, combine_scales: 
             f"{method} counts whole grades, and these are {data.scale.kind} ({data.scale}); "
             "recode them into grades, or merge them by mean, median or geometric_mean"
         )
-    broken = np.flatnonzero(data.value % 1 != 0)  # as repeats averaged beforehand are
-    if broken.size:
+    fractions = np.flatnonzero(data.value % 1 != 0)  # such as repeats averaged beforehand
+    if fractions.size:
         raise ScaleError(
-            f"{method} counts whole grades, and assessor {data.assessors[data.assessor[broken[0]]]} gave "
-            f"{data.value[broken[0]]:g}; recode it, or merge by mean or median"
+            f"{method} counts whole grades, and assessor {data.assessors[data.assessor[fractions[0]]]} gave "
+            f"{data.value[fractions[0]]:g}; recode it, or merge by mean or median"
         )
     return data

@@ -1,4 +1,4 @@
-"""Dawid-Skene: the true grades and every assessor's confusions, each found from the other.
+"""Dawid-Skene: true grades and a confusion matrix of each assessor, estimated together by EM.
 
 Dawid & Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm. Applied Statistics
 28(1), 20-28; as used by Ferrante, Ferro & Maistro (2017), AWARE. ACM TOIS 36(2), section 2.3.
@@ -7,15 +7,15 @@ Dawid & Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Usin
 from __future__ import annotations
 
 import warnings
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation.aggregate import Aggregate, TopicFit, aggregate_of
 from qrowd.aggregation.coded import Coded, Floats, Repeated, coded_grades
-from qrowd.aggregation.vote import Ties, check_ties, one_of, winning
-from qrowd.errors import ArgumentError
+from qrowd.aggregation.vote import Ties, one_of, winning
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.model.chance import Rng, Seed
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales
@@ -24,9 +24,9 @@ Start = Literal["majority", "shares", "honest"]
 Per = Literal["topic", "all"]
 Unsupported = Literal["floor", "uniform"]
 
-FLOOR = 1e-10  # no probability is lower, so that nothing that was said is impossible
-HONEST = 0.9  # what an honest assessor is right of, before anything is known
-EQUAL = 1e-9  # probabilities closer than that differ by rounding
+FLOOR = 1e-10  # lowest probability, so that no judgment is impossible
+HONEST = 0.9  # initial accuracy of an honest assessor
+EQUAL = 1e-9  # probabilities that differ by less differ by rounding only
 
 
 def dawid_skene(
@@ -43,25 +43,26 @@ def dawid_skene(
     repeats: Repeated = "first",
     combine_scales: CombineScales = "auto",
 ) -> Aggregate:
-    """The most probable grades, weighing every assessor by the confusions this implies.
+    """The most probable true grades under a model with a confusion matrix of each assessor.
 
     posterior[d, g] ~ prior[g] * product over the judgments h of d by assessors a of confusion[a, h, g], and
-    confusion[a, h, g] ~ sum over the pairs that a gave h of posterior[d, g], in turn until both agree.
+    confusion[a, h, g] ~ sum over the pairs that a gave h of posterior[d, g], in turn until convergence.
 
     Parameters
     ----------
-    start : "majority" from the vote (ties by coin; EM-MV of the paper), "shares" from how many gave each grade
-        (crowd-kit), "honest" from assessors who are right 9 times of 10 and frequencies all equal (EM-NEU).
-    per : "topic" fits each topic alone (the paper), "all" pools them, so that an assessor has one confusion.
-    smoothing : added to every count of confusions; 0 leaves the likelihood as it is.
-    unsupported : what an assessor says of a grade that none of his or her documents seems to have: "floor" makes
-        everything 1e-10, so that they hardly ever come to have it; "uniform" any grade alike, which is likelier and
-        what crowd-kit comes to.
+    start : "majority" starts from the majority vote (EM-MV of the paper), "shares" from the share of assessors who gave
+        each grade (crowd-kit), "honest" from assessors who are right 9 times out of 10 and equal frequencies (EM-NEU).
+    per : "topic" fits each topic alone (as the paper does), "all" pools them, so that an assessor has one confusion
+        matrix.
+    smoothing : added to every count of confusions; 0 maximises the likelihood.
+    unsupported : probabilities given a true grade that none of an assessor's documents is expected to have: "floor"
+        sets all to 1e-10, so that documents rarely get this grade; "uniform" makes all grades equally probable, which
+        has a higher likelihood and is what crowd-kit does.
     tol, max_iterations : stop when no probability changes by tol, or after so many iterations (with a warning).
     ties, rng : of the majority start; see `majority_vote`.
     repeats : which of an assessor's repeated judgments counts: "first", "last", "all" of them, or "error".
-    combine_scales : what becomes of unlike scales: "auto" counts each judgment as relevant or not, by its assessor's
-        own scale; "as-is", "unit" and "relevant" do one of these in any case.
+    combine_scales : how values on unlike scales are combined: "auto" counts each as relevant or not, by its assessor's
+        own scale; "as-is", "rescaled" and "relevant" do one of these in any case.
 
     The merged grade is the most probable one, the lowest of equally probable ones (p = .5 is not relevant).
 
@@ -70,14 +71,14 @@ def dawid_skene(
     ScaleError
         Fractions or magnitudes on one scale; magnitudes beside another; "as-is" of scales that cannot be one.
     """
-    check_ties(ties)
-    for name, given, choices in (("start", start, Start), ("per", per, Per), ("unsupported", unsupported, Unsupported)):
-        if given not in get_args(choices):
-            raise ArgumentError(f"{name}={given!r}: choose one of {', '.join(get_args(choices))}")
+    check_choice("ties", ties, Ties)
+    check_choice("start", start, Start)
+    check_choice("per", per, Per)
+    check_choice("unsupported", unsupported, Unsupported)
     if not (smoothing >= 0 and tol > 0 and max_iterations >= 1):
         raise ArgumentError(
             f"smoothing={smoothing}, tol={tol}, max_iterations={max_iterations}: "
-            "0 or more, above 0 and 1 or more were expected"
+            "expected 0 or more, above 0, and 1 or more"
         )
     data = coded_grades(judgments, repeats, combine_scales, "dawid_skene")
     seed, posterior = starting_posterior(data, start, ties, rng)
@@ -87,26 +88,26 @@ def dawid_skene(
     for number, topic in pieces:
         pairs = slice(0, data.n_pairs) if topic is None else data.pool.rows(number)
         fits.append(fit(data, topic, pairs, posterior, smoothing, share, tol, max_iterations))
-    late = sum(not one.converged for one in fits)
-    if late:
+    n_unconverged = sum(not one.converged for one in fits)
+    if n_unconverged:
         warnings.warn(
-            f"dawid_skene did not converge within {max_iterations} iterations ({late} of {len(fits)} fits); "
+            f"dawid_skene did not converge within {max_iterations} iterations ({n_unconverged} of {len(fits)} fits); "
             "raise max_iterations or tol",
             stacklevel=2,
         )
     options = f"start={start!r}, per={per!r}, smoothing={smoothing:g}, unsupported={unsupported!r}, tol={tol:g}"
     options += f", max_iterations={max_iterations}" + (f", ties={ties!r}" if start == "majority" else "")
-    chosen, n_ties = most_probable(posterior)
+    grade, n_ties = most_probable(posterior)
     return aggregate_of(
         data,
         "dawid-skene",
         f"dawid_skene({options}, repeats={repeats!r})",
-        data.grades[chosen],
+        data.grades[grade],
         posterior,
         n_ties=n_ties,
-        confusion=for_everyone(data, fits[0]) if per == "all" else None,
+        confusion=of_all_assessors(data, fits[0]) if per == "all" else None,
         iterations=sum(one.iterations for one in fits),
-        converged=late == 0,
+        converged=n_unconverged == 0,
         log_likelihood=sum(one.log_likelihood for one in fits),
         objective=fits[0].objective if per == "all" else np.empty(0),
         fits=tuple(fits),
@@ -115,13 +116,13 @@ def dawid_skene(
 
 
 def most_probable(posterior: Floats) -> tuple[NDArray[np.intp], int]:
-    """(pairs,) the most probable grade, the lowest of those that are equal but for rounding; and how many pairs tie."""
+    """(pairs,) the most probable grade, the lowest of those that are equal up to rounding; and the number of ties."""
     equal = posterior >= posterior.max(axis=1, keepdims=True) - EQUAL
     return equal.argmax(axis=1), int((equal.sum(axis=1) > 1).sum())
 
 
 def starting_posterior(data: Coded, start: Start, ties: Ties, rng: Rng) -> tuple[Seed | None, Floats]:
-    """The seed, if chance came in, and (pairs, grades) what is believed before the first confusions are."""
+    """The seed, if chance was used, and (pairs, grades) the initial probabilities."""
     if start == "shares":
         counts = data.counts()
         return None, np.asarray(counts / counts.sum(axis=1, keepdims=True))
@@ -147,25 +148,25 @@ def fit(
     tol: float,
     max_iterations: int,
 ) -> TopicFit:
-    """Fit some pairs, changing their posterior."""
+    """Fit some pairs; their posterior is overwritten."""
     from qrowd.kernels.confusion import alternate
 
     rows = slice(int(data.starts[pairs.start]), int(data.starts[pairs.stop]))
     starts = data.starts[pairs.start : pairs.stop + 1] - rows.start
     used, assessor = np.unique(data.assessor[rows], return_inverse=True)
-    mine = posterior[pairs]  # a view: what the kernel finds stays there
+    part = posterior[pairs]  # a view, which the kernel overwrites
     confusion = np.empty((used.size, data.grades.size, data.grades.size))
     prior = np.empty(data.grades.size)
     log_likelihood, objective = np.empty(max_iterations), np.empty(max_iterations)
-    done, change = alternate(
+    n_iterations, change = alternate(
         starts,
         assessor.astype(np.int32),
-        data.said[rows],
+        data.code[rows],
         smoothing,
         unsupported,
         FLOOR,
         tol,
-        mine,
+        part,
         confusion,
         prior,
         log_likelihood,
@@ -176,15 +177,15 @@ def fit(
         prior,
         tuple(data.assessors[a] for a in used),
         confusion,
-        done,
+        n_iterations,
         bool(change < tol),
-        float(log_likelihood[done - 1]),
-        objective[:done].copy(),
+        float(log_likelihood[n_iterations - 1]),
+        objective[:n_iterations].copy(),
     )
 
 
-def for_everyone(data: Coded, pooled: TopicFit) -> Floats:
-    """(assessors, given, true) confusions of all assessors, nan for who judged nothing."""
-    everyone = np.full((len(data.assessors), *pooled.confusion.shape[1:]), np.nan)
-    everyone[np.isin(data.assessors, pooled.assessors)] = pooled.confusion
-    return everyone
+def of_all_assessors(data: Coded, pooled: TopicFit) -> Floats:
+    """(assessors, given, true) confusions of all assessors; nan for an assessor without judgments."""
+    confusion = np.full((len(data.assessors), *pooled.confusion.shape[1:]), np.nan)
+    confusion[np.isin(data.assessors, pooled.assessors)] = pooled.confusion
+    return confusion

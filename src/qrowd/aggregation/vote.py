@@ -1,15 +1,15 @@
-"""Counting and averaging: majority vote, mean, median, geometric mean."""
+"""Aggregation by counting and averaging: majority vote, mean, median, geometric mean."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from qrowd.aggregation.aggregate import Aggregate, aggregate_of
 from qrowd.aggregation.coded import Coded, Floats, Ints, Repeated, RepeatedValues, coded, coded_grades
-from qrowd.errors import ArgumentError, ScaleError
+from qrowd.errors import ScaleError, check_choice
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales
@@ -19,29 +19,31 @@ Ties = Literal["coin", "lowest", "highest", "fractional"]
 
 def majority_vote(
     judgments: Judgments,
-    ties: Ties = "coin",
     *,
+    ties: Ties = "coin",
     rng: Rng = None,
     repeats: Repeated = "first",
     combine_scales: CombineScales = "auto",
 ) -> Aggregate:
     """The grade that most assessors gave.
 
-    ties : between grades given equally often: "coin" draws one (Ferrante, Ferro & Maistro 2017, section 2.2), "lowest",
-        "highest", or "fractional", their mean. A coin belongs to the labels of topic and document: neither the order of
-        rows nor what other documents were judged matters to it.
-    rng : for the coins; None tosses anew every time, and the result's `seed` tosses the same again.
+    Parameters
+    ----------
+    ties : between grades given equally often: "coin" draws one at random (Ferrante, Ferro & Maistro 2017, section 2.2),
+        "lowest", "highest", or "fractional", their mean. The draw depends on the labels of topic and document, not on
+        the order of rows or on other documents.
+    rng : source of chance for "coin". The result's `seed` makes the same draws again.
     repeats : which of an assessor's repeated judgments votes: "first", "last", "all" of them, or "error".
-    combine_scales : what becomes of unlike scales: "auto" counts each judgment as relevant or not, by its assessor's
-        own scale; "as-is", "unit" and "relevant" do one of these in any case.
+    combine_scales : how values on unlike scales are combined: "auto" counts each as relevant or not, by its assessor's
+        own scale; "as-is", "rescaled" and "relevant" do one of these in any case.
 
-    The posterior is the share of the winners: 1 for a single one, equal parts for tied ones that make a fraction.
+    The posterior is 1 for the winning grade; with ties="fractional", tied grades have equal probabilities.
 
     >>> judgments = Judgments.from_rows([("q", "d", who, g) for who, g in (("ann", 1), ("bob", 2), ("cyd", 2))])
     >>> majority_vote(judgments).judgments.value
     array([2.])
     """
-    check_ties(ties)
+    check_choice("ties", ties, Ties)
     data = coded_grades(judgments, repeats, combine_scales, "majority_vote")
     winners = winning(data)
     if ties == "fractional":
@@ -59,12 +61,6 @@ def majority_vote(
     )
 
 
-def check_ties(ties: Ties) -> None:
-    """Refuse a rule for ties that there is not."""
-    if ties not in get_args(Ties):
-        raise ArgumentError(f"ties={ties!r}: choose one of {', '.join(get_args(Ties))}")
-
-
 def winning(data: Coded) -> Floats:
     """(pairs, grades) 1 for the grades that most assessors gave."""
     counts = data.counts()
@@ -72,19 +68,19 @@ def winning(data: Coded) -> Floats:
 
 
 def one_of(winners: Floats, ties: Ties, data: Coded, rng: Rng) -> tuple[Seed | None, Floats]:
-    """The seed, if chance came in, and (pairs, grades) 1 for one winner each."""
+    """The seed, if chance was used, and (pairs, grades) 1 for one winner of each pair."""
     seed = seed_of(rng) if ties == "coin" else None
     if seed is not None:
         lots = coins(data, np.flatnonzero(winners.sum(axis=1) > 1), Chance.of(seed))
         nth = np.floor(lots * winners.sum(axis=1))
     else:
         nth = winners.sum(axis=1) - 1 if ties == "highest" else np.zeros(data.n_pairs)
-    chosen = (np.cumsum(winners, axis=1) > nth[:, None]).argmax(axis=1)
-    return seed, np.eye(data.grades.size)[chosen]
+    grade = (np.cumsum(winners, axis=1) > nth[:, None]).argmax(axis=1)
+    return seed, np.eye(data.grades.size)[grade]
 
 
 def coins(data: Coded, tied: Ints, chance: Chance) -> Floats:
-    """(pairs,) from 0 to 1, for the tied pairs, each found by hashing the labels of topic and document."""
+    """(pairs,) number from 0 to 1 for the tied pairs: a hash of the labels of topic and document."""
     lots = np.zeros(data.n_pairs)
     key = b"".join(number.to_bytes(4, "big") for number in chance.root)
     topics, documents = data.pool.topics, data.pool.documents
@@ -98,7 +94,7 @@ def coins(data: Coded, tied: Ints, chance: Chance) -> Floats:
 def mean(
     judgments: Judgments, *, repeats: RepeatedValues = "first", combine_scales: CombineScales = "auto"
 ) -> Aggregate:
-    """The arithmetic mean of what assessors gave; of unlike scales, of values divided by their scale's maximum."""
+    """The arithmetic mean of the values; on unlike scales, of values divided by their scale's maximum."""
     data = coded(judgments, repeats, combine_scales)
     return aggregate_of(data, "mean", f"mean(repeats={repeats!r})", _sums(data, data.value) / np.diff(data.starts))
 
@@ -106,7 +102,7 @@ def mean(
 def median(
     judgments: Judgments, *, repeats: RepeatedValues = "first", combine_scales: CombineScales = "auto"
 ) -> Aggregate:
-    """The middle of what assessors gave; between two middle ones, their mean; of unlike scales as `mean`."""
+    """The median of the values (of an even number, the mean of the two middle ones); unlike scales as in `mean`."""
     data = coded(judgments, repeats, combine_scales)
     ordered = data.value[np.lexsort((data.value, data.pair))]
     size = np.diff(data.starts)
@@ -117,7 +113,7 @@ def median(
 def geometric_mean(
     judgments: Judgments, *, repeats: RepeatedValues = "first", combine_scales: CombineScales = "auto"
 ) -> Aggregate:
-    """exp of the mean logarithm: the average of magnitudes (Maddalena et al. 2017, section 4.3).
+    """The geometric mean of the values, for magnitudes (Maddalena et al. 2017, section 4.3).
 
     Raises
     ------
@@ -132,7 +128,7 @@ def geometric_mean(
         document = data.pool.documents[data.pool.document[pair]]
         raise ScaleError(
             f"assessor {data.assessors[data.assessor[zero[0]]]}, topic {data.pool.topics[topic]}, document {document}: "
-            "0 has no logarithm, so no geometric mean; use mean or median, or recode"
+            "0 has no logarithm and no geometric mean; use mean or median, or recode it"
         )
     logs = _sums(data, np.log(data.value)) / np.diff(data.starts)
     return aggregate_of(data, "geometric mean", f"geometric_mean(repeats={repeats!r})", np.exp(logs))

@@ -39,11 +39,9 @@ Draw = Callable[[float, Scale], Sequence[float] | Floats]
 
 def even_grades(p: float, scale: Scale) -> Floats:
     """(grades,) probabilities: p shared equally among the relevant grades of a scale, 1 - p among the others."""
-    relevant = np.arange(scale.maximum + 1) >= (scale.lowest_relevant or 0.0)
+    relevant = np.arange(scale.maximum + 1) >= (scale.rel or 0.0)
     if relevant.all() or not relevant.any():
-        raise ScaleError(
-            f"scale {scale} has no grade below or none from relevant={scale.relevant:g} on; declare another"
-        )
+        raise ScaleError(f"scale {scale} has no grade below or none from rel={scale.rel:g} on; declare another")
     return np.asarray(np.where(relevant, p / relevant.sum(), (1 - p) / (~relevant).sum()))
 
 
@@ -157,7 +155,7 @@ def _groups(panel: Panel, scores: Scores) -> Iterator[_Group]:
         if known[:, a].any():
             scale = panel.scales[a]
             used = panel.values[:, a].tobytes() if scale.kind == "fractions" else b""
-            key = (unjudged[:, a].tobytes(), known[:, a].tobytes(), scale.kind, scale.maximum, scale.relevant, used)
+            key = (unjudged[:, a].tobytes(), known[:, a].tobytes(), scale.kind, scale.maximum, scale.rel, used)
             members.setdefault(key, []).append(a)
     for assessors in members.values():
         first = assessors[0]
@@ -193,7 +191,7 @@ class _RandomAssessors:
         if group.values is None:
             shares = draw(p, group.scale)
         else:
-            relevant = group.values >= (group.scale.lowest_relevant or 0.0)
+            relevant = group.values >= (group.scale.rel or 0.0)
             sides = relevant.sum(), (~relevant).sum()
             shares = np.where(relevant, p / max(sides[0], 1), (1 - p) / max(sides[1], 1))
             shares = shares / shares.sum()

@@ -1,12 +1,19 @@
-"""Options that several commands share, and what they do."""
+"""Options that several commands share, each declared once; and how commands read their data and deliver a result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from qrowd.errors import ArgumentError, QrowdError
+from qrowd.model.conventions import Conventions
+from qrowd.model.conventions import Grades as GradesChoice
+from qrowd.model.conventions import Repeats as RepeatsChoice
 
 if TYPE_CHECKING:
     from qrowd.collect.store.base import Store
@@ -14,140 +21,291 @@ if TYPE_CHECKING:
     from qrowd.model.preferences import Preferences
     from qrowd.reports.document import Document
 
-DATA = "Data"
-CONVENTIONS = "Conventions that change numbers"
+DATABASE = "judgments.db"
 
-JudgmentFiles = Annotated[
-    list[str], typer.Option("--judgments", help="Judgment files, one assessor each (or a table).", rich_help_panel=DATA)
-]
-MaybeJudgmentFiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--judgments", help="Judgment files, one assessor each (or a table); or --campaign.", rich_help_panel=DATA
-    ),
-]
-Campaign = Annotated[
-    str | None,
-    typer.Option("--campaign", help="Instead of files: what this campaign collected so far.", rich_help_panel=DATA),
-]
+
+def option(panel: str | None, text: str, *names: str, **settings: Any) -> Any:
+    """An option of a panel of the help text; its name is that of the parameter unless others are given."""
+    return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
+
+
+def convention(text: str, **settings: Any) -> Any:
+    """An option that changes how numbers are computed."""
+    return option("Conventions", text, **settings)
+
+
+def convention_named(*names: str) -> dict[str, Any]:
+    """The conventions of these names alone, for `Annotated[Conventions, ...]`."""
+    return {name: CONVENTIONS[name] for name in names}
+
+
+# ---------------------------------------------------------------------- what is read
+
+RUNS = option(
+    "Data", "Run files: paths, patterns, folders, NAME=PATH, or - for standard input.", "--runs", metavar="FILES"
+)
+Runs = Annotated[list[str], RUNS]
+MaybeRuns = Annotated[list[str] | None, RUNS]
+Campaign = Annotated[str | None, option("Data", "Campaign that is read instead of files.", metavar="NAME")]
 Database = Annotated[
     str,
-    typer.Option(
-        "--database",
-        help="Where campaigns are: a SQLite file or postgresql://...",
-        envvar="QROWD_DATABASE",
-        rich_help_panel=DATA,
+    option(
+        "Data", "Database of campaigns: a SQLite file or postgresql://...", envvar="QROWD_DATABASE", metavar="DATABASE"
     ),
 ]
-DATABASE = "judgments.db"
-Who = Annotated[
-    str, typer.Option("--assessor", help="Who judged: the 'file', or 'column' 2 of the qrels.", rich_help_panel=DATA)
-]
-Recode = Annotated[
-    str | None, typer.Option("--recode", help="TOML file of grades to replace, by assessor.", rich_help_panel=DATA)
-]
-Scales = Annotated[
-    list[str] | None, typer.Option("--scale", help="Declare a scale: 'umbrela-*=0-3'.", rich_help_panel=DATA)
-]
-Repeats = Annotated[str, typer.Option("--repeats", help="first | last | mean | error")]
-CombineScales = Annotated[
-    str,
-    typer.Option(
-        "--combine-scales",
-        help="Values on unlike scales: auto | as-is | unit (over the scale's maximum) | relevant (or not).",
-        rich_help_panel=CONVENTIONS,
-    ),
-]
-Unit = Annotated[bool, typer.Option("--unit", help="Divide every value by its scale's maximum first.")]
-Level = Annotated[
-    str | None,
-    typer.Option("--level", help="nominal | ordinal | interval | ratio; without: what the scale allows."),
-]
-RunFiles = Annotated[
-    list[str],
-    typer.Option("--runs", help="Run files: paths, patterns, folders, NAME=PATH, - for stdin.", rich_help_panel=DATA),
-]
-Slots = Annotated[
-    int | None,
-    typer.Option("--slots", help="Take the first N judgments of each document as N assessors.", rich_help_panel=DATA),
-]
-Ties = Annotated[str, typer.Option("--ties", help="document | expected", rich_help_panel=CONVENTIONS)]
-ScoreDtype = Annotated[str, typer.Option("--score-dtype", help="float64 | float32", rich_help_panel=CONVENTIONS)]
-Unjudged = Annotated[str, typer.Option("--unjudged", help="nonrelevant | condensed", rich_help_panel=CONVENTIONS)]
-Missing = Annotated[str, typer.Option("--missing", help="zero | skip | interpolate", rich_help_panel=CONVENTIONS)]
-Empty = Annotated[str, typer.Option("--empty", help="zero | nan", rich_help_panel=CONVENTIONS)]
-MinCoverage = Annotated[
-    float,
-    typer.Option("--min-coverage", help="Least share of a topic's pool that counts.", rich_help_panel=CONVENTIONS),
-]
-ConventionRepeats = Annotated[
-    str, typer.Option("--repeats", help="first | last | mean | error", rich_help_panel=CONVENTIONS)
-]
-Grades = Annotated[str, typer.Option("--grades", help="as-is | unit", rich_help_panel=CONVENTIONS)]
-Output = Annotated[
-    str | None,
-    typer.Option("--output", help="All numbers as .csv, .parquet or .json; the tables as .md or .tex."),
+Assessor = Annotated[
+    Literal["file", "column"], option("Data", "Name of the assessor: the name of the file, or a column of the file.")
 ]
 
 
-def read_judgments(
-    paths: list[str] | None,
-    assessor: str,
-    recode: str | None,
-    scales: list[str] | None,
-    unit: bool = False,
-    slots: int | None = None,
-    campaign: str | None = None,
-    database: str = DATABASE,
-) -> Judgments:
-    """Read, declare scales, recode, and where wanted bring everyone onto 0 to 1, or make a crowd a few assessors."""
-    from qrowd import files
-    from qrowd.errors import ArgumentError
-    from qrowd.model.preferences import Preferences
+@dataclass(frozen=True)
+class Data:
+    """Where judgments come from, and what they mean."""
 
-    declared = dict(map(_pattern_and_scale, scales or []))
-    if paths:
-        if campaign is not None:
-            raise ArgumentError(f"--campaign {campaign}: give either files or a campaign")
-        given = files.read_judgments(paths, assessor=assessor, scales=declared)
-    else:
-        collected = read_campaign(campaign, database)
+    judgments: Annotated[
+        list[str] | None,
+        option("Data", "Judgment files: one assessor per file, or tables with a column of assessors.", metavar="FILES"),
+    ] = None
+    campaign: Campaign = None
+    database: Database = DATABASE
+    assessor: Assessor = "file"
+    recode: Annotated[
+        str | None, option("Data", "TOML file that says which grades are replaced by which.", metavar="FILE")
+    ] = None
+    scale: Annotated[
+        list[str] | None,
+        option(
+            "Data",
+            "Scale of the assessors whose names match a pattern, as in 'umbrela-*=0-3'.",
+            metavar="PATTERN=SCALE",
+            show_default="inferred",
+        ),
+    ] = None
+    slots: Annotated[
+        int | None,
+        option("Data", "Take the first N judgments of each document as N assessors.", metavar="N"),
+    ] = None
+
+    def read(self, *, in_slots: bool = True) -> Judgments:
+        """The judgments, on the declared scales, recoded, and in slots where that is asked for."""
+        judgments = self._settled(self._collected())
+        return judgments if self.slots is None or not in_slots else judgments.slots(self.slots)
+
+    def read_with(self, **others: str | None) -> tuple[Judgments, dict[str, str]]:
+        """The judgments with those of further assessors; and {option: assessor}.
+
+        others : {option: assessor of the judgments, or the file of one further assessor}; None is left out.
+        """
+        from qrowd import files
+        from qrowd.model.judgments import concatenate_judgments
+        from qrowd.model.labels import closest
+
+        panel = self._collected()
+        parts = [panel]
+        names: dict[str, str] = {}
+        for name, text in others.items():
+            if text is None or text in panel.assessors:
+                names |= {} if text is None else {name: text}
+                continue
+            if not Path(text.rpartition("=")[2]).exists():
+                near = closest(text, panel.assessors, "assessor")
+                raise ArgumentError(f"--{name} {text}: neither an assessor nor a file; {near}")
+            part = files.read_judgments([text], assessor=self.assessor)
+            if len(part.assessors) != 1:
+                raise ArgumentError(f"--{name} {text}: one assessor was expected, found {len(part.assessors)}")
+            names[name] = part.assessors[0]
+            if names[name] in panel.assessors:
+                raise ArgumentError(
+                    f"--{name} {text}: {names[name]!r} also judges in another file; rename it: NAME=PATH"
+                )
+            parts.append(part)
+        judgments = self._settled(concatenate_judgments(parts))
+        if self.slots is None:
+            return judgments, names
+        single = set(names.values())
+        slotted = judgments.select(assessors=lambda assessor: assessor not in single).slots(self.slots)
+        return concatenate_judgments([slotted, judgments.select(assessors=list(single))]), names
+
+    def _collected(self) -> Judgments:
+        """The judgments of the files or the campaign, as they are."""
+        from qrowd import files
+        from qrowd.model.preferences import Preferences
+
+        if self.judgments:
+            _check_no_campaign(self.campaign)
+            return files.read_judgments(self.judgments, assessor=self.assessor)
+        collected = read_campaign(self.campaign, self.database, "--judgments")
         if isinstance(collected, Preferences):
-            raise ArgumentError(f"--campaign {campaign}: it collects preferences; give it to qrowd prefer evaluate")
-        given = collected.with_scales(declared) if declared else collected
-    if recode is not None:
-        given = given.recode(files.read_recoding(recode))
-    if slots is not None:
-        given = given.slots(slots)
-    return given.unit_grades() if unit else given
+            raise ArgumentError(
+                f"--campaign {self.campaign}: it collects preferences; give it to qrowd prefer evaluate"
+            )
+        return collected
+
+    def _settled(self, judgments: Judgments) -> Judgments:
+        """With the declared scales, and recoded."""
+        from qrowd import files
+
+        scales = dict(map(_pattern_and_scale, self.scale or []))
+        scaled = judgments.with_scales(scales) if scales else judgments
+        return scaled if self.recode is None else scaled.recode(files.read_recoding(self.recode))
 
 
-def read_campaign(name: str | None, database: str) -> Judgments | Preferences:
-    """What a campaign collected so far; it may be served meanwhile."""
-    from qrowd.errors import ArgumentError
+@dataclass(frozen=True)
+class PreferenceData:
+    """Where preferences come from."""
+
+    preferences: Annotated[
+        list[str] | None,
+        option(
+            "Data", "Preference files: lines `topic preferred other`, trec_eval's formats, or tables.", metavar="FILES"
+        ),
+    ] = None
+    campaign: Campaign = None
+    database: Database = DATABASE
+    format: Annotated[
+        Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"], option("Data", "Format of the files.")
+    ] = "auto"
+    assessor: Assessor = "file"
+
+    def read(self) -> Preferences:
+        """The preferences of all files, or of the campaign."""
+        from qrowd import files
+        from qrowd.model.preferences import Preferences
+
+        if self.preferences:
+            _check_no_campaign(self.campaign)
+            return files.read_preferences(self.preferences, form=self.format, assessor=self.assessor)
+        collected = read_campaign(self.campaign, self.database, "--preferences")
+        if not isinstance(collected, Preferences):
+            raise ArgumentError(f"--campaign {self.campaign}: it collects judgments; give it to qrowd evaluate")
+        return collected
+
+
+def read_campaign(name: str | None, database: str, files: str) -> Judgments | Preferences:
+    """What a campaign has collected; a server may write to it meanwhile. files : the option for files instead."""
 
     if name is None:
-        raise ArgumentError("nothing to read: give --judgments FILES, or --campaign NAME")
+        raise ArgumentError(f"nothing to read: give {files} FILES, or --campaign NAME")
     with server_extra():
         from qrowd.collect.campaigns.collected import collected
     with open_campaigns(database) as store:
         return store.read(lambda connection: collected(connection, name))
 
 
-def open_campaigns(database: str, *, write: bool = False) -> Store:
-    """The store; one that is only looked at may be served meanwhile."""
-    with server_extra():
-        from qrowd.collect.store.engine import open_store
-    return open_store(database, create=write, read_only=not write)
+def _check_no_campaign(campaign: str | None) -> None:
+
+    if campaign is not None:
+        raise ArgumentError(f"--campaign {campaign}: give either files or a campaign")
 
 
 def _pattern_and_scale(text: str) -> tuple[str, str]:
-    from qrowd.errors import ArgumentError
-
     pattern, equals, scale = text.rpartition("=")
     if not equals:
         raise ArgumentError(f"--scale {text}: expected PATTERN=SCALE, as in 'umbrela-*=0-3'")
     return pattern, scale
+
+
+def pair_of(systems: list[str] | None) -> tuple[str, str] | None:
+    """The two systems of --systems."""
+
+    if systems is None:
+        return None
+    if len(systems) != 2:
+        raise ArgumentError(f"--systems {' '.join(systems)}: two systems were expected, found {len(systems)}")
+    return systems[0], systems[1]
+
+
+def numbers(name: str, text: str | None) -> list[int] | None:
+    """Whole numbers above 0, separated by commas."""
+    if text is None:
+        return None
+    try:
+        values = [int(part) for part in text.split(",")]
+    except ValueError:
+        values = [0]
+    if min(values) < 1:
+        raise ArgumentError(f"{name} {text}: whole numbers above 0 were expected, as in 25,50,100")
+    return values
+
+
+# ---------------------------------------------------------------------- how numbers are computed
+
+
+def measures(default: str) -> Any:
+    """The option for measures, several at once."""
+    text = "Measures, such as nDCG@10, AP(rel=2) or ERR@20."
+    return option(None, text, "-m", "--measure", metavar="MEASURES", show_default=default)
+
+
+Measure = Annotated[
+    str, option(None, "Measure, such as nDCG@10, AP(rel=2) or ERR@20.", "-m", "--measure", metavar="MEASURE")
+]
+Baseline = Annotated[str | None, option(None, "System that every other system is compared with.", metavar="SYSTEM")]
+Reference = Annotated[
+    str | None,
+    option(None, "Assessor that the others are compared with.", metavar="ASSESSOR", show_default="the panel mean"),
+]
+Gold = Annotated[
+    str | None,
+    option(None, "True judgments: an assessor of the judgments, or a file.", metavar="NAME|FILE"),
+]
+Systems = Annotated[list[str] | None, option(None, "Two systems to compare with each other.", metavar="A B")]
+PerTopic = Annotated[bool, option(None, "Also print the results of each topic.", "--per-topic")]
+Cutoff = Annotated[int, option(None, "Number of top ranks of a run that are considered.", min=1)]
+
+CONVENTIONS = {
+    "ties": convention("Order of documents with equal scores: by document id, or the expectation over all orders."),
+    "score_dtype": convention("Precision in which the scores of a run are compared."),
+    "unjudged": convention("Documents without a judgment: not relevant, or removed from the ranking (condensed)."),
+    "missing": convention("Topics that a run lacks: score 0, no score (skip), or an estimate (interpolate)."),
+    "empty": convention("Topics without a relevant document: score 0, or no score (nan)."),
+    "min_coverage": convention("Share of a topic's pool that an assessor must have judged to have a score there."),
+    "repeats": convention("Which of several judgments of one document by one assessor counts."),
+    "grades": convention("Grades as they are, or divided by the maximum of their scale (rescaled)."),
+}
+Scoring = Annotated[Conventions, CONVENTIONS]
+Repeats = Annotated[RepeatsChoice, CONVENTIONS["repeats"]]
+Grades = Annotated[GradesChoice, CONVENTIONS["grades"]]
+MinCoverage = Annotated[float, CONVENTIONS["min_coverage"]]
+CombineScales = Annotated[
+    Literal["auto", "as-is", "rescaled", "relevant"],
+    convention(
+        "Values on different scales: as they are, divided by the maximum of the scale (rescaled), or relevant or not. "
+        "auto chooses what suits the method."
+    ),
+]
+Level = Annotated[
+    Literal["nominal", "ordinal", "interval", "ratio"] | None,
+    convention("Measurement level of the values.", show_default="what the scale allows"),
+]
+Rel = Annotated[float | None, convention("Lowest grade that counts as relevant.")]
+
+NResamples = Annotated[
+    int,
+    option(
+        "Sampling",
+        "Number of random samples: bootstrap resamples, permutations or random assessors. 0: no interval.",
+        min=0,
+    ),
+]
+Confidence = Annotated[
+    float, option("Sampling", "Confidence level of intervals; tests use 1 - confidence as level.", min=0, max=1)
+]
+Seed = Annotated[int, option("Sampling", "Random seed. Equal seeds give equal results.", min=0)]
+
+# ---------------------------------------------------------------------- what is written
+
+Output = Annotated[
+    str | None,
+    option(
+        "Output",
+        "File for the result: all numbers as .csv, .parquet or .json, or the tables as .md or .tex.",
+        "-o",
+        "--output",
+        metavar="FILE",
+    ),
+]
+Qrels = Annotated[str | None, option("Output", "File for the resulting judgments, in qrels format.", metavar="FILE")]
 
 
 def check_output(output: str | None) -> None:
@@ -159,7 +317,7 @@ def check_output(output: str | None) -> None:
 
 
 def deliver(document: Document, output: str | None) -> None:
-    """Write the file, if one is wanted, and show the document."""
+    """Write the file, if one is asked for, and show the document."""
     from qrowd import files
     from qrowd.cli.show import show
     from qrowd.reports.document import render
@@ -169,10 +327,19 @@ def deliver(document: Document, output: str | None) -> None:
     show(document)
 
 
+# ---------------------------------------------------------------------- campaigns
+
+
+def open_campaigns(database: str, *, write: bool = False) -> Store:
+    """The store; a server may write to it while it is read."""
+    with server_extra():
+        from qrowd.collect.store.engine import open_store
+    return open_store(database, create=write, read_only=not write)
+
+
 @contextmanager
 def server_extra() -> Iterator[None]:
     """Around imports of what collects judgments: says how to install it where it is missing."""
-    from qrowd.errors import QrowdError
 
     try:
         yield

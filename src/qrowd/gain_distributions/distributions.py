@@ -25,7 +25,7 @@ from qrowd.model.scales import Scale
 if TYPE_CHECKING:
     from qrowd.gain_distributions.weights import Weights
 
-Gains = Literal["as-is", "unit", "log"]
+Gains = Literal["as-is", "rescaled", "log"]
 Shape = Literal["sample", "interval"]
 Single = Literal["zero", "pooled"]
 Ints = NDArray[np.int64]
@@ -46,7 +46,7 @@ class GainDistributions:
     gain, share, assessor : (n,) each; shares are of the document's weight and add up to 1.
     weights : (assessors, topics) how much each counts, 1 where nothing was said.
     gains, shape, interval, single, repeats, weighted : the options in force.
-    scale : what the gains were before gains="log" or a map, after gains="unit".
+    scale : what the gains were before gains="log" or a map, after gains="rescaled".
     n_repeats : judgments that repeat one by the same assessor.
     """
 
@@ -144,8 +144,8 @@ def gain_distributions(
 
     Parameters
     ----------
-    gains : "as-is", the values, which must be on one scale; "unit", divided by the assessor's scale's maximum; "log",
-        their natural logarithms, for magnitudes: those below 1 gain less than nothing, and an unjudged document, which
+    gains : "as-is", the values, which must be on one scale; "rescaled", divided by the assessor's scale's maximum;
+        "log", their natural logarithms, for magnitudes: those below 1 gain less than nothing, and an unjudged document, which
         gains 0, stands for magnitude 1; or a map such as {1: 1, 2: 3, 3: 7}, where a value not named keeps itself.
     shape : "sample", each assessor's gain with the assessor's share (variance: sum_a s_a (g_a - mean)^2); "interval",
         every gain between the ends equally likely (mean: their middle; s.d.: width / sqrt(12)).
@@ -162,7 +162,7 @@ def gain_distributions(
     ArgumentError
         No judgments; weights that are negative, all 0 or of unknown assessors; an interval without width from 0 to 1.
     ScaleError
-        gains="as-is" or a map on unlike scales; "unit" of magnitudes; "log" of 0.
+        gains="as-is" or a map on unlike scales; "rescaled" of magnitudes; "log" of 0.
 
     >>> judgments = Judgments.from_rows([("q", "d", who, g) for who, g in (("ann", 1), ("bob", 2), ("cyd", 3))])
     >>> made = gain_distributions(judgments)
@@ -176,8 +176,8 @@ def gain_distributions(
         counting = dict(zip(judgments.assessors, weight, strict=True))
         judgments = judgments.select(assessors=lambda name: bool(counting[name].any()))
         weight = np.array([counting[name] for name in judgments.assessors])
-    scale = Scale("fractions", 1.0) if gains == "unit" else judgments.shared_scale()
-    one = (judgments.unit_grades() if gains == "unit" else judgments).single(repeats)
+    scale = Scale("fractions", 1.0) if gains == "rescaled" else judgments.shared_scale()
+    one = (judgments.rescaled() if gains == "rescaled" else judgments).single(repeats)
     value = _gained(one, gains)
     counts = np.ones((len(one.assessors), len(one.topics)))
     if weight is not None:
@@ -257,7 +257,7 @@ def _gained(one: Judgments, gains: Gains | Mapping[float, float]) -> Floats:
         if zero.size:
             raise ScaleError(
                 f"{one.describe(int(zero[0]))}: 0 has no logarithm, so no gain; gains='log' is for magnitudes, "
-                "grades take 'as-is', 'unit' or a map"
+                "grades take 'as-is', 'rescaled' or a map"
             )
         return np.asarray(np.log(np.where(one.value > 0, one.value, 1.0)))
     gained = one.value.copy()

@@ -187,7 +187,7 @@ def agreement_aware_ndcg(
             "empty": empty,
             "min_coverage": 0.0,
             "repeats": made.repeats,
-            "grades": "unit" if made.gains == "unit" else "as-is",
+            "grades": "rescaled" if made.gains == "rescaled" else "as-is",
             "gains": made.gains,
             "shape": made.shape,
             "interval": made.interval,

@@ -120,11 +120,11 @@ def ordered_pairs(
 
 @kernel
 def average_share(
-    ranks: Ranks, limits: Ranks, starts: Ints, pairs: Pairs, weight: Floats, cut: int, out: Floats
+    ranks: Ranks, limits: Ranks, starts: Ints, pairs: Pairs, weight: Floats, cutoff: int, out: Floats
 ) -> None:
     """out[s, a] = mean, over the ranks k at which the number of rightly ordered pairs rises, of their share at rank k.
 
-    At rank k the first k documents are all that is ranked. `cut` is the last k looked at.
+    At rank k the first k documents are all that is ranked. `cutoff` is the last k looked at.
     """
     deepest = 0
     for s in range(limits.size):
@@ -142,7 +142,7 @@ def average_share(
                 if better < worse:
                     right[better] += weight[row]
             so_far, seen, shares, n = 0.0, 0.0, 0.0, 0
-            for k in range(1, min(limit, cut + 1)):
+            for k in range(1, min(limit, cutoff + 1)):
                 seen += total[k]
                 if right[k] > 0.0:
                     so_far += right[k]

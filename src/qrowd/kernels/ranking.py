@@ -10,7 +10,7 @@ out : (systems, assessors) float64
     Where the scores go; overwritten.
 
 The innermost loop runs over assessors, contiguous in memory, so that one pass over a ranking serves the whole panel
-and a rank that holds no pooled document costs one comparison. `cut` is the last rank looked at.
+and a rank that holds no pooled document costs one comparison. `cutoff` is the last rank looked at.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def weighted_sum(rows: Rows, weights: Floats, gains: Floats, out: Floats) -> Non
 
 
 @kernel
-def precision_sum(rows: Rows, relevant: Floats, cut: int, out: Floats) -> None:
+def precision_sum(rows: Rows, relevant: Floats, cutoff: int, out: Floats) -> None:
     """out[s, a] = sum over relevant ranks r of (relevant among the first r) / r; average precision times its base."""
     n_assessors = relevant.shape[1]
     found = np.empty(n_assessors)
@@ -54,7 +54,7 @@ def precision_sum(rows: Rows, relevant: Floats, cut: int, out: Floats) -> None:
         score = out[s]
         score[:] = 0.0
         found[:] = 0.0
-        for r in range(min(cut, rows.shape[1])):
+        for r in range(min(cutoff, rows.shape[1])):
             if rows[s, r] >= 0:
                 rel = relevant[rows[s, r]]
                 weight = 1.0 / (r + 1)
@@ -64,13 +64,13 @@ def precision_sum(rows: Rows, relevant: Floats, cut: int, out: Floats) -> None:
 
 
 @kernel
-def first_relevant(rows: Rows, relevant: Floats, cut: int, out: Floats) -> None:
+def first_relevant(rows: Rows, relevant: Floats, cutoff: int, out: Floats) -> None:
     """out[s, a] = 1 / rank of the first relevant document, 0 where there is none."""
     n_assessors = relevant.shape[1]
     for s in range(rows.shape[0]):
         score = out[s]
         score[:] = 0.0
-        for r in range(min(cut, rows.shape[1])):
+        for r in range(min(cutoff, rows.shape[1])):
             if rows[s, r] >= 0:
                 rel = relevant[rows[s, r]]
                 weight = 1.0 / (r + 1)
@@ -117,7 +117,7 @@ def binary_preference(
 
 
 @kernel
-def cascade(rows: Rows, stopping: Floats, cut: int, out: Floats) -> None:
+def cascade(rows: Rows, stopping: Floats, cutoff: int, out: Floats) -> None:
     """out[s, a] = sum over ranks r of stopping[r] / r * product over earlier ranks of (1 - stopping)."""
     n_assessors = stopping.shape[1]
     going = np.empty(n_assessors)
@@ -125,7 +125,7 @@ def cascade(rows: Rows, stopping: Floats, cut: int, out: Floats) -> None:
         score = out[s]
         score[:] = 0.0
         going[:] = 1.0
-        for r in range(min(cut, rows.shape[1])):
+        for r in range(min(cutoff, rows.shape[1])):
             if rows[s, r] >= 0:
                 stop = stopping[rows[s, r]]
                 weight = 1.0 / (r + 1)
@@ -136,7 +136,7 @@ def cascade(rows: Rows, stopping: Floats, cut: int, out: Floats) -> None:
 
 @kernel
 def blended_ratio_sum(
-    rows: Rows, relevant: Floats, gains: Floats, ideal: Floats, beta: float, cut: int, out: Floats
+    rows: Rows, relevant: Floats, gains: Floats, ideal: Floats, beta: float, cutoff: int, out: Floats
 ) -> None:
     """out[s, a] = sum over relevant ranks r of (found + beta * gain so far) / (r + beta * ideal gain by r); Q times R.
 
@@ -152,7 +152,7 @@ def blended_ratio_sum(
         found[:] = 0.0
         gained[:] = 0.0
         best[:] = 0.0
-        for r in range(min(cut, rows.shape[1])):
+        for r in range(min(cutoff, rows.shape[1])):
             if r < ideal.shape[0]:
                 for a in range(n_assessors):
                     best[a] += ideal[r, a]
@@ -166,7 +166,7 @@ def blended_ratio_sum(
 
 
 @kernel
-def shared_precision_sum(rows: Rows, worth: Floats, cut: int, out: Floats) -> None:
+def shared_precision_sum(rows: Rows, worth: Floats, cutoff: int, out: Floats) -> None:
     """out[s, a] = sum over ranks n of 1/n * sum over m <= n of min(worth[m], worth[n]); GAP times its normaliser.
 
     worth : (documents, assessors), probability that a user counts the document as relevant.
@@ -176,7 +176,7 @@ def shared_precision_sum(rows: Rows, worth: Floats, cut: int, out: Floats) -> No
     for s in range(rows.shape[0]):
         score = out[s]
         score[:] = 0.0
-        for n in range(min(cut, rows.shape[1])):
+        for n in range(min(cutoff, rows.shape[1])):
             if rows[s, n] >= 0:
                 here = worth[rows[s, n]]
                 shared[:] = 0.0

@@ -100,4 +100,4 @@ def residual_of(measure: Measure) -> Measure | None:
     """The measure of a score's uncertainty, for measures that have one."""
     if "residual" not in measure.values:
         return None
-    return Measure(measure.definition, {**measure.values, "residual": True}, measure.cut)
+    return Measure(measure.definition, {**measure.values, "residual": True}, measure.cutoff)

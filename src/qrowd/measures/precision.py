@@ -57,7 +57,7 @@ class P(_Counted):
     Source: trec_eval 10.0 (P_k).
     """
 
-    name, cut, aliases, parameters = "P", "required", ("P_", "precision"), (REL, RELEVANCE, JUDGED_ONLY)
+    name, cutoff, aliases, parameters = "P", "required", ("P_", "precision"), (REL, RELEVANCE, JUDGED_ONLY)
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return np.full(min(depth, reach(measure)), 1 / reach(measure))
@@ -100,7 +100,7 @@ class Rprec(_Binary):
     Source: trec_eval 10.0 (Rprec).
     """
 
-    name, cut, parameters = "Rprec", "none", (REL, JUDGED_ONLY)
+    name, cutoff, parameters = "Rprec", "none", (REL, JUDGED_ONLY)
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         base = self.n_relevant(measure, view)
@@ -130,7 +130,7 @@ class Success(_Binary):
     Source: trec_eval 10.0 (success_k).
     """
 
-    name, cut, aliases, parameters = "Success", "required", ("success_",), (REL, JUDGED_ONLY)
+    name, cutoff, aliases, parameters = "Success", "required", ("success_",), (REL, JUDGED_ONLY)
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         ranking.first_relevant(view.rows, view.relevant(measure), reach(measure), out)
@@ -167,7 +167,7 @@ class Bpref(_Binary):
     Source: trec_eval 10.0 (bpref); Buckley & Voorhees (2004), Retrieval Evaluation with Incomplete Information. SIGIR.
     """
 
-    name, cut, parameters = "Bpref", "none", (REL,)
+    name, cutoff, parameters = "Bpref", "none", (REL,)
 
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         relevant, judged = view.relevant(measure), view.judged()
@@ -186,7 +186,7 @@ class Judged(Linear):
     Source: ir_measures (Judged@k); MacAvaney, Macdonald & Ounis (2022), Streamlining Evaluation with ir-measures. ECIR.
     """
 
-    name, cut = "Judged", "required"
+    name, cutoff = "Judged", "required"
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return np.full(min(depth, reach(measure)), 1 / reach(measure))

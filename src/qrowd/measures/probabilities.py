@@ -31,8 +31,10 @@ def reading_probabilities(measure: Measure) -> Measure:
         )
     for parameter in ("rel", "max_rel", "gains", "residual"):
         if measure.values.get(parameter) not in (None, False):
-            raise MeasureError(f"{measure}: leave {parameter} out; theta says what is relevant, and p(R|i) is the gain")
+            raise MeasureError(
+                f"{measure}: leave {parameter} out; the rel of the model says what is relevant, and p(R|i) is the gain"
+            )
     if str(measure.values.get("dcg", "")).startswith("exp"):
         raise MeasureError(f"{measure}: 2^g - 1 is for grades, and the gains are probabilities; leave dcg out")
     given = {GIVEN[name]: "given"} if GIVEN[name] else {}
-    return Measure(measure.definition, {**measure.values, **given}, measure.cut)
+    return Measure(measure.definition, {**measure.values, **given}, measure.cutoff)

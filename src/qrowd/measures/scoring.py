@@ -119,7 +119,7 @@ class TopicView:
         MeasureError
             No `rel`, and an assessor whose scale (magnitudes) does not say what is relevant.
         """
-        rel, lowest = measure["rel"], self.panel.lowest_relevant
+        rel, lowest = measure["rel"], self.panel.rel
         if rel is not None:
             return np.full(lowest.size, float(rel))  # type: ignore[arg-type]
         if np.isnan(lowest).any():
@@ -219,7 +219,7 @@ def mean_within_ties(weights: Floats, tied: NDArray[np.bool_]) -> Floats:
 
 def reach(measure: Measure) -> int:
     """The last rank looked at, as kernels take it."""
-    return measure.cut or WITHOUT_LIMIT
+    return measure.cutoff or WITHOUT_LIMIT
 
 
 def recall_base(measure: Measure, view: TopicView) -> Floats:

@@ -44,16 +44,18 @@ class Alignment:
     n_tied_lists: int
     n_lists: int
 
-    def unjudged_share(self, cut: int | None) -> float:
-        """Share of the first `cut` retrieved documents of each list that nobody judged; of all of them for None."""
-        pooled = sum(int((t.rows[:, :cut] >= 0).sum()) for t in self.topics)
-        retrieved = sum(int(np.minimum(t.lengths, t.rows.shape[1] if cut is None else cut).sum()) for t in self.topics)
+    def unjudged_share(self, cutoff: int | None) -> float:
+        """Share of the first `cutoff` retrieved documents of each list that nobody judged; of all of them for None."""
+        pooled = sum(int((t.rows[:, :cutoff] >= 0).sum()) for t in self.topics)
+        retrieved = sum(
+            int(np.minimum(t.lengths, t.rows.shape[1] if cutoff is None else cutoff).sum()) for t in self.topics
+        )
         return 1 - pooled / retrieved if retrieved else 0.0
 
     def unjudged_shares(self, cuts: Iterable[int | None]) -> dict[int | None, float]:
-        """{cut: share} of each cut-off that measures use, the smallest first and None, the whole list, last."""
-        ordered = sorted(set(cuts), key=lambda cut: (cut is None, cut or 0))
-        return {cut: self.unjudged_share(cut) for cut in ordered}
+        """{cutoff: share} of each cut-off that measures use, the smallest first and None, the whole list, last."""
+        ordered = sorted(set(cuts), key=lambda cutoff: (cutoff is None, cutoff or 0))
+        return {cutoff: self.unjudged_share(cutoff) for cutoff in ordered}
 
 
 def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignment:

@@ -19,7 +19,7 @@ Unjudged = Literal["nonrelevant", "condensed"]
 Missing = Literal["zero", "skip", "interpolate"]
 Empty = Literal["zero", "nan"]
 Repeats = Literal["first", "last", "mean", "error"]
-Grades = Literal["as-is", "unit"]
+Grades = Literal["as-is", "rescaled"]
 CHOICES = {
     "ties": Ties,
     "score_dtype": ScoreDtype,
@@ -45,7 +45,7 @@ class Conventions:
     empty : a topic without a relevant document for an assessor scores 0 ("zero", trec_eval) or nothing ("nan").
     min_coverage : an assessor who judged less than this share of a topic's pool has no score there (nan).
     repeats : which of an assessor's repeated judgments counts: "first", "last", "mean", or "error".
-    grades : "as-is", or "unit": every value divided by its scale's maximum.
+    grades : "as-is", or "rescaled": every value divided by its scale's maximum.
     """
 
     ties: Ties = "document"
@@ -65,4 +65,4 @@ class Conventions:
 
     def graded(self, judgments: Judgments) -> Judgments:
         """The judgments with their values as `grades` has them."""
-        return judgments.unit_grades() if self.grades == "unit" else judgments
+        return judgments.rescaled() if self.grades == "rescaled" else judgments

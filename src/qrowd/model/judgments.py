@@ -242,7 +242,7 @@ class Judgments:
         if not alike(self.scales):
             raise ScaleError(
                 f"assessors {two_unlike(self.assessors, self.scales)} judge on different scales; bring them together "
-                "with unit_grades(), relevant_or_not() or recode, or declare the scale they share (--scale)"
+                "with rescaled(), relevant_or_not() or recode, or declare the scale they share (--scale)"
             )
         return next((scale for scale in self.scales if scale.declared), self.scales[0])
 
@@ -354,7 +354,7 @@ class Judgments:
         ScaleError
             An assessor on a magnitude scale that does not say what is relevant.
         """
-        lowest = [scale.lowest_relevant for scale in self.scales]
+        lowest = [scale.rel for scale in self.scales]
         if None in lowest:
             name = self.assessors[lowest.index(None)]
             raise ScaleError(f"assessor {name}: magnitudes do not say what is relevant; recode them with a threshold")
@@ -363,7 +363,7 @@ class Judgments:
         scales = tuple(replace(BINARY, declared=scale.declared) for scale in self.scales)
         return replace(self, value=value, scales=scales)
 
-    def unit_grades(self) -> Judgments:
+    def rescaled(self) -> Judgments:
         """Every value divided by its scale's maximum, so that all judge from 0 to 1; what was relevant stays relevant.
 
         Raises
@@ -376,7 +376,7 @@ class Judgments:
                 raise ScaleError(f"assessor {name}: magnitudes have no maximum to divide by; normalise or recode them")
         maxima = np.array([scale.maximum for scale in self.scales])
         value = np.where(self.value < 0, self.value, self.value / maxima[self.assessor])
-        return replace(self, value=value, scales=tuple(scale.unit() for scale in self.scales))
+        return replace(self, value=value, scales=tuple(scale.rescaled() for scale in self.scales))
 
     def single(self, repeats: Repeats = "first") -> Judgments:
         """At most one judgment per (topic, document, assessor).

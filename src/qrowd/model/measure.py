@@ -19,9 +19,9 @@ from typing import ClassVar, Literal, TypeGuard
 from qrowd.errors import MeasureError
 
 Value = bool | int | float | str | dict[float, float] | None
-_SHAPE = re.compile(r"(?P<name>[^(@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<cut>.*))?", re.DOTALL)
+_SHAPE = re.compile(r"(?P<name>[^(@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<cutoff>.*))?", re.DOTALL)
 _CUT = re.compile(r"0*[1-9][0-9]{0,17}")
-_NUMBERED = re.compile(r"(?P<stem>[a-z_]+?)[_.](?P<cut>\d+)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?P<stem>[a-z_]+?)[_.](?P<cutoff>\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Definition:
 
     name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    cut: ClassVar[Literal["required", "optional", "none"]] = "optional"
+    cutoff: ClassVar[Literal["required", "optional", "none"]] = "optional"
     aliases: ClassVar[tuple[str, ...]] = ()  # trec_eval's names; one that ends in _ takes the cut-off: ndcg_cut_10
     linear: ClassVar[bool] = False  # a weighted sum of gains by rank, up to a normaliser
 
@@ -81,12 +81,12 @@ class Measure:
     """A measure with its parameters and cut-off; two with the same text are the same.
 
     values : every parameter's value, default or given.
-    cut : the last rank looked at, or None.
+    cutoff : the last rank looked at, or None.
     """
 
     definition: Definition
     values: Mapping[str, Value]
-    cut: int | None
+    cutoff: int | None
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -99,7 +99,7 @@ class Measure:
     def __str__(self) -> str:
         given = [f"{p.name}={_written(self[p.name])}" for p in self.definition.parameters if self[p.name] != p.default]
         inside = f"({','.join(given)})" if given else ""
-        return f"{self.definition.name}{inside}" + ("" if self.cut is None else f"@{self.cut}")
+        return f"{self.definition.name}{inside}" + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     def __repr__(self) -> str:
         return f"Measure({str(self)!r})"
@@ -128,11 +128,11 @@ def parse_measure(text: object, definitions: Sequence[Definition], noun: str = "
     written = str(text).strip()
     shape = _SHAPE.fullmatch(written)
     if shape is None:
-        raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@cut, as in nDCG@10")
-    definition, cut = _find(shape["name"].strip(), shape["cut"], f"{noun} {written!r}", definitions)
-    if cut is not None and definition.cut == "none":
+        raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@k, as in nDCG@10")
+    definition, cutoff = _find(shape["name"].strip(), shape["cutoff"], f"{noun} {written!r}", definitions)
+    if cutoff is not None and definition.cutoff == "none":
         raise MeasureError(f"{noun} {written!r}: {definition.name} takes no cut-off; write {definition.name}")
-    if cut is None and definition.cut == "required":
+    if cutoff is None and definition.cutoff == "required":
         raise MeasureError(f"{noun} {written!r}: {definition.name} needs a cut-off, as in {definition.name}@10")
     given = _arguments(shape["inside"], f"{noun} {written!r}")
     known = {parameter.name: parameter for parameter in definition.parameters}
@@ -145,16 +145,18 @@ def parse_measure(text: object, definitions: Sequence[Definition], noun: str = "
             values[name] = known[name].accept(value)
         except ValueError as error:
             raise MeasureError(f"{noun} {written!r}: {name} must be {error}, not {value!r}") from None
-    return Measure(definition, values, cut)
+    return Measure(definition, values, cutoff)
 
 
-def _find(name: str, cut: str | None, written: str, definitions: Sequence[Definition]) -> tuple[Definition, int | None]:
+def _find(
+    name: str, cutoff: str | None, written: str, definitions: Sequence[Definition]
+) -> tuple[Definition, int | None]:
     """The definition a name or alias stands for, and the cut-off from after the @ or from a trec_eval name."""
     names = {d.name.lower(): d for d in definitions}
     aliases = {alias.lower(): d for d in definitions for alias in d.aliases}
     definition = names.get(name.lower()) or aliases.get(name.lower())
-    if definition is None and cut is None and (numbered := _NUMBERED.fullmatch(name)):
-        definition, cut = aliases.get(numbered["stem"].lower() + "_"), numbered["cut"]
+    if definition is None and cutoff is None and (numbered := _NUMBERED.fullmatch(name)):
+        definition, cutoff = aliases.get(numbered["stem"].lower() + "_"), numbered["cutoff"]
     if definition is None:
         from difflib import get_close_matches
 
@@ -165,11 +167,11 @@ def _find(name: str, cut: str | None, written: str, definitions: Sequence[Defini
         )
         listed = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
         raise MeasureError(f"{written} is unknown; {hint}{listed}")
-    if cut is None:
+    if cutoff is None:
         return definition, None
-    if not _CUT.fullmatch(cut.strip()):
-        raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {cut.strip()!r}")
-    return definition, int(cut)
+    if not _CUT.fullmatch(cutoff.strip()):
+        raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {cutoff.strip()!r}")
+    return definition, int(cutoff)
 
 
 def _arguments(inside: str | None, written: str) -> dict[str, Value]:

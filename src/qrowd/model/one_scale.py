@@ -16,11 +16,11 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.other_numbers import other_numbers
 from qrowd.model.scales import Scale
 
-CombineScales = Literal["auto", "as-is", "unit", "relevant"]
+CombineScales = Literal["auto", "as-is", "rescaled", "relevant"]
 """What becomes of values on unlike scales: "auto" leaves it to the function, "as-is" compares them as if they were on
-one scale, "unit" divides each by its scale's maximum, "relevant" makes them relevant or not. Where all scales are alike
-"auto" and "as-is" change nothing."""
-Combined = Literal["as-is", "unit", "relevant"]
+one scale, "rescaled" divides each by its scale's maximum, "relevant" makes them relevant or not. Where all scales are
+alike "auto" and "as-is" change nothing."""
+Combined = Literal["as-is", "rescaled", "relevant"]
 
 
 def combined_how(scales: Sequence[Scale], combine_scales: CombineScales, unlike: Combined) -> Combined:
@@ -50,13 +50,13 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
     how = combined_how(judgments.scales, combine_scales, unlike)
     if combine_scales == "auto":
         _refuse_other_numbers(judgments)
-    if how == "unit":
+    if how == "rescaled":
         _refuse_magnitudes(judgments)
-        unit = judgments.unit_grades()
-        lowest = {scale.lowest_relevant for scale in unit.scales}
-        relevant = lowest.pop() if len(lowest) == 1 else None
-        declared = all(scale.declared for scale in unit.scales)
-        return replace(unit, scales=(Scale("fractions", 1.0, declared, relevant),) * len(unit.scales))
+        rescaled = judgments.rescaled()
+        lowest = {scale.rel for scale in rescaled.scales}
+        rel = lowest.pop() if len(lowest) == 1 else None
+        declared = all(scale.declared for scale in rescaled.scales)
+        return replace(rescaled, scales=(Scale("fractions", 1.0, declared, rel),) * len(rescaled.scales))
     if how == "relevant":
         _refuse_magnitudes(judgments)
         return judgments.relevant_or_not()
@@ -66,7 +66,7 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
     if shared is None:
         raise ScaleError(
             f"assessors {two_unlike(judgments.assessors, judgments.scales)} cannot be on one scale, so their values "
-            "cannot be compared as they are; recode them, or choose combine_scales='unit' or 'relevant' "
+            "cannot be compared as they are; recode them, or choose combine_scales='rescaled' or 'relevant' "
             "(--combine-scales)"
         )
     return replace(judgments, scales=(shared,) * len(judgments.scales))

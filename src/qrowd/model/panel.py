@@ -55,9 +55,9 @@ class Panel:
         return np.array([scale.maximum for scale in self.scales])
 
     @cached_property
-    def lowest_relevant(self) -> NDArray[np.float64]:
+    def rel(self) -> NDArray[np.float64]:
         """(assessors,) from which value on each scale calls a document relevant; nan where it does not say."""
-        lowest = [scale.lowest_relevant for scale in self.scales]
+        lowest = [scale.rel for scale in self.scales]
         return np.array([np.nan if value is None else value for value in lowest])
 
     def part(self, columns: slice) -> Panel:

@@ -27,31 +27,28 @@ class Scale:
         `magnitude` (any positive number, no upper end).
     maximum : the highest value the scale allows; inf for magnitudes.
     declared : False where the scale was inferred from the values.
-    relevant : the lowest value that counts as relevant, where it is not the kind's usual one.
+    rel : the lowest value that counts as relevant; default: grade 1, half of a fraction's maximum, None for magnitudes.
     """
 
     kind: Kind
     maximum: float
     declared: bool = True
-    relevant: float | None = None
+    rel: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.rel is None and self.kind != "magnitude":
+            object.__setattr__(self, "rel", self.maximum / 2 if self.kind == "fractions" else 1.0)
 
     def __str__(self) -> str:
         if self.kind == "graded":
             return f"0-{self.maximum:g}"
         return f"0..{self.maximum:g}" if self.kind == "fractions" else self.kind
 
-    @property
-    def lowest_relevant(self) -> float | None:
-        """The lowest value that counts as relevant: grade 1, half of a fraction's maximum, None for magnitudes."""
-        if self.relevant is not None or self.kind == "magnitude":
-            return self.relevant
-        return self.maximum / 2 if self.kind == "fractions" else 1.0
-
-    def unit(self) -> Scale:
+    def rescaled(self) -> Scale:
         """The scale of the same values divided by its maximum; what was relevant stays relevant."""
         if self.kind == "binary":
             return self
-        return Scale("fractions", 1.0, self.declared, (self.lowest_relevant or 0.0) / self.maximum)
+        return Scale("fractions", 1.0, self.declared, (self.rel or 0.0) / self.maximum)
 
     def problem(self, values: NDArray[np.float64]) -> str | None:
         """What is wrong with values on this scale, or None; negative values mean "not judged" and fit any scale."""
@@ -72,7 +69,7 @@ def parse_scale(text: str) -> Scale:
     """Read `binary`, `0-3`, `0..1` or `magnitude`.
 
     >>> parse_scale("0-3")
-    Scale(kind='graded', maximum=3.0, declared=True, relevant=None)
+    Scale(kind='graded', maximum=3.0, declared=True, rel=1.0)
     """
     word = text.strip().lower()
     if word in ("binary", "0-1"):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.counts import value_counts
 from qrowd.model.judgments import Judgments
-from qrowd.model.one_scale import on_one_scale
+from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
@@ -21,6 +21,15 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Repeated = Literal["first", "last", "error"]
 """Which of an assessor's repeated judgments counts; a mean of grades is no grade."""
+
+
+class Pairs(NamedTuple):
+    """(topic, document) pairs, by number among labels: `topic` and `document` are (pairs,)."""
+
+    topics: tuple[str, ...]
+    topic: NDArray[np.integer]
+    documents: tuple[str, ...]
+    document: NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +41,8 @@ class Graded:
     topic, document : (documents,) numbers of each document, topic by topic.
     starts : (documents + 1,); the judgments of document d are the rows starts[d]:starts[d + 1], the first one given
         first.
-    assessor, said : (rows,) who judged, and the number of the grade.
-    n_repeats : judgments that repeated one of the same assessor. n_single : documents judged once, which were left out.
+    assessor, grade : (rows,) numbers of the assessor and of the grade.
+    n_repeats : judgments that repeat one of the same assessor. n_single : documents judged once, which are left out.
     """
 
     grades: Floats
@@ -45,14 +54,19 @@ class Graded:
     document: Ints
     starts: Ints
     assessor: NDArray[np.int32]
-    said: NDArray[np.int32]
+    grade: NDArray[np.int32]
     n_repeats: int
     n_single: int = 0
+
+    @property
+    def pairs(self) -> Pairs:
+        """(documents,) the judged documents."""
+        return Pairs(self.topics, self.topic, self.documents, self.document)
 
     @cached_property
     def counts(self) -> Floats:
         """(documents, grades) how many assessors gave each document each grade."""
-        counts = value_counts(self.starts.copy(), self.said, self.grades.size)  # a sparse result takes them over
+        counts = value_counts(self.starts.copy(), self.grade, self.grades.size)  # a sparse result takes them over
         return np.asarray(counts if isinstance(counts, np.ndarray) else counts.toarray(), np.float64)
 
     @cached_property
@@ -74,11 +88,11 @@ class Graded:
             document=self.document[which],
             starts=starts,
             assessor=self.assessor[rows],
-            said=self.said[rows],
+            grade=self.grade[rows],
         )
 
     def doubles(self) -> Graded:
-        """Only documents that at least two assessors judged.
+        """The documents that at least two assessors judged.
 
         Raises
         ------
@@ -88,13 +102,15 @@ class Graded:
         if not (self.size > 1).any():
             raise NoOverlapError(
                 f"none of {self.size.size:,} documents was judged by two assessors, and disagreement is learnt from "
-                "those; let a second assessor judge a sample of the documents again, some of every topic"
+                "such documents; let a second assessor judge a sample of the documents of every topic"
             )
         return replace(self.part(self.size > 1), n_single=int(np.count_nonzero(self.size == 1)))
 
 
-def graded(judgments: Judgments, repeats: Repeated = "first") -> Graded:
-    """Sort and number judgments; "not judged" (negative) is no judgment. Unlike scales: each is relevant or not.
+def graded(judgments: Judgments, repeats: Repeated = "first", combine_scales: CombineScales = "auto") -> Graded:
+    """Sort and number judgments; "not judged" (negative) is no judgment.
+
+    combine_scales : values on unlike scales; "auto": each is relevant or not.
 
     Raises
     ------
@@ -103,9 +119,8 @@ def graded(judgments: Judgments, repeats: Repeated = "first") -> Graded:
     NoOverlapError
         No judgment at all.
     """
-    if repeats not in get_args(Repeated):
-        raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(Repeated))}")
-    judgments = on_one_scale(judgments, "auto", "relevant")
+    check_choice("repeats", repeats, Repeated)
+    judgments = on_one_scale(judgments, combine_scales, "relevant")
     scale = grades_scale(judgments)
     one = judgments.single(repeats)
     judged = np.flatnonzero(one.value >= 0)
@@ -115,7 +130,7 @@ def graded(judgments: Judgments, repeats: Repeated = "first") -> Graded:
     order = (pair[judged],) if one.order is None else (one.order[judged], pair[judged])
     rows = judged[np.lexsort(order)]
     pairs, begins = np.unique(pair[rows], return_index=True)
-    grades, said = np.unique(one.value[rows], return_inverse=True)
+    grades, grade = np.unique(one.value[rows], return_inverse=True)
     return Graded(
         grades,
         scale,
@@ -126,18 +141,20 @@ def graded(judgments: Judgments, repeats: Repeated = "first") -> Graded:
         pairs % len(one.documents),
         np.append(begins, rows.size).astype(np.int64),
         one.assessor[rows],
-        said.astype(np.int32),
+        grade.astype(np.int32),
         judgments.n_repeats(),
     )
 
 
-def double_judgments(judgments: Judgments, repeats: Repeated = "first") -> Graded:
-    """All documents judged at least twice; errors as of `graded`, and where there is none."""
-    return graded(judgments, repeats).doubles()
+def double_judgments(
+    judgments: Judgments, repeats: Repeated = "first", combine_scales: CombineScales = "auto"
+) -> Graded:
+    """All documents judged at least twice; errors as of `graded` and `Graded.doubles`."""
+    return graded(judgments, repeats, combine_scales).doubles()
 
 
 def grades_scale(judgments: Judgments) -> Scale:
-    """The scale of grades that everyone shares.
+    """The scale of grades that all assessors share.
 
     Raises
     ------
@@ -145,8 +162,7 @@ def grades_scale(judgments: Judgments) -> Scale:
         Unlike scales; fractions or magnitudes.
     """
     scale = judgments.shared_scale()
-    broken = scale.kind in ("fractions", "magnitude") or (judgments.value[judgments.value >= 0] % 1 != 0).any()
-    if broken:
+    if scale.kind in ("fractions", "magnitude") or (judgments.value[judgments.value >= 0] % 1 != 0).any():
         raise ScaleError(
             f"predicted relevance needs whole grades, and these are {scale.kind} ({scale}); recode them into grades "
             "(--recode), by a mapping or a threshold"
@@ -155,35 +171,35 @@ def grades_scale(judgments: Judgments) -> Scale:
 
 
 def is_relevant(
-    grades: Floats, scale: Scale, theta: float | None, relevant: Collection[float] | None
+    grades: Floats, scale: Scale, rel: float | None, relevant_grades: Collection[float] | None
 ) -> tuple[Bools, str]:
-    """(grades,) which grades a user takes for relevant, and the rule in words.
+    """(grades,) which grades a user finds relevant, and the rule in words.
 
-    theta : this grade and all above it; relevant : these grades. One of the two.
+    rel : this grade and all above it; relevant_grades : these grades. One of the two.
 
     Raises
     ------
     ArgumentError
         Neither or both; a threshold or a grade outside the scale; all grades relevant.
     """
-    if (theta is None) == (relevant is None):
+    if (rel is None) == (relevant_grades is None):
         raise ArgumentError(
-            "theta: say from which grade on a user is satisfied (theta=2, --theta 2), or which grades satisfy "
-            "(relevant={2, 3}); one of the two is needed"
+            "rel: give the lowest relevant grade (rel=2), or all relevant grades (relevant_grades={2, 3}); one of the "
+            "two is needed"
         )
     top = scale.maximum
-    if theta is not None:
-        if not 0 < theta <= top:
-            raise ArgumentError(
-                f"theta={theta:g} is outside the scale ({scale}); choose a grade above 0, up to {top:g}"
-            )
-        return grades >= theta, f"grade >= {theta:g}"
-    wanted = sorted({float(grade) for grade in relevant or ()})
-    if not wanted:
-        raise ArgumentError("relevant: no grade is named, so nothing would satisfy a user; name some of the scale's")
-    for grade in wanted:
+    if rel is not None:
+        if not 0 < rel <= top:
+            raise ArgumentError(f"rel={rel:g} is outside the scale ({scale}); choose a grade above 0, up to {top:g}")
+        return grades >= rel, f"grade >= {rel:g}"
+    named = sorted({float(grade) for grade in relevant_grades or ()})
+    if not named:
+        raise ArgumentError("relevant_grades: no grade is named; name some grades of the scale")
+    for grade in named:
         if grade % 1 != 0 or not 0 <= grade <= top:
-            raise ArgumentError(f"relevant: {grade:g} is no grade of the scale ({scale}); choose from 0 to {top:g}")
-    if len(wanted) > top:
-        raise ArgumentError(f"relevant: every grade of the scale ({scale}) is named; leave out those that disappoint")
-    return np.isin(grades, wanted), "grade in {" + ", ".join(f"{grade:g}" for grade in wanted) + "}"
+            raise ArgumentError(
+                f"relevant_grades: {grade:g} is no grade of the scale ({scale}); choose from 0 to {top:g}"
+            )
+    if len(named) > top:
+        raise ArgumentError(f"relevant_grades: every grade of the scale ({scale}) is named; leave out some")
+    return np.isin(grades, named), "grade in {" + ", ".join(f"{grade:g}" for grade in named) + "}"

@@ -1,4 +1,4 @@
-"""How many results are relevant: as one assessor counts them, and as a random user expects."""
+"""Numbers of relevant results: as one assessor counts them, and as a random user expects them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qrowd.model.alignment import align
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.predicted_relevance.doubles import Floats, Repeated
+from qrowd.predicted_relevance.doubles import Floats, Pairs, Repeated
 from qrowd.predicted_relevance.model import PredictedRelevance
 
 JUDGED = "all judged"
@@ -23,22 +23,22 @@ class RelevantResults:
     """Numbers of relevant results; every array is (topics, systems), a mean over the assessors of the topic.
 
     predicted : expected by a random user, equation 2, N = sum over grades i of n_i p(R|i).
-    binary : counted by the assessor, equation 1, N = number of results of a grade that satisfies.
-    depth : first ranks looked at; None for all judged documents, with one "system" for them.
+    binary : counted by the assessor, equation 1, N = number of results with a relevant grade.
+    cutoff : last rank counted; None for all judged documents, as one "system".
     """
 
     topics: tuple[str, ...]
     systems: tuple[str, ...]
     predicted: Floats
     binary: Floats
-    depth: int | None
+    cutoff: int | None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per system, as Table 5: the means over topics, and their standard errors."""
         columns: dict[str, Any] = {"system": np.array(self.systems, object)}
         for name, values in (("predicted", self.predicted), ("binary", self.binary)):
             columns[name] = values.mean(axis=0)
-            columns[f"{name}_error"] = standard_error(values)
+            columns[f"{name}_standard_error"] = standard_error(values)
         columns["n_topics"] = np.full(len(self.systems), len(self.topics))
         return make_frame(columns, backend)
 
@@ -48,10 +48,10 @@ def relevant_results(
     judgments: Judgments,
     runs: Runs | None = None,
     *,
-    depth: int = 10,
+    cutoff: int = 10,
     repeats: Repeated = "first",
 ) -> RelevantResults:
-    """How many results are relevant among the first `depth` of every run; without runs, among all judged documents.
+    """Numbers of relevant results among the first `cutoff` of every run; without runs, among all judged documents.
 
     Unjudged documents count as not relevant, and a topic that a run lacks has none (section 3.2).
 
@@ -62,16 +62,17 @@ def relevant_results(
     NoOverlapError
         Runs and judgments share no topic.
     """
-    if depth < 1:
-        raise ArgumentError(f"depth={depth}: at least one rank must be looked at")
-    panel = model.as_learnt(judgments).panel(repeats)
+    if cutoff < 1:
+        raise ArgumentError(f"cutoff={cutoff}: a rank from 1 was expected")
+    panel = model.on_scale(judgments).panel(repeats)
     values = panel.values
     judged = ~np.isnan(values)
     pool, topics = panel.pool, panel.pool.topics
     row = np.nonzero(judged)[0]
     topic = np.repeat(np.arange(len(topics)), np.diff(pool.starts))[row]
     gains = np.zeros((2, *values.shape))
-    gains[0][judged] = model.chances(values[judged], topics, topic, pool.documents, pool.document[row])
+    pairs = Pairs(topics, topic, pool.documents, pool.document[row])
+    gains[0][judged] = model.probabilities(values[judged], pairs)
     gains[1][judged] = model.gains_of(values[judged], model.relevant.astype(np.float64))
     ranked = None if runs is None else align(runs, pool).topics
     systems = (JUDGED,) if runs is None else runs.systems
@@ -79,10 +80,10 @@ def relevant_results(
     for t in range(len(topics)):
         rows = pool.rows(t)
         there = judged[rows].any(axis=0)
-        # One more at the end, which unjudged documents (-1) point at.
+        # A row of 0 at the end, to which unjudged documents (-1) point.
         gain = np.concatenate([gains[:, rows], np.zeros((2, 1, values.shape[1]))], axis=1)[:, :, there].mean(axis=2)
-        counted[:, t] = gain.sum(axis=1)[:, None] if ranked is None else gain[:, ranked[t].rows[:, :depth]].sum(axis=2)
-    return RelevantResults(topics, systems, counted[0], counted[1], None if runs is None else depth)
+        counted[:, t] = gain.sum(axis=1)[:, None] if ranked is None else gain[:, ranked[t].rows[:, :cutoff]].sum(axis=2)
+    return RelevantResults(topics, systems, counted[0], counted[1], None if runs is None else cutoff)
 
 
 def standard_error(values: Floats) -> Floats:

@@ -41,7 +41,7 @@ class Compatibility(PreferenceMeasure):
     )
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
-        p, depth = float(measure["p"]), measure.cut or DEPTH  # type: ignore[arg-type]
+        p, depth = float(measure["p"]), measure.cutoff or DEPTH  # type: ignore[arg-type]
         level, n_levels = self.levels(measure, view)
         ranks, limits = view.ranks(ascending=True)
         depths = np.arange(1, depth + 1, dtype=np.float64)

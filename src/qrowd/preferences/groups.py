@@ -116,7 +116,7 @@ def by_assessor(view: PairView, values: Floats) -> Floats:
 class _Groups(PreferenceMeasure):
     """What measures over judgment groups share."""
 
-    cut = "none"
+    cutoff = "none"
     pairs: str = "all"
 
     def n_relevant(self, measure: Measure, view: PairView) -> Floats:

@@ -13,12 +13,12 @@ from qrowd.preferences.scoring import WITHOUT_LIMIT, Floats, PairView, Preferenc
 STRONG = Parameter("strong", 1, "weight of a strong preference, if an ordinary one weighs 1", number(0))
 
 
-def weighed(measure: Measure, view: PairView, cut: int | None) -> tuple[Floats, Floats]:
+def weighed(measure: Measure, view: PairView, cutoff: int | None) -> tuple[Floats, Floats]:
     """(systems, assessors) weight of pairs in the preferred order, and of all pairs that the system ordered."""
     form = measure.values.get("weight", "none")
 
     def make() -> tuple[Floats, Floats]:
-        ranks, limits = view.ranks(cut)
+        ranks, limits = view.ranks(cutoff)
         discount = pair_discounts(str(form), int(limits.max(initial=1)))
         correct, ordered = np.empty(view.shape), np.empty(view.shape)
         weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
@@ -28,7 +28,7 @@ def weighed(measure: Measure, view: PairView, cut: int | None) -> tuple[Floats, 
         )
         return correct, ordered
 
-    return view.remember(("weighed", form, str(measure["strong"]), cut), make)
+    return view.remember(("weighed", form, str(measure["strong"]), cutoff), make)
 
 
 class PPref(PreferenceMeasure):
@@ -47,7 +47,7 @@ class PPref(PreferenceMeasure):
     parameters: ClassVar[tuple[Parameter, ...]] = (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
-        out[:] = share(*weighed(measure, view, measure.cut))
+        out[:] = share(*weighed(measure, view, measure.cutoff))
 
 
 class WPref(PPref):
@@ -85,7 +85,7 @@ class RPref(PreferenceMeasure):
     name, parameters = "rpref", (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
-        correct, _ = weighed(measure, view, measure.cut)
+        correct, _ = weighed(measure, view, measure.cutoff)
         given = np.append(0.0, np.cumsum(view.weights(float(measure["strong"]))))  # type: ignore[arg-type]
         starts = view.said.starts
         out[:] = share(correct, given[starts[1:]] - given[starts[:-1]])
@@ -107,8 +107,8 @@ class APPref(PreferenceMeasure):
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         ranks, limits = view.ranks()
         weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
-        cut = measure.cut or WITHOUT_LIMIT
-        preference.average_share(ranks, limits, view.said.starts, view.said.pairs, weight, cut, out)
+        cutoff = measure.cutoff or WITHOUT_LIMIT
+        preference.average_share(ranks, limits, view.said.starts, view.said.pairs, weight, cutoff, out)
 
 
 class NPPref(PreferenceMeasure):
@@ -126,10 +126,10 @@ class NPPref(PreferenceMeasure):
     name, parameters = "nppref", (STRONG,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
-        correct, _ = weighed(measure, view, measure.cut)
+        correct, _ = weighed(measure, view, measure.cutoff)
         weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
         within = view.remember(("within reach", str(measure["strong"])), lambda: within_reach(view, weight))
-        ranks, limits = view.ranks(measure.cut)
+        ranks, limits = view.ranks(measure.cutoff)
         flat = np.ones(int(limits.max(initial=1)) + 1)
         unused, best = np.empty(view.shape), np.empty(view.shape)
         preference.ordered_pairs(ranks, limits, view.said.starts, view.said.pairs, within, flat, False, unused, best)

@@ -75,7 +75,7 @@ class PairView:
             self._memo[key] = make()
         return self._memo[key]  # type: ignore[return-value]
 
-    def ranks(self, cut: int | None = None, *, ascending: bool = False) -> tuple[Ranks, Ranks]:
+    def ranks(self, cutoff: int | None = None, *, ascending: bool = False) -> tuple[Ranks, Ranks]:
         """(systems, documents) ranks and (systems,) limits, the rank of whatever is not ranked.
 
         ascending : equal scores are broken by document id, lowest first, where a measure is defined so.
@@ -87,11 +87,11 @@ class PairView:
             return found
 
         def capped() -> tuple[Ranks, Ranks]:
-            last = np.minimum(self.lengths, WITHOUT_LIMIT if cut is None else cut).astype(np.int32)
+            last = np.minimum(self.lengths, WITHOUT_LIMIT if cutoff is None else cutoff).astype(np.int32)
             found = self.remember(("ranks", ascending), make)
             return np.where((found > 0) & (found <= last[:, None]), found, last[:, None] + 1).astype(np.int32), last + 1
 
-        return self.remember(("capped", ascending, cut), capped)
+        return self.remember(("capped", ascending, cutoff), capped)
 
     def weights(self, strong: float) -> Floats:
         """(rows,) weight of each preference, `strong` times as much where it was strong."""

@@ -401,7 +401,7 @@ def _shared_scale(judgments: Judgments, model: str) -> Scale:
         if own.maximum > widest.maximum:
             raise ScaleError(
                 f"model {model} goes up to {own.maximum:g}, the people only to {widest.maximum:g}; bring them together "
-                "with recode or unit_grades() (--unit), or declare the scale they share "
+                "with recode or rescaled() (--unit), or declare the scale they share "
                 f"(--scale '*=0-{own.maximum:g}')"
             )
     return _not_magnitude(judgments)

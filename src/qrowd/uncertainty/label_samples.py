@@ -112,10 +112,10 @@ def sampled_scores(
             raise ArgumentError(
                 f"draw={draw!r} is for Judgments: an aggregate's posterior is drawn document by document"
             )
-        if conventions.grades == "unit":
-            raise ArgumentError("grades='unit' is for Judgments; make the aggregate from judgments.unit_grades()")
+        if conventions.grades == "rescaled":
+            raise ArgumentError("grades='rescaled' is for Judgments; make the aggregate from judgments.rescaled()")
         return evaluate_blocks(
-            runs, _parts(labels.sample(n, rng), block), measures, conventions=conventions, threads=threads
+            runs, _parts(labels.sample(n, rng=rng), block), measures, conventions=conventions, threads=threads
         )
     if isinstance(labels, Panel):
         return evaluate_blocks(
@@ -180,15 +180,15 @@ def _judged(judgments: Judgments) -> Judgments:
 def _one_scale(judgments: Judgments) -> Scale:
     """The scale of judgments that are mixed: everyone's, and relevant from where on everyone says."""
     shared, finer = judgments.shared_scale(), [scale for scale in judgments.scales if scale.kind != "binary"]
-    if all(scale.relevant is None for scale in finer):
+    if all(scale.rel == Scale(scale.kind, scale.maximum).rel for scale in finer):
         return shared
-    lowest = {scale.lowest_relevant for scale in finer}
+    lowest = {scale.rel for scale in finer}
     if len(lowest) > 1:
         raise ScaleError(
             "labels: assessors call documents relevant from different values on, so their judgments cannot be mixed; "
             "draw='topic' leaves everyone on their own scale, and recode makes one"
         )
-    return replace(shared, relevant=lowest.pop())
+    return replace(shared, rel=lowest.pop())
 
 
 def pool_of(judgments: Judgments) -> tuple[Pool, NDArray[np.int64]]:

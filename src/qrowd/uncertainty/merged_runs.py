@@ -90,11 +90,11 @@ def merged_runs(
     """n_systems simulated systems, each a random merge of complete lists, one for every topic that has enough of them.
 
     cutoff : documents that must be judged, and that are kept. min_lists : complete lists a topic needs to take part.
-    conventions : the `score_dtype` of the ranking, as in `evaluate`. rng : a list drawn depends on it, on the labels of topic and systems
-        and on the number of the simulated system, not on n_systems.
+    conventions : the `score_dtype` of the ranking, as in `evaluate`. rng : a list drawn depends on it, on the labels of
+        topic and systems and on the number of the simulated system, not on n_systems.
 
-    The order is that of the lists, ties broken; scores count down from `cutoff` to 1. Two simulated systems may draw the
-    same list, or even all of them.
+    The order is that of the lists, ties broken; scores count down from `cutoff` to 1. Two simulated systems may draw
+    the same list, or even all of them.
 
     Raises
     ------

@@ -36,7 +36,8 @@ ALIKE = 0.05  # p of independent errors below which assessors are said to err al
 class RelevanceGivenRanks:
     """Draws of which pooled documents are relevant.
 
-    relevant : (pairs, n_resamples) bool, a column per draw. probability : (pairs,) share of the draws in which it is relevant.
+    relevant : (pairs, n_resamples) bool, a column per draw. probability : (pairs,) share of the draws in which it is
+        relevant.
     sensitivity, specificity : (assessors,) posterior means: the share of relevant documents an assessor calls relevant,
         and of others that they do not.
     weight : (systems,) posterior mean of how much a system's ranks say of relevance, the others' given.
@@ -101,11 +102,11 @@ def relevance_given_ranks(
     panel = judgments.panel(conventions.repeats)
     if np.isnan(panel.values).all():
         raise ArgumentError("judgments: no document was judged")
-    for name, lowest in zip(panel.assessors, panel.lowest_relevant, strict=True):
+    for name, lowest in zip(panel.assessors, panel.rel, strict=True):
         if np.isnan(lowest):
             raise ScaleError(f"assessor {name}: the scale does not say what is relevant; recode the values to 0 and 1")
     seed = seed_of(rng)
-    labels = np.where(np.isnan(panel.values), np.nan, panel.values >= panel.lowest_relevant).T
+    labels = np.where(np.isnan(panel.values), np.nan, panel.values >= panel.rel).T
     topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
     relevant, rates, weights, p_independent = _draws(
         labels, _normal_scores(runs, panel.pool, conventions.score_dtype), topic, n, np.random.default_rng(seed)
