@@ -1,53 +1,42 @@
-"""`qrowd campaign`: judgments under way, without a browser."""
+"""`qrowd campaign`: campaigns of judging, without a browser."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import time
+from typing import Annotated, Literal
 
 import typer
 
-from qrowd.cli.options import DATABASE, open_campaigns, server_extra
+from qrowd.cli.commands import command_group
+from qrowd.cli.options import DATABASE, Database, Output, check_output, deliver, open_campaigns, option, server_extra
 
-campaign = typer.Typer(
-    help="Collect judgments: create, watch, export and keep campaigns (qrowd serve is where they are judged).",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-
-Database = Annotated[
-    str, typer.Option("--database", help="A SQLite file, or postgresql://...", envvar="QROWD_DATABASE")
-]
-Name = Annotated[str, typer.Argument(help="The campaign.")]
+Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
 
 
-@campaign.command()
 def create(
-    folder: Annotated[str, typer.Argument(help="A folder with campaign.toml, or one such file.")],
+    folder: Annotated[str, typer.Argument(help="Folder with campaign.toml, or that file.")],
     database: Database = DATABASE,
-    check: Annotated[bool, typer.Option("--check", help="Only read the folder and say what is in it.")] = False,
+    check: Annotated[bool, option(None, "Only check the folder and report what it holds.", "--check")] = False,
 ) -> None:
-    """Create a campaign from a folder: topics, documents, pools from runs, check documents, questions."""
-    import time
-
+    """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions."""
     with server_extra():
         from qrowd.collect.campaigns.creation import create_campaign
         from qrowd.collect.campaigns.folder import read_folder
     plan = read_folder(folder)
+    summary = f"{plan.name} ({plan.protocol}: {plan.counted})"
     if check:
-        typer.echo(f"{plan.name} ({plan.protocol}: {plan.counted}) can be created")
+        typer.echo(f"{summary} can be created")
         return
     with open_campaigns(database, write=True) as store:
         store.write(lambda connection: create_campaign(connection, plan, time.time()))
-    told = f"{plan.name} ({plan.protocol}: {plan.counted})"
-    typer.echo(f"{told} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
+    typer.echo(f"{summary} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
 
 
-@campaign.command("import")
 def import_(
-    archive: Annotated[str, typer.Argument(help="A file that was exported as an archive.")],
+    archive: Annotated[str, typer.Argument(help="File that was exported with --what archive.")],
     database: Database = DATABASE,
 ) -> None:
-    """Read a whole campaign, with everything that happened in it, from an archive."""
+    """Import a campaign and its event log from an archive."""
     from pathlib import Path
 
     from qrowd.errors import FileError, RowError
@@ -66,21 +55,25 @@ def import_(
     typer.echo(f"{name} is in {database}")
 
 
-@campaign.command()
 def export(
     name: Name,
     database: Database = DATABASE,
     what: Annotated[
-        str | None,
-        typer.Option(help="judgments | preferences | duplicates | revisions | archive; without: what was asked for."),
+        Literal["judgments", "preferences", "duplicates", "revisions", "archive"] | None,
+        option(None, "What is exported.", show_default="judgments or preferences"),
     ] = None,
-    form: Annotated[str, typer.Option(help="jsonl | csv | spreadsheet | parquet | qrels | prefs")] = "jsonl",
     everything: Annotated[
-        bool, typer.Option("--everything", help="Also what does not count: failed, lost, unfinished, excluded.")
+        bool,
+        option(None, "Also export answers that do not count: failed, lost, unfinished or excluded.", "--everything"),
     ] = False,
-    output: Annotated[str, typer.Option("-o", "--output", help="The file; - for standard output.")] = "-",
+    format: Annotated[
+        Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"], option("Output", "Format of the file.")
+    ] = "jsonl",
+    output: Annotated[
+        str, option("Output", "File for the export; - for standard output.", "-o", "--output", metavar="FILE")
+    ] = "-",
 ) -> None:
-    """Write what was collected to a file that the library reads."""
+    """Export what a campaign has collected."""
     import sys
 
     from qrowd import files
@@ -90,7 +83,7 @@ def export(
         from qrowd.collect.campaigns.exports import export_rows, kinds_of
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find(connection, name).protocol)[0]
-        pieces = export_rows(connection, name, kind, form, everything=everything)
+        pieces = export_rows(connection, name, kind, format, everything=everything)
         if output == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)
@@ -99,20 +92,18 @@ def export(
             files.write_whole(output, pieces)
 
 
-@campaign.command()
 def status(
-    name: Annotated[str | None, typer.Argument(help="The campaign; without: all of them.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the campaign; default: all campaigns.")] = None,
     database: Database = DATABASE,
-    assessors: Annotated[
-        bool, typer.Option("--assessors", help="Also every assessor, and how well they agree.")
+    per_assessor: Annotated[
+        bool, option(None, "Also print the results of each assessor, and their agreement.", "--per-assessor")
     ] = False,
+    output: Output = None,
 ) -> None:
-    """How far campaigns are."""
-    import time
-
+    """Show the progress of campaigns."""
     from qrowd.cli.campaign_tables import all_campaigns, one_campaign
-    from qrowd.cli.show import show
 
+    check_output(output)
     with server_extra():
         from qrowd.collect.campaigns.progress import progress
         from qrowd.collect.campaigns.quality import quality
@@ -121,19 +112,16 @@ def status(
         if name is None:
             document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
         else:
-            found = progress(connection, name, time.time())
-            document = one_campaign(found, quality(connection, name) if assessors else None)
-    show(document)
+            one = progress(connection, name, time.time())
+            document = one_campaign(one, quality(connection, name) if per_assessor else None)
+    deliver(document, output)
 
 
-@campaign.command()
 def owner(
-    name: Annotated[str, typer.Argument(help="What the account is called.")],
+    name: Annotated[str, typer.Argument(help="Name of the account.")],
     database: Database = DATABASE,
 ) -> None:
-    """Make an account that runs campaigns in the browser; the password is asked for."""
-    import time
-
+    """Create an account that runs campaigns in the browser; the password is asked for."""
     with server_extra():
         from qrowd.collect.store.accounts import add_account, hash_password
     with open_campaigns(database, write=True) as store:
@@ -142,16 +130,15 @@ def owner(
     typer.echo(f"{name} can log in at /owner/login")
 
 
-@campaign.command()
 def invite(
     name: Name,
-    assessors: Annotated[list[str], typer.Argument(help="What assessors are called, one link each.")],
+    assessors: Annotated[list[str], typer.Argument(help="Names of the assessors, who get one link each.")],
     database: Database = DATABASE,
-    base_url: Annotated[str, typer.Option(help="The server's address.")] = "http://127.0.0.1:8000",
+    base_url: Annotated[str, option(None, "Address of the server, as browsers see it.", metavar="URL")] = (
+        "http://127.0.0.1:8000"
+    ),
 ) -> None:
-    """Make links for assessors; each is shown once, and replaces an earlier one."""
-    import time
-
+    """Create login links for assessors. A link is shown once and replaces an earlier one."""
     with server_extra():
         from qrowd.collect.campaigns.admin import find
         from qrowd.collect.store.accounts import invite as make_link
@@ -165,13 +152,12 @@ def invite(
         typer.echo(f"{assessor}\t{base_url.rstrip('/')}/join/{token}")
 
 
-@campaign.command("set-status")
 def set_status(
     name: Name,
-    status: Annotated[str, typer.Argument(help="running | paused | stopped")],
+    status: Annotated[Literal["running", "paused", "stopped"], typer.Argument(help="New status.")],
     database: Database = DATABASE,
 ) -> None:
-    """Let a campaign run, pause or stop."""
+    """Set the status of a campaign: running, paused or stopped."""
     import asyncio
 
     with server_extra():
@@ -180,24 +166,28 @@ def set_status(
         typer.echo(f"{name} is {asyncio.run(CampaignAdmin(store).set_status(name, status))}")
 
 
-@campaign.command()
 def rebuild(name: Name, database: Database = DATABASE) -> None:
-    """Work the tables of a campaign out again from its events, which are the truth."""
+    """Rebuild the tables of a campaign from its event log."""
     with server_extra():
-        from qrowd.collect.campaigns.rebuild import rebuild as again
+        from qrowd.collect.campaigns.rebuild import rebuild as rebuild_tables
     with open_campaigns(database, write=True) as store:
-        n = store.write(lambda connection: again(connection, name))
+        n = store.write(lambda connection: rebuild_tables(connection, name))
     typer.echo(f"{name}: {n} events")
 
 
-@campaign.command()
 def backup(
-    path: Annotated[str, typer.Argument(help="The copy; a new file.")],
+    path: Annotated[str, typer.Argument(help="New file for the copy.")],
     database: Database = DATABASE,
 ) -> None:
-    """Copy a SQLite database, also while it is served."""
+    """Copy a SQLite database, also while a server uses it."""
     with server_extra():
         from qrowd.collect.store.backup import backup as copy
     with open_campaigns(database) as store:
         copy(store, path)
     typer.echo(f"{path} is a copy of {database}")
+
+
+campaign = command_group(
+    "Collect judgments: create, watch, export and keep campaigns.",
+    create, import_, export, status, owner, invite, set_status, rebuild, backup,
+)  # fmt: skip

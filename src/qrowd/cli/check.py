@@ -1,4 +1,4 @@
-"""`qrowd check`: what is in these files."""
+"""`qrowd check`: what files contain."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ from typing import Annotated
 
 import typer
 
+from qrowd.cli.options import Assessor
+
 
 def check(
-    paths: Annotated[list[str], typer.Argument(metavar="FILES", help="Runs and judgments in any mixture.")],
-    assessor: Annotated[str, typer.Option(help="Who judged: the 'file', or 'column' 2 of the qrels.")] = "file",
+    paths: Annotated[list[str], typer.Argument(metavar="FILES", help="Files of runs and judgments, in any mixture.")],
+    assessor: Assessor = "file",
 ) -> None:
-    """What is in these files: topics, documents, assessors, scales, ties, repeats, gaps, mistakes."""
+    """What do these files contain? Topics, documents, assessors, scales, ties, repeats, gaps and mistakes."""
     from qrowd.cli.show import console, show_table
     from qrowd.reports.document import Table
     from qrowd.reports.inspection import inspect
 
-    found = inspect(paths, assessor)
-    out = console()
-    if rows := found.run_rows():
-        show_table(out, Table("runs", ["system", "topics", "documents", "list length", "lists with ties"], rows))
-    if rows := found.judgment_rows():
+    inspection = inspect(paths, assessor)
+    if rows := inspection.run_rows():
+        show_table(Table("runs", ["system", "topics", "documents", "list length", "lists with ties"], rows))
+    if rows := inspection.judgment_rows():
         header = ["assessor", "scale", "judgments", "topics", "of the pool", "repeats", "values"]
-        show_table(out, Table("judgments", header, rows))
-    for remark in found.remarks():
+        show_table(Table("judgments", header, rows))
+    out = console()
+    for remark in inspection.remarks():
         out.print(remark, markup=False)
-    for mistake in found.mistakes:
+    for mistake in inspection.mistakes:
         out.print(f"mistake: {mistake}", markup=False, style="red", soft_wrap=True)
-    if found.mistakes:
+    if inspection.mistakes:
         raise typer.Exit(2)
     out.print("no mistakes found")

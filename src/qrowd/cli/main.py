@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from qrowd.cli.assessors import assessors
 from qrowd.cli.aware import aware
 from qrowd.cli.campaign import campaign
 from qrowd.cli.check import check
+from qrowd.cli.commands import UsageError, add, usage_message
 from qrowd.cli.compare import compare
 from qrowd.cli.demo import demo
 from qrowd.cli.evaluate import evaluate
@@ -29,26 +30,30 @@ from qrowd.cli.simulate import simulate
 from qrowd.cli.study import study
 from qrowd.errors import QrowdError
 
+GROUPS = {
+    "Evaluate systems": (demo, evaluate, compare, report, plot, aware, predict, check, measures),
+    "Study the assessors": (agree, assessors, aggregate, replace),
+    "Plan": (plan, simulate),
+    "Collect judgments": (serve,),
+    "Papers": (study,),
+}
+INTERRUPTED = 130
+
 app = typer.Typer(
-    help="Which search system is better, when the people or models who judged relevance disagree?",
-    no_args_is_help=True,
+    help="Which search system is better when assessors of relevance disagree?",
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (evaluate, compare, agree, aggregate, predict, aware, assessors, check, measures, study, simulate, demo):
-    app.command()(command)
-app.command()(plan)
-app.command()(replace)
-app.command()(report)
-app.command()(plot)
-app.command()(serve)
-app.add_typer(prefer, name="prefer")
-app.add_typer(campaign, name="campaign")
+for panel, functions in GROUPS.items():
+    for function in functions:
+        add(app, function, panel)
+app.add_typer(prefer, name="prefer", rich_help_panel="Evaluate systems")
+app.add_typer(campaign, name="campaign", rich_help_panel="Collect judgments")
 
 
 @app.callback(invoke_without_command=True)
-def common(context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version.")) -> None:
+def common(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     if version:
         from importlib.metadata import version as installed
 
@@ -56,40 +61,23 @@ def common(context: typer.Context, version: bool = typer.Option(False, "--versio
         raise typer.Exit
 
 
-MANY = ("--runs", "--judgments", "--preferences", "--systems")
-INTERRUPTED = 130
-
-
-def gathered(arguments: Iterable[str]) -> list[str]:
-    """`--runs a b c` as `--runs a --runs b --runs c`: what a shell makes of an unquoted pattern."""
-    result: list[str] = []
-    many: str | None = None
-    for argument in arguments:
-        if argument.startswith("-") and argument != "-":
-            many = argument if argument in MANY else None
-            if many is None:
-                result.append(argument)
-        elif many is not None:
-            result += [many, argument]
-        else:
-            result.append(argument)
-    return result
-
-
 def run() -> None:
-    """Run the command; mistakes in the input become one line and exit status 2, Ctrl-C 130."""
+    """Run the command. Mistakes of the user become one line and exit status 2, Ctrl-C exit status 130."""
     try:
-        app(gathered(sys.argv[1:]))
-    except QrowdError as error:
-        print(f"qrowd: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except (KeyboardInterrupt, SystemExit) as end:
-        if isinstance(end, SystemExit) and end.code != INTERRUPTED:  # typer makes that of Ctrl-C
-            raise
-        # At once: an ordinary exit would wait for threads, and one may be reading from a pipe that never ends.
-        print("qrowd: interrupted; no output was written", file=sys.stderr, flush=True)
-        os._exit(INTERRUPTED)
+        status = app(sys.argv[1:] or ["--help"], prog_name="qrowd", standalone_mode=False)
+        sys.stdout.flush()
+    except (QrowdError, UsageError) as error:
+        message = usage_message(error) if isinstance(error, UsageError) else str(error)
+        print(f"qrowd: {message}" if message else "", end="\n" if message else "", file=sys.stderr)
+        status = 2
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`qrowd ... | head`): not an error, but Python must not complain at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+        status = 0
+    if status == INTERRUPTED:
+        # At once: an ordinary exit would wait for threads, and one may be reading from a pipe that never ends.
+        print("qrowd: interrupted; no output was written", file=sys.stderr, flush=True)
+        os._exit(INTERRUPTED)
+    raise SystemExit(status)

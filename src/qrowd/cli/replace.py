@@ -1,159 +1,106 @@
-"""`qrowd replace`: may this judge stand in for our assessors?"""
+"""`qrowd replace`: may a model replace our assessors?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated, Literal
 
 from qrowd.cli.options import (
-    CONVENTIONS,
-    DATA,
-    ConventionRepeats,
+    Data,
+    Gold,
+    Grades,
+    MaybeRuns,
+    Measure,
     MinCoverage,
     Output,
-    Recode,
-    Scales,
-    Unit,
-    Who,
+    Repeats,
+    Seed,
     check_output,
+    convention,
     deliver,
-    read_judgments,
+    option,
 )
-
-if TYPE_CHECKING:
-    from qrowd.model.conventions import Conventions
-    from qrowd.model.judgments import Judgments
-    from qrowd.model.measure import Measure
-    from qrowd.model.scores import Scores
-    from qrowd.uncertainty.assessor_bias import AssessorBias
-
-SHUFFLING = 1  # seed of the shuffles behind --group; their noise is far below what people differ
+from qrowd.errors import ArgumentError
+from qrowd.model.conventions import Conventions
 
 
 def replace(
-    judgments: Annotated[
-        list[str], typer.Option("--judgments", help="Files of the people's judgments.", rich_help_panel=DATA)
-    ],
-    model: Annotated[str, typer.Option("--model", help="File of the model's judgments.", rich_help_panel=DATA)],
-    reference: Annotated[
-        str | None,
-        typer.Option(help="Judgments that score people and model as if they were systems.", rich_help_panel=DATA),
-    ] = None,
-    runs: Annotated[
-        list[str] | None, typer.Option("--runs", help="Run files, for --group.", rich_help_panel=DATA)
-    ] = None,
-    measure: Annotated[
-        str, typer.Option("-m", "--measure", help="Of the ceiling and of --group; nDCG@10, P@10, ...")
-    ] = "nDCG@10",
+    data: Data,
+    model: Annotated[str, option("Data", "The model: an assessor of the judgments, or a file.", metavar="NAME|FILE")],
+    gold: Gold = None,
+    runs: MaybeRuns = None,
+    measure: Measure = "nDCG@10",
     group: Annotated[
-        list[str] | None, typer.Option("--group", help="Systems the model may favour: 'neural=neural_*'.")
+        list[str] | None,
+        option(
+            None,
+            "Group of systems that the model may be biased towards, as in 'neural=neural_*'; needs --runs.",
+            metavar="NAME=PATTERN",
+        ),
     ] = None,
-    eps: Annotated[float, typer.Option(help="What a person costs more: .2 experts, .15 skilled, .1 crowd.")] = 0.2,
-    q: Annotated[float, typer.Option("--q", help="False discovery rate.", rich_help_panel=CONVENTIONS)] = 0.05,
+    eps: Annotated[
+        float,
+        option(
+            None, "Cost margin epsilon of the alternative annotator test: 0.2 experts, 0.15 skilled people, 0.1 crowd."
+        ),
+    ] = 0.2,
+    q: Annotated[float, convention("False discovery rate over all assessors.")] = 0.05,
     closeness: Annotated[
-        str | None,
-        typer.Option(help="accuracy | rmse | difference; without: by the scale", rich_help_panel=CONVENTIONS),
+        Literal["accuracy", "rmse", "difference"] | None,
+        convention("How close a judgment is to those of the others.", show_default="by the scale"),
     ] = None,
     clusters: Annotated[
-        str,
-        typer.Option(help="Independent of each other: topics | documents (the paper)", rich_help_panel=CONVENTIONS),
+        Literal["topics", "documents"],
+        convention("What is independent of each other: topics, or documents as in the paper."),
     ] = "topics",
-    fewest: Annotated[
-        int, typer.Option(help="Documents a person needs to be tested.", rich_help_panel=CONVENTIONS)
-    ] = 30,
+    min_documents: Annotated[int, convention("Number of documents that an assessor needs to be tested.")] = 30,
     documents: Annotated[
-        str, typer.Option(help="Ranked for the ceiling: pool | seen", rich_help_panel=CONVENTIONS)
+        Literal["pool", "seen"],
+        convention("Documents that are ranked for the ceiling: all that gold judged, or those an assessor judged."),
     ] = "pool",
-    output: Output = None,
-    assessor: Who = "file",
-    recode: Recode = None,
-    scale: Scales = None,
-    unit: Unit = False,
     min_coverage: MinCoverage = 0.1,
-    repeats: ConventionRepeats = "first",
+    repeats: Repeats = "first",
+    grades: Grades = "as-is",
+    seed: Seed = 1,
+    output: Output = None,
 ) -> None:
-    """May this model stand in for our assessors, does it reach their ceiling, and whom does it favour?"""
+    """May this model replace our assessors, does it reach their ceiling, and which systems does it favour?"""
+    from qrowd import files
     from qrowd.evaluation import measure as parse
-    from qrowd.model.conventions import Conventions
-    from qrowd.reports.replacement import replacement_document, replacement_test
-    from qrowd.uncertainty.ceiling import human_ceiling
+    from qrowd.reports.answers import replacement
 
     check_output(output)
-    wanted = parse(measure)
-    groups = _groups(group or [], runs)
-    given = read_judgments([*judgments, model, *([reference] if reference else [])], assessor, recode, scale, unit)
-    name = _one_of(given, model, "--model", assessor)
-    truth = None if reference is None else _one_of(given, reference, "--reference", assessor)
-    together = given.select(assessors=lambda who: who != truth)
-    people = together.select(assessors=lambda who: who != name)
-    test, line, kappas = replacement_test(
-        together, name, eps=eps, q=q, closeness=closeness, clusters=clusters, fewest=fewest, repeats=repeats
+    parsed = parse(measure)
+    groups = systems_by_group(group or [], runs)
+    judgments, names = data.read_with(model=model, gold=gold)
+    document = replacement(
+        judgments,
+        names["model"],
+        gold=names.get("gold"),
+        runs=None if runs is None else files.read_runs(runs),
+        groups=groups,
+        measure=parsed,
+        eps=eps,
+        q=q,
+        closeness=closeness,
+        clusters=clusters,
+        fewest=min_documents,
+        documents=documents,
+        conventions=Conventions(min_coverage=min_coverage, repeats=repeats, grades=grades),
+        rng=seed,
     )
-    ceiling = None
-    if truth is not None:
-        ceiling = human_ceiling(
-            people,
-            given.select(assessors=[truth]),
-            wanted,
-            model=together.select(assessors=[name]),
-            documents=documents,  # type: ignore[arg-type]
-            min_coverage=min_coverage,
-            repeats=repeats,  # type: ignore[arg-type]
-        )
-    favour, scores = None, None
-    if runs:
-        conventions = Conventions(repeats=repeats, min_coverage=min_coverage)  # type: ignore[arg-type]
-        favour, scores = _favour(runs, together, name, wanted, groups, conventions)
-    deliver(replacement_document(test, line, kappas, ceiling, favour, scores), output)
+    deliver(document, output)
 
 
-def _favour(
-    runs: list[str],
-    judgments: Judgments,
-    model: str,
-    measure: Measure,
-    groups: dict[str, list[str]],
-    conventions: Conventions,
-) -> tuple[AssessorBias, Scores]:
-    """Whom the model favours, and the scores it was taken from."""
-    from qrowd import files
-    from qrowd.evaluation import evaluate
-    from qrowd.uncertainty.assessor_bias import assessor_bias
-    from qrowd.uncertainty.severity import expected_scores
-
-    retrieved = files.read_runs(runs)
-    scores = evaluate(retrieved, judgments, [measure], conventions=conventions)
-    expected = expected_scores(retrieved, judgments, measure, model, conventions=conventions, rng=SHUFFLING)
-    return assessor_bias(scores, groups, None, model, expected=expected), scores
-
-
-def _groups(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:
-    """{name: patterns}; a name given again holds the systems of both patterns."""
-    from qrowd.errors import ArgumentError
-
-    found: dict[str, list[str]] = {}
+def systems_by_group(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:
+    """{name: patterns}; a name that is given twice holds the systems of both patterns."""
+    groups: dict[str, list[str]] = {}
     for text in texts:
         name, equals, pattern = text.partition("=")
         if not (name and equals and pattern):
             raise ArgumentError(f"--group {text}: expected NAME=PATTERN, as in 'neural=neural_*'")
-        found.setdefault(name, []).append(pattern)
-    if found and not runs:
-        raise ArgumentError("--group: whom a judge favours shows in scores of systems; give their --runs")
-    if runs and not found:
+        groups.setdefault(name, []).append(pattern)
+    if groups and not runs:
+        raise ArgumentError("--group: bias is estimated from scores of systems; give their --runs")
+    if runs and not groups:
         raise ArgumentError("--runs: scores of systems are for --group; name one, as in --group 'neural=neural_*'")
-    return found
-
-
-def _one_of(given: Judgments, path: str, option: str, assessor: str) -> str:
-    """The one assessor of a file, whose judgments must all stand in that file."""
-    from qrowd import files
-    from qrowd.errors import ArgumentError
-
-    own = files.read_judgments([path], assessor=assessor)
-    if len(own.assessors) != 1:
-        raise ArgumentError(f"{option} {path}: {len(own.assessors)} assessors; the judgments of one were expected")
-    name = own.assessors[0]
-    if len(given.select(assessors=[name])) != len(own):
-        raise ArgumentError(f"{option} {path}: {name!r} also judges in another file; rename one with NAME=PATH")
-    return name
+    return groups

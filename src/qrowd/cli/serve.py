@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qrowd.cli.campaign import Database
-from qrowd.cli.options import DATABASE, server_extra
+from qrowd.cli.options import DATABASE, Database, option, server_extra
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from qrowd.collect.campaigns.plan import Plan
     from qrowd.collect.store.base import Store
 
 DEMO = "qrowd-demo"
@@ -20,23 +23,34 @@ DEMO = "qrowd-demo"
 
 def serve(
     demo: Annotated[
-        bool, typer.Option("--demo", help=f"A small collection under every protocol, in the folder {DEMO}.")
+        bool, option(None, f"Serve a small collection under every protocol, in the folder {DEMO}.", "--demo")
     ] = False,
     database: Database = DATABASE,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)] = 8000,
+    host: Annotated[str, option(None, "Address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, option(None, "Port; 0 for any free port.", min=0, max=65535)] = 8000,
     base_url: Annotated[
-        str | None, typer.Option(help="The address as browsers know it, where a proxy stands in front.")
+        str | None,
+        option(
+            None,
+            "Address of the server, as browsers see it.",
+            metavar="URL",
+            show_default="http://HOST:PORT",
+        ),
     ] = None,
-    workers: Annotated[int, typer.Option(help="Server processes; more than 1 needs PostgreSQL.", min=1)] = 1,
-    trusted_host: Annotated[list[str] | None, typer.Option(help="Another host to answer for.")] = None,
-    trusted_proxy: Annotated[list[str] | None, typer.Option(help="A proxy whose X-Forwarded-For is believed.")] = None,
+    workers: Annotated[int, option(None, "Number of server processes; more than 1 needs PostgreSQL.", min=1)] = 1,
+    trusted_host: Annotated[
+        list[str] | None, option(None, "Further hosts for which the server answers.", metavar="HOSTS")
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None, option(None, "Proxies whose X-Forwarded-For is trusted.", metavar="ADDRESSES")
+    ] = None,
     key_host: Annotated[
-        list[str] | None, typer.Option(help="Another host that may be asked for the keys of signed links.")
+        list[str] | None,
+        option(None, "Further hosts from which keys of signed links are fetched.", metavar="HOSTS"),
     ] = None,
-    per_minute: Annotated[int, typer.Option(help="Judgments that one assessor may send per minute.", min=1)] = 60,
+    per_minute: Annotated[int, option(None, "Judgments that one assessor may send per minute.", min=1)] = 60,
 ) -> None:
-    """Collect judgments: magnitudes, grades, preferences. Ctrl-C stops it; what was acknowledged is safe."""
+    """Serve campaigns to browsers: magnitudes, grades and preferences. Ctrl-C stops the server without loss."""
     with server_extra():
         from qrowd.collect.web.owner import owner_link
         from qrowd.collect.web.serving import Serving
@@ -81,13 +95,12 @@ def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
     from qrowd.collect.store.accounts import invite
     from qrowd.collect.store.materials import find_campaign
 
-    links = []
-    for plan in demo_plans():
-        row = store.read(lambda connection, name=plan.name: find_campaign(connection, name))  # type: ignore[misc]
-        id = row.id if row else store.write(lambda c, plan=plan: create_campaign(c, plan, time.time()))  # type: ignore[misc]
-        token = store.write(lambda connection, id=id: invite(connection, id, "ann", time.time()))  # type: ignore[misc]
-        links.append((f"An assessor of {plan.name}", f"{base_url}/join/{token}"))
-    return links
+    def join_link(connection: Connection, plan: Plan) -> str:
+        row = find_campaign(connection, plan.name)
+        campaign = row.id if row else create_campaign(connection, plan, time.time())
+        return f"{base_url}/join/{invite(connection, campaign, 'ann', time.time())}"
+
+    return [(f"An assessor of {plan.name}", store.write(partial(join_link, plan=plan))) for plan in demo_plans()]
 
 
 def _free_port(host: str) -> int:

@@ -25,16 +25,17 @@ def show(document: Document) -> None:
     out.print(document.sentence, style="bold", markup=False, soft_wrap=not out.is_terminal)
     out.print()
     for table in document.tables:
-        show_table(out, table)
+        show_table(table)
     for note in document.notes:
         out.print(str(note), markup=False, soft_wrap=not out.is_terminal)
 
 
-def show_table(out: Console, table: Table) -> None:
+def show_table(table: Table) -> None:
     """A plain table, its title and header in bold.
 
     Laid out by the table itself: rich would take longer over the tables of 60 systems than scoring them does.
     """
+    out = console()
     header, *rows = table.lines()
     out.print(Text(f"{table.title}\n{header}", style="bold"), soft_wrap=True)
     out.out("\n".join(rows) + "\n", highlight=False)

@@ -1,4 +1,4 @@
-"""`qrowd simulate`: a panel with a known truth, as files."""
+"""`qrowd simulate`: a panel with known true grades, as files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from qrowd.cli.options import Seed
+
 
 def simulate(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="Where to write; a new or an empty folder.")],
-    seed: Annotated[int, typer.Option(min=0, help="The same number gives the same files.")] = 2,
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="New or empty folder for the files.")],
+    seed: Seed = 2,
 ) -> None:
-    """Write a simulated panel as TREC files: 12 runs, 8 assessors, magnitudes, preferences and the truth."""
+    """Write a simulated panel: 12 runs, 8 assessors, magnitudes, preferences and the true grades."""
     from qrowd.reports.simulated import write_simulation
 
     for line in write_simulation(directory, seed):

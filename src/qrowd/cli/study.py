@@ -3,54 +3,55 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from qrowd.cli.options import Output, check_output, deliver
+from qrowd.cli.options import Output, Seed, check_output, deliver, option
+from qrowd.errors import QrowdError
 
 
 def study(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="magnitude | agreement | predicted-relevance | aware | aware-weights | preferences | coverage | "
-            "advice | annotator-test | skewed-grades | topic-intervals | favour | true-scores | evaluated-ranks"
-        ),
-    ],
+    name: Annotated[str, typer.Argument(help="Paper, such as magnitude or aware; a wrong name lists all of them.")],
     data: Annotated[
-        str | None, typer.Option(help="Folder of the real panels (dl19, dl21, trec-rf10); without: simulated ones.")
+        str | None,
+        option(
+            None,
+            "Folder of the real panels (dl19, dl21, trec-rf10).",
+            metavar="FOLDER",
+            show_default="simulated panels",
+        ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A minute's version.")] = False,
-    figures: Annotated[str | None, typer.Option(help="Write the paper's figures into this folder, too.")] = None,
-    form: Annotated[str, typer.Option(help="Of figures: svg | pdf | png")] = "svg",
-    tuples: Annotated[int, typer.Option(help="aware: tuples of assessors of every size.")] = 1000,
-    replicates: Annotated[int, typer.Option("-n", help="aware: random assessors of each level.")] = 1000,
+    quick: Annotated[bool, option(None, "Use fewer samples (about one minute).", "--quick")] = False,
+    tuples: Annotated[int, option(None, "aware: tuples of assessors of every size.")] = 1000,
+    random_assessors: Annotated[int, option(None, "aware: random assessors of each kind.")] = 1000,
     folder: Annotated[
-        str | None, typer.Option(help="aware: keep what is finished here, and go on from it when run again.")
+        str | None,
+        option(None, "aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER"),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same number, the same page.")] = 1,
+    seed: Seed = 1,
+    figures: Annotated[str | None, option("Output", "Folder for the figures of the paper.", metavar="FOLDER")] = None,
+    format: Annotated[Literal["svg", "pdf", "png"], option("Output", "Format of the figures.")] = "svg",
     output: Output = None,
 ) -> None:
-    """A paper's tables and figures, recomputed on real data and on simulated panels of its size."""
+    """Recompute the tables and figures of a paper, on real data and on simulated panels of its size."""
     from qrowd.cli.show import progress
 
     papers = recomputed_papers()
-
     check_output(output)
-    papers.check(name, figures=figures is not None, form=form)
-    further: dict[str, Any] = {"n_tuples": tuples, "n": replicates, "folder": folder} if name == "aware" else {}
+    papers.check(name, figures=figures is not None)
+    settings: dict[str, Any] = {}
+    if name == "aware":
+        settings = {"n_tuples": tuples, "n": random_assessors, "folder": folder}
     with progress(f"study {name}") as advance:
-
-        def told(_: str, done: int, total: int) -> None:
-            advance(done, total)
-
-        document = papers.page(name, data, quick=quick, rng=seed, progress=told, **further)
+        document = papers.page(
+            name, data, quick=quick, rng=seed, progress=lambda _, done, total: advance(done, total), **settings
+        )
     deliver(document, output)
     if figures is not None:
         with progress(f"figures of {name}") as advance:
-            written = papers.write_figures(name, data, figures, form=form, quick=quick, rng=seed, progress=advance)
-        typer.echo(f"{written} figures with their data in {figures}")
+            n = papers.write_figures(name, data, figures, format=format, quick=quick, rng=seed, progress=advance)
+        typer.echo(f"{n} figures with their data in {figures}")
 
 
 def recomputed_papers() -> Any:
@@ -61,8 +62,6 @@ def recomputed_papers() -> Any:
     QrowdError
         It is not installed.
     """
-    from qrowd.errors import QrowdError
-
     try:
         return import_module("qrowd_papers.papers")
     except ModuleNotFoundError as error:

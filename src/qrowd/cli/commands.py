@@ -1,0 +1,135 @@
+"""How a function becomes a command: options from data classes, several values after one option, errors in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+from qrowd.errors import ArgumentError
+
+#: Mistakes on the command line that the parser finds, such as an unknown option.
+UsageError: type[Exception] = typer.BadParameter.mro()[1]
+
+
+def usage_message(error: Any) -> str:
+    """One line for a mistake that the parser found; empty where it has shown the help text instead."""
+    text = str(error.format_message()).rstrip(".").replace("Value error, ", "")
+    return f"{text[0].lower()}{text[1:]}; see {error.ctx.command_path} --help" if text else ""
+
+
+def expanded(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with one parameter for each field of its data classes, from which the data classes are made.
+
+    A parameter `conventions: Annotated[Conventions, {"ties": typer.Option(...), ...}]` becomes the options that the
+    mapping names; without a mapping, all fields become options as they are annotated. A data class that is the
+    default of the parameter gives the defaults.
+    """
+    parameters: list[Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for name, annotation in get_type_hints(function, include_extras=True).items():
+        if name == "return":
+            continue
+        parameter = signature(function).parameters[name]
+        kind, *marks = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+        if is_dataclass(kind) and isinstance(kind, type):
+            options = list(_options(kind, marks[0] if marks else None, parameter.default))
+            groups[name] = (kind, [option.name for option in options])
+            parameters += options
+        else:
+            parameters.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
+
+    @wraps(function)
+    def command(**values: Any) -> None:
+        made = {name: kind(**{own: values.pop(own) for own in names}) for name, (kind, names) in groups.items()}
+        function(**made, **values)
+
+    command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def _options(kind: type, options: Mapping[str, Any] | None, defaults: object) -> Iterator[Parameter]:
+    """A parameter for each field of a data class."""
+    hints = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        if options is None:
+            annotation = hints[field.name]
+        elif field.name in options:
+            annotation = Annotated[hints[field.name], options[field.name]]
+        else:
+            continue
+        default = getattr(defaults, field.name, field.default)
+        yield Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            annotation=annotation,
+            default=Parameter.empty if default is MISSING else default,
+        )
+
+
+def add(app: typer.Typer, function: Callable[..., None], panel: str | None = None) -> None:
+    """Add a function to the commands; `panel` is its group in the help text."""
+    name = function.__name__.strip("_").replace("_", "-")
+    app.command(name, cls=Command, rich_help_panel=panel)(expanded(function))
+
+
+def command_group(help: str, *functions: Callable[..., None]) -> typer.Typer:
+    """Commands under one name."""
+    group = typer.Typer(help=help, no_args_is_help=True, pretty_exceptions_enable=False)
+    for function in functions:
+        add(group, function)
+    return group
+
+
+class Command(TyperCommand):
+    """A command that loses no value of an option.
+
+    An option that may be repeated takes several values at once: `--runs a b` is read as `--runs a --runs b`, which is
+    also what a shell makes of an unquoted pattern. Any other option may stand once.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options = {name: parameter for parameter in self.params for name in parameter.opts}
+        takes_values = {name: one for name, one in options.items() if not getattr(one, "is_flag", False)}
+        lists = {name for name, one in takes_values.items() if getattr(one, "multiple", False)}
+        _check_values(args, {name: max(one.opts, key=len) for name, one in takes_values.items()}, lists)
+        return super().parse_args(ctx, list(repeated(args, lists)))
+
+
+def repeated(arguments: Sequence[str], lists: set[str]) -> Iterator[str]:
+    """`--runs a b c` as `--runs a --runs b --runs c`, for the options that are lists."""
+    option = None
+    for argument in arguments:
+        if argument.startswith("-") and argument != "-":
+            name, equals, _ = argument.partition("=")
+            option = name if name in lists else None
+            if option is None or equals:
+                yield argument
+        elif option is None:
+            yield argument
+        else:
+            yield from (option, argument)
+
+
+def _check_values(arguments: Sequence[str], names: Mapping[str, str], lists: set[str]) -> None:
+    """Refuse an option without its value, and a second value where one is expected.
+
+    names : {as written: the option's long name} of all options that take a value.
+    """
+    seen = set()
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=False):
+        option, equals, _ = argument.partition("=")
+        if option not in names:
+            continue
+        if not equals and (following is None or following.partition("=")[0] in names):
+            raise ArgumentError(f"{option}: a value is expected after it")
+        if option not in lists:
+            if names[option] in seen:
+                raise ArgumentError(f"{option}: it takes one value, but stands on the command line twice")
+            seen.add(names[option])
