@@ -31,7 +31,7 @@ def likelihood(model: DawidSkene) -> float:
     number = {name: i for i, name in enumerate(rows.assessors)}
     for (worker, said), share in model.errors_.iterrows():
         cells[number[worker], int(np.searchsorted(rows.grades, said))] = share.reindex(rows.grades).fillna(0)
-    np.add.at(logs, rows.pair, np.log(np.maximum(cells, 1e-10))[rows.assessor, rows.said])
+    np.add.at(logs, rows.pair, np.log(np.maximum(cells, 1e-10))[rows.assessor, rows.code])
     highest = logs.max(axis=1)
     return float((highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1))).sum())
 

@@ -13,7 +13,7 @@ from qrowd.model.judgments import Judgments
 
 # Every aggregator with its coins fixed to the lowest grade, so that names of documents cannot matter.
 EVERY = {
-    "majority_vote": lambda j: aggregation.majority_vote(j, "lowest"),
+    "majority_vote": lambda j: aggregation.majority_vote(j, ties="lowest"),
     "mean": aggregation.mean,
     "median": aggregation.median,
     "geometric_mean": lambda j: aggregation.geometric_mean(j.recode({0: 1, 1: 2, 2: 3})),
@@ -101,7 +101,7 @@ def test_samples_follow_the_posterior_and_come_again_with_the_same_number():
 
 def test_averages_have_no_posterior_to_draw_from():
     merged = aggregation.mean(judgments_of({("t", "d"): {"a": 1, "b": 2}}))
-    for ask in (merged.expected, lambda: merged.sample(2, 1), merged.confusion_frame):
+    for ask in (merged.expected, lambda: merged.sample(2), lambda: merged.to_frame(what="confusion")):
         with pytest.raises(ArgumentError, match="mean"):
             ask()
 
@@ -112,7 +112,7 @@ def test_the_frames_hold_every_pair_and_every_confusion():
     frame = found.to_frame()
     assert list(frame.columns) == ["topic", "document", "value", "p_0", "p_1"]
     assert len(frame) == 4
-    confusion = found.confusion_frame()
+    confusion = found.to_frame(what="confusion")
     assert confusion[["gives_0", "gives_1"]].sum(axis=1).tolist() == pytest.approx([1] * 4)
 
 

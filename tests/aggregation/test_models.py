@@ -109,7 +109,7 @@ def test_confusions_of_three_grades_are_recovered_with_the_true_grade_in_the_rig
     share = np.bincount(truth.grade) / truth.grade.size
     error = np.sqrt(0.25 / (share * truth.grade.size))[:, None]  # of a share among the documents of a true grade
     assert (np.abs(estimated - severe) < 4 * error).all()
-    frame = found.confusion_frame().set_index(["assessor", "true"])
+    frame = found.to_frame(what="confusion").set_index(["assessor", "true"])
     assert frame.loc[("severe", 1.0), "gives_0"] == estimated[1, 0]
 
 
@@ -159,7 +159,7 @@ def test_mace_is_what_its_definition_says_from_any_start(labels, prior, seed, n_
     posterior, competence, frequency, bounds, likelihood = oracle.mace(
         labels, grades, start, prior == "fitted", KNOWING, GUESSING, len(found.objective)
     )
-    for pair, row in zip(by_pair(majority_vote(judgments_of(labels), "lowest")), found.posterior, strict=True):
+    for pair, row in zip(by_pair(majority_vote(judgments_of(labels), ties="lowest")), found.posterior, strict=True):
         assert dict(zip(grades, row.tolist(), strict=True)) == close(posterior[pair])
     assert found.competence.tolist() == pytest.approx([competence[a] for a in data.assessors])
     assert dict(zip(grades, found.prior.tolist(), strict=True)) == close(frequency)

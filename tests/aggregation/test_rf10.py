@@ -34,12 +34,12 @@ def test_the_majority_of_yes_or_no_is_right_as_often_as_it_was_found_to_be(label
     """.649 counts every row, repeats by the same worker too; one judgment a worker gives .655."""
     binary = labels.recode({2: 1})
     yes_or_no = {pair: min(grade, 1) for pair, grade in gold.items()}
-    assert accuracy(majority_vote(binary.slots(100), "lowest"), yes_or_no) == pytest.approx(0.649, abs=0.0005)
-    assert accuracy(majority_vote(binary, "lowest"), yes_or_no) == pytest.approx(0.655, abs=0.0005)
+    assert accuracy(majority_vote(binary.slots(100), ties="lowest"), yes_or_no) == pytest.approx(0.649, abs=0.0005)
+    assert accuracy(majority_vote(binary, ties="lowest"), yes_or_no) == pytest.approx(0.655, abs=0.0005)
 
 
 def test_dawid_skene_is_more_often_right_than_the_vote(labels, gold):
-    assert accuracy(dawid_skene(labels, rng=1), gold) > accuracy(majority_vote(labels, "lowest"), gold)
+    assert accuracy(dawid_skene(labels, rng=1), gold) > accuracy(majority_vote(labels, ties="lowest"), gold)
 
 
 def test_from_the_same_start_the_likelihood_is_not_worse_than_crowd_kits(labels):

@@ -15,7 +15,7 @@ from qrowd.errors import ArgumentError, ScaleError
 
 @given(panels(), st.sampled_from(["lowest", "highest", "fractional", "coin"]))
 def test_the_vote_is_a_grade_that_most_gave(labels, ties):
-    voted = by_pair(majority_vote(judgments_of(labels), ties, rng=1))
+    voted = by_pair(majority_vote(judgments_of(labels), ties=ties, rng=1))
     for pair, said in labels.items():
         best = oracle.winners(said)
         expected = {"lowest": [best[0]], "highest": [best[-1]], "fractional": [np.mean(best)], "coin": best}[ties]
@@ -24,7 +24,7 @@ def test_the_vote_is_a_grade_that_most_gave(labels, ties):
 
 @given(panels())
 def test_a_fractional_vote_shares_the_posterior_among_the_winners(labels):
-    for pair, probabilities in posterior_by_pair(majority_vote(judgments_of(labels), "fractional")).items():
+    for pair, probabilities in posterior_by_pair(majority_vote(judgments_of(labels), ties="fractional")).items():
         best = oracle.winners(labels[pair])
         assert {g: p for g, p in probabilities.items() if p} == {g: pytest.approx(1 / len(best)) for g in best}
 
@@ -70,7 +70,7 @@ def test_of_unlike_scales_shares_are_averaged_and_relevance_is_counted():
 
     mixed = Judgments.from_rows([("t", "d", "a", 3), ("t", "d", "b", 0.4)], scales={"a": "0-3", "b": "0..1"})
     assert mean(mixed).judgments.value.tolist() == [0.7]
-    voted = majority_vote(mixed, "fractional")
+    voted = majority_vote(mixed, ties="fractional")
     assert (voted.judgments.value.tolist(), voted.n_ties, str(voted.scale)) == ([0.5], 1, "binary")
     with pytest.raises(ScaleError, match=r"b \(0\.\.1\) and a \(0-3\) cannot be on one scale.*recode"):
         mean(mixed, combine_scales="as-is")
@@ -78,4 +78,4 @@ def test_of_unlike_scales_shares_are_averaged_and_relevance_is_counted():
 
 def test_an_unknown_rule_for_ties_is_refused():
     with pytest.raises(ArgumentError, match="coin, lowest, highest, fractional"):
-        majority_vote(judgments_of({("t", "d"): {"a": 1}}), "random")
+        majority_vote(judgments_of({("t", "d"): {"a": 1}}), ties="random")

@@ -54,7 +54,7 @@ def test_the_vote_is_the_majority_and_the_coin_decides_ties(panel, side):
     found = vote(said, members, coins)
     ties = "highest" if side else "lowest"
     for t, who in enumerate(members):
-        assert found[:, t].tolist() == merged(said, who, lambda j: aggregation.majority_vote(j, ties)).tolist()
+        assert found[:, t].tolist() == merged(said, who, lambda j: aggregation.majority_vote(j, ties=ties)).tolist()
 
 
 @given(panels())

@@ -1,10 +1,10 @@
-"""Many labels to one: what assessors say together, and how sure that is.
+"""Aggregation: judgments of several assessors merged into those of one assessor.
 
-    majority_vote, dawid_skene, mace      whole grades; a probability for every grade
+    majority_vote, dawid_skene, mace      whole grades; a probability of every grade
     mean, median, geometric_mean          any values; magnitudes with the geometric mean
-    to_crowdkit, from_crowdkit            every other aggregator, by way of crowd-kit
+    to_crowdkit, from_crowdkit            all other aggregators, through crowd-kit
 
-All give an `Aggregate`: judgments of one merged assessor, ready for evaluate, and how they came about.
+All aggregators return an `Aggregate`: judgments of one merged assessor, ready for `evaluate`, with their fit.
 """
 
 from qrowd.aggregation.aggregate import Aggregate, PosteriorSamples, TopicFit

@@ -144,13 +144,17 @@ class Aggregate:
         if self.fits[0].topic is not None:
             topic = [np.full(part.size, fit.topic, object) for fit, part in zip(self.fits, true, strict=True)]
             columns = {"topic": np.concatenate(topic), **columns}
-        probability = np.concatenate([fit.confusion.transpose(0, 2, 1).reshape(-1, self.grades.size) for fit in self.fits])
+        probability = np.concatenate(
+            [fit.confusion.transpose(0, 2, 1).reshape(-1, self.grades.size) for fit in self.fits]
+        )
         columns |= {f"gives_{grade:g}": share for grade, share in zip(self.grades, probability.T, strict=True)}
         return columns
 
     def _need_posterior(self) -> None:
         if not self.grades.size:
-            raise ArgumentError(f"{self.name} averages values and has no probabilities; use majority_vote, dawid_skene or mace")
+            raise ArgumentError(
+                f"{self.name} averages values and has no probabilities; use majority_vote, dawid_skene or mace"
+            )
 
 
 class PosteriorSamples:

@@ -1,6 +1,6 @@
-"""The way to crowd-kit and back: its aggregators take a frame of task, worker and label, and give labels by task.
+"""Conversion to and from crowd-kit, whose aggregators take a frame of task, worker and label and return labels by task.
 
-crowd-kit knows no topics, so a task is the topic and the document, joined by a tab, which neither may hold.
+crowd-kit has no topics, so a task is the topic and the document joined by a tab.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SEPARATOR = "\t"
 
 
 def to_crowdkit(judgments: Judgments) -> Any:
-    """A pandas frame with the columns task, worker and label; "not judged" (negative) is left out.
+    """A pandas frame with the columns task, worker and label; "not judged" (negative values) are left out.
 
     >>> to_crowdkit(Judgments.from_rows([("q", "d", "ann", 2)])).to_dict("records")
     [{'task': 'q\\td', 'worker': 'ann', 'label': 2.0}]
@@ -25,7 +25,7 @@ def to_crowdkit(judgments: Judgments) -> Any:
 
     for label in (*judgments.topics, *judgments.documents):
         if SEPARATOR in label:
-            raise InputError(f"label {label!r} holds a tab, which joins topic and document in a task; rename it")
+            raise InputError(f"label {label!r} contains a tab, which joins topic and document in a task; rename it")
     topics, documents = judgments.topics, judgments.documents
     rows = [
         (f"{topics[t]}{SEPARATOR}{documents[d]}", judgments.assessors[a], value)
@@ -42,7 +42,13 @@ def to_crowdkit(judgments: Judgments) -> Any:
 
 
 def from_crowdkit(labels: Any, name: str, *, scale: Scale | str | None = None) -> Judgments:
-    """Judgments of one merged assessor from what a crowd-kit aggregator gives: a pandas Series of labels by task.
+    """Judgments of one merged assessor from the result of a crowd-kit aggregator: a pandas Series of labels by task.
+
+    Parameters
+    ----------
+    labels : {task: label} or a pandas Series, with tasks as `to_crowdkit` makes them.
+    name : of the merged assessor.
+    scale : of its labels (default: inferred).
 
     >>> import pandas as pd
     >>> from_crowdkit(pd.Series({"q\\td": 2}), "glad").value
@@ -52,6 +58,6 @@ def from_crowdkit(labels: Any, name: str, *, scale: Scale | str | None = None) -
     for task, label in labels.items() if isinstance(labels, Mapping) else labels.to_dict().items():
         topic, tab, document = str(task).partition(SEPARATOR)
         if not tab:
-            raise InputError(f"task {task!r} holds no tab between topic and document; make tasks with to_crowdkit")
+            raise InputError(f"task {task!r} has no tab between topic and document; make tasks with to_crowdkit")
         rows.append((topic, document, name, float(label)))
     return Judgments.from_rows(rows, scales=None if scale is None else {name: scale})
