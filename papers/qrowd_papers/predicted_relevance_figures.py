@@ -184,9 +184,13 @@ def _counts(case: Case) -> Figure:
     def draw(axes: Any) -> None:
         for ax, (title, table) in zip(np.ravel(axes), tables.items(), strict=True):
             plot_against(
-                table["binary"], table["predicted"], x_error=table["binary_standard_error"], y_error=table["predicted_standard_error"],
-                names=("counted by the assessor", "expected by a random user"), ax=ax,
-            ).set_title(title)  # fmt: skip
+                table["binary"],
+                table["predicted"],
+                x_error=table["binary_standard_error"],
+                y_error=table["predicted_standard_error"],
+                names=("counted by the assessor", "expected by a random user"),
+                ax=ax,
+            ).set_title(title)
 
     return Figure(
         "prm-table-5",

@@ -91,9 +91,9 @@ def test_judgments_are_written_as_probabilities(qrowd, experts, folder, tmp_path
 
 
 MISTAKES = {
-    "no threshold": ([], "theta=2, --rel 2"),
-    "a threshold beyond": (["--rel", 4], "theta=4 is outside the scale (0-3)"),
-    "no grades": (["--relevant-grades", "high"], "--relevant-grades high: expected grades"),
+    "no threshold": ([], "rel=2"),
+    "a threshold beyond": (["--rel", 4], "rel=4 is outside the scale (0-3)"),
+    "no grades": (["--relevant-grades", "high"], "--relevant-grades high: grades separated by commas"),
     "both": (["--rel", 2, "--relevant-grades", "2"], "one of the two"),
     "a measure": (["--rel", 2, "-m", "AP"], "AP: it has no form for probabilities"),
     "a first for nothing": (["--rel", 2, "--first", "ann"], "one-sided"),
@@ -114,7 +114,7 @@ def test_a_mistake_is_one_line_and_exit_status_2(qrowd, experts, case):
 
 def test_judgments_without_grades_or_without_a_second_assessor_are_refused(qrowd, folder):
     for name, message in (
-        ("judges/ann.qrels", "judge a sample of the documents again"),
+        ("judges/ann.qrels", "judge a sample of the documents of every topic"),
         ("judges/llm-a.qrels", "needs whole grades"),
         ("magnitudes.csv", "needs whole grades"),
     ):

@@ -151,7 +151,7 @@ def test_a_band_with_few_judgments_of_a_grade_shares_the_estimate_of_its_neighbo
     found = predicted_relevance(judgments_of(labels, "0-2"), rel=2, runs=RUNS, cutoff=DEPTH, n_resamples=0).by_band
     assert len(set(found.probability[:, 2].tolist())) == 1
     assert (found.to_frame()["ranks"].drop_duplicates() == list(found.bands.labels)).all()
-    assert found.data.n_judgments[:, 2].sum() == 2
+    assert found.n_judgments[:, 2].sum() == 2
 
 
 @pytest.mark.parametrize("method", ["symmetric", "one-sided"])

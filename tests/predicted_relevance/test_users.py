@@ -110,5 +110,5 @@ def test_users_of_several_assessors_or_of_grades_or_of_none_are_refused():
         MODEL.sample(both, 5, rng=1)
     with pytest.raises(ArgumentError, match="above 1"):
         SampledUsers(both.select(assessors="a"), 5, rng=1)
-    with pytest.raises(ArgumentError, match="at least one user"):
+    with pytest.raises(ArgumentError, match="n_users=0"):
         MODEL.sample(both.select(assessors="a"), 0, rng=1)

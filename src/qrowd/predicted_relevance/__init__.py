@@ -1,41 +1,57 @@
-"""Predicted relevance: the chance that a random user finds relevant what an assessor graded i.
+"""Predicted relevance: the probability that a random user finds relevant what an assessor graded i.
 
-    predicted_relevance                     p(R|i) with standard errors, by bands of ranks; as gains, as sampled users
-    relevant_results                        how many results are relevant, to the assessor and to a random user
-    posterior_relevance                     the same chance after several judgments of one result
-    observed_at_least                       at least m of n users, counted
-    by_quality, by_topics_drawn, by_number  what p(R|i) depends on
-    judgments_by_intent                     topics with several intents
+    predicted_relevance, predicted_relevance_by_type   p(R|i) with standard errors, by bands of ranks, by type of topic
+    relevant_results                                   relevant results, counted by the assessor and expected by a user
+    posterior_relevance                                the probability after several judgments of one result
+    relevance_to_at_least                              at least m of n users, counted
+    sensitivity_to_rank, _to_topics, _to_sample_size   what p(R|i) depends on
+    judgments_by_intent                                topics with several intents
 
 Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Predicting Relevance Based on Assessor Disagreement. Inf.
 Retr. J. 19.
 """
 
-from qrowd.predicted_relevance.estimation import predicted_relevance
+from qrowd.predicted_relevance.estimation import predicted_relevance, predicted_relevance_by_type
 from qrowd.predicted_relevance.intents import judgments_by_intent
-from qrowd.predicted_relevance.model import ByBand, PredictedRelevance, PredictedRelevanceBy
+from qrowd.predicted_relevance.model import (
+    ByBand,
+    DoubleJudgments,
+    EstimationOptions,
+    PredictedRelevance,
+    PredictedRelevanceByType,
+)
 from qrowd.predicted_relevance.posterior import PosteriorRelevance, posterior_relevance
 from qrowd.predicted_relevance.results import RelevantResults, relevant_results
-from qrowd.predicted_relevance.sensitivity import ByNumber, ByQuality, ByTopics, by_number, by_quality, by_topics_drawn
-from qrowd.predicted_relevance.users import AtLeast, SampledUsers, observed_at_least
+from qrowd.predicted_relevance.sensitivity import (
+    SensitivityToRank,
+    SensitivityToSampleSize,
+    SensitivityToTopics,
+    sensitivity_to_rank,
+    sensitivity_to_sample_size,
+    sensitivity_to_topics,
+)
+from qrowd.predicted_relevance.users import RelevanceToAtLeast, SampledUsers, relevance_to_at_least
 
 __all__ = [
-    "AtLeast",
     "ByBand",
-    "ByNumber",
-    "ByQuality",
-    "ByTopics",
+    "DoubleJudgments",
+    "EstimationOptions",
     "PosteriorRelevance",
     "PredictedRelevance",
-    "PredictedRelevanceBy",
+    "PredictedRelevanceByType",
+    "RelevanceToAtLeast",
     "RelevantResults",
     "SampledUsers",
-    "by_number",
-    "by_quality",
-    "by_topics_drawn",
+    "SensitivityToRank",
+    "SensitivityToSampleSize",
+    "SensitivityToTopics",
     "judgments_by_intent",
-    "observed_at_least",
     "posterior_relevance",
     "predicted_relevance",
+    "predicted_relevance_by_type",
+    "relevance_to_at_least",
     "relevant_results",
+    "sensitivity_to_rank",
+    "sensitivity_to_sample_size",
+    "sensitivity_to_topics",
 ]

@@ -1,11 +1,11 @@
-"""Topics with several intents: every (topic, intent) is a topic of its own (Table 4)."""
+"""Topics with several intents: each (topic, intent) becomes a topic (Table 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, get_args
+from typing import Literal
 
-from qrowd.errors import ArgumentError, InputError
+from qrowd.errors import InputError, check_choice
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
 
@@ -22,9 +22,9 @@ def judgments_by_intent(
 ) -> Judgments:
     """Judgments of topics called "topic/intent", from (topic, intent, document, assessor, grade).
 
-    probabilities : {(topic, intent): how probable}, every intent there is.
+    probabilities : {(topic, intent): probability}, of every intent.
     which : "all" intents, or only the most probable of each topic ("top"; of equal ones, the one named first).
-    none : the intent of a row that says the document serves none: it becomes a 0 for each intent of the topic.
+    none : the intent of a row of a document that serves no intent: it becomes a 0 for each intent of the topic.
 
     Section 5.2.3 of Demeester et al. (2016), Inf. Retr. J. 19.
 
@@ -33,19 +33,18 @@ def judgments_by_intent(
     >>> judgments.topics, len(judgments)
     (('q/1', 'q/2'), 4)
     """
-    if which not in get_args(Which):
-        raise ArgumentError(f"which={which!r}: choose one of {', '.join(get_args(Which))}")
+    check_choice("which", which, Which)
     intents: dict[str, list[str]] = {}
     for topic, intent in probabilities:
         intents.setdefault(topic, []).append(intent)
     if which == "top":
         intents = {topic: [max(named, key=lambda i: probabilities[topic, i])] for topic, named in intents.items()}
-    wanted = []
+    by_intent = []
     for topic, intent, document, assessor, grade in rows:
         if topic not in intents or (intent != none and (topic, intent) not in probabilities):
             raise InputError(
                 f"topic {topic}, intent {intent}, document {document}: probabilities name no such intent; add it"
             )
-        meant = intents[topic] if intent == none else [i for i in intents[topic] if i == intent]
-        wanted += [(f"{topic}/{i}", document, assessor, 0.0 if intent == none else grade) for i in meant]
-    return Judgments.from_rows(wanted, scales=scales)
+        served = intents[topic] if intent == none else [i for i in intents[topic] if i == intent]
+        by_intent += [(f"{topic}/{i}", document, assessor, 0.0 if intent == none else grade) for i in served]
+    return Judgments.from_rows(by_intent, scales=scales)

@@ -1,4 +1,4 @@
-"""The predicted relevance model: the chance that a random user finds relevant what an assessor graded i.
+"""The predicted relevance model: the probability that a random user finds relevant what an assessor graded i.
 
 Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Predicting Relevance Based on Assessor Disagreement: Analysis and
 Practical Applications for Search Evaluation. Inf. Retr. J. 19.
@@ -20,23 +20,23 @@ from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.predicted_relevance.bands import Bands, Ranks
 from qrowd.predicted_relevance.counting import First, Method
-from qrowd.predicted_relevance.doubles import Bools, Floats
+from qrowd.predicted_relevance.doubles import Bools, Floats, Pairs
 from qrowd.predicted_relevance.users import SampledUsers, at_least_of, disagreement_weights, on_fractions
 
 Resample = Literal["topics", "documents", "binomial"]
 
-NEGLIGIBLE = 0.02  # p(R|0) that unjudged documents, which gain 0, may be denied without a word
+NEGLIGIBLE = 0.02  # p(R|0) above which a warning says that unjudged documents gain 0
 
 
 @dataclass(frozen=True, eq=False)
 class ByBand:
-    """p(R|i) of each band of ranks; arrays are (bands, grades) unless said otherwise.
+    """p(R|i) of each band of ranks; arrays are (bands, grades) unless stated otherwise.
 
-    bands : which documents each holds. grades : as of `PredictedRelevance`.
+    bands : the documents of each band. grades : as of `PredictedRelevance`.
     probability, standard_error, low, high : of the band, or of neighbouring bands together where it has few judgments
         of the grade.
-    n_judgments : of that grade, whose document is in the band. same : (grades, bands, bands) from which bands the
-        estimate of each is taken. n_documents : (bands,) judged at least twice.
+    n_judgments : judgments of the grade of documents in the band. same : (grades, bands, bands) whether two bands share
+        an estimate. n_documents : (bands,) judged at least twice.
     """
 
     bands: Bands
@@ -62,28 +62,57 @@ class ByBand:
         return make_frame(columns, backend)
 
 
+@dataclass(frozen=True)
+class DoubleJudgments:
+    """The judgments that a model was estimated from.
+
+    n_documents, n_judgments, n_topics : documents judged at least twice, their judgments, and their topics.
+    n_single : documents judged once. n_left_out : documents judged twice, but not by a first assessor.
+    n_repeats : judgments, of all topics, that repeat one of the same assessor.
+    """
+
+    n_documents: int
+    n_judgments: int
+    n_topics: int
+    n_single: int
+    n_left_out: int
+    n_repeats: int
+
+
+@dataclass(frozen=True)
+class EstimationOptions:
+    """The options of `predicted_relevance` in force.
+
+    scale : of the grades. resample : "documents" also where "topics" were asked for and there is only one topic.
+    n_resamples : 0 where none were drawn.
+    """
+
+    method: Method
+    first: First
+    smoothing: float
+    scale: str
+    resample: Resample
+    n_resamples: int
+    confidence: float
+
+
 @dataclass(frozen=True, eq=False)
 class PredictedRelevance:
-    """p(R|i) of every grade i, and what it rests on; arrays are (grades,) unless said otherwise.
+    """p(R|i) of every grade i, and the data behind it; arrays are (grades,) unless stated otherwise.
 
-    grades : rising. relevant : bool, which satisfy a user; rule : the same in words.
-    probability : p(R|i), that another assessor, who stands for a user, finds a result relevant which an assessor gave
-        grade i; of the evaluated ranks where there are bands, else of all documents judged twice; nan for a grade that
-        no double judgment there holds.
-    standard_error, low, high : of it; the interval holds `confidence` of the replicates, and more of them where few
-        topics were drawn (`qrowd.kernels.resample.tail`; binomial: Wilson's).
-    n : denominators of equation 4 or 5; n_relevant : numerators. Where there are bands, a judgment counts once for each
-        system that has the document in the evaluated ranks.
-    coincidences : (grades, grades) how often one assessor gave the row's grade and another the column's, of all bands.
-    method, first, smoothing : the estimate; scale : of the grades.
-    n_documents, n_judgments, n_topics : documents judged at least twice, their judgments, and their topics.
-    n_single, n_left_out, n_repeats : documents judged once; judged twice, but not by a first assessor; judgments, of
-        all topics, that repeat one of the same assessor.
-    resample, bootstrap, confidence : how the standard errors came about; "documents" where topics were asked for and
-        there is only one.
-    seed : give it as `rng` to see the same replicates again. n_undefined : replicates without the grade.
-    replicates : (replicates, grades).
-    by_band : the same by band of ranks; None where the whole pool was taken.
+    grades : rising. relevant : bool, which are relevant to a user; rule : the same in words.
+    probability : p(R|i), that another assessor, who stands for a user, finds relevant a result which an assessor gave
+        grade i; in the evaluated ranks where there are bands, else of all documents judged twice; nan for a grade that
+        no double judgment there has.
+    standard_error, low, high : of the probability; intervals hold `options.confidence` of the replicates, widened for
+        few topics (`qrowd.kernels.resample.tail`; binomial: Wilson's).
+    n, n_relevant : denominators and numerators of equation 4 or 5. With bands a judgment counts once for each system
+        that has the document in the evaluated ranks.
+    coincidences : (grades, grades) how often one assessor gave the row's grade and another the column's, in all bands.
+    data, options : counts of the judgments, and the options in force.
+    seed : as `rng` it draws the same resamples again. n_undefined : resamples without the grade.
+    replicates : (resamples, grades) p(R|i) in each resample.
+    by_band : p(R|i) by band of ranks; None where all documents were taken together.
     """
 
     grades: Floats
@@ -96,19 +125,8 @@ class PredictedRelevance:
     n: Floats
     n_relevant: Floats
     coincidences: Floats
-    method: Method
-    first: First
-    smoothing: float
-    scale: str
-    n_documents: int
-    n_judgments: int
-    n_topics: int
-    n_single: int
-    n_left_out: int
-    n_repeats: int
-    resample: Resample
-    bootstrap: int
-    confidence: float
+    data: DoubleJudgments
+    options: EstimationOptions
     seed: Seed | None
     n_undefined: NDArray[np.int64]
     replicates: Floats = field(repr=False)
@@ -116,7 +134,7 @@ class PredictedRelevance:
 
     @property
     def ranks(self) -> Ranks:
-        """What p(R|i) was learnt from: "bands" of ranks, or the whole "pool"."""
+        """Whether p(R|i) was estimated by "bands" of ranks, or from the whole "pool"."""
         return "pool" if self.by_band is None else "bands"
 
     def __getitem__(self, grade: float) -> float:
@@ -133,9 +151,9 @@ class PredictedRelevance:
         What is linear in relevance becomes its expected value for a random user (section 3.3): DCG, nDCG over the ideal
         of expected gains, RBP; P, R and GAP with relevance='given'; ERR with stop='given'. "Not judged" stays.
 
-        gains : (grades,) other gains, such as `at_least(2, 3)`.
+        gains : (grades,) other gains, such as `relevance_to_at_least(2, 3)`.
 
-        Warns where a document judged 0 gains more than .02, while unjudged ones gain 0.
+        Warns if a document judged 0 gains more than .02, since unjudged documents gain 0.
 
         Raises
         ------
@@ -143,23 +161,24 @@ class PredictedRelevance:
             A grade whose p(R|i) is not known.
         """
         replaced = self.with_gains(judgments, gains)
-        nothing = (self.probability if gains is None else np.asarray(gains, np.float64))[self.grades == 0]
-        if nothing.size and nothing[0] > NEGLIGIBLE:
+        of_zero = (self.probability if gains is None else np.asarray(gains, np.float64))[self.grades == 0]
+        if of_zero.size and of_zero[0] > NEGLIGIBLE:
             warnings.warn(
-                f"a document judged 0 gains p(R|0) = {nothing[0]:.3f}, but an unjudged one gains 0: systems that "
-                "retrieve judged documents are favoured; compare on judged documents (unjudged='condensed')",
+                f"a document judged 0 gains p(R|0) = {of_zero[0]:.3f}, but an unjudged one gains 0, which favours "
+                "systems that retrieve judged documents; compare on judged documents (unjudged='condensed')",
                 stacklevel=2,
             )
         return replaced
 
     def with_gains(self, judgments: Judgments, gains: Floats | None = None) -> Judgments:
         """`judgments` with these (grades,) gains, by default p(R|i), without the warning."""
-        judgments = self.as_learnt(judgments)
+        judgments = self.on_scale(judgments)
         judged = judgments.value >= 0
         value = judgments.value.copy()
         if gains is None:
             topic, document = judgments.topic[judged], judgments.document[judged]
-            value[judged] = self.chances(value[judged], judgments.topics, topic, judgments.documents, document)
+            pairs = Pairs(judgments.topics, topic, judgments.documents, document)
+            value[judged] = self.probabilities(value[judged], pairs)
         else:
             gain = np.asarray(gains, np.float64)
             if gain.shape != self.grades.shape:
@@ -167,19 +186,12 @@ class PredictedRelevance:
             value[judged] = self.gains_of(value[judged], gain)
         return on_fractions(judgments, value)
 
-    def as_learnt(self, judgments: Judgments) -> Judgments:
-        """The judgments as relevant or not, where p(R|i) was learnt from such."""
-        return judgments.relevant_or_not() if self.scale == "binary" else judgments
+    def on_scale(self, judgments: Judgments) -> Judgments:
+        """The judgments as relevant or not, where p(R|i) was estimated from such judgments."""
+        return judgments.relevant_or_not() if self.options.scale == "binary" else judgments
 
-    def chances(
-        self,
-        values: Floats,
-        topics: tuple[str, ...],
-        topic: NDArray[np.integer],
-        documents: tuple[str, ...],
-        document: NDArray[np.integer],
-    ) -> Floats:
-        """p(R|i) of each value, given to a (topic, document) by its numbers among these labels.
+    def probabilities(self, values: Floats, pairs: Pairs) -> Floats:
+        """p(R|i) of each value, which an assessor gave to the (topic, document) pair.
 
         Raises
         ------
@@ -188,7 +200,7 @@ class PredictedRelevance:
         """
         if self.by_band is None:
             return self.gains_of(values, self.probability)
-        band = self.by_band.bands.of(topics, topic, documents, document)
+        band, _ = self.by_band.bands.of(pairs)
         return self.gains_of(values, self.by_band.probability, band)
 
     def gains_of(self, values: Floats, gain: Floats, band: NDArray[np.int64] | None = None) -> Floats:
@@ -207,38 +219,38 @@ class PredictedRelevance:
         known = (self.grades[at] == values) & ~np.isnan(gained)
         if not known.all():
             grade = float(values[int(known.argmin())])
-            learnt = ", ".join(f"{g:g}" for g in self.grades[~np.isnan(rows).any(axis=0)])
+            others = ", ".join(f"{g:g}" for g in self.grades[~np.isnan(rows).any(axis=0)])
             raise ScaleError(
-                f"p(R|{grade:g}) is not known: no double judgment holds grade {grade:g} (known: {learnt}); judge some "
+                f"p(R|{grade:g}) is not known: no double judgment has grade {grade:g} (known: {others}); judge some "
                 "such documents again, recode the grade, or use smoothing"
             )
         return np.asarray(gained)
 
-    def sample(self, judgments: Judgments, n: int, rng: Rng) -> SampledUsers:
-        """n random users, each of whom finds a document relevant with its p(R|i); a `Blocks` for `qrowd.evaluate`.
+    def sample(self, judgments: Judgments, n_users: int, *, rng: Rng = None) -> SampledUsers:
+        """Random users, each of whom finds a document relevant with its p(R|i); a `Blocks` for `qrowd.evaluate`.
 
-        The mean of a measure over them is its expected value, E[nDCG] for instance, where gains give E[DCG] over the
-        ideal of expected gains.
+        The mean of a measure over them is its expected value, such as E[nDCG]; gains give E[DCG] over the ideal of
+        expected gains.
 
         judgments : of one assessor.
         """
-        return SampledUsers(self.with_gains(judgments), n, rng)
+        return SampledUsers(self.with_gains(judgments), n_users, rng)
 
-    def at_least(self, m: int, n: int) -> Floats:
+    def relevance_to_at_least(self, m: int, n: int) -> Floats:
         """(grades,) probability that at least m of n random users find the result relevant (section 3.1.7).
 
-        sum over k >= m of C(n, k) p^k (1 - p)^(n - k): users of one grade are taken for independent.
-        `observed_at_least` counts the same from data.
+        sum over k >= m of C(n, k) p^k (1 - p)^(n - k), which takes users for independent given the grade. The function
+        `relevance_to_at_least` counts the same in data.
         """
         return at_least_of(self.probability, m, n)
 
     def user_disagreement(self, m: int = 1, n: int = 2, *, zero: bool = True) -> Floats:
         """(grades,) weights of the older user disagreement model, for comparison (section 3.4).
 
-        The probability that at least m of n, the assessor among them, find the result relevant. So with m = 1 what the
-        assessor finds relevant weighs 1, and with n = 2 anything else p(R|i).
+        The probability that at least m of n, the assessor among them, find the result relevant. So with m = 1 the
+        weight is 1 where the assessor finds it relevant, and with n = 2 it is p(R|i) elsewhere.
 
-        zero : the lowest grade weighs 0, whatever its p.
+        zero : the lowest grade has weight 0, whatever its p(R|i).
         """
         return disagreement_weights(self.probability, self.relevant, self.grades, m, n, zero)
 
@@ -248,8 +260,8 @@ class PredictedRelevance:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedRelevanceBy:
-    """One model for every type of topic; labels : the types, models : one each."""
+class PredictedRelevanceByType:
+    """One model for each type of topic; labels : the types, models : one each."""
 
     labels: tuple[str, ...]
     models: tuple[PredictedRelevance, ...]

@@ -1,29 +1,30 @@
-"""Relevance after several judgments of one result: what the predicted relevance model leaves to the future (section 8).
+"""Relevance after several judgments of one result, the future work of the predicted relevance model (section 8).
 
 After one judgment i by assessor a it is x = p_a(R|i) = p(R) p_a(i|R) / (p(R) p_a(i|R) + p(not R) p_a(i|not R)), with
-p(R) and p(i|R) from the coincidence matrix: p(R|i) itself, but for smoothing and for what is known of the assessor.
-Several are joined in one of two ways.
+p(R) and p(i|R) from the coincidence matrix: p(R|i) itself, apart from smoothing and the assessor's own frequencies.
+Several judgments are combined in one of two ways.
 
 linear : p = p(R) + b sum_a (x_a - p(R)), b = v / (v + (k - 1) d), for k judgments. v is the mean square of x - p(R), d
-    the mean product of two of a document: with them this is the best linear prediction of a user's opinion, whatever
-    depends on what (Bühlmann & Straub 1970, Glaubwürdigkeit für Schadensätze, Mitt. Verein. schweiz. Vers.-Math. 70).
+    the mean product of two of a document: with them this is the best linear prediction of a user's opinion under any
+    dependence (Bühlmann & Straub 1970, Glaubwürdigkeit für Schadensätze, Mitt. Verein. schweiz. Vers.-Math. 70).
 independent : odds p(R) / p(not R) times all p_a(i|R) / p_a(i|not R), as if assessors were independent given the user's
-    opinion. They are not, for a result that many users like pleases many assessors: it grows too sure, too soon.
+    opinion. They are not, since a result that many users like pleases many assessors: probabilities are too extreme.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.counts import coincidences
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import CombineScales
 from qrowd.model.panel import Pool
 from qrowd.predicted_relevance.doubles import Bools, Floats, Graded, Ints, Repeated, graded, is_relevant
 from qrowd.predicted_relevance.users import PROBABILITY
@@ -33,11 +34,11 @@ Combine = Literal["linear", "independent"]
 
 @dataclass(frozen=True, eq=False)
 class PosteriorRelevance:
-    """p(R | all judgments) of every document; arrays are (pairs,) unless said otherwise.
+    """p(R | all judgments) of every document; arrays are (pairs,) unless stated otherwise.
 
-    judgments : the same as fractions of one assessor called "posterior", ready for evaluate.
+    judgments : the probabilities as fractions of one assessor called "posterior", for `qrowd.evaluate`.
     pool : the (topic, document) pairs; probability : of relevance to a random user; n : judgments of each.
-    prior : p(R), the share of all judgments that satisfy.
+    prior : p(R), the share of all judgments that are relevant.
     grades, relevant : as of `PredictedRelevance`; rule : in words.
     likelihood : (assessors, 2, grades) p(i | not R), p(i | R) of each of `assessors`; own : (assessors,) bool, from
         their own judgments; the others share the pooled one.
@@ -74,24 +75,25 @@ class PosteriorRelevance:
 
 def posterior_relevance(
     judgments: Judgments,
-    theta: float | None = None,
     *,
-    relevant: Collection[float] | None = None,
+    rel: float | None = None,
+    relevant_grades: Collection[float] | None = None,
     combine: Combine = "linear",
     own: int | None = 50,
     smoothing: float = 1.0,
     repeats: Repeated = "first",
+    combine_scales: CombineScales = "auto",
 ) -> PosteriorRelevance:
     """p(R | every judgment of the document).
 
-    theta, relevant, repeats : as of `predicted_relevance`.
+    rel, relevant_grades, repeats, combine_scales : as of `predicted_relevance`.
     combine : "linear" or "independent"; see above. They are the same for a single judgment.
-    own : assessors with so many double judgments have p(i|R) of their own; None pools everyone.
-    smoothing : counts added to p(i|R), spread as grades are overall; for assessors with their own, as pooled. With 0,
-        independent judgments may contradict each other for certain.
+    own : least number of double judgments of an assessor with an own p(i|R); None pools all assessors.
+    smoothing : counts added to p(i|R), distributed as all grades are, or, for an assessor's own p(i|R), as the pooled
+        ones. With 0, independent judgments may rule out both relevant and not relevant.
 
-    Double judgments teach how assessors judge, and each document is then among what was learnt from. A grade that no
-    double judgment holds says nothing.
+    p(i|R) is estimated from double judgments, of which each document is a part. A grade that no double judgment has
+    does not change the probability.
 
     Raises
     ------
@@ -100,38 +102,37 @@ def posterior_relevance(
     ArgumentError
         combine="independent", smoothing=0, and a document of which one judgment rules out R, another its opposite.
     """
-    if combine not in get_args(Combine):
-        raise ArgumentError(f"combine={combine!r}: choose one of {', '.join(get_args(Combine))}")
+    check_choice("combine", combine, Combine)
     if not 0 <= smoothing < np.inf:
         raise ArgumentError(f"smoothing={smoothing!r}: a number of counts from 0 was expected")
     if own is not None and own < 1:
         raise ArgumentError(f"own={own!r}: a number of judgments from 1, or None, was expected")
-    everything = graded(judgments, repeats)
-    doubles = everything.doubles()
-    satisfying, rule = is_relevant(everything.grades, everything.scale, theta, relevant)
+    judged = graded(judgments, repeats, combine_scales)
+    doubles = judged.doubles()
+    relevant, rule = is_relevant(judged.grades, judged.scale, rel, relevant_grades)
     matrix = coincidences(doubles.counts)
-    joint = np.stack([matrix @ ~satisfying, matrix @ satisfying])
+    joint = np.stack([matrix @ ~relevant, matrix @ relevant])
     overall = joint.sum(axis=0) / joint.sum()
     pooled = _shares(joint, overall, smoothing)
     prior = float(joint[1].sum() / joint.sum())
-    own_joint, n_double = _own_joint(doubles, satisfying)
+    own_joint, n_double = _own_joint(doubles, relevant)
     enough = n_double >= (np.inf if own is None else own)
     likelihood = np.where(enough[:, None, None], _shares(own_joint, pooled, smoothing), pooled)
     moments = _moments(doubles, likelihood, prior)
     if combine == "linear":
-        probability = _linear(everything, likelihood, prior, *moments)
+        probability = _linear(judged, likelihood, prior, *moments)
     else:
-        probability = _independent(everything, likelihood, prior, smoothing)
+        probability = _independent(judged, likelihood, prior, smoothing)
     return PosteriorRelevance(
-        _one_assessor(everything, probability),
-        _pool(everything),
+        _one_assessor(judged, probability),
+        _pool(judged),
         probability,
-        everything.size,
+        judged.size,
         prior,
-        everything.grades,
-        satisfying,
+        judged.grades,
+        relevant,
         rule,
-        everything.assessors,
+        judged.assessors,
         likelihood,
         enough,
         combine,
@@ -145,11 +146,11 @@ def _after_one(data: Graded, likelihood: Floats, prior: float) -> Floats:
     joint = likelihood * np.array([1 - prior, prior])[:, None]
     total = joint.sum(axis=1)
     alone = np.where(total > 0, joint[:, 1] / np.where(total > 0, total, 1.0), prior)
-    return np.asarray(alone[data.assessor, data.said] - prior)
+    return np.asarray(alone[data.assessor, data.grade] - prior)
 
 
 def _moments(doubles: Graded, likelihood: Floats, prior: float) -> tuple[float, float]:
-    """v and d, the latter between 0 and v: nothing in common, and all."""
+    """v and d, the latter limited to 0 and v."""
     away = _after_one(doubles, likelihood, prior)
     total, squares = (np.add.reduceat(part, doubles.starts[:-1]) for part in (away, away**2))
     variance = float(np.mean(away**2))
@@ -170,14 +171,14 @@ def _independent(data: Graded, likelihood: Floats, prior: float, smoothing: floa
         evidence = np.log(likelihood[:, 1]) - np.log(likelihood[:, 0])
         evidence[np.isnan(evidence)] = 0.0  # a grade that is impossible either way
         start = np.log(prior) - np.log1p(-prior)
-        log_odds = start + np.add.reduceat(evidence[data.assessor, data.said], data.starts[:-1])
+        log_odds = start + np.add.reduceat(evidence[data.assessor, data.grade], data.starts[:-1])
         probability = 1 / (1 + np.exp(-log_odds))
     unknown = np.flatnonzero(np.isnan(probability))
     if unknown.size:
         topic, document = data.topic[unknown[0]], data.document[unknown[0]]
         raise ArgumentError(
             f"smoothing={smoothing:g}: the judgments of topic {data.topics[topic]}, document "
-            f"{data.documents[document]} contradict each other for certain; use some smoothing"
+            f"{data.documents[document]} rule out both relevant and not relevant; use some smoothing"
         )
     return np.asarray(probability)
 
@@ -189,13 +190,13 @@ def _shares(joint: Floats, prior: Floats, smoothing: float) -> Floats:
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), prior)
 
 
-def _own_joint(doubles: Graded, satisfying: Bools) -> tuple[Floats, Ints]:
+def _own_joint(doubles: Graded, relevant: Bools) -> tuple[Floats, Ints]:
     """(assessors, 2, grades) how often each gave a grade to what another found not relevant, relevant; and how many."""
     document = doubles.of_rows()
-    found = (doubles.counts @ satisfying)[document] - satisfying[doubles.said]
-    share = found / (doubles.size[document] - 1)
+    others = (doubles.counts @ relevant)[document] - relevant[doubles.grade]
+    share = others / (doubles.size[document] - 1)
     shape = len(doubles.assessors), doubles.grades.size
-    cell = doubles.assessor.astype(np.int64) * shape[1] + doubles.said
+    cell = doubles.assessor.astype(np.int64) * shape[1] + doubles.grade
     both = [np.bincount(cell, weight, shape[0] * shape[1]).reshape(shape) for weight in (1 - share, share)]
     return np.stack(both, axis=1), np.bincount(doubles.assessor, minlength=shape[0])
 

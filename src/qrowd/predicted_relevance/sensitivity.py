@@ -1,4 +1,4 @@
-"""What p(R|i) depends on: the quality of the results, the topics, and how many double judgments there are.
+"""What p(R|i) depends on: the ranks of the documents, the topics, and the number of double judgments.
 
 Sections 6.1 to 6.3 of Demeester et al. (2016), Inf. Retr. J. 19; each function gives the columns of one of its figures.
 """
@@ -17,18 +17,19 @@ from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
+from qrowd.predicted_relevance.bands import retrieved
 from qrowd.predicted_relevance.counting import First, Method, estimate, observed, resampled_topics
 from qrowd.predicted_relevance.doubles import Floats, Graded, Ints, Repeated, double_judgments, is_relevant
-from qrowd.predicted_relevance.retrieved import retrieved
 
 Ranks = Mapping[tuple[str, str], float] | Runs
 
 
 @dataclass(frozen=True, eq=False)
-class ByQuality:
-    """p(R|i) from documents down to each rank, as Figure 1; probability and n : (ranks, grades).
+class SensitivityToRank:
+    """p(R|i) from documents down to each rank (Figure 1); probability and n : (ranks, grades).
 
-    rank : rising; n : judgments of each grade so far; n_documents : (ranks,). n_unranked : documents without a rank.
+    rank : rising; n : judgments of each grade down to the rank; n_documents : (ranks,). n_unranked : documents without
+        a rank.
     """
 
     grades: Floats
@@ -45,11 +46,11 @@ class ByQuality:
 
 
 @dataclass(frozen=True, eq=False)
-class ByTopics:
-    """p(R|i) of topics drawn with replacement, as Figure 2.
+class SensitivityToTopics:
+    """p(R|i) of topics drawn with replacement (Figure 2).
 
-    replicates : (bootstrap, grades), nan where no drawn topic holds the grade; standard_error : (grades,).
-    quartiles : (5, grades) lowest, quartile, median, quartile, highest.
+    replicates : (resamples, grades), nan where no drawn topic has the grade; standard_error : (grades,).
+    quartiles : (5, grades) lowest, lower quartile, median, upper quartile, highest.
     """
 
     grades: Floats
@@ -62,45 +63,46 @@ class ByTopics:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per replicate and grade."""
-        number = {"replicate": np.arange(1, len(self.replicates) + 1)}
+        number = {"resample": np.arange(1, len(self.replicates) + 1)}
         return _long(self.grades, number, {"probability": self.replicates}, backend)
 
 
 @dataclass(frozen=True, eq=False)
-class ByNumber:
-    """p(R|i) from a growing number of double judgments, as Figure 3; mean and deviation : (numbers, grades).
+class SensitivityToSampleSize:
+    """p(R|i) from a growing number of double judgments (Figure 3); mean and sd : (sizes, grades).
 
-    number : documents judged twice so far, drawn with replacement; rounds : how often all was drawn.
-    deviation : standard deviation over rounds; nan where fewer than two rounds held the grade.
+    size : number of documents judged twice, drawn with replacement.
+    mean, sd : over resamples; the sd is nan where fewer than two resamples have the grade.
     """
 
     grades: Floats
-    number: Ints
+    size: Ints
     mean: Floats
-    deviation: Floats
-    rounds: int
+    sd: Floats
+    n_resamples: int
     seed: Seed
     rule: str
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per number and grade."""
-        return _long(self.grades, {"number": self.number}, {"mean": self.mean, "deviation": self.deviation}, backend)
+        """One row per size and grade."""
+        return _long(self.grades, {"size": self.size}, {"mean": self.mean, "sd": self.sd}, backend)
 
 
-def by_quality(
+def sensitivity_to_rank(
     judgments: Judgments,
     ranks: Ranks,
-    theta: float | None = None,
     *,
-    relevant: Collection[float] | None = None,
+    rel: float | None = None,
+    relevant_grades: Collection[float] | None = None,
     method: Method = "symmetric",
     first: First = None,
     repeats: Repeated = "first",
-) -> ByQuality:
-    """p(R|i) learnt from the best documents only, then from more and more.
+) -> SensitivityToRank:
+    """p(R|i) estimated from the documents down to each rank.
 
-    ranks : {(topic, document): rank, 1 is best} by anything that tells quality (the paper's: rank of the search engine
-        that returned it); or Runs, for the best rank that any system gave.
+    ranks : {(topic, document): rank}, 1 is best, by any order of quality (the paper's: rank of the search engine that
+        returned the document); or Runs, for the best rank by any system.
+    Options : as of `predicted_relevance`.
 
     Raises
     ------
@@ -108,102 +110,105 @@ def by_quality(
         No document judged twice has a rank.
     """
     doubles = double_judgments(judgments, repeats)
-    satisfying, rule = is_relevant(doubles.grades, doubles.scale, theta, relevant)
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, relevant_grades)
     rank = _best_ranks(doubles, ranks) if isinstance(ranks, Runs) else _given_ranks(doubles, ranks)
-    known = ~np.isnan(rank)
-    if not known.any():
+    ranked = ~np.isnan(rank)
+    if not ranked.any():
         raise NoOverlapError("ranks: no document judged twice has a rank; name (topic, document) as the judgments do")
-    part = doubles.part(known)
-    seen = observed(part, satisfying, method, first)
-    place = rank[known][seen.kept]
+    counts = observed(doubles.part(ranked), relevant, method, first)
+    place = rank[ranked][counts.included]
     order = np.argsort(place, kind="stable")
     distinct, n = np.unique(place, return_counts=True)
     last = np.cumsum(n) - 1
-    found, given = (np.cumsum(column[order], axis=0)[last] for column in (seen.found, seen.given))
-    unranked = int(np.count_nonzero(~known))
-    return ByQuality(doubles.grades, distinct, estimate(found, given, 0.0), given, last + 1, unranked, rule)
+    found, weight = (np.cumsum(column[order], axis=0)[last] for column in (counts.relevant, counts.weight))
+    n_unranked = int(np.count_nonzero(~ranked))
+    return SensitivityToRank(doubles.grades, distinct, estimate(found, weight, 0.0), weight, last + 1, n_unranked, rule)
 
 
-def by_topics_drawn(
+def sensitivity_to_topics(
     judgments: Judgments,
-    theta: float | None = None,
     *,
-    bootstrap: int = 300,
-    rng: Rng = None,
-    relevant: Collection[float] | None = None,
+    rel: float | None = None,
+    relevant_grades: Collection[float] | None = None,
     method: Method = "symmetric",
     first: First = None,
+    n_resamples: int = 300,
+    rng: Rng = None,
     repeats: Repeated = "first",
-) -> ByTopics:
-    """p(R|i) if other topics like these had been judged: all of a topic's judgments as often as it is drawn."""
-    if bootstrap < 2:
-        raise ArgumentError(f"bootstrap={bootstrap}: at least 2 replicates are needed to see how far they lie apart")
+) -> SensitivityToTopics:
+    """p(R|i) in resamples of the topics, each with all its judgments. Options : as of `predicted_relevance`."""
+    _check_resamples(n_resamples)
     doubles = double_judgments(judgments, repeats)
-    satisfying, rule = is_relevant(doubles.grades, doubles.scale, theta, relevant)
-    seen = observed(doubles, satisfying, method, first)
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, relevant_grades)
+    counts = observed(doubles, relevant, method, first)
     seed = seed_of(rng)
-    drawn = resampled_topics(seen, bootstrap, Chance.of(seed).stream("topics drawn"))
-    replicates = np.concatenate([estimate(found, given, 0.0)[:, 0] for found, given in drawn])
-    _, deviation = _mean_and_deviation(replicates)
+    sums = resampled_topics(counts, n_resamples, Chance.of(seed).stream("topics drawn"))
+    replicates = np.concatenate([estimate(found, weight, 0.0)[:, 0] for found, weight in sums])
+    _, sd = _mean_and_sd(replicates)
     quartiles = np.full((5, doubles.grades.size), np.nan)
     for i, column in enumerate(replicates.T):
         if not np.isnan(column).all():
             quartiles[:, i] = np.quantile(column[~np.isnan(column)], [0, 0.25, 0.5, 0.75, 1])
-    return ByTopics(doubles.grades, replicates, deviation, quartiles, np.unique(seen.topic).size, seed, rule)
+    return SensitivityToTopics(doubles.grades, replicates, sd, quartiles, np.unique(counts.topic).size, seed, rule)
 
 
-def by_number(
+def sensitivity_to_sample_size(
     judgments: Judgments,
-    theta: float | None = None,
     *,
-    numbers: Sequence[int] | None = None,
-    rounds: int = 50,
-    rng: Rng = None,
-    relevant: Collection[float] | None = None,
+    rel: float | None = None,
+    relevant_grades: Collection[float] | None = None,
+    sizes: Sequence[int] | None = None,
     method: Method = "symmetric",
     first: First = None,
+    n_resamples: int = 50,
+    rng: Rng = None,
     repeats: Repeated = "first",
-) -> ByNumber:
-    """How sure p(R|i) becomes with more double judgments, by rounds of judging simulated from those there are.
+) -> SensitivityToSampleSize:
+    """p(R|i) from samples of the documents judged twice, by sample size.
 
-    numbers : of documents judged twice, at which to look; without, 50 steps up to all there are. More may be asked for.
+    sizes : numbers of documents; default: 50 steps up to all there are. Larger ones are allowed.
+    Other options : as of `predicted_relevance`.
     """
-    if rounds < 2:
-        raise ArgumentError(f"rounds={rounds}: at least 2 are needed to see how far they lie apart")
+    _check_resamples(n_resamples)
     doubles = double_judgments(judgments, repeats)
-    satisfying, rule = is_relevant(doubles.grades, doubles.scale, theta, relevant)
-    seen = observed(doubles, satisfying, method, first)
-    n = seen.topic.size
-    steps = np.linspace(0, n, 51)[1:] if numbers is None else np.array(list(numbers), np.float64)
-    number = np.unique(np.ceil(steps).astype(np.int64))
-    if not number.size or number[0] < 1:
-        raise ArgumentError("numbers: whole numbers from 1 were expected")
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, relevant_grades)
+    counts = observed(doubles, relevant, method, first)
+    n = counts.topic.size
+    steps = np.linspace(0, n, 51)[1:] if sizes is None else np.array(list(sizes), np.float64)
+    size = np.unique(np.ceil(steps).astype(np.int64))
+    if not size.size or size[0] < 1:
+        raise ArgumentError("sizes: whole numbers from 1 were expected")
     seed = seed_of(rng)
     random = Chance.of(seed).stream("number of double judgments")
-    drawn = np.empty((rounds, number.size, doubles.grades.size))
-    for one in drawn:
-        rows = random.integers(n, size=int(number[-1]))
-        found, given = (np.cumsum(column[rows], axis=0)[number - 1] for column in (seen.found, seen.given))
-        one[:] = estimate(found, given, 0.0)
-    mean, deviation = _mean_and_deviation(drawn)
-    return ByNumber(doubles.grades, number, mean, deviation, rounds, seed, rule)
+    replicates = np.empty((n_resamples, size.size, doubles.grades.size))
+    for replicate in replicates:
+        rows = random.integers(n, size=int(size[-1]))
+        found, weight = (np.cumsum(column[rows], axis=0)[size - 1] for column in (counts.relevant, counts.weight))
+        replicate[:] = estimate(found, weight, 0.0)
+    mean, sd = _mean_and_sd(replicates)
+    return SensitivityToSampleSize(doubles.grades, size, mean, sd, n_resamples, seed, rule)
+
+
+def _check_resamples(n_resamples: int) -> None:
+    if n_resamples < 2:
+        raise ArgumentError(f"n_resamples={n_resamples}: a standard deviation needs 2 or more")
 
 
 def _given_ranks(doubles: Graded, ranks: Mapping[tuple[str, str], float]) -> Floats:
-    """(documents,) rank of each, nan where none is given."""
+    """(documents,) rank of each; nan without one."""
     topics = [doubles.topics[t] for t in doubles.topic.tolist()]
     documents = [doubles.documents[d] for d in doubles.document.tolist()]
     return np.array([ranks.get(pair, np.nan) for pair in zip(topics, documents, strict=True)], np.float64)
 
 
 def _best_ranks(doubles: Graded, runs: Runs) -> Floats:
-    """(documents,) best rank that any system gave, nan where none did."""
+    """(documents,) best rank by any system; nan where no system retrieves the document."""
     results = retrieved(runs)
-    return np.append(results.best, np.nan)[results.of(doubles)]
+    return np.append(results.best, np.nan)[results.rows_of(doubles.pairs)]
 
 
-def _mean_and_deviation(drawn: Floats) -> tuple[Floats, Floats]:
-    """Over the first axis, of what is not nan; nan where there is too little."""
+def _mean_and_sd(drawn: Floats) -> tuple[Floats, Floats]:
+    """Over the first axis, of the values that are not nan; nan where there are too few."""
     known = ~np.isnan(drawn)
     n = known.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):

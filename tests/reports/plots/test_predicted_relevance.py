@@ -66,11 +66,11 @@ def test_boxes_by_topics_stand_from_the_highest_grade_down_under_their_errors():
     assert middle == pytest.approx(found.quartiles[2, ::-1])
 
 
-def test_curves_by_number_hold_means_and_deviations():
+def test_curves_by_sample_size_hold_means_and_sds():
     found = sensitivity_to_sample_size(PEOPLE, rel=3, rng=1, n_resamples=10)
     ax = plot_relevance_by_sample_size(found)
     for i, line in enumerate(lines(ax)):
-        assert line == pytest.approx(np.column_stack([found.number, found.mean[:, i]]), nan_ok=True)
+        assert line == pytest.approx(np.column_stack([found.size, found.mean[:, i]]), nan_ok=True)
     assert len(ax.collections) == found.grades.size
     assert texts(ax) == ["0", "1", "2", "3"]
 
