@@ -105,7 +105,7 @@ def calibration(
 
 def _sampled(judgments: Judgments, random: np.random.Generator) -> Judgments:
     """All judgments of the first assessor, and the others' of `SAMPLE` documents of each topic."""
-    pair = judgments.topic.astype(np.int64) * len(judgments.documents) + judgments.document
+    pair = judgments.pair_numbers
     kept = []
     for topic in range(len(judgments.topics)):
         pairs = np.unique(pair[judgments.topic == topic])

@@ -310,7 +310,7 @@ def sampled_taus(
     random = np.random.default_rng(rng)
     plain = topic_scores(runs, official, official.scales[0].maximum)
     here = judgments.select(topics=list(runs.topics))
-    pair = here.topic.astype(np.int64) * len(here.documents) + here.document
+    pair = here.pair_numbers
     order = np.argsort(pair, kind="stable")
     pairs, first, count = np.unique(pair[order], return_index=True, return_counts=True)
     topic, document = np.divmod(pairs, len(here.documents))

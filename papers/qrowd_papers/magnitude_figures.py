@@ -137,7 +137,7 @@ class Findings:
         """Figure 9: (documents,) standard deviation, n - 1, of the normalised magnitudes."""
         said = self.campaign.judgments
         _, pair, n = np.unique(
-            said.topic.astype(np.int64) * len(said.documents) + said.document, return_inverse=True, return_counts=True
+            said.pair_numbers, return_inverse=True, return_counts=True
         )
         centre = np.bincount(pair, said.value) / n
         return np.asarray(np.sqrt(np.bincount(pair, (said.value - centre[pair]) ** 2) / (n - 1)))
@@ -301,18 +301,18 @@ def figures_of(found: Findings) -> tuple[Figure, ...]:
         figure(
             13, "How many times as much as the check document N each unit gives to H; the median divides narrow units "
             "from wide ones.",
-            lambda ax: plots.plot_widths(found.widths, ax=ax), lambda: found.widths.counts(),
+            lambda ax: plots.plot_widths(found.widths, ax=ax), lambda: found.widths.to_frame(what="counts"),
         ),
         figure(
             14, "Magnitudes as multiples of N's in the same unit, by Sormunen's level, with linear and "
             "exponential gains.",
-            lambda ax: plots.plot_gain_profile(found.gains, LEVELS, ax=ax), lambda: found.gains.points(),
+            lambda ax: plots.plot_gain_profile(found.gains, LEVELS, ax=ax), lambda: found.gains.to_frame(what="points"),
             size=(5.6, 4.2),
         ),
         figure(
             15, "Ratio of magnitudes between two relevant levels, one dot per two documents of a unit: without level "
             "M; M counted as R; R counted as H.",
-            lambda ax: plots.plot_level_ratios(found.ratios, ax=ax), lambda: found.ratios.points(), size=(5.6, 4.0),
+            lambda ax: plots.plot_level_ratios(found.ratios, ax=ax), lambda: found.ratios.to_frame(what="points"), size=(5.6, 4.0),
         ),
     )  # fmt: skip
 
@@ -401,14 +401,18 @@ def _curves(found: Findings, normalised: bool) -> pandas.DataFrame:
     import pandas as pd
 
     whole, inner, topics = found.distributions[normalised]
-    parts: list[pd.DataFrame] = [whole.curves(), inner.curves().assign(group=".001 to 100"), topics.curves()]
+    parts: list[pd.DataFrame] = [
+        whole.to_frame(what="curves"),
+        inner.to_frame(what="curves").assign(group=".001 to 100"),
+        topics.to_frame(what="curves"),
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
 def _levels_frame(found: Findings) -> pandas.DataFrame:
     import pandas as pd
 
-    parts: list[pd.DataFrame] = [found.tests[kind].points().assign(grades=kind) for kind in KINDS]
+    parts: list[pd.DataFrame] = [found.tests[kind].to_frame(what="points").assign(grades=kind) for kind in KINDS]
     return pd.concat(parts, ignore_index=True)
 
 

@@ -57,11 +57,7 @@ def test_a_result_of_single_values_is_one_row_of_those_that_are_numbers_or_text(
 
 
 def test_a_result_without_rows_gives_a_frame_without_rows():
-    frame = (
-        Ranking((), np.empty(0), "AP", ()).to_frame()
-        if False
-        else Several((), np.empty(0), "AP", ()).to_frame(what="groups")
-    )
+    frame = Several((), np.empty(0), "AP", ()).to_frame(what="groups")
     assert list(frame.columns) == ["system", "size"]
     assert len(frame) == 0
 

@@ -7,7 +7,7 @@ Data. Communication Methods and Measures 1(1), 77-89.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -28,10 +28,10 @@ from qrowd.kernels.disagreement import (
 )
 from qrowd.kernels.resample import resampled, tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest
 from qrowd.model.one_scale import CombineScales
+from qrowd.model.result import Result
 
 Floats = NDArray[np.float64]
 Resample = Literal["topics", "documents", "deviations"]
@@ -40,7 +40,7 @@ CELLS_AT_ONCE = 2_000_000  # of a block of resamples
 
 
 @dataclass(frozen=True)
-class Alpha:
+class Alpha(Result):
     """Krippendorff's alpha and what it rests on.
 
     value : 1 - observed / expected; nan if the documents hold fewer than two distinct values.
@@ -84,13 +84,12 @@ class Alpha:
     seed: Seed | None
     resamples: Floats = field(repr=False, compare=False)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row."""
-        return make_frame(alpha_columns([self]), backend)
+    def _columns(self) -> dict[str, Any]:
+        return alpha_columns([self])
 
 
 @dataclass(frozen=True, eq=False)
-class Alphas:
+class Alphas(Result):
     """Krippendorff's alpha of every group, or of all judgments as the one group "all".
 
     by : what the groups are: "topic", "group", or "" for all judgments together. labels : one per group.
@@ -129,10 +128,8 @@ class Alphas:
     def __iter__(self) -> Iterator[tuple[str, Alpha]]:
         return zip(self.labels, self.alphas, strict=True)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per group."""
-        groups = {self.by or "group": np.array(self.labels, object)}
-        return make_frame({**groups, **alpha_columns(self.alphas)}, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {self.by or "group": self.labels, **alpha_columns(self.alphas)}
 
 
 def krippendorff_alpha(
@@ -352,9 +349,7 @@ class Disagreement:
         return np.maximum(1 - observed / expected, -1.0)
 
 
-def alpha_columns(alphas: list[Alpha] | tuple[Alpha, ...]) -> dict[str, NDArray[Any]]:
+def alpha_columns(alphas: Sequence[Alpha]) -> dict[str, Any]:
     """Every field but seed and resamples, as columns; the value under the name alpha."""
     names = [name for name in Alpha.__dataclass_fields__ if name not in ("resamples", "seed")]
-    columns = {name: np.array([getattr(alpha, name) for alpha in alphas]) for name in names}
-    columns = {"alpha" if name == "value" else name: column for name, column in columns.items()}
-    return {name: column.astype(object) if column.dtype.kind in "UO" else column for name, column in columns.items()}
+    return {"alpha" if name == "value" else name: [getattr(alpha, name) for alpha in alphas] for name in names}

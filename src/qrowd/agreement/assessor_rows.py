@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.reference import Held, pair_numbers
 from qrowd.errors import ScaleError
 from qrowd.kernels.counts import value_counts
 from qrowd.kernels.disagreement import NOMINAL, RATIO, Difference, Level, mid_ranks, to_the_others
+from qrowd.model.gold import AgainstGold
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scales import Scale
 
@@ -45,14 +45,14 @@ class Rows:
     difference: Floats
 
     @classmethod
-    def of(cls, judgments: Judgments, scale: Scale, repeats: Repeats, held: Held | None) -> Rows:
+    def of(cls, judgments: Judgments, scale: Scale, repeats: Repeats, held: AgainstGold | None) -> Rows:
         one = judgments.single(repeats)
         number = {name: i for i, name in enumerate(judgments.assessors)}
         who = np.array([number[name] for name in one.assessors], np.int64)[one.assessor]
         judged = np.flatnonzero(one.value >= 0)
         order, order_from = order_of_judging(one)
         place = _places(order, who, judged)
-        pairs = pair_numbers(one)
+        pairs = one.pair_numbers
         rows = judged[np.argsort(pairs[judged], kind="stable")]
         pair, value = pairs[rows], one.value[rows]
         begins = np.flatnonzero(np.append(True, pair[1:] != pair[:-1]))

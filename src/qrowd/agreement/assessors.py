@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.assessor_rows import BeyondChance, Rows
 from qrowd.agreement.document_counts import LEVEL_OF, unlike_at
-from qrowd.agreement.reference import Held, Reference, hold, pair_numbers
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.disagreement import Level
-from qrowd.model.frames import make_frame
+from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
 from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
+from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ MAD_TO_SD = 1.4826  # turns a median absolute deviation into a standard deviatio
 
 
 @dataclass(frozen=True, eq=False)
-class AssessorProfiles:
+class AssessorProfiles(Result):
     """Statistics of each assessor; every array is (assessors,) unless said otherwise, nan where undefined.
 
     n_judgments : documents judged, repeats aside. n_topics : their topics. n_shared : documents that another assessor
@@ -156,10 +156,9 @@ class AssessorProfiles:
         outside = tested & (np.abs(distance) > limit + 1e-9) & np.isin(np.sign(distance), sides)
         return [(int(a), median) for a in np.flatnonzero(outside)]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor; columns on drift, gold and seconds only if they are known."""
-        columns: dict[str, NDArray[Any]] = {
-            "assessor": np.array(self.assessors, object),
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {
+            "assessor": self.assessors,
             "n_judgments": self.n_judgments,
             "n_topics": self.n_topics,
             "n_shared": self.n_shared,
@@ -175,8 +174,8 @@ class AssessorProfiles:
             names += ["n_gold", "gold_share", "gold_agreement", "gold_severity"]
         columns |= {name: getattr(self, name) for name in names}
         columns["outlying"] = np.array([bool(reasons) for reasons in self.reasons])
-        columns["reasons"] = np.array(["; ".join(reasons) for reasons in self.reasons], object)
-        return make_frame(columns, backend)
+        columns["reasons"] = ["; ".join(reasons) for reasons in self.reasons]
+        return columns
 
 
 def _inconsistent(value: float, median: float, n: int) -> str:
@@ -190,7 +189,7 @@ def _fast(value: float, median: float, n: int) -> str:
 def assessor_profiles(
     judgments: Judgments,
     *,
-    gold: Reference | None = None,
+    gold: Gold | None = None,
     level: Level | None = None,
     threshold: float = 3.0,
     min_documents: int = 10,
@@ -220,11 +219,11 @@ def assessor_profiles(
         raise ArgumentError(f"level={level!r}: choose one of {', '.join(get_args(Level))}")
     if threshold <= 0 or min_documents < 2:
         raise ArgumentError(f"threshold={threshold}, min_documents={min_documents}: expected above 0, and 2 or more")
-    held = None if gold is None else hold(judgments, gold, "gold", repeats)
+    held = None if gold is None else against(judgments, gold, repeats=repeats)
     everything = judgments if held is None else held.judgments
     if not (everything.value >= 0).any():
         raise NoOverlapError("there are no judgments, so there are no assessors to describe")
-    both = everything if held is None else concatenate_judgments([everything, held.own])
+    both = everything if held is None else concatenate_judgments([everything, held.gold])
     how = combined_how(both.scales, combine_scales, unlike_at(level))
     scale = on_one_scale(both, how, how).shared_scale()
     level = level or LEVEL_OF[scale.kind]
@@ -278,11 +277,11 @@ def assessor_profiles(
     )
 
 
-def _rows(everything: Judgments, held: Held | None, how: Combined, scale: Scale, repeats: Repeats) -> Rows:
+def _rows(everything: Judgments, held: AgainstGold | None, how: Combined, scale: Scale, repeats: Repeats) -> Rows:
     """The judgments with the gold grades, brought onto one scale."""
     if how != "as-is":
         everything = on_one_scale(everything, how, how)
-        held = None if held is None else replace(held, judgments=everything, own=on_one_scale(held.own, how, how))
+        held = None if held is None else replace(held, judgments=everything, gold=on_one_scale(held.gold, how, how))
     return Rows.of(everything, scale, repeats, held)
 
 
@@ -302,7 +301,7 @@ def _with_themselves(judgments: Judgments) -> tuple[Ints, Floats]:
     """(assessors,) documents judged more than once, and the share of them that got the same value every time."""
     n = len(judgments.assessors)
     judged = np.flatnonzero(judgments.value >= 0)
-    key = pair_numbers(judgments)[judged] * n + judgments.assessor[judged]
+    key = judgments.pair_numbers[judged] * n + judgments.assessor[judged]
     order = np.argsort(key, kind="stable")
     key, value = key[order], judgments.value[judged][order]
     begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))

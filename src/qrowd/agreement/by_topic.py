@@ -20,6 +20,7 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.correlation import tau_b
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
+from qrowd.model.result import Result
 from qrowd.model.scores import interpolated, known_mean, one_measure, rankable
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ STRATEGIES = ("high", "low", "random")
 
 
 @dataclass(frozen=True, eq=False)
-class EaseCorrelation:
+class EaseCorrelation(Result):
     """Correlation of topic ease with agreement.
 
     topics : (topics,) those that have both scores and agreement. ease : (topics,) mean score of all systems.
@@ -50,21 +51,17 @@ class EaseCorrelation:
     correlations: tuple[tuple[Pearson, ...], ...]
     significance: float
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per set of documents and number of bins: the paper's Table 3."""
+    def _columns(self) -> dict[str, Any]:
         flat = [one for row in self.correlations for one in row]
         p = np.array([one.p for one in flat])
-        return make_frame(
-            {
-                "agreement": np.repeat(np.array(self.names, object), len(self.bins)),
-                "bins": np.tile(np.array(self.bins), len(self.names)),
-                "n": np.array([one.n for one in flat]),
-                "pearson": np.array([one.r for one in flat]),
-                "p": p,
-                "significant": p < self.significance,
-            },
-            backend,
-        )
+        return {
+            "agreement": np.repeat(np.array(self.names, object), len(self.bins)),
+            "bins": np.tile(np.array(self.bins), len(self.names)),
+            "n": np.array([one.n for one in flat]),
+            "pearson": np.array([one.r for one in flat]),
+            "p": p,
+            "significant": p < self.significance,
+        }
 
     def points(self, bins: int = 0, name: str | None = None, backend: str = "pandas") -> Any:
         """The points of Figure 2: agreement and ease of every topic, or their means in every bin of topics."""
@@ -135,7 +132,7 @@ def binned(agreement: Floats, ease: Floats, bins: int) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class TopicRemoval:
+class TopicRemoval(Result):
     """Scores and system rankings on fewer and fewer topics.
 
     The strategies are, in order: topics with high agreement removed first, with low agreement first, at random.
@@ -156,23 +153,19 @@ class TopicRemoval:
     confidence: float
     seed: Seed
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per strategy and number of topics; low and high are nan unless the removal is random."""
+    def _columns(self) -> dict[str, Any]:
         n = self.n_topics.size
         blank = np.full((2, n), np.nan)
-        return make_frame(
-            {
-                "removed": np.repeat(np.array(STRATEGIES, object), n),
-                "n_topics": np.tile(self.n_topics, 3),
-                "score": self.score.ravel(),
-                "score_low": np.concatenate([*blank, self.low[0]]),
-                "score_high": np.concatenate([*blank, self.high[0]]),
-                "tau": self.tau.ravel(),
-                "tau_low": np.concatenate([*blank, self.low[1]]),
-                "tau_high": np.concatenate([*blank, self.high[1]]),
-            },
-            backend,
-        )
+        return {
+            "removed": np.repeat(np.array(STRATEGIES, object), n),
+            "n_topics": np.tile(self.n_topics, 3),
+            "score": self.score.ravel(),
+            "score_low": np.concatenate([*blank, self.low[0]]),
+            "score_high": np.concatenate([*blank, self.high[0]]),
+            "tau": self.tau.ravel(),
+            "tau_low": np.concatenate([*blank, self.low[1]]),
+            "tau_high": np.concatenate([*blank, self.high[1]]),
+        }
 
 
 def topic_removal(

@@ -13,11 +13,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.reference import Reference, hold, pair_numbers
 from qrowd.errors import ArgumentError, ScaleError
-from qrowd.model.frames import make_frame
+from qrowd.model.gold import Gold, against
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales, on_one_scale
+from qrowd.model.result import Result
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,7 +25,7 @@ Merge = Literal["median", "geometric_mean", "mean"]
 
 
 @dataclass(frozen=True, eq=False)
-class Conflicts:
+class Conflicts(Result):
     """Documents whose merged value is nearest to a level other than their own; largest excess first.
 
     judgments : those that were merged.
@@ -56,13 +56,14 @@ class Conflicts:
     def __len__(self) -> int:
         return int(self.level.size)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per document in conflict."""
-        names = ("topic", "document", "level", "nearest", "value", "n", "own_centre", "nearest_centre", "excess")
-        return make_frame({name: getattr(self, name) for name in names}, backend)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"documents": self._documents, "judgments": self._judgments}
 
-    def details(self, backend: str = "pandas") -> Any:
-        """One row per judgment of a document in conflict, with all recorded columns (comments too)."""
+    def _documents(self) -> dict[str, Any]:
+        names = ("topic", "document", "level", "nearest", "value", "n", "own_centre", "nearest_centre", "excess")
+        return {name: getattr(self, name) for name in names}
+
+    def _judgments(self) -> dict[str, Any]:
         judgments = self.judgments
         place = {pair: i for i, pair in enumerate(zip(self.topic, self.document, strict=True))}
         topics = (judgments.topics[t] for t in judgments.topic)
@@ -72,24 +73,21 @@ class Conflicts:
         rows = rows[np.argsort(which[rows], kind="stable")]
         at = which[rows]
         optional = {name: getattr(judgments, name) for name in judgments.OPTIONAL}
-        return make_frame(
-            {
-                "topic": self.topic[at],
-                "document": self.document[at],
-                "level": self.level[at],
-                "nearest": self.nearest[at],
-                "merged": self.value[at],
-                "assessor": np.array(judgments.assessors, object)[judgments.assessor[rows]],
-                "value": judgments.value[rows],
-                **{name: column[rows] for name, column in optional.items() if column is not None},
-            },
-            backend,
-        )
+        return {
+            "topic": self.topic[at],
+            "document": self.document[at],
+            "level": self.level[at],
+            "nearest": self.nearest[at],
+            "merged": self.value[at],
+            "assessor": np.array(judgments.assessors, object)[judgments.assessor[rows]],
+            "value": judgments.value[rows],
+            **{name: column[rows] for name, column in optional.items() if column is not None},
+        }
 
 
 def scale_conflicts(
     judgments: Judgments,
-    reference: Reference,
+    reference: Gold,
     *,
     merge: Merge = "median",
     min_distance: int = 2,
@@ -120,11 +118,11 @@ def scale_conflicts(
         raise ArgumentError(f"merge={merge!r}: choose one of {', '.join(get_args(Merge))}")
     if min_distance < 1:
         raise ArgumentError(f"min_distance={min_distance}: expected 1 level or more")
-    held = hold(judgments, reference, "reference", repeats)
+    held = against(judgments, reference, noun="reference", repeats=repeats)
     combined = on_one_scale(held.judgments, combine_scales, "rescaled")
     logs = merge == "geometric_mean" or combined.shared_scale().kind == "magnitude"
     one = combined.single(repeats)
-    pairs = pair_numbers(one)
+    pairs = one.pair_numbers
     graded = held.grades_of(one.topics, one.documents)
     rows = np.flatnonzero((one.value >= 0) & ~np.isnan(graded(pairs)))
     rows = rows[np.argsort(pairs[rows], kind="stable")]

@@ -14,7 +14,6 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.reference import pair_numbers
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.kernels.counts import Counts, alike, value_counts
 from qrowd.kernels.disagreement import Level
@@ -123,7 +122,7 @@ def document_counts(
     split, name, labels, group_of_topic = grouped(judgments, by)
     single = split.single(repeats) if slots is None else split.slots(slots)
     used = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
-    pair = pair_numbers(single)[used]
+    pair = single.pair_numbers[used]
     group, value = group_of_topic[single.topic[used]], single.value[used]
     if logs:
         if (value == 0).any():

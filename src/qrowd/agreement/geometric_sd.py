@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from qrowd.agreement.correlation import Pearson, pearson
 from qrowd.agreement.document_counts import document_counts
 from qrowd.errors import ScaleError
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.result import Result
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class GeometricSD:
+class GeometricSD(Result):
     """Dispersion of the values of every document judged at least `min_judgments` times; arrays are (documents,).
 
     topic, document : labels. n : number of judgments.
@@ -42,9 +42,8 @@ class GeometricSD:
         """Pearson's, between the logarithms of geometric_sd and ratio."""
         return pearson(np.log(self.geometric_sd), np.log(self.ratio))
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per document."""
-        return make_frame({name: getattr(self, name) for name in self.__dataclass_fields__}, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def geometric_sd(

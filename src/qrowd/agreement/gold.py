@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from qrowd.agreement.alpha import Alpha, Disagreement, Resample, alpha_columns, alpha_of
 from qrowd.agreement.correlation import pearson
 from qrowd.agreement.document_counts import DocumentCounts, Documents, document_counts
-from qrowd.agreement.reference import Held, Reference, hold
 from qrowd.errors import ArgumentError
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
+from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales
+from qrowd.model.result import Result
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,7 +33,7 @@ MOST_LEVELS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class AlphaByGold:
+class AlphaByGold(Result):
     """Krippendorff's alpha of the documents of every combination of gold grades.
 
     grades : the gold grades, ascending. combinations : sets of them, as tuples.
@@ -63,19 +64,15 @@ class AlphaByGold:
             raise ArgumentError(f"no alpha of gold {name!r}; there are {', '.join(self.names)}")
         return self.value[:, self.names.index(name)]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per topic and combination."""
+    def _columns(self) -> dict[str, Any]:
         n = len(self.combinations)
         flat = [alpha for row in self.alphas for alpha in row]
-        return make_frame(
-            {
-                "topic": np.repeat(np.array(self.topics, object), n),
-                "gold": np.tile(np.array(self.names, object), len(self.topics)),
-                "complete": np.repeat(self.complete, n),
-                **alpha_columns(flat),
-            },
-            backend,
-        )
+        return {
+            "topic": np.repeat(np.array(self.topics, object), n),
+            "gold": np.tile(np.array(self.names, object), len(self.topics)),
+            "complete": np.repeat(self.complete, n),
+            **alpha_columns(flat),
+        }
 
     def correlations(self, *, complete: bool = True, significance: float = 0.005, backend: str = "pandas") -> Any:
         """Pearson's correlation over topics between the alphas of each pair of combinations: the paper's Table 2.
@@ -101,7 +98,7 @@ class AlphaByGold:
 
 def alpha_by_gold(
     judgments: Judgments,
-    gold: Reference,
+    gold: Gold,
     *,
     level: Level | None = None,
     by: str | None = None,
@@ -128,7 +125,7 @@ def alpha_by_gold(
     """
     if by not in (None, "topic"):
         raise ArgumentError(f"by={by!r}: choose None or 'topic'")
-    held = hold(judgments, gold, "gold")
+    held = against(judgments, gold)
     data = document_counts(
         held.judgments,
         level=level,
@@ -160,7 +157,7 @@ def alpha_by_gold(
 
 
 @dataclass(frozen=True, eq=False)
-class MatchedSize:
+class MatchedSize(Result):
     """Alpha of random subsets that are as large as the set of documents of some gold grades.
 
     sizes : (topics,) number of documents of those grades.
@@ -177,25 +174,21 @@ class MatchedSize:
     n_resamples: int
     seed: Seed
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per topic and set."""
+    def _columns(self) -> dict[str, Any]:
         n = len(self.sets)
-        return make_frame(
-            {
-                "topic": np.repeat(np.array(self.topics, object), n),
-                "gold": np.tile(np.array(self.sets, object), len(self.topics)),
-                "n_documents": np.repeat(self.sizes, n),
-                "alpha": self.whole.ravel(),
-                "subset_mean": self.mean.ravel(),
-                "subset_sd": self.sd.ravel(),
-            },
-            backend,
-        )
+        return {
+            "topic": np.repeat(np.array(self.topics, object), n),
+            "gold": np.tile(np.array(self.sets, object), len(self.topics)),
+            "n_documents": np.repeat(self.sizes, n),
+            "alpha": self.whole.ravel(),
+            "subset_mean": self.mean.ravel(),
+            "subset_sd": self.sd.ravel(),
+        }
 
 
 def alpha_of_matched_subsets(
     judgments: Judgments,
-    gold: Reference,
+    gold: Gold,
     *,
     level: Level | None = None,
     matched_grades: float | Sequence[float] | None = None,
@@ -220,7 +213,7 @@ def alpha_of_matched_subsets(
     The other options are those of `krippendorff_alpha`. If the number of documents had an effect, the alphas of subsets
     would move from the alpha of the whole set towards that of `matched_grades`.
     """
-    held = hold(judgments, gold, "gold")
+    held = against(judgments, gold)
     data = document_counts(
         held.judgments,
         level=level,
@@ -261,7 +254,7 @@ def _subsets(documents: Documents, level: Level, size: int, n_resamples: int, ra
     return Disagreement(documents.values, documents.counts, level).alphas(weights)[0]
 
 
-def _gold_of(held: Held, data: DocumentCounts) -> tuple[Callable[[Ints], Floats], tuple[float, ...]]:
+def _gold_of(held: AgainstGold, data: DocumentCounts) -> tuple[Callable[[Ints], Floats], tuple[float, ...]]:
     """A function from numbers of documents to gold grades, and the grades of the documents with enough judgments."""
     grade = held.grades_of(data.topics, data.documents)
     grades = np.unique(np.concatenate([grade(documents.pair) for documents in data.groups]))

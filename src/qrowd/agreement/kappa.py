@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import document_counts, need_two_assessors
-from qrowd.agreement.reference import pair_numbers
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.counts import confusion
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
+from qrowd.model.result import Result
 
 Floats = NDArray[np.float64]
 Weights = Literal["linear", "quadratic"]
@@ -29,7 +29,7 @@ MOST_VALUES = 1000
 
 
 @dataclass(frozen=True)
-class Kappa:
+class Kappa(Result):
     """Agreement of two assessors.
 
     value : (observed - expected) / (1 - expected); nan if expected agreement is 1.
@@ -47,9 +47,11 @@ class Kappa:
     n_documents: int
     weights: Weights | None
 
+    _COLUMNS = ("value", "observed", "expected", "standard_error", "n_documents", "weights")
+
 
 @dataclass(frozen=True)
-class FleissKappa:
+class FleissKappa(Result):
     """Agreement of many assessors.
 
     value, expected : as for two assessors.
@@ -70,6 +72,8 @@ class FleissKappa:
     fewest: int
     most: int
     weights: Weights | None
+
+    _COLUMNS = (*Kappa._COLUMNS[:-1], "n_judgments", "fewest", "most", "weights")
 
 
 def cohen_kappa(
@@ -115,7 +119,7 @@ def cohen_kappa(
         raise ArgumentError(f"{first!r} and {second!r} are the same assessor; name two")
     both = judgments.select(assessors=lambda name: name in (first, second))
     one = on_one_scale(both, combine_scales, unlike_with(weights)).single(repeats)
-    pairs = pair_numbers(one)
+    pairs = one.pair_numbers
     rows = [np.flatnonzero((one.assessor == one.assessors.index(name)) & (one.value >= 0)) for name in (first, second)]
     _, i, j = np.intersect1d(pairs[rows[0]], pairs[rows[1]], assume_unique=True, return_indices=True)
     if not i.size:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.reference import Reference, hold, pair_numbers
 from qrowd.errors import ArgumentError
 from qrowd.kernels.pairs import order_counts, order_counts_by_level
-from qrowd.model.frames import make_frame
+from qrowd.model.gold import Gold, against
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.result import Result
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,7 +27,7 @@ MOST_LEVELS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class OrderAgreement:
+class OrderAgreement(Result):
     """How often values follow the order of a reference; every array is (groups,).
 
     by : what the groups are. columns : their labels, one column each ("levels" has two, `low` and `high`).
@@ -66,15 +66,14 @@ class OrderAgreement:
         defined = self.value[~np.isnan(self.value)]
         return float(defined.mean()) if defined.size else np.nan
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per group."""
+    def _columns(self) -> dict[str, Any]:
         counts = {"n_pairs": self.n_pairs, "same": self.same, "equal": self.equal, "opposite": self.opposite}
-        return make_frame({**self.columns, **counts, "agreement": self.value}, backend)
+        return {**self.columns, **counts, "agreement": self.value}
 
 
 def order_agreement(
     judgments: Judgments,
-    reference: Reference,
+    reference: Gold,
     *,
     by: str | Sequence[str] | None = "assessor",
     strict: bool = False,
@@ -105,7 +104,7 @@ def order_agreement(
     for name in groups:
         if name not in BY:
             raise ArgumentError(f"by={name!r}: choose from {', '.join(BY)}, several of them, or None")
-    held = hold(judgments, reference, "reference", repeats)
+    held = against(judgments, reference, noun="reference", repeats=repeats)
     if "unit" in groups:
         split, who, assessors, units = _by_unit(held.judgments)
     else:
@@ -113,7 +112,7 @@ def order_agreement(
         who = np.stack([np.arange(len(assessors)), np.zeros(len(assessors), np.int64)])
     one = split.single(repeats)
     number = np.array([split.assessors.index(name) for name in one.assessors])
-    grade = held.grades_of(one.topics, one.documents)(pair_numbers(one))
+    grade = held.grades_of(one.topics, one.documents)(one.pair_numbers)
     rows = np.flatnonzero(~np.isnan(grade) & (one.value >= 0))
     assessor, unit = who[:, number[one.assessor[rows]]]
     cells, cell = np.unique(np.stack([assessor, unit, one.topic[rows]]).astype(np.int64), axis=1, return_inverse=True)

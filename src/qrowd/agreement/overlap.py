@@ -5,6 +5,7 @@ Voorhees (1998), Variations in Relevance Judgments and the Measurement of Retrie
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +14,15 @@ from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import need_two_assessors
 from qrowd.errors import NoOverlapError, ScaleError
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.result import Result
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap:
+class Overlap(Result):
     """Overlap of each pair of assessors in each topic; arrays are (rows,), one row per topic and pair with documents.
 
     topic, first, second : numbers into topics and assessors.
@@ -55,40 +56,35 @@ class Overlap:
         total = np.bincount(self.topic[defined], self.value[defined], minlength=len(self.topics))
         return float((total[n > 0] / n[n > 0]).mean()) if n.any() else np.nan
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per topic and pair of assessors."""
-        names, topics = np.array(self.assessors, object), np.array(self.topics, object)
-        return make_frame(
-            {
-                "topic": topics[self.topic],
-                "first": names[self.first],
-                "second": names[self.second],
-                "n_documents": self.n_documents,
-                "relevant_first": self.relevant_first,
-                "relevant_second": self.relevant_second,
-                "both": self.both,
-                "either": self.either,
-                "overlap": self.value,
-            },
-            backend,
-        )
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"topics": self._topics_and_pairs, "pairs": self._pairs}
 
-    def by_pair(self, backend: str = "pandas") -> Any:
-        """One row per pair of assessors: the mean over topics, and how many topics have an overlap."""
+    def _topics_and_pairs(self) -> dict[str, Any]:
+        names, topics = np.array(self.assessors, object), np.array(self.topics, object)
+        return {
+            "topic": topics[self.topic],
+            "first": names[self.first],
+            "second": names[self.second],
+            "n_documents": self.n_documents,
+            "relevant_first": self.relevant_first,
+            "relevant_second": self.relevant_second,
+            "both": self.both,
+            "either": self.either,
+            "overlap": self.value,
+        }
+
+    def _pairs(self) -> dict[str, Any]:
         known = ~np.isnan(self.value)
         code = self.first * len(self.assessors) + self.second
         pairs, at = np.unique(code[known], return_inverse=True)
         n = np.bincount(at, minlength=pairs.size)
         names = np.array(self.assessors, object)
-        return make_frame(
-            {
-                "first": names[pairs // len(self.assessors)],
-                "second": names[pairs % len(self.assessors)],
-                "n_topics": n,
-                "overlap": np.bincount(at, self.value[known], minlength=pairs.size) / np.maximum(n, 1),
-            },
-            backend,
-        )
+        return {
+            "first": names[pairs // len(self.assessors)],
+            "second": names[pairs % len(self.assessors)],
+            "n_topics": n,
+            "overlap": np.bincount(at, self.value[known], minlength=pairs.size) / np.maximum(n, 1),
+        }
 
 
 def overlap(judgments: Judgments, *, rel: float | None = None, repeats: Repeats = "first") -> Overlap:

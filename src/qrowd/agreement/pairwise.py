@@ -6,28 +6,28 @@ ECIR, Tables 1 to 3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import document_counts, need_two_assessors
 from qrowd.agreement.kappa import Weights, credits, unlike_with
-from qrowd.agreement.reference import pair_numbers
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.counts import coincidences, diagonal_test
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales, on_one_scale
+from qrowd.model.result import Result
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Which = Literal["agreement", "expected", "kappa", "n"]
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseAgreement:
+class PairwiseAgreement(Result):
     """Agreement of each pair of assessors on the documents both judged.
 
     assessors : labels of the rows and columns of all matrices, which are symmetric.
@@ -62,28 +62,24 @@ class PairwiseAgreement:
         defined = ~np.isnan(value)
         return float(np.average(value[defined], weights=n[defined])) if defined.any() else np.nan
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per pair of assessors who share a document."""
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        matrices = {name: partial(self._matrix, name) for name in ("agreement", "expected", "kappa", "n")}
+        return {"pairs": self._pairs, **matrices}
+
+    def _pairs(self) -> dict[str, Any]:
         i, j = np.nonzero(np.triu(self.n, 1))
         names = np.array(self.assessors, object)
-        return make_frame(
-            {
-                "first": names[i],
-                "second": names[j],
-                "n_documents": self.n[i, j],
-                "agreement": self.agreement[i, j],
-                "expected": self.expected[i, j],
-                "kappa": self.kappa[i, j],
-            },
-            backend,
-        )
+        return {
+            "first": names[i],
+            "second": names[j],
+            "n_documents": self.n[i, j],
+            "agreement": self.agreement[i, j],
+            "expected": self.expected[i, j],
+            "kappa": self.kappa[i, j],
+        }
 
-    def matrix(self, which: Which = "kappa", backend: str = "pandas") -> Any:
-        """One row and one column per assessor; the first column names the row."""
-        if which not in ("agreement", "expected", "kappa", "n"):
-            raise ArgumentError(f"which={which!r}: choose agreement, expected, kappa or n")
-        columns = dict(zip(self.assessors, getattr(self, which).T, strict=True))
-        return make_frame({"assessor": np.array(self.assessors, object), **columns}, backend)
+    def _matrix(self, name: str) -> dict[str, Any]:
+        return {"assessor": self.assessors, **dict(zip(self.assessors, getattr(self, name).T, strict=True))}
 
 
 def pairwise_agreement(
@@ -163,7 +159,7 @@ def _coded(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:
     """(judgments,) number of the document, number of the assessor, and value; at most one per document and assessor."""
     one = judgments.single(repeats)
     judged = one.value >= 0
-    _, document = np.unique(pair_numbers(one)[judged], return_inverse=True)
+    _, document = np.unique(one.pair_numbers[judged], return_inverse=True)
     number = {name: i for i, name in enumerate(judgments.assessors)}
     who = np.array([number[name] for name in one.assessors], np.int64)[one.assessor[judged]]
     return document, who, one.value[judged]
@@ -173,7 +169,7 @@ def _coded(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelTable:
+class LabelTable(Result):
     """How often one assessor gives the column's value to a document to which another gives the row's.
 
     values : of rows and columns.
@@ -209,12 +205,11 @@ class LabelTable:
         """Share of pairs that agree."""
         return float(self.counts.trace() / self.counts.sum())
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per value: the row-normalised table, the row's total and the value's share of all judgments."""
+    def _columns(self) -> dict[str, Any]:
         names = [f"{value:g}" if isinstance(value, float) else str(value) for value in self.values]
         columns = dict(zip(names, self.probability.T, strict=True))
         first = {"value": np.array(names, object)}
-        return make_frame({**first, **columns, "total": self.total, "share": self.share}, backend)
+        return {**first, **columns, "total": self.total, "share": self.share}
 
 
 def label_table(
@@ -251,7 +246,7 @@ def label_table(
 
 
 @dataclass(frozen=True)
-class AgreementTest:
+class AgreementTest(Result):
     """Chi-square test that two ways of judging have equal agreement, with one degree of freedom.
 
     agreement : share of agreeing pairs of each. n_pairs : pairs of judgments of each.
@@ -263,6 +258,8 @@ class AgreementTest:
     agreement: tuple[float, float]
     n_pairs: tuple[float, float]
     both_directions: bool
+
+    _COLUMNS = ("chi_square", "p", "agreement", "n_pairs", "both_directions")
 
 
 def equal_agreement_test(first: LabelTable, second: LabelTable, *, both_directions: bool = False) -> AgreementTest:

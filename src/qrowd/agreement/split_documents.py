@@ -18,10 +18,10 @@ from qrowd.model.scores import Floats
 class SplitDocuments:
     """The documents on which assessors are split most; arrays are (documents,) unless said otherwise.
 
-    split : 4 times the variance of the grades over their scales' maxima: 0 where all give the same grade, 1
-        where half give the lowest and half the highest. value, share : (documents, assessors) grade, and grade over the scale's
-        maximum; nan where not judged. The assessors who judged some of these are ordered from the most severe
-        to the most lenient on all documents.
+    split : 4 times the variance of the grades over their scales' maxima: 0 where all give the same grade, 1 where half
+        give the lowest and half the highest. value, share : (documents, assessors) grade, and grade over the scale's
+        maximum; nan where not judged. The assessors who judged some of these are ordered from the most severe to the
+        most lenient on all documents.
     """
 
     topics: tuple[str, ...]

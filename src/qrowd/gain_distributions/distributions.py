@@ -1,4 +1,4 @@
-"""What a document gains when assessors disagree: a distribution instead of a number.
+"""The gain of a document as a distribution over assessors instead of a number.
 
 Maddalena, Roitero, Demartini, Mizzaro (2017), Considering Assessor Agreement in IR Evaluation. ICTIR, sections 6.1.1
 and 6.1.3. Weights by assessor: Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, ScaleError
+from qrowd.errors import ArgumentError, ScaleError, check_choice
 from qrowd.gain_distributions.weights import Floats, weights_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.measure import gain_map
 from qrowd.model.panel import Pool
+from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 
 if TYPE_CHECKING:
@@ -30,23 +30,23 @@ Shape = Literal["sample", "interval"]
 Single = Literal["zero", "pooled"]
 Ints = NDArray[np.int64]
 
-TOUCHING = 1e-12  # shares add up to 1 but for rounding
+ROUNDING = 1e-12  # shares add up to 1 up to rounding
 
 
 @dataclass(frozen=True, eq=False)
-class GainDistributions:
+class GainDistributions(Result):
     """One distribution of gain for every judged document of every topic; `pairs` axes follow the pool.
 
-    pool : the (topic, document) pairs that somebody who counts has judged.
-    assessors : who counts.
-    n : (pairs,) how many judged the document.
+    pool : the (topic, document) pairs with a judgment by an assessor of weight above 0.
+    assessors : those of weight above 0.
+    n : (pairs,) number of assessors who judged the document.
     mean, variance : (pairs,) of the distribution.
     lower, upper : (pairs,) the interval of its gains.
     starts : (pairs + 1,); the assessor sample of pair p is the rows starts[p]:starts[p + 1], rising in gain, of
     gain, share, assessor : (n,) each; shares are of the document's weight and add up to 1.
-    weights : (assessors, topics) how much each counts, 1 where nothing was said.
+    weights : (assessors, topics) the weights of assessors, 1 by default.
     gains, shape, interval, single, repeats, weighted : the options in force.
-    scale : what the gains were before gains="log" or a map, after gains="rescaled".
+    scale : of values before gains="log" or a map, and after gains="rescaled".
     n_repeats : judgments that repeat one by the same assessor.
     """
 
@@ -73,7 +73,7 @@ class GainDistributions:
 
     @property
     def sd(self) -> Floats:
-        """(pairs,) standard deviation: how far assessors disagree about the document, in units of gain."""
+        """(pairs,) standard deviation: the disagreement of assessors about the document, as a gain."""
         return np.asarray(np.sqrt(self.variance))
 
     @property
@@ -83,22 +83,23 @@ class GainDistributions:
 
     @property
     def judged_topics(self) -> NDArray[np.bool_]:
-        """(topics,) whether anybody who counts judged something there."""
+        """(topics,) whether there is a judgment that counts."""
         return np.asarray(np.diff(self.pool.starts) > 0)
 
     def widened(self) -> NDArray[np.bool_]:
-        """(pairs,) documents of one judgment that were given the spread of the others: single="pooled"."""
+        """(pairs,) documents of one judgment that have the pooled variance of others: single="pooled"."""
         return np.asarray((self.n == 1) & (self.variance > 0))
 
-    def draw(self, draws: int, random: np.random.Generator, pairs: slice = slice(None)) -> Floats:
-        """(pairs, draws) gains drawn from the distributions, each document for itself.
+    def draw(self, n: int, random: np.random.Generator, pairs: slice = slice(None)) -> Floats:
+        """(pairs, n) gains drawn from the distributions, independently for each document.
 
-        From an interval evenly; from a sample one assessor's gain, or, where single="pooled" widened it, a normal one.
+        From an interval uniformly; from a sample one assessor's gain, or, where single="pooled" widened it, a normal
+        one.
         """
         number = np.arange(self.n.size)[pairs]
         if self.shape == "interval":
             width = (self.upper - self.lower)[number]
-            return np.asarray(self.lower[number, None] + width[:, None] * random.random((number.size, draws)))
+            return np.asarray(self.lower[number, None] + width[:, None] * random.random((number.size, n)))
         first, last = self.starts[number], self.starts[number + 1]
         rows = np.arange(first[0], last[-1]) if number.size else np.empty(0, np.int64)
         share = self.share[rows]
@@ -106,28 +107,23 @@ class GainDistributions:
         owner = np.repeat(np.arange(number.size), last - first)
         key = owner + np.cumsum(share) - before[owner]
         key[last - 1 - first[:1]] = np.arange(1, number.size + 1)
-        lots = np.arange(number.size)[:, None] + random.random((number.size, draws))
-        drawn = self.gain[rows][np.searchsorted(key, lots, side="right").clip(max=max(rows.size - 1, 0))]
+        uniform = np.arange(number.size)[:, None] + random.random((number.size, n))
+        drawn = self.gain[rows][np.searchsorted(key, uniform, side="right").clip(max=max(rows.size - 1, 0))]
         wide = np.flatnonzero(self.widened()[number])
         if wide.size:
             at = number[wide]
-            drawn[wide] = self.mean[at, None] + self.sd[at, None] * random.standard_normal((wide.size, draws))
+            drawn[wide] = self.mean[at, None] + self.sd[at, None] * random.standard_normal((wide.size, n))
         return np.asarray(drawn)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per (topic, document): n, mean, sd, lower and upper end."""
-        return make_frame(
-            {
-                "topic": np.array(self.pool.topics, object)[self.topic],
-                "document": np.array(self.pool.documents, object)[self.pool.document],
-                "n": self.n,
-                "mean": self.mean,
-                "sd": self.sd,
-                "lower": self.lower,
-                "upper": self.upper,
-            },
-            backend,
-        )
+    _COLUMNS = ("n", "mean", "sd", "lower", "upper")
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per (topic, document)."""
+        return {
+            "topic": np.array(self.pool.topics, object)[self.topic],
+            "document": np.array(self.pool.documents, object)[self.pool.document],
+            **super()._columns(),
+        }
 
 
 def gain_distributions(
@@ -140,20 +136,20 @@ def gain_distributions(
     single: Single = "zero",
     repeats: Repeats = "first",
 ) -> GainDistributions:
-    """The distribution of what each document gains, from everybody's judgment of it.
+    """The distribution of each document's gain over the assessors who judged it.
 
     Parameters
     ----------
     gains : "as-is", the values, which must be on one scale; "rescaled", divided by the assessor's scale's maximum;
-        "log", their natural logarithms, for magnitudes: those below 1 gain less than nothing, and an unjudged document, which
-        gains 0, stands for magnitude 1; or a map such as {1: 1, 2: 3, 3: 7}, where a value not named keeps itself.
+        "log", their natural logarithms, for magnitudes: those below 1 gain less than nothing, and an unjudged document,
+        which gains 0, stands for magnitude 1; or a map such as {1: 1, 2: 3, 3: 7}, where a value not named keeps itself.
     shape : "sample", each assessor's gain with the assessor's share (variance: sum_a s_a (g_a - mean)^2); "interval",
         every gain between the ends equally likely (mean: their middle; s.d.: width / sqrt(12)).
     interval : the shares of the weight at which the interval begins and ends: (0, 1) from the smallest to the largest
         gain; (.1, .9) from the smallest gain that a tenth does not exceed to the smallest that nine tenths do not.
-    weights : how much each assessor counts, everywhere or by topic: {assessor or pattern: weight}, {assessor: {topic:
-        weight}}, a DataArray (assessor[, topic]) like AWARE's accuracies, or an array. 0 leaves out; None: all alike.
-    single : the spread of a document that one assessor judged: "zero"; or "pooled", the mean variance of the topic's
+    weights : of the assessors, for all topics or by topic: {assessor or pattern: weight}, {assessor: {topic: weight}},
+        a DataArray (assessor[, topic]) like AWARE's accuracies, or an array. 0 leaves out; None: equal weights.
+    single : variance of a document that one assessor judged: "zero"; or "pooled", the mean variance of the topic's
         documents of several judgments (of all topics' where it has none), as an interval of that variance, or normal.
     repeats : which of an assessor's repeated judgments counts: "first", "last", "mean", or "error".
 
@@ -178,7 +174,7 @@ def gain_distributions(
         weight = np.array([counting[name] for name in judgments.assessors])
     scale = Scale("fractions", 1.0) if gains == "rescaled" else judgments.shared_scale()
     one = (judgments.rescaled() if gains == "rescaled" else judgments).single(repeats)
-    value = _gained(one, gains)
+    value = _gains_of(one, gains)
     counts = np.ones((len(one.assessors), len(one.topics)))
     if weight is not None:
         counts = weight[:, [topics.index(label) for label in one.topics]]
@@ -186,7 +182,7 @@ def gain_distributions(
     said = np.flatnonzero((one.value >= 0) & (each > 0))
     if not said.size:
         raise ArgumentError("judgments: nobody who counts has judged anything")
-    pair = one.topic[said].astype(np.int64) * len(one.documents) + one.document[said]
+    pair = one.pair_numbers[said]
     order = np.lexsort((one.assessor[said], value[said], pair))
     rows, pair = said[order], pair[order]
     first = np.flatnonzero(np.append(True, pair[1:] != pair[:-1]))
@@ -243,15 +239,14 @@ def _check(gains: object, shape: object, interval: tuple[float, float], single: 
         raise ArgumentError(
             f"gains={gains!r}: choose one of {', '.join(get_args(Gains))}, or a map like {{1: 1, 2: 3}}"
         )
-    for name, given, choices in (("shape", shape, Shape), ("single", single, Single)):
-        if given not in get_args(choices):
-            raise ArgumentError(f"{name}={given!r}: choose one of {', '.join(get_args(choices))}")
+    check_choice("shape", shape, Shape)
+    check_choice("single", single, Single)
     if np.shape(interval) != (2,) or not 0 <= interval[0] < interval[1] <= 1:
         raise ArgumentError(f"interval={interval!r}: two rising shares from 0 to 1 were expected, as (0.1, 0.9)")
 
 
-def _gained(one: Judgments, gains: Gains | Mapping[float, float]) -> Floats:
-    """(n,) the gain of every judgment; whatever stands for "not judged" is left out later."""
+def _gains_of(one: Judgments, gains: Gains | Mapping[float, float]) -> Floats:
+    """(n,) the gain of every judgment; rows that are not judged are left out later."""
     if gains == "log":
         zero = np.flatnonzero(one.value == 0)
         if zero.size:
@@ -260,18 +255,18 @@ def _gained(one: Judgments, gains: Gains | Mapping[float, float]) -> Floats:
                 "grades take 'as-is', 'rescaled' or a map"
             )
         return np.asarray(np.log(np.where(one.value > 0, one.value, 1.0)))
-    gained = one.value.copy()
+    values = one.value.copy()
     if isinstance(gains, Mapping):
         for value, gain in gains.items():
-            gained[one.value == value] = gain
-    return gained
+            values[one.value == value] = gain
+    return values
 
 
 def _quantile(gain: Floats, share: Floats, first: Ints, n: Ints, q: float) -> Floats:
     """(pairs,) the smallest gain at which the shares of gains up to it reach q; gains rise within each pair."""
     total = np.cumsum(share)
     inside = total - np.repeat(total[first] - share[first], n)
-    short = np.add.reduceat(inside < q - TOUCHING, first, dtype=np.int64)
+    short = np.add.reduceat(inside < q - ROUNDING, first, dtype=np.int64)
     return np.asarray(gain[first + np.minimum(short, n - 1)])
 
 
@@ -279,7 +274,7 @@ def _pooled(variance: Floats, topic: Ints, n: Ints, n_topics: int) -> Floats:
     """(topics,) mean variance of the documents of several judgments; of all topics' where a topic has none."""
     several = n > 1
     if not several.any():
-        raise ArgumentError("single='pooled': no document was judged by two assessors, so there is no spread to pool")
+        raise ArgumentError("single='pooled': no document was judged by two assessors, so there is no variance to pool")
     count = np.bincount(topic[several], minlength=n_topics)
     total = np.bincount(topic[several], variance[several], minlength=n_topics)
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), variance[several].mean()))

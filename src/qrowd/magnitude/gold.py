@@ -71,7 +71,7 @@ def gold_grades(judgments: Judgments, gold: Judgments) -> Floats:
         )
     topics = _codes(gold.topics, judgments.topics)[judgments.topic]
     documents = _codes(gold.documents, judgments.documents)[judgments.document]
-    pairs = gold.topic.astype(np.int64) * len(gold.documents) + gold.document
+    pairs = gold.pair_numbers
     wanted = topics * len(gold.documents) + documents
     order = np.argsort(pairs)
     at = order[np.minimum(np.searchsorted(pairs, wanted, sorter=order), pairs.size - 1)]
@@ -150,7 +150,7 @@ def _found_checks(units: Units, gold: Judgments) -> dict[str, tuple[str, str]]:
     judgments = units.judgments
     grades = gold_grades(judgments, gold)
     # In how many units each (topic, document) stands.
-    pair = judgments.topic.astype(np.int64) * len(judgments.documents) + judgments.document
+    pair = judgments.pair_numbers
     pairs, first, of_row = np.unique(pair, return_index=True, return_inverse=True)
     in_unit = np.unique(of_row * len(units) + units.number)
     held = np.bincount(in_unit // len(units), minlength=pairs.size)

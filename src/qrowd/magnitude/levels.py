@@ -6,6 +6,7 @@ ACM TOIS 35(3), section 5, Figures 3 and 4.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, Literal, get_args
@@ -18,13 +19,14 @@ from qrowd.magnitude.gold import Gold, apart, gold_grades
 from qrowd.magnitude.units import Floats, Rows, medians, positive
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 
 Values = Literal["logs", "magnitudes"]
 Variances = Literal["unequal", "equal"]
 
 
 @dataclass(frozen=True, eq=False)
-class LevelTests:
+class LevelTests(Result):
     """Tests between adjacent levels, over the documents of all topics, and the exceptions by topic.
 
     levels : (levels,) gold grades that occur, ascending.
@@ -54,22 +56,21 @@ class LevelTests:
     values: Values
     variances: Variances
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per pair of adjacent levels."""
-        return make_frame(
-            {
-                "lower": self.levels[:-1],
-                "upper": self.levels[1:],
-                "n_lower": self.n_documents[:-1],
-                "n_upper": self.n_documents[1:],
-                "median_lower": self.medians[:-1],
-                "median_upper": self.medians[1:],
-                "t": self.t,
-                "df": self.df,
-                "p": self.p,
-            },
-            backend,
-        )
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"tests": self._adjacent, "points": self._points}
+
+    def _adjacent(self) -> dict[str, Any]:
+        return {
+            "lower": self.levels[:-1],
+            "upper": self.levels[1:],
+            "n_lower": self.n_documents[:-1],
+            "n_upper": self.n_documents[1:],
+            "median_lower": self.medians[:-1],
+            "median_upper": self.medians[1:],
+            "t": self.t,
+            "df": self.df,
+            "p": self.p,
+        }
 
     def comparable(self, *, adjacent: bool = False) -> int:
         """Number of (topic, pair of levels) where the topic has documents of both levels; `adjacent` levels only."""
@@ -95,17 +96,13 @@ class LevelTests:
             backend,
         )
 
-    def points(self, backend: str = "pandas") -> Any:
-        """One row per document: topic, document, level (nan for U) and median magnitude, ready for a box plot."""
-        return make_frame(
-            {
-                "topic": np.array(self.topics, object)[self.topic],
-                "document": np.array(self.documents, object)[self.document],
-                "level": self.level,
-                "magnitude": self.magnitude,
-            },
-            backend,
-        )
+    def _points(self) -> dict[str, Any]:
+        return {
+            "topic": np.array(self.topics, object)[self.topic],
+            "document": np.array(self.documents, object)[self.document],
+            "level": self.level,
+            "magnitude": self.magnitude,
+        }
 
     def _cases(self, adjacent: bool) -> tuple[Rows, Rows, Rows]:
         """Topic and the places of two levels, lower first, for each pair of levels that the topic has."""
@@ -150,7 +147,7 @@ def level_tests(
         raise ArgumentError(f"variances={variances!r}: choose one of {', '.join(get_args(Variances))}")
     judgments, gold = apart(judgments, gold)
     value, grades = positive(judgments), gold_grades(judgments, gold)
-    pair = judgments.topic.astype(np.int64) * len(judgments.documents) + judgments.document
+    pair = judgments.pair_numbers
     pairs, first, of_row = np.unique(pair, return_index=True, return_inverse=True)
     magnitude, level = medians(value, of_row, pairs.size), grades[first]
     topic, document = (codes[first].astype(np.int64) for codes in (judgments.topic, judgments.document))

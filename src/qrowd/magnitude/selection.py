@@ -16,12 +16,12 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels.pairs import order_counts
 from qrowd.magnitude.gold import Gold, apart, gold_grades
 from qrowd.magnitude.units import By, Floats, Rows, Units, rows_of, units_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 
 
 @dataclass(frozen=True, eq=False)
-class UnitSelection:
+class UnitSelection(Result):
     """For every document, the judgments of the units with the highest order agreement with gold.
 
     judgments : the selected ones; merge them (the paper takes the median) for one magnitude per document.
@@ -46,10 +46,9 @@ class UnitSelection:
     n_outside: int
     strict: bool
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per unit."""
+    def _columns(self) -> dict[str, Any]:
         columns = {name: getattr(self, name) for name in ("agreement", "n_pairs", "n_without_gold")}
-        return make_frame({**self.units.columns(), **columns}, backend)
+        return {**self.units.columns(), **columns}
 
 
 def select_units_by_agreement(
@@ -96,7 +95,7 @@ def select_units_by_agreement(
     rank = np.empty(len(units), np.int64)
     rank[np.lexsort((n_without_gold, -np.nan_to_num(agreement, nan=-1.0)))] = np.arange(len(units))
 
-    pair = judgments.topic.astype(np.int64) * len(judgments.documents) + judgments.document
+    pair = judgments.pair_numbers
     pairs, of_row = np.unique(pair, return_inverse=True)
     mask = np.ones(len(units), bool) if preferred is None else np.asarray(preferred, bool)
     has_preferred = np.bincount(of_row, mask[units.number], minlength=pairs.size) > 0

@@ -195,16 +195,18 @@ class Judgments:
         )
 
     @cached_property
-    def _pairs(self) -> NDArray[np.int64]:
-        """(n,) one number per (topic, document)."""
+    def pair_numbers(self) -> NDArray[np.int64]:
+        """(n,) one number per (topic, document): topic * len(documents) + document."""
         return self.topic.astype(np.int64) * len(self.documents) + self.document
 
     @cached_property
     def _sorted_by_pair_and_assessor(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Rows by (topic, document, assessor) and, among repeats, by `order` and place; and where one repeats."""
-        keys = (self.assessor, self._pairs) if self.order is None else (self.order, self.assessor, self._pairs)
+        keys = (
+            (self.assessor, self.pair_numbers) if self.order is None else (self.order, self.assessor, self.pair_numbers)
+        )
         rows = np.lexsort(keys)
-        pair, who = self._pairs[rows], self.assessor[rows]
+        pair, who = self.pair_numbers[rows], self.assessor[rows]
         again = np.zeros(rows.size, bool)
         again[1:] = (pair[1:] == pair[:-1]) & (who[1:] == who[:-1])
         return rows, again
@@ -420,9 +422,11 @@ class Judgments:
         if n < 1:
             raise ArgumentError(f"slots({n}): a pair needs at least one slot")
         said = np.flatnonzero(self.value >= 0)
-        by_pair = np.lexsort((self._pairs[said],) if self.order is None else (self.order[said], self._pairs[said]))
+        by_pair = np.lexsort(
+            (self.pair_numbers[said],) if self.order is None else (self.order[said], self.pair_numbers[said])
+        )
         rows = said[by_pair]
-        pair = self._pairs[rows]
+        pair = self.pair_numbers[rows]
         slot = np.full(len(self), n)
         slot[rows] = np.arange(rows.size) - np.searchsorted(pair, pair)  # pair is sorted: this finds each one's first
         kept = np.flatnonzero(slot < n)
@@ -439,7 +443,7 @@ class Judgments:
     def panel(self, repeats: Repeats = "first") -> Panel:
         """As one dense array over the pooled documents; see `Panel`. Values below 0 become nan (not judged)."""
         one = self.single(repeats)
-        pairs, row = np.unique(one._pairs, return_inverse=True)
+        pairs, row = np.unique(one.pair_numbers, return_inverse=True)
         values = np.full((pairs.size, len(one.assessors)), np.nan)
         values[row, one.assessor] = np.where(one.value < 0, np.nan, one.value)
         width = max(len(one.documents), 1)

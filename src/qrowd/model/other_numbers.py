@@ -44,7 +44,7 @@ def other_numbers(judgments: Judgments) -> OtherNumbers | None:
     if not short:
         return None
     judged = np.flatnonzero(judgments.value >= 0)
-    pair = judgments.topic[judged].astype(np.int64) * len(judgments.documents) + judgments.document[judged]
+    pair = judgments.pair_numbers[judged]
     _, document = np.unique(pair, return_inverse=True)
     who, value = judgments.assessor[judged], judgments.value[judged]
     shape = (len(judgments.assessors), int(document.max()) + 1)

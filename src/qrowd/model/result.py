@@ -20,8 +20,8 @@ class Result:
       row, a single value is repeated in each row, and a tuple of labels loses its plural: `systems` becomes the column
       `system`. Without `_COLUMNS` the frame has one row, with every field that is a number or text.
     - `_columns` returns {column: cells}, where cells are computed. It may start from `super()._columns()`.
-    - `_tables` returns {name: function that returns {column: cells}} where there are several tables; `to_frame(what=...)`
-      chooses one, the first by default.
+    - `_tables` returns {name: function that returns {column: cells}} where there are several tables, of which
+      `to_frame(what=...)` chooses one; default: the first.
 
     >>> @dataclass(frozen=True)
     ... class Ranking(Result):

@@ -126,7 +126,7 @@ def graded(judgments: Judgments, repeats: Repeated = "first", combine_scales: Co
     judged = np.flatnonzero(one.value >= 0)
     if not judged.size:
         raise NoOverlapError("there are no judgments, so there is no disagreement to learn from")
-    pair = one.topic.astype(np.int64) * len(one.documents) + one.document
+    pair = one.pair_numbers
     order = (pair[judged],) if one.order is None else (one.order[judged], pair[judged])
     rows = judged[np.lexsort(order)]
     pairs, begins = np.unique(pair[rows], return_index=True)
