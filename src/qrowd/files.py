@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from glob import glob, has_magic
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeVar
 
 from qrowd import tables, trec
@@ -30,6 +31,7 @@ Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 
 ENDINGS = (".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".qrels", ".qrel")
+TOO_LARGE = "is too large; leave out what is not needed"
 
 
 def read_judgments(
@@ -81,7 +83,7 @@ def read_runs(paths: Paths) -> Runs:
     FileError
         A file that is missing, truncated, empty or malformed, with the line; a document twice in one list.
     """
-    named = _named(paths, "system", _without_endings)
+    named = _named(paths, "system", without_endings)
 
     def load(item: tuple[str, Path]) -> Runs | trec.Parsed:
         name, path = item
@@ -155,26 +157,35 @@ def read_recoding(path: PathLike) -> dict[str, Recoding]:
     return recoding
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
     """What is in a file, unpacked where it is gzip (told by its first bytes, not by its name).
+
+    name : of the file in messages; default: its path. most : bytes it may hold, unpacked.
 
     Raises
     ------
     FileError
-        A missing, unreadable, truncated or empty file.
+        A missing, unreadable, truncated, empty or too large file.
     """
-    name = _shown(path)
+    name = name or _shown(path)
     try:
+        if most is not None and path.stat().st_size > most:
+            raise FileError(name, TOO_LARGE)
         content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except FileNotFoundError:
+        raise FileError(name, "there is no such file") from None
     except IsADirectoryError:
         raise FileError(name, "is a folder; name the files in it, as in 'folder/*.gz'") from None
     except OSError as error:
         raise FileError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
     if content.startswith(b"\x1f\x8b"):
         try:
-            content = gzip.decompress(content)
+            with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
+                content = unpacked.read(-1 if most is None else most + 1)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise FileError(name, f"damaged or truncated gzip ({error}); fetch the file again") from None
+    if most is not None and len(content) > most:
+        raise FileError(name, TOO_LARGE)
     if not content.strip():
         raise FileError(name, "is empty")
     return content
@@ -268,7 +279,8 @@ def _shown(path: Path) -> str:
     return "standard input" if str(path) == "-" else str(path)
 
 
-def _without_endings(path: Path) -> str:
+def without_endings(path: PurePath) -> str:
+    """The name of a file without the endings of runs, tables and packed files."""
     name = path.name
     while (ending := Path(name).suffix).lower() in ENDINGS and name != ending:
         name = name.removesuffix(ending)

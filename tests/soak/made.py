@@ -61,7 +61,7 @@ def plan(
                 f"t{t}",
                 f"{WORDS[t % len(WORDS)]} and {WORDS[(t + 4) % len(WORDS)]}",
                 tuple(document.label for document in made[t * documents : (t + 1) * documents]),
-                systems=tuple((f"s{s}", _ranking(made, t, documents, rng)) for s in range(systems)),
+                systems={f"s{s}": _ranking(made, t, documents, rng) for s in range(systems)},
             )
             for t in range(topics)
         ),

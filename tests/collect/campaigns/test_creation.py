@@ -46,7 +46,7 @@ def grades():
 
 
 def preference(sharing="own"):
-    systems = (("a", ("d2", "d0", "d1")), ("b", ("d1",)))
+    systems = {"a": ("d2", "d0", "d1"), "b": ("d1",)}
     topics = (replace(magnitude().topics[0], checks=None, systems=systems),)
     return magnitude(
         protocol="preference",

@@ -78,7 +78,7 @@ def test_check_documents_are_beyond_doubt(plans, gold):
 
 def test_engines_differ_and_find_what_is_judged(plans):
     for topic in plans["preference"].topics:
-        found = dict(topic.systems)
+        found = topic.systems
         assert sorted(found) == ["harbour", "lantern", "meadow"]
         assert len({documents[:5] for documents in found.values()}) == 3
         assert {d for documents in found.values() for d in documents[:10]} == set(topic.pool)
@@ -86,7 +86,7 @@ def test_engines_differ_and_find_what_is_judged(plans):
 
 def test_engines_are_not_equally_good(plans, gold):
     worth = {
-        name: sum(gold[d][1] for topic in plans["preference"].topics for d in dict(topic.systems)[name][:5])
+        name: sum(gold[d][1] for topic in plans["preference"].topics for d in topic.systems[name][:5])
         for name in ("lantern", "meadow", "harbour")
     }
     assert worth["lantern"] < worth["meadow"] <= worth["harbour"]

@@ -189,15 +189,15 @@ def test_pools_are_what_the_runs_found_first(tmp_path):
     first, second = plan_in(tmp_path, {"campaign.toml": toml, **RUNS}).topics
     assert first.pool == ("d0", "d1", "d3")
     assert second.pool == ("d4", "d5", "d6")
-    assert first.systems == (("a", ("d0", "d1", "d3")), ("b", ("d3", "d0")))  # without what is not in the pool
-    assert second.systems == (("a", ("d4", "d5", "d6")), ("b", ("d6", "d4", "d5")))
+    assert first.systems == {"a": ("d0", "d1", "d3"), "b": ("d3", "d0")}  # without what is not in the pool
+    assert second.systems == {"a": ("d4", "d5", "d6"), "b": ("d6", "d4", "d5")}
 
 
 def test_runs_and_a_pool_file_add_up(tmp_path):
     toml = GRADES + "[files]\ndepth = 1\n"
     first, second = plan_in(tmp_path, {"campaign.toml": toml, **RUNS, "pool.txt": "t2 d7\n"}).topics
     assert (first.pool, second.pool) == (("d0", "d3"), ("d4", "d6", "d7"))
-    assert first.systems == ()  # nobody schedules grades
+    assert first.systems == {}  # nobody schedules grades
 
 
 GOLD = "t1 0 d0 1\nt1 0 d1 0\nt1 0 d2 2\nt1 0 d3 2\nt2 0 d4 0\nt2 0 d5 3\nt1 0 d7 9\n"
@@ -231,12 +231,21 @@ FAULTS = [
     ({"campaign.toml": None}, "campaign.toml: there is no such file"),
     ({"campaign.toml": " "}, "campaign.toml: is empty"),
     ({"campaign.toml": "[campaign]\nname = \n"}, "campaign.toml, line 2: is not valid TOML"),
-    ({"campaign.toml": MAGNITUDE + "[likert]\n"}, "campaign.toml, line 7: likert: there is no table 'likert'"),
+    (
+        {"campaign.toml": MAGNITUDE + "[likert]\n"},
+        "campaign.toml, line 7: likert: there is no such table; choose from campaign, magnitu",
+    ),
     ({"campaign.toml": "journey = 3\n" + MAGNITUDE}, "campaign.toml: journey: is a table; write [journey]"),
     ({"campaign.toml": MAGNITUDE.replace("pilot", "A B")}, "campaign.toml, line 2: campaign.name: 'A B' cannot"),
-    ({"campaign.toml": MAGNITUDE.replace("k = 3", "k = 1")}, "campaign.toml, line 4: magnitude: k: 1 cannot be used"),
+    (
+        {"campaign.toml": MAGNITUDE.replace("k = 3", "k = 1")},
+        "campaign.toml, line 5: magnitude.k: 1 cannot be used; give a whole number from 3",
+    ),
     ({"campaign.toml": MAGNITUDE.replace("seed = 3", "seed = 'x'")}, "line 3: campaign.seed: 'x' cannot be used"),
-    ({"campaign.toml": MAGNITUDE + "[files]\ntopic = 'x'\n"}, "line 8: files.topic: there is no key 'topic'"),
+    (
+        {"campaign.toml": MAGNITUDE + "[files]\ntopic = 'x'\n"},
+        "campaign.toml, line 8: files.topic: there is no such key; choose from topics, docume",
+    ),
     ({"campaign.toml": MAGNITUDE + "[files]\ntopics = 3\n"}, "line 8: files.topics: 3 cannot be used; give a name"),
     ({"campaign.toml": MAGNITUDE + "[files]\ntopics = 'x'\n"}, "x: there is no such file"),
     ({"campaign.toml": MAGNITUDE + "[files]\ntopics = '*.t*'\n"}, "files.topics: '*.t*' stands for 4 files; name one"),
@@ -245,7 +254,10 @@ FAULTS = [
     ({"topics.tsv": None}, "files.topics: is missing; name a file, or call it topics.tsv"),
     ({"topics.tsv": ""}, "topics.tsv: is empty"),
     ({"topics.tsv": "topic\ttitle\nt1\ttea\nt1\tsalt\n"}, "topics.tsv, line 3: label 't1' is there already"),
-    ({"topics.tsv": "topic\ttitle\nt1\t\nt2\ta\n"}, "topics.tsv, line 2: topic 't1' has no title"),
+    (
+        {"topics.tsv": "topic\ttitle\nt1\t\nt2\ta\n"},
+        "topics.tsv, line 2: title: topic 't1' has no title; say what is looked for",
+    ),
     ({"topics.tsv": "topic\ttitle\nt1\n"}, "topics.tsv, line 2: expected 2 cells, as many as columns, found 1"),
     ({"topics.tsv": "topic\ttitle\ttitle\nt1\ta\tb\n"}, "topics.tsv, line 1: two columns are called 'title'"),
     ({"topics.tsv": "a\tb\tc\nt1\ta\tb\n"}, "topics.tsv, line 1: no column names the rows; call it topic"),
@@ -259,20 +271,35 @@ FAULTS = [
     ({"topics.tsv": None, "topics.jsonl": '{"title": "a"}\n'}, "topics.jsonl, line 1: no column names the row"),
     ({"topics.tsv": None, "topics.jsonl": '{"topic": "1", "title": 3}\n'}, "line 1: title: expected a text, found 3"),
     ({"documents.jsonl": None}, "files.documents: is missing; name a file"),
-    ({"documents.jsonl": '{"docid": "d0", "text": ""}\n'}, "documents.jsonl, line 1: document 'd0' has no text"),
+    (
+        {"documents.jsonl": '{"docid": "d0", "text": ""}\n'},
+        "documents.jsonl, line 1: text: document 'd0' has no text; add it, or leave the docum",
+    ),
     ({"documents.jsonl": '{"docid": "d0"}\n'}, "documents.jsonl, line 1: no column holds the text; call it text"),
     ({"documents.jsonl": '{"docid": "d0", "text": "a", "html": "x"}\n'}, "line 1: html: 'x' cannot be used"),
-    ({"documents.jsonl": SOUND["documents.jsonl"] * 2}, "documents.jsonl, line 9: label 'd0' is there already"),
+    (
+        {"documents.jsonl": SOUND["documents.jsonl"] * 2},
+        "documents.jsonl, line 9: label: 'd0' is there already; every document needs its own",
+    ),
     ({"documents.jsonl": None, "documents.trec": "<DOC>\n<TEXT>a</TEXT></DOC>"}, "line 1: the document has no <DOCNO>"),
     ({"documents.jsonl": None, "documents.trec": "<DOC>\n<DOC></DOC>"}, "line 1: <DOC> is not closed"),
     ({"documents.jsonl": None, "documents.trec": "<x>"}, "documents.trec: holds no <DOC>"),
     ({"pool.txt": None}, "files: what is judged for each of 2 topics is missing; name runs or pool"),
-    ({"pool.txt": SOUND["pool.txt"] + "t1 d9\n"}, "pool.txt, line 9: pool of topic 't1': document 'd9' has no text"),
+    (
+        {"pool.txt": SOUND["pool.txt"] + "t1 d9\n"},
+        "pool.txt, line 9: document 'd9' has no text; add it to the documents",
+    ),
     ({"pool.txt": "t1 d0\nt1 d0 1\n"}, "pool.txt, line 2: expected 'topic document' or 'topic iteration document gr"),
     ({"pool.txt": "t1 d0\nt3 d0\n"}, "pool.txt, line 2: there is no topic 't3'; add it to the topics"),
-    ({"pool.txt": "t1 d0\nt1 d1\nt1 d2\nt1 d3\nt2 d4\nt2 d5\n"}, "topics.tsv, line 3: pool of topic 't2': 2 documents"),
-    ({"checks.txt": None}, "topics.tsv, line 2: checks of topic 't1': are missing"),
-    ({"checks.txt": "t1 d0 d1\nt2 d4 d1\n"}, "checks.txt, line 2: checks of topic 't2': document 'd1' is not in the"),
+    (
+        {"pool.txt": "t1 d0\nt1 d1\nt1 d2\nt1 d3\nt2 d4\nt2 d5\n"},
+        "topics.tsv, line 3: pool: 2 documents, but a unit needs 3; add documents or lower k",
+    ),
+    ({"checks.txt": None}, "topics.tsv, line 2: checks: are missing; name one document of H and one of N, or wri"),
+    (
+        {"checks.txt": "t1 d0 d1\nt2 d4 d1\n"},
+        "checks.txt, line 2: document 'd1' is not in the pool; add it there, or choose one th",
+    ),
     ({"checks.txt": "t1 d0\n"}, "checks.txt, line 1: expected 'topic high low', found 2 fields"),
     ({"checks.txt": "t1 d0 d1\nt1 d0 d2\n"}, "checks.txt, line 2: topic 't1' has its checks already"),
     ({"checks.txt": None, "gold.qrels": "t1 0 d0 1\n"}, "gold.qrels: topic 't1': no two documents of the pool have"),
@@ -283,10 +310,13 @@ FAULTS = [
     ({"questions.jsonl": '{"topic": "t1", "answer": 1}\n'}, "questions.jsonl, line 1: there is no key 'answer'"),
     (
         {"questions.jsonl": '{"topic": "t1", "text": "a", "options": ["a"], "correct": 0}\n'},
-        "line 1: question of topic",
+        "questions.jsonl, line 1: has 1 options; give 4 (2 to 8 are possible)",
     ),
     ({"context.jsonl": '{"topic": "t1", "snippets": "a"}\n'}, "context.jsonl, line 1: snippets: expected a list"),
-    ({"context.jsonl": '{"topic": "t1", "snippets": [1]}\n'}, "context.jsonl, line 1: context of topic 't1': "),
+    (
+        {"context.jsonl": '{"topic": "t1", "snippets": [1]}\n'},
+        "context.jsonl, line 1: context[0]: 1 cannot be used; give a text",
+    ),
     ({**RUNS, "runs/a.run": "t1 Q0 d0 1 x y\n"}, "runs/a.run, line 1: "),
     ({**RUNS, "runs/b.run.gz": b"\x1f\x8bxx"}, "runs/b.run.gz: damaged or truncated gzip"),
     ({**RUNS, "runs/b.txt": RUNS["runs/a.run"]}, "runs/b.txt: is system 'b', as is runs/b.run.gz; rename one"),

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.collect.campaigns.crowd import PROLIFIC_KEYS, crowd_of
-from qrowd.collect.campaigns.plan import PlanError
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
+from qrowd.collect.protocols.schema import SchemaError
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings
 from qrowd.errors import ArgumentError
 
@@ -61,79 +61,106 @@ def graded(**settings):
 
 REFUSED = [
     (with_head(name="Pilot"), "campaign.name: 'Pilot' cannot stand in an address"),
-    (with_head(name=None), "campaign.name: '' cannot stand in an address"),
+    (with_head(name=None), "campaign.name: is missing"),
     (with_head(name="a" * 65), "campaign.name: "),
-    (with_head(name=7), "campaign: name: expected a text, found 7"),
+    (with_head(name=7), "campaign.name: 7 cannot be used; give a text"),
     (with_head(title=" "), "campaign.title: is empty"),
-    (with_head(title="a\x00"), "campaign: title: holds '\\x00', which no database can keep"),
-    (with_head(consent="\ud800"), "campaign: consent: holds '\\ud800'"),
+    (with_head(title="a\x00"), "campaign.title: holds '\\x00', which no database can keep; remove it"),
+    (with_head(consent="\ud800"), "campaign.consent: holds half of a character, which no text can; remove it"),
     (with_head(seed=-1), "campaign.seed: -1 cannot be used"),
     (with_head(seed=2**63), "campaign.seed: "),
     (with_head(seed=True), "campaign.seed: True cannot be used"),
     (with_head(seed="x"), "campaign.seed: 'x' cannot be used"),
-    (with_head(lease_minutes=0), "campaign.lease_minutes: 0 cannot be used"),
+    (with_head(lease_minutes=0), "campaign.lease_minutes: 0.0 cannot be used; give minutes from 1 to 100000"),
     (with_head(lease_minutes=float("nan")), "campaign.lease_minutes: nan cannot be used"),
-    (with_head(checks="no"), "campaign: checks: 'no' cannot be used; write true or false"),
-    (with_head(protocol="likert"), "campaign.protocol: 'likert' is none; choose one of magnitude"),
+    (with_head(checks="no"), "campaign.checks: 'no' cannot be used; write true or false"),
+    (
+        with_head(protocol="likert"),
+        "campaign.protocol: 'likert' cannot be used; choose one of magnitude, grades, prefere",
+    ),
     (with_head(protocol="grades"), "magnitude: is the table of another protocol than grades; remove it"),
-    (with_head(colour="red"), "campaign.colour: there is no key 'colour'; choose from name"),
-    (table(campaign=[]), "campaign: expected a table of keys and values, found []"),
-    (table(likert={}), "likert: there is no key 'likert'; choose from campaign"),
-    (table(magnitude={"k": 2}), "magnitude: k: 2 cannot be used"),
-    (table(magnitude={"kk": 2}), "magnitude: kk: there is no such setting"),
-    (table(journey={"consent": 1}), "journey: consent: 1 cannot be used"),
+    (with_head(colour="red"), "campaign.colour: there is no such key; choose from name, title, protocol, seed, leas"),
+    (table(campaign=[]), "campaign: [] cannot be used; give a table of keys and values"),
+    (table(likert={}), "likert: there is no such key; choose from campaign, topics, documents, magnitude, gr"),
+    (table(magnitude={"k": 2}), "magnitude.k: 2 cannot be used; give a whole number from 3"),
+    (
+        table(magnitude={"kk": 2}),
+        "magnitude.kk: there is no such key; choose from k, redundancy, min_seconds, clock, r",
+    ),
+    (table(journey={"consent": 1}), "journey.consent: 1 cannot be used; write true or false"),
     (table(prolific={}), "prolific.codes: 'completed' is missing"),
     (table(topics=[]), "topics: there are none; add at least one topic"),
-    (table(topics={}), "topics: expected a list, found {}"),
-    (table(topics=[3]), "topics[0]: expected a table of keys and values, found 3"),
-    (with_topic(label=""), "topics[0]: label '' cannot be used"),
-    (with_topic(label="a b"), "topics[0]: label 'a b' cannot be used; give 1 to 200 characters without blanks"),
-    (with_topic(label="#1"), "topics[0]: label '#1' cannot be used"),
-    (with_topic(label=3), "topics[0]: label: expected a text, found 3; write it in quotes"),
-    (with_topic(title=""), "topics[0]: topic 't1' has no title; say what is looked for"),
-    (with_topic(rank=3), "topics[0].rank: there is no key 'rank'"),
-    (table(topics=[*table()["topics"], *table()["topics"]]), "topics[1]: label 't1' is there already"),
-    (with_topic(pool=["d0", "d5", "d7", "d1", "d2"]), "pool of topic 't1': document 'd7' has no text; add it"),
-    (with_topic(pool=[*DOCUMENTS, "d1"]), "pool of topic 't1': document 'd1' is there twice; remove one"),
-    (with_topic(pool=["d0", "d5", "d1"]), "pool of topic 't1': 3 documents, but a unit needs 5"),
-    (with_topic(pool="d0"), "topics[0].pool: expected a list, found 'd0'"),
-    (with_topic(pool=[1]), "topics[0].pool: expected a list of texts, found 1 in it; write it in quotes"),
-    (with_topic(checks=None), "checks of topic 't1': are missing; name one document of H and one of N, or"),
-    (with_topic(checks=["d0"]), "checks of topic 't1': expected two documents, H and N, found 1"),
-    (with_topic(checks=["d0", "d9"]), "checks of topic 't1': document 'd9' is not in the pool"),
-    (with_topic(checks=["d0", "d0"]), "checks of topic 't1': 'd0' cannot be both the better and the worse one"),
-    (with_head(checks=False), "checks of topic 't1': are given, but checks = false; remove them"),
+    (table(topics={}), "topics: {} cannot be used; give a list"),
+    (table(topics=[3]), "topics[0]: 3 cannot be used; give a table of keys and values"),
+    (with_topic(label=""), "topics[0].label: '' cannot be used; give 1 to 200 characters without blanks, not # f"),
+    (with_topic(label="a b"), "topics[0].label: 'a b' cannot be used; give 1 to 200 characters without blanks, not "),
+    (with_topic(label="#1"), "topics[0].label: '#1' cannot be used; give 1 to 200 characters without blanks, not #"),
+    (with_topic(label=3), "topics[0].label: 3 cannot be used; give a text"),
+    (with_topic(title=""), "topics[0].title: topic 't1' has no title; say what is looked for"),
+    (with_topic(rank=3), "topics[0].rank: there is no such key; choose from label, title, pool, description, n"),
+    (
+        table(topics=[*table()["topics"], *table()["topics"]]),
+        "topics[1].label: 't1' is there already; every topic needs its own",
+    ),
+    (
+        with_topic(pool=["d0", "d5", "d7", "d1", "d2"]),
+        "topics[0].pool[2]: document 'd7' has no text; add it to the documents",
+    ),
+    (with_topic(pool=[*DOCUMENTS, "d1"]), "topics[0].pool[6]: document 'd1' is there twice; remove one"),
+    (with_topic(pool=["d0", "d5", "d1"]), "topics[0].pool: 3 documents, but a unit needs 5; add documents or lower k"),
+    (with_topic(pool="d0"), "topics[0].pool: 'd0' cannot be used; give a list"),
+    (with_topic(pool=[1]), "topics[0].pool[0]: 1 cannot be used; give a text"),
+    (with_topic(checks=None), "topics[0].checks: are missing; name one document of H and one of N, or write checks "),
+    (with_topic(checks=["d0"]), "topics[0].checks[1]: is missing"),
+    (
+        with_topic(checks=["d0", "d9"]),
+        "topics[0].checks: document 'd9' is not in the pool; add it there, or choose one that",
+    ),
+    (with_topic(checks=["d0", "d0"]), "topics[0].checks: 'd0' cannot be both the better and the worse one; choose two"),
+    (with_head(checks=False), "topics[0].checks: are given, but checks = false; remove them"),
     (graded() | table(topics=table()["topics"], magnitude={}), "campaign.protocol: is missing; choose one of"),
-    ({**graded(), "topics": table()["topics"]}, "checks of topic 't1': are given, but grades judging has none"),
-    (with_question(text=" "), "question of topic 't1': has no text"),
-    (with_question(options=["one"]), "question of topic 't1': has 1 options; give 4 (2 to 8 are possible)"),
-    (with_question(options=list("abcdefghi")), "question of topic 't1': has 9 options"),
-    (with_question(options=["a", "b", "a", "c"]), "question of topic 't1': has an option that is empty or there twice"),
-    (with_question(options=["a", "b", "", "c"]), "question of topic 't1': has an option that is empty"),
-    (with_question(correct=4), "question of topic 't1': correct: there is no option 4; they count from 0 to 3"),
-    (with_question(correct=-1), "question of topic 't1': correct: there is no option -1"),
-    (with_question(correct="a"), "question of topic 't1': correct: 'a' cannot be used"),
-    (with_question(hint="a"), "question of topic 't1': there is no key 'hint'"),
-    (with_topic(question=3), "question of topic 't1': expected a table"),
-    (with_topic(context=["a", ""]), "context of topic 't1': holds an empty snippet"),
-    (with_topic(context=[3]), "context of topic 't1': expected a list of texts"),
-    (with_topic(systems={"bm25": ["d9"]}), "systems of topic 't1': 'bm25' found 'd9', which is not in the pool"),
-    (with_topic(systems={"bm25": ["d1", "d1"]}), "systems of topic 't1': system 'bm25' or a document of it is there"),
+    (
+        {**graded(), "topics": table()["topics"]},
+        "topics[0].checks: are given, but grades judging has none; remove them",
+    ),
+    (with_question(text=" "), "topics[0].question: has no text; write what is asked"),
+    (with_question(options=["one"]), "topics[0].question: has 1 options; give 4 (2 to 8 are possible)"),
+    (with_question(options=list("abcdefghi")), "topics[0].question: has 9 options; give 4 (2 to 8 are possible)"),
+    (
+        with_question(options=["a", "b", "a", "c"]),
+        "topics[0].question: has an option that is empty or there twice; give each its own wo",
+    ),
+    (
+        with_question(options=["a", "b", "", "c"]),
+        "topics[0].question: has an option that is empty or there twice; give each its own wo",
+    ),
+    (with_question(correct=4), "topics[0].question.correct: there is no option 4; they count from 0 to 3"),
+    (with_question(correct=-1), "topics[0].question.correct: there is no option -1; they count from 0 to 3"),
+    (with_question(correct="a"), "topics[0].question.correct: 'a' cannot be used; give a whole number"),
+    (with_question(hint="a"), "topics[0].question.hint: there is no such key; choose from text, options, correct"),
+    (with_topic(question=3), "topics[0].question: 3 cannot be used; give a table of keys and values"),
+    (with_topic(context=["a", ""]), "topics[0].context[1]: is an empty snippet; remove it"),
+    (with_topic(context=[3]), "topics[0].context[0]: 3 cannot be used; give a text"),
+    (with_topic(systems={"bm25": ["d9"]}), "topics[0].systems.bm25: 'd9' is not in the pool; leave it out"),
+    (with_topic(systems={"bm25": ["d1", "d1"]}), "topics[0].systems.bm25: a document is there twice; remove one"),
     (table(documents=[]), "documents: there are none; add at least one document"),
-    (with_document(text=" \n"), "documents[3]: document 'd3' has no text; add it, or leave the document out"),
-    (with_document(text="a\x00b"), "documents[3]: text: holds '\\x00'"),
-    (with_document(text="x" * 1_000_001), "documents[3]: text: 1000001 characters are more than 1000000"),
-    (with_document(label="d2"), "documents[3]: label 'd2' is there already; every document needs its own"),
-    (with_document(language="English!"), "documents[3]: language 'English!' is no tag; write one such as en"),
-    (with_document(html="yes"), "documents[3]: html: 'yes' cannot be used; write true or false"),
-    (graded(labels=["a", "b"]), "grades: labels: 2 texts for 4 grades"),
-    (graded(scale="0-200"), "grades: scale: "),
+    (with_document(text=" \n"), "documents[3].text: document 'd3' has no text; add it, or leave the document out"),
+    (with_document(text="a\x00b"), "documents[3].text: holds '\\x00', which no database can keep; remove it"),
+    (with_document(text="x" * 1_000_001), "documents[3].text: 1000001 characters are more than 1000000; shorten it"),
+    (with_document(label="d2"), "documents[3].label: 'd2' is there already; every document needs its own"),
+    (
+        with_document(language="English!"),
+        "documents[3].language: 'English!' is no tag of a language; write one such as en or p",
+    ),
+    (with_document(html="yes"), "documents[3].html: 'yes' cannot be used; write true or false"),
+    (graded(labels=["a", "b"]), "grades.labels: 2 texts for 4 grades; give one for each, lowest grade first"),
+    (graded(scale="0-200"), "grades.scale: '0-200' cannot be used; write binary, or 0 to the highest grade, as 0-"),
 ]
 
 
 @pytest.mark.parametrize(("whole", "message"), REFUSED, ids=range(len(REFUSED)))
 def test_what_cannot_work_is_refused_in_one_line(whole, message):
-    with pytest.raises(PlanError) as refused:
+    with pytest.raises(SchemaError) as refused:
         plan_from_table(whole)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -167,14 +194,14 @@ def test_a_pool_stands_in_the_order_of_the_documents():
 def test_documents_in_nobodys_pool_are_left_out_and_faults_still_counted_among_all():
     whole = with_document(text="")
     whole["documents"].insert(0, {"label": "spare", "text": ""})
-    with pytest.raises(PlanError, match=re.escape("documents[4]: document 'd3' has no text")):
+    with pytest.raises(SchemaError, match=re.escape("documents[4].text: document 'd3' has no text")):
         plan_from_table(whole)
     whole["documents"][4]["text"] = "x"
     assert [document.label for document in plan_from_table(whole).documents] == DOCUMENTS
 
 
 def test_settings_of_another_protocol_are_refused():
-    with pytest.raises(PlanError, match="'magnitude' does not go with GradesSettings"):
+    with pytest.raises(SchemaError, match="'magnitude' does not go with GradesSettings"):
         replace(plan_from_table(table()), settings=GradesSettings())
 
 
@@ -185,7 +212,7 @@ def test_a_name_is_taken_exactly_if_it_can_stand_in_an_address(name):
     if sound:
         assert plan_from_table(with_head(name=name)).name == name
     else:
-        with pytest.raises(PlanError, match="cannot stand in an address"):
+        with pytest.raises(SchemaError, match="cannot stand in an address"):
             plan_from_table(with_head(name=name))
 
 

@@ -48,19 +48,19 @@ class Assessor:
     def happen(self, kind, **data):
         self.at += 1
         self.log.append(Event(kind, data))
-        way = journey.evolve(self.settings, self.way, self.log[-1], self.at)
+        way = journey.evolve(self.settings, self.way, self.log[-1])
         self.way = journey.from_json(json.loads(json.dumps(journey.to_json(way))))
         assert self.way == way
 
     def act(self, action):
-        events = journey.decide(self.settings, self.way, action, self.at)
+        events = journey.decide(self.settings, self.way, action)
         for event in events:
             self.happen(event.kind, **event.data)
         return [event.kind for event in events]
 
     def refused(self, action):
         with pytest.raises(Refusal) as found:
-            journey.decide(self.settings, self.way, action, self.at)
+            journey.decide(self.settings, self.way, action)
         return found.value
 
     def practise(self, right=True):
@@ -327,7 +327,7 @@ def test_whatever_is_tried_the_log_tells_all(data):
             assert assessor.way == before
     again = journey.new(assessor.settings, assessor.protocol, seed=assessor.seed)
     for event in assessor.log:
-        again = journey.evolve(assessor.settings, again, event, 5.0)
+        again = journey.evolve(assessor.settings, again, event)
     assert again == assessor.way
     assert journey.view(assessor.settings, again) == assessor.view
 

@@ -197,7 +197,7 @@ class Application:
                     "Why does a loaf stay flat?",
                     question=Question("What is it about?", ("Soup", "Bread", "Bees", "Rain"), 1) if question else None,
                     checks=(documents[name][0], documents[name][-1]) if checks else None,
-                    systems=runs(documents[name]) if systems else (),
+                    systems=runs(documents[name]) if systems else {},
                 )
                 for name in names
             ),
@@ -212,10 +212,10 @@ class Application:
 TEXT = "A loaf of bread stays flat for {0} reasons.\n\n" + "Flour, water, salt, time and warmth all matter here. " * 6
 
 
-def runs(documents: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def runs(documents: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Two systems of which the first is the better one, by far."""
     half = len(documents) // 2
-    return ("good", documents[:half]), ("poor", documents[half:])
+    return {"good": documents[:half], "poor": documents[half:]}
 
 
 @contextmanager

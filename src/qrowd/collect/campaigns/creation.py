@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
-from qrowd.collect.campaigns.plan_tables import DOCUMENT, question_table
+from qrowd.collect.campaigns.plan_tables import question_table
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.protocol import Material, Question
 from qrowd.collect.protocols.settings import (
@@ -86,7 +86,7 @@ def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Ass
     campaign_id = materials.add_campaign(connection, row)
     if campaign_id is None:
         raise ArgumentError(f"campaign.name: {plan.name!r} is taken by another campaign; choose another")
-    texts = ({name: getattr(d, name) for name in DOCUMENT} for d in plan.documents)
+    texts = (vars(d) for d in plan.documents)
     materials.add_material(connection, "document", campaign_id, texts)
     documents = materials.ids_by_label(connection, "document", campaign_id)
     materials.add_material(connection, "topic", campaign_id, (_topic_row(t, documents) for t in plan.topics))
@@ -127,7 +127,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
             _question(t.question),
             None if t.checks is None else (labels[t.checks[0]], labels[t.checks[1]]),
             tuple(t.context or ()),
-            tuple((name, tuple(labels[d] for d in ranking)) for name, ranking in (t.systems or {}).items()),
+            {name: tuple(labels[d] for d in ranking) for name, ranking in (t.systems or {}).items()},
         )
         for t in materials.topics_of(connection, campaign_id)
     )
@@ -201,7 +201,7 @@ def _topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
         "question": question_table(t.question),
         "checks": None if t.checks is None else [documents[label] for label in t.checks],
         "context": list(t.context) or None,
-        "systems": {name: [documents[label] for label in found] for name, found in t.systems} or None,
+        "systems": {name: [documents[label] for label in found] for name, found in t.systems.items()} or None,
     }
 
 

@@ -11,12 +11,12 @@ from copy import deepcopy
 from typing import Any
 from urllib.parse import urlsplit
 
-from qrowd.errors import ArgumentError
+from qrowd.collect.protocols.schema import SchemaError, Where
 
 PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
 OUTCOMES = ("completed", "failed", "screened_out", "practice_failed", "declined")
 
-Rule = Callable[[str, Any], Any]
+Rule = Callable[[Where, Any], Any]
 
 
 def crowd_of(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -30,7 +30,7 @@ def crowd_of(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
     Raises
     ------
-    ArgumentError
+    SchemaError
         A platform or key that does not exist, or a value that cannot be used.
 
     >>> crowd_of({"mturk": {}})
@@ -39,14 +39,14 @@ def crowd_of(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     crowd: dict[str, dict[str, Any]] = {}
     for name, part in table.items():
         if name not in KEYS:
-            raise ArgumentError(f"{name}: there is no such platform; choose from {', '.join(KEYS)}")
+            raise SchemaError((name,), f"there is no such platform; choose from {', '.join(KEYS)}")
         if not isinstance(part, Mapping):
-            raise ArgumentError(f"{name}: expected a table, found {part!r}")
+            raise SchemaError((name,), f"expected a table, found {part!r}")
         for key in part:
             if key not in KEYS[name]:
-                raise ArgumentError(f"{name}.{key}: there is no such key; choose from {', '.join(KEYS[name])}")
+                raise SchemaError((name, str(key)), f"there is no such key; choose from {', '.join(KEYS[name])}")
         crowd[name] = {
-            key: rule(f"{name}.{key}", part[key]) if part.get(key, default) != default else deepcopy(default)
+            key: rule((name, key), part[key]) if part.get(key, default) != default else deepcopy(default)
             for key, (default, rule) in KEYS[name].items()
         }
     _together(crowd)
@@ -57,61 +57,62 @@ def _together(crowd: Mapping[str, Mapping[str, Any]]) -> None:
     """What no single key can tell."""
     if (prolific := crowd.get("prolific")) is not None:
         if "completed" not in prolific["codes"]:
-            raise ArgumentError("prolific.codes: 'completed' is missing; give the study's completion code")
+            raise SchemaError(("prolific", "codes"), "'completed' is missing; give the study's completion code")
         if prolific["verified"] and not prolific["audience"]:
-            raise ArgumentError("prolific.audience: is missing; signed arrivals name our domain, give it")
+            raise SchemaError(("prolific", "audience"), "is missing; signed arrivals name our domain, give it")
     panel = crowd.get("panel")
     if panel is not None and "completed" not in panel["codes"] and "completed" not in panel["links"]:
-        raise ArgumentError("panel.codes: 'completed' is missing, here and in panel.links; give one of them")
+        raise SchemaError(("panel", "codes"), "'completed' is missing, here and in panel.links; give one of them")
 
 
-def _refused(key: str, value: Any, next_step: str) -> ArgumentError:
-    return ArgumentError(f"{key}: {value!r} cannot be used; {next_step}")
+def _refused(where: Where, value: Any, next_step: str) -> SchemaError:
+    return SchemaError(where, f"{value!r} cannot be used; {next_step}")
 
 
 def _matching(pattern: str, next_step: str) -> Rule:
-    def rule(key: str, value: Any) -> str:
+    def rule(where: Where, value: Any) -> str:
         if not isinstance(value, str) or not re.fullmatch(pattern, value):
-            raise _refused(key, value, next_step)
+            raise _refused(where, value, next_step)
         return value
 
     return rule
 
 
-def _switch(key: str, value: Any) -> bool:
+def _switch(where: Where, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise _refused(key, value, "write true or false")
+        raise _refused(where, value, "write true or false")
     return value
 
 
-def _height(key: str, value: Any) -> int:
+def _height(where: Where, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10_000:
-        raise _refused(key, value, "give pixels from 0 (fits) to 10000")
+        raise _refused(where, value, "give pixels from 0 (fits) to 10000")
     return value
 
 
-def _https(key: str, value: Any) -> str:
+def _https(where: Where, value: Any) -> str:
     next_step = "give an address that begins with https://"
     if not isinstance(value, str) or not re.fullmatch(r"[!-~]{1,2000}", value):
-        raise _refused(key, value, next_step)
+        raise _refused(where, value, next_step)
     try:
         parts = urlsplit(value)
         sound = parts.scheme == "https" and bool(parts.hostname) and not parts.username and "\\" not in value
     except ValueError:
         sound = False
     if not sound:
-        raise _refused(key, value, next_step)
+        raise _refused(where, value, next_step)
     return value
 
 
 def _by_outcome(rule: Rule) -> Rule:
-    def whole(key: str, value: Any) -> dict[str, str]:
+    def whole(where: Where, value: Any) -> dict[str, str]:
         if not isinstance(value, Mapping):
-            raise _refused(key, value, f"give a table with keys from {', '.join(OUTCOMES)}")
+            raise _refused(where, value, f"give a table with keys from {', '.join(OUTCOMES)}")
         for outcome in value:
             if outcome not in OUTCOMES:
-                raise ArgumentError(f"{key}.{outcome}: there is no such outcome; choose from {', '.join(OUTCOMES)}")
-        return {outcome: rule(f"{key}.{outcome}", item) for outcome, item in value.items()}
+                problem = f"there is no such outcome; choose from {', '.join(OUTCOMES)}"
+                raise SchemaError((*where, str(outcome)), problem)
+        return {outcome: rule((*where, outcome), item) for outcome, item in value.items()}
 
     return whole
 

@@ -6,7 +6,6 @@ folder is read the same way, after its members have been looked at.
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
@@ -22,13 +21,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from qrowd import tables, trec
-from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, About, Plan, PlanError
+from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import CROWDS, plan_from_table
 from qrowd.collect.campaigns.pools import checks_from_gold, lists_of, pool_of, within
 from qrowd.collect.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
+from qrowd.collect.protocols.schema import SchemaError, Where, path
 from qrowd.collect.protocols.settings import SETTINGS
 from qrowd.errors import ArgumentError, FileError
-from qrowd.files import ENDINGS
+from qrowd.files import read_bytes, without_endings
 from qrowd.model.judgments import concatenate_judgments
 from qrowd.model.runs import concatenate_runs
 
@@ -48,6 +48,8 @@ USUAL = {
 }
 SEVERAL = ("documents", "runs")
 DEPTH = 10
+
+Pools = dict[str, dict[str, tuple[str, int] | None]]  # {topic: {document: the file and line that list it}}
 
 MAX_ZIP = 256 << 20  # bytes, packed
 MAX_UNPACKED = 512 << 20
@@ -150,23 +152,7 @@ class Folder:
 
     def bytes(self, name: str) -> bytes:
         """What a file holds, unpacked where it is gzip."""
-        path = self.path(name)
-        if not path.is_file():
-            raise FileError(name, "there is no such file")
-        try:
-            with path.open("rb") as file:
-                packed = file.read(2) == b"\x1f\x8b"
-                file.seek(0)
-                reader = gzip.GzipFile(fileobj=file) if packed else file
-                content = reader.read(self.left + 1)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise FileError(name, f"damaged or truncated gzip ({error}); fetch the file again") from None
-        except OSError as error:
-            raise FileError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-        if len(content) > self.left:
-            raise FileError(name, "is too large, with what was read before; leave out what no pool needs")
-        if not content.strip():
-            raise FileError(name, "is empty")
+        content = read_bytes(self.path(name), name=name, most=self.left)
         self.left -= len(content)
         return content
 
@@ -213,12 +199,12 @@ def _unpack(archive: zipfile.ZipFile, root: Path, most: int) -> None:
 
 @dataclass
 class Reading:
-    """What has been read so far, and where each thing stood."""
+    """What has been read so far; places : the file and line of each part of the table, by its path in the table."""
 
     folder: Folder
     toml: str
     files: Mapping[str, Any]
-    places: dict[About, tuple[str, int]] = field(default_factory=dict)
+    places: dict[Where, tuple[str, int]] = field(default_factory=dict)
 
     def names(self, key: str) -> list[str]:
         """The files for a key of [files]: those named, else the first usual one that exists."""
@@ -229,10 +215,10 @@ class Reading:
         listed = given if isinstance(given, list) and key in SEVERAL else [given]
         if not all(isinstance(name, str) for name in listed):
             kind = "a name or a list of names" if key in SEVERAL else "a name"
-            raise PlanError(("files", key), f"{given!r} cannot be used; give {kind}")
+            raise SchemaError(("files", key), f"{given!r} cannot be used; give {kind}")
         found = [file for name in listed for file in self.folder.find(name)]
         if len(found) > 1 and key not in SEVERAL:
-            raise PlanError(("files", key), f"{given!r} stands for {len(found)} files; name one")
+            raise SchemaError(("files", key), f"{given!r} stands for {len(found)} files; name one")
         return list(dict.fromkeys(found))
 
 
@@ -248,16 +234,16 @@ def _read(folder: Folder, toml: str) -> Plan:
     try:
         for key in table:
             if key not in known:
-                raise PlanError((key,), f"there is no table {key!r}; choose from {', '.join(known)}")
+                raise SchemaError((key,), f"there is no such table; choose from {', '.join(known)}")
         for key in known:
             if not isinstance(table.get(key, {}), dict):
-                raise PlanError((key,), f"is a table; write [{key}]")
+                raise SchemaError((key,), f"is a table; write [{key}]")
         reading.files = table.pop("files", {})
         for key in reading.files:
             if key not in (*USUAL, "depth"):
-                raise PlanError(("files", key), f"there is no key {key!r}; choose from {', '.join((*USUAL, 'depth'))}")
+                raise SchemaError(("files", key), f"there is no such key; choose from {', '.join((*USUAL, 'depth'))}")
         return plan_from_table(table | _material(reading, table))
-    except PlanError as error:
+    except SchemaError as error:
         raise _placed(error, reading, text.decode()) from None
 
 
@@ -273,12 +259,17 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
     runs = _lists(reading, by_label)
     pools = _pools(reading, by_label, runs)
     if pools is None and len(by_label) > 1:
-        raise PlanError(("files",), f"what is judged for each of {len(by_label)} topics is missing; name runs or pool")
+        problem = f"what is judged for each of {len(by_label)} topics is missing; name runs or pool"
+        raise SchemaError(("files",), problem)
+    place = {label: ("topics", i) for i, label in enumerate(by_label)}
     if pools is not None:
         for label, topic in by_label.items():
             topic["pool"] = list(pools[label])
+            for n, document in enumerate(topic["pool"]):
+                if (listed := pools[label][document]) is not None:
+                    reading.places[(*place[label], "pool", n)] = listed
             if preference and runs is not None:
-                topic["systems"] = {s: list(found) for s, found in within(runs[label], pools[label]).items()}
+                topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
     documents = _documents(reading, None if pools is None else {d for pool in pools.values() for d in pool})
     if magnitude and head.get("checks", True) is not False:
         everything = {label: [row["label"] for row in documents] for label in by_label}
@@ -288,10 +279,10 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
         if "question" in topic:
             raise FileError(name, f"topic {topic['label']!r} has a question already; keep one", line)
         topic["question"] = row
-        reading.places["question", topic["label"]] = name, line
+        reading.places[(*place[topic["label"]], "question")] = name, line
     for line, name, row in _rows(reading, "context", ("topic", "snippets")):
         topic = _the(by_label, row["topic"], name, line)
-        reading.places.setdefault(("context", topic["label"]), (name, line))
+        reading.places.setdefault((*place[topic["label"]], "context"), (name, line))
         snippets = row.get("snippets")
         if not isinstance(snippets, list):
             raise FileError(name, f"snippets: expected a list of texts, found {snippets!r:.60}", line)
@@ -301,13 +292,15 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
 
 def _topics(reading: Reading) -> list[dict[str, Any]]:
     topics: list[dict[str, Any]] = []
+    labels: set[str] = set()
     names = reading.names("topics")
     if not names:
-        raise PlanError(("files", "topics"), f"is missing; name a file, or call it {USUAL['topics'][0]}")
+        raise SchemaError(("files", "topics"), f"is missing; name a file, or call it {USUAL['topics'][0]}")
     for line, topic in read_topics(reading.folder.bytes(names[0]), names[0]):
-        if ("topic", topic["label"]) in reading.places:
+        if topic["label"] in labels:
             raise FileError(names[0], f"label {topic['label']!r} is there already; every topic needs its own", line)
-        reading.places["topics", len(topics)] = reading.places["topic", topic["label"]] = names[0], line
+        labels.add(topic["label"])
+        reading.places["topics", len(topics)] = names[0], line
         topics.append(topic)
     return topics
 
@@ -319,7 +312,7 @@ def _lists(reading: Reading, topics: Collection[str]) -> Any:
     parts = []
     systems: dict[str, str] = {}
     for name in names:
-        system = _system(name)
+        system = without_endings(PurePosixPath(name))
         if system in systems:
             raise FileError(name, f"is system {system!r}, as is {systems[system]}; rename one")
         systems[system] = name
@@ -331,33 +324,32 @@ def _lists(reading: Reading, topics: Collection[str]) -> Any:
     return lists_of(concatenate_runs(parts), topics)
 
 
-def _pools(reading: Reading, topics: Collection[str], runs: Any) -> dict[str, tuple[str, ...]] | None:
-    """{topic: documents}, what runs found together with what the pool file lists; None without either."""
+def _pools(reading: Reading, topics: Collection[str], runs: Any) -> Pools | None:
+    """The pools: what runs found together with what the pool file lists; None without either."""
     names = reading.names("pool")
     if runs is None and not names:
         return None
     depth = reading.files.get("depth", DEPTH)
-    pools: dict[str, dict[str, None]] = {label: {} for label in topics}
+    pools: Pools = {label: {} for label in topics}
     for label in topics if runs is not None else ():
         try:
             pools[label].update(dict.fromkeys(pool_of(runs[label], depth)))
         except ArgumentError as error:
-            raise PlanError(("files", "depth"), str(error)) from None
+            raise SchemaError(("files", "depth"), str(error)) from None
     form, qrels = "topic document", "topic iteration document grade"
     for name in names:
         for line, fields in read_fields(reading.folder.bytes(name), name, form, also=qrels):
             topic, document = fields[0], fields[1 if len(fields) == 2 else 2]
             _the(topics, topic, name, line)
-            pools[topic][document] = None
-            reading.places["pool", topic, document] = name, line
-    return {label: tuple(pool) for label, pool in pools.items()}
+            pools[topic][document] = name, line
+    return pools
 
 
 def _documents(reading: Reading, wanted: Collection[str] | None) -> list[dict[str, Any]]:
     """The rows of the documents that are wanted; all of them for None."""
     names = reading.names("documents")
     if not names:
-        raise PlanError(("files", "documents"), f"is missing; name a file, or call it {USUAL['documents'][0]}")
+        raise SchemaError(("files", "documents"), f"is missing; name a file, or call it {USUAL['documents'][0]}")
     documents: list[dict[str, Any]] = []
     for name in names:
         for line, row in _document_rows(reading, name, wanted):
@@ -389,7 +381,7 @@ def _checks(reading: Reading, topics: Mapping[str, dict[str, Any]], pools: Mappi
             if "checks" in topic:
                 raise FileError(name, f"topic {label!r} has its checks already; keep one line", line)
             topic["checks"] = [high, low]
-            reading.places["checks", label] = name, line
+            reading.places[("topics", list(topics).index(label), "checks")] = name, line
     gold = reading.names("gold")
     open_topics = {label: pools[label] for label, topic in topics.items() if "checks" not in topic}
     if not gold or not open_topics or isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -400,12 +392,13 @@ def _checks(reading: Reading, topics: Mapping[str, dict[str, Any]], pools: Mappi
     else:
         judged = concatenate_judgments([trec.judgments_from([("gold", trec.parse(content, gold[0], trec.QRELS))])])
     try:
-        found = checks_from_gold(judged, open_topics, seed)
+        checks = checks_from_gold(judged, open_topics, seed)
     except ArgumentError as error:
         raise FileError(gold[0], str(error)) from None
-    for label, (high, low) in found.items():
-        topics[label]["checks"] = [high, low]
-        reading.places["checks", label] = gold[0], 1
+    for i, (label, topic) in enumerate(topics.items()):
+        if label in checks:
+            topic["checks"] = list(checks[label])
+            reading.places["topics", i, "checks"] = gold[0], 1
 
 
 def _rows(reading: Reading, key: str, columns: tuple[str, ...]) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -426,32 +419,22 @@ def _no_parquet(content: bytes, name: str) -> bytes:
     return content
 
 
-def _system(name: str) -> str:
-    name = PurePosixPath(name).name
-    while (ending := PurePosixPath(name).suffix).lower() in ENDINGS and name != ending:
-        name = name.removesuffix(ending)
-    return name
-
-
 # ---- where it went wrong
 
 
-def _placed(error: PlanError, reading: Reading, text: str) -> FileError:
-    """The error by file and line."""
-    about = error.about
-    keys: list[About] = [about, about[:2]]
-    if about[0] in ("pool", "question", "checks", "context", "systems"):
-        keys.append(("topic", *about[1:2]))
-    place = next((reading.places[key] for key in keys if key in reading.places), None)
-    if place is None:
-        return FileError(reading.toml, str(error), _line_of(text, about))
-    by_row = about[0] in ("topics", "documents") and len(about) == 2
-    return FileError(place[0], error.problem if by_row else str(error), place[1])
+def _placed(error: SchemaError, reading: Reading, text: str) -> FileError:
+    """The error by file and line: those of the smallest part of the table whose place is known."""
+    for n in range(len(error.where), 0, -1):
+        if (place := reading.places.get(error.where[:n])) is not None:
+            of_list = isinstance(error.where[-1], int) and n == len(error.where) - 1
+            rest = path(error.where[n - of_list :])
+            return FileError(place[0], f"{rest}: {error.problem}" if rest else error.problem, place[1])
+    return FileError(reading.toml, str(error), _line_of(text, error.where))
 
 
-def _line_of(text: str, about: About) -> int | None:
+def _line_of(text: str, where: Where) -> int | None:
     """The line on which a key or its table stands in the TOML file, as far as plain looking tells."""
-    names = [str(part) for part in about]
+    names = [str(part) for part in where]
     section, found = "", None
     for number, line in enumerate(text.split("\n"), start=1):
         if heading := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):

@@ -12,6 +12,7 @@ from math import ceil
 from typing import Any
 
 from qrowd.collect.protocols.protocol import Question
+from qrowd.collect.protocols.schema import SchemaError, Where
 from qrowd.collect.protocols.settings import (
     SETTINGS,
     GradesSettings,
@@ -20,7 +21,8 @@ from qrowd.collect.protocols.settings import (
     PreferenceSettings,
     Settings,
 )
-from qrowd.errors import ArgumentError
+
+Problems = Iterator[tuple[Where, str]]
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
@@ -34,22 +36,6 @@ MAX_CHARACTERS = 1_000_000  # of one text
 MAX_LABEL = 200
 MAX_SLOTS = 1_000_000
 
-About = tuple[str | int, ...]
-
-
-class PlanError(ArgumentError):
-    """Something in a plan that cannot work.
-
-    about : what it concerns, such as ("documents", 3) or ("pool", "t1", "d7"). problem : what is wrong, and what to do.
-    """
-
-    def __init__(self, about: About, problem: str) -> None:
-        self.about, self.problem = about, problem
-        super().__init__(f"{_words(about)}: {problem}")
-
-    def __reduce__(self) -> tuple[type[PlanError], tuple[About, str]]:
-        return type(self), (self.about, self.problem)
-
 
 @dataclass(frozen=True)
 class TopicPlan:
@@ -57,7 +43,7 @@ class TopicPlan:
 
     pool : labels of its documents, check documents included; kept in the order of the plan's documents.
     checks : the documents of which everybody must find the first more relevant than the second (H, N).
-    context : stored snippets. systems : (name, documents of the pool, best first), for schedulers.
+    context : stored snippets. systems : {name: documents of the pool, best first}, for schedulers.
     """
 
     label: str
@@ -68,7 +54,7 @@ class TopicPlan:
     question: Question | None = None
     checks: tuple[str, str] | None = None
     context: tuple[str, ...] = ()
-    systems: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    systems: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,8 +78,8 @@ class Plan:
 
     Raises
     ------
-    PlanError
-        Whatever could not work.
+    SchemaError
+        Whatever could not work, with the place in the table that `plan_from_table` reads.
     """
 
     name: str
@@ -111,8 +97,8 @@ class Plan:
     crowd: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for about, problem in _problems(self):
-            raise PlanError(about, problem)
+        for where, problem in _problems(self):
+            raise SchemaError(where, problem)
         place = {document.label: i for i, document in enumerate(self.documents)}
         ordered = (replace(t, pool=tuple(sorted(t.pool, key=place.__getitem__))) for t in self.topics)
         object.__setattr__(self, "topics", tuple(ordered))
@@ -133,35 +119,24 @@ def in_short(value: Any) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-def _words(about: About) -> str:
-    """What an error is about, for people: `documents[3]`, `pool of topic 't1'`."""
-    match about:
-        case ():
-            return "plan"
-        case (str(part), int(i), *rest):
-            return ".".join([f"{part}[{i}]", *map(str, rest)])
-        case ("pool" | "question" | "checks" | "context" | "systems" as part, topic, *_):
-            return f"{part} of topic {topic!r}"
-        case _:
-            return ".".join(map(str, about))
-
-
 # ---- what cannot work
 
 
-def _problems(plan: Plan) -> Iterator[tuple[About, str]]:
+def _problems(plan: Plan) -> Problems:
     yield from _head_problems(plan)
     yield from _label_problems("topics", plan.topics, MAX_TOPICS)
     yield from _label_problems("documents", plan.documents, MAX_DOCUMENTS)
     for i, document in enumerate(plan.documents):
         if not document.text.strip():
-            yield ("documents", i), f"document {document.label!r} has no text; add it, or leave the document out"
+            problem = f"document {document.label!r} has no text; add it, or leave the document out"
+            yield ("documents", i, "text"), problem
         yield from _text_problems(("documents", i), title=document.title, text=document.text)
         if document.language and not LANGUAGE.fullmatch(document.language):
-            yield ("documents", i), f"language {in_short(document.language)} is no tag; write one such as en or pt-BR"
-    known = {document.label for document in plan.documents}
+            problem = f"{in_short(document.language)} is no tag of a language; write one such as en or pt-BR"
+            yield ("documents", i, "language"), problem
+    labels = {document.label for document in plan.documents}
     for i, topic in enumerate(plan.topics):
-        yield from _topic_problems(plan, topic, ("topics", i), known)
+        yield from _topic_problems(plan, topic, ("topics", i), labels)
     if (n := _n_slots(plan)) > MAX_SLOTS:
         yield (plan.protocol, "redundancy"), f"{n} units to judge are more than {MAX_SLOTS}; lower it"
 
@@ -181,28 +156,28 @@ def _n_slots(plan: Plan) -> int:
     return n_slots
 
 
-def _head_problems(plan: Plan) -> Iterator[tuple[About, str]]:
-    about = ("campaign",)
+def _head_problems(plan: Plan) -> Problems:
+    where = ("campaign",)
     name: Any = plan.name
     seed: Any = plan.seed
     lease: Any = plan.lease_minutes
     if not isinstance(name, str) or not NAME.fullmatch(name):
         yield (
-            (*about, "name"),
+            (*where, "name"),
             f"{in_short(name)} cannot stand in an address; write a-z, 0-9, - and _, at most 64, such as pilot-1",
         )
     if plan.protocol not in SETTINGS or not isinstance(plan.settings, SETTINGS[plan.protocol]):
-        yield (*about, "protocol"), f"{plan.protocol!r} does not go with {type(plan.settings).__name__}; match the two"
+        yield (*where, "protocol"), f"{plan.protocol!r} does not go with {type(plan.settings).__name__}; match the two"
     if not plan.title.strip():
-        yield (*about, "title"), "is empty; say what assessors take part in"
+        yield (*where, "title"), "is empty; say what assessors take part in"
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        yield (*about, "seed"), f"{in_short(seed)} cannot be used; give a whole number from 0 below 2**63"
+        yield (*where, "seed"), f"{in_short(seed)} cannot be used; give a whole number from 0 below 2**63"
     if isinstance(lease, bool) or not isinstance(lease, int | float) or not 1 <= lease <= 100_000:
-        yield (*about, "lease_minutes"), f"{in_short(lease)} cannot be used; give minutes from 1 to 100000"
-    yield from _text_problems(about, title=plan.title, consent=plan.consent, instructions=plan.instructions)
+        yield (*where, "lease_minutes"), f"{in_short(lease)} cannot be used; give minutes from 1 to 100000"
+    yield from _text_problems(where, title=plan.title, consent=plan.consent, instructions=plan.instructions)
 
 
-def _label_problems(key: str, items: Sequence[TopicPlan | DocumentPlan], most: int) -> Iterator[tuple[About, str]]:
+def _label_problems(key: str, items: Sequence[TopicPlan | DocumentPlan], most: int) -> Problems:
     if not items:
         yield (key,), f"there are none; add at least one {key[:-1]}"
     if len(items) > most:
@@ -211,54 +186,50 @@ def _label_problems(key: str, items: Sequence[TopicPlan | DocumentPlan], most: i
     for i, item in enumerate(items):
         label = item.label
         if not label or BLANK.search(label) or UNFIT.search(label) or len(label) > MAX_LABEL or label.startswith("#"):
-            yield (
-                (key, i),
-                f"label {in_short(label)} cannot be used; give 1 to {MAX_LABEL} characters without blanks, not # first",
-            )
+            problem = f"{in_short(label)} cannot be used; give 1 to {MAX_LABEL} characters without blanks, not # first"
+            yield (key, i, "label"), problem
         if label in seen:
-            yield (key, i), f"label {label!r} is there already; every {key[:-1]} needs its own"
+            yield (key, i, "label"), f"{label!r} is there already; every {key[:-1]} needs its own"
         seen.add(label)
 
 
-def _text_problems(about: About, **texts: str) -> Iterator[tuple[About, str]]:
+def _text_problems(where: Where, **texts: str) -> Problems:
     for key, text in texts.items():
         if len(text) > MAX_CHARACTERS:
-            yield about, f"{key}: {len(text)} characters are more than {MAX_CHARACTERS}; shorten it"
-        if found := UNFIT.search(text):
-            yield about, f"{key}: holds {found[0]!r}, which no database can keep; remove it"
+            yield (*where, key), f"{len(text)} characters are more than {MAX_CHARACTERS}; shorten it"
+        if unfit := UNFIT.search(text):
+            yield (*where, key), f"holds {unfit[0]!r}, which no database can keep; remove it"
 
 
-def _topic_problems(plan: Plan, topic: TopicPlan, about: About, known: set[str]) -> Iterator[tuple[About, str]]:
-    label = topic.label
+def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]) -> Problems:
     if not topic.title.strip():
-        yield about, f"topic {label!r} has no title; say what is looked for"
-    yield from _text_problems(about, title=topic.title, description=topic.description, narrative=topic.narrative)
-    for snippet in topic.context:
-        yield from _text_problems(("context", label), snippet=snippet)
+        yield (*where, "title"), f"topic {topic.label!r} has no title; say what is looked for"
+    yield from _text_problems(where, title=topic.title, description=topic.description, narrative=topic.narrative)
+    for n, snippet in enumerate(topic.context):
+        yield from _text_problems((*where, "context"), **{str(n): snippet})
         if not snippet.strip():
-            yield ("context", label), "holds an empty snippet; remove it"
-    pool = set(topic.pool)
-    for document in topic.pool:
-        if document not in known:
-            yield ("pool", label, document), f"document {document!r} has no text; add it to the documents"
-    if len(pool) < len(topic.pool):
-        twice = next(document for document in topic.pool if topic.pool.count(document) > 1)
-        yield ("pool", label, twice), f"document {twice!r} is there twice; remove one"
+            yield (*where, "context", n), "is an empty snippet; remove it"
+    pool: set[str] = set()
+    for n, document in enumerate(topic.pool):
+        if document not in labels:
+            yield (*where, "pool", n), f"document {document!r} has no text; add it to the documents"
+        if document in pool:
+            yield (*where, "pool", n), f"document {document!r} is there twice; remove one"
+        pool.add(document)
     if len(pool) > MAX_IN_POOL:
-        yield ("pool", label), f"{len(pool)} documents are more than {MAX_IN_POOL}; lower the depth"
-    yield from _check_problems(plan, topic, pool)
-    least, why = _least(plan)
+        yield (*where, "pool"), f"{len(pool)} documents are more than {MAX_IN_POOL}; lower the depth"
+    yield from _check_problems(plan, topic, (*where, "checks"))
+    least, reason = _least(plan)
     if len(pool) < least:
-        yield ("pool", label), f"{len(pool)} documents, but {why}; add documents or lower k"
+        yield (*where, "pool"), f"{len(pool)} documents, but {reason}; add documents or lower k"
     if topic.question is not None:
-        yield from _question_problems(topic.question, ("question", label))
-    names = [name for name, _ in topic.systems]
-    for i, (name, listed) in enumerate(topic.systems):
-        yield from _text_problems(("systems", label), name=name)
-        if name in names[:i] or len(set(listed)) < len(listed):
-            yield ("systems", label, name), f"system {name!r} or a document of it is there twice; remove one"
-        if stranger := next((d for d in listed if d not in pool), None):
-            yield ("systems", label, name), f"{name!r} found {stranger!r}, which is not in the pool; leave it out"
+        yield from _question_problems(topic.question, (*where, "question"))
+    for name, ranking in topic.systems.items():
+        yield from _text_problems((*where, "systems"), **{name: name})
+        if len(set(ranking)) < len(ranking):
+            yield (*where, "systems", name), "a document is there twice; remove one"
+        if stranger := next((document for document in ranking if document not in pool), None):
+            yield (*where, "systems", name), f"{stranger!r} is not in the pool; leave it out"
 
 
 def _least(plan: Plan) -> tuple[int, str]:
@@ -268,30 +239,30 @@ def _least(plan: Plan) -> tuple[int, str]:
     return (2, "a pair needs 2") if isinstance(plan.settings, PreferenceSettings) else (1, "a unit needs 1")
 
 
-def _check_problems(plan: Plan, topic: TopicPlan, pool: set[str]) -> Iterator[tuple[About, str]]:
-    about = ("checks", topic.label)
+def _check_problems(plan: Plan, topic: TopicPlan, where: Where) -> Problems:
     if topic.checks is None:
         if plan.protocol == "magnitude" and plan.checks:
-            yield about, "are missing; name one document of H and one of N, or write checks = false in [campaign]"
+            yield where, "are missing; name one document of H and one of N, or write checks = false in [campaign]"
         return
     if plan.protocol != "magnitude" or not plan.checks:
         reason = "checks = false" if plan.protocol == "magnitude" else f"{plan.protocol} judging has none"
-        yield about, f"are given, but {reason}; remove them"
-    if missing := next((document for document in topic.checks if document not in pool), None):
-        yield about, f"document {missing!r} is not in the pool; add it there, or choose one that is"
+        yield where, f"are given, but {reason}; remove them"
+    if missing := next((document for document in topic.checks if document not in topic.pool), None):
+        yield where, f"document {missing!r} is not in the pool; add it there, or choose one that is"
     if topic.checks[0] == topic.checks[1]:
-        yield about, f"{topic.checks[0]!r} cannot be both the better and the worse one; choose two"
+        yield where, f"{topic.checks[0]!r} cannot be both the better and the worse one; choose two"
 
 
-def _question_problems(question: Question, about: About) -> Iterator[tuple[About, str]]:
+def _question_problems(question: Question, where: Where) -> Problems:
     options = question.options
     if not question.text.strip():
-        yield about, "has no text; write what is asked"
+        yield where, "has no text; write what is asked"
     if not 2 <= len(options) <= 8:
-        yield about, f"has {len(options)} options; give 4 (2 to 8 are possible)"
+        yield where, f"has {len(options)} options; give 4 (2 to 8 are possible)"
     if not all(map(str.strip, options)) or len({option.strip() for option in options}) < len(options):
-        yield about, "has an option that is empty or there twice; give each its own words"
+        yield where, "has an option that is empty or there twice; give each its own words"
     if not 0 <= question.correct < len(options):
-        yield about, f"correct: there is no option {question.correct}; they count from 0 to {len(options) - 1}"
+        problem = f"there is no option {question.correct}; they count from 0 to {len(options) - 1}"
+        yield (*where, "correct"), problem
     for text in (question.text, *options):
-        yield from _text_problems(about, text=text)
+        yield from _text_problems(where, text=text)

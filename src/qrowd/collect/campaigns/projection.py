@@ -71,7 +71,7 @@ class AssessorState:
                 row = replace(row, identified=str(event.data["identified"]))
             case "reset":
                 row = replace(row, current_id=None)
-        return self._of(row, journey.evolve(settings.journey, self.journey, event, at))
+        return self._of(row, journey.evolve(settings.journey, self.journey, event))
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class Transaction:
     ) -> tuple[AssessorState, AssignmentState | None]:
         """Before the first unit, or with none to be had."""
         if not self._may_work(assessor):
-            for event in journey.decide(self.settings.journey, assessor.journey, action, self.at):
+            for event in journey.decide(self.settings.journey, assessor.journey, action):
                 assessor = self.tell(assessor, event)
         elif not isinstance(action, GoOn):
             raise Refusal("stale", "That page has gone. Here is where you are now.")

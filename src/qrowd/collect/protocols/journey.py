@@ -96,8 +96,8 @@ def new(settings: JourneySettings, protocol: str, *, seed: int) -> Journey:
     return journey if settings.consent else _consented(settings, journey)
 
 
-def decide(settings: JourneySettings, journey: Journey, action: Action, at: float) -> tuple[Event, ...]:
-    """What an action leads to. at : seconds since 1970; nothing here depends on it so far.
+def decide(settings: JourneySettings, journey: Journey, action: Action) -> tuple[Event, ...]:
+    """What an action leads to.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def decide(settings: JourneySettings, journey: Journey, action: Action, at: floa
     raise Refusal("stale", STALE)
 
 
-def evolve(settings: JourneySettings, journey: Journey, event: Event, at: float) -> Journey:
+def evolve(settings: JourneySettings, journey: Journey, event: Event) -> Journey:
     """The journey after an event. Never refuses: what is in the log has happened."""
     data = event.data
     match event.kind:

@@ -7,9 +7,10 @@ JSON has them (no text stands for a number), keys that no field has are refused,
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from qrowd.errors import ArgumentError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Schema = dict[str, Any]
 Where = tuple[str | int, ...]
+HALVES = re.compile("[\ud800-\udfff]")
 COMPONENT = "#/components/schemas/{model}"
 
 
@@ -51,8 +53,49 @@ def read(kind: type[T], table: Any) -> T:
     try:
         value: T = adapter(reader).validate_json(json.dumps(table, default=str), strict=True, extra="forbid")
     except ValidationError as error:
-        raise _schema_error(kind, error.errors(include_url=False)[0]) from None
+        problem = error.errors(include_url=False)[0]
+        if problem["type"] == "json_invalid" and (where := _half_character(table, ())) is not None:
+            raise SchemaError(
+                where, "holds half of a character, which no text can; remove it", "string_unicode"
+            ) from None
+        raise _schema_error(kind, problem) from None
     return value
+
+
+def _half_character(value: Any, where: Where) -> Where | None:
+    """Where in a value there is a text that no UTF-8 can hold."""
+    if isinstance(value, str):
+        return where if HALVES.search(value) else None
+    parts: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, Mapping):
+        parts = ((str(key), one) for key, one in value.items())
+    elif isinstance(value, list | tuple):
+        parts = enumerate(value)
+    places = (_half_character(one, (*where, key)) for key, one in parts)
+    return next((place for place in places if place is not None), None)
+
+
+def check(value: Any) -> None:
+    """Check the fields of a frozen dataclass that was made in Python, and bring them to their types.
+
+    For its `__post_init__`, so that a value from Python obeys the same limits as one from a table.
+
+    Raises
+    ------
+    SchemaError
+        A value that does not fit.
+    """
+    kind: Any = type(value)
+    for name, hint in _hints(kind):
+        try:
+            object.__setattr__(value, name, read(hint, getattr(value, name)))
+        except SchemaError as error:
+            raise SchemaError((name, *error.where), error.problem, error.code) from None
+
+
+@cache
+def _hints(kind: Any) -> list[tuple[str, Any]]:
+    return list(get_type_hints(kind, include_extras=True).items())
 
 
 @cache
@@ -125,7 +168,10 @@ def _schema_error(kind: Any, error: Mapping[str, Any]) -> SchemaError:
     schema = adapter(kind).json_schema()
     code, value = error["type"], error["input"]
     if code == "value_error":  # of the dataclass's own checks
-        return SchemaError(where, str(error["ctx"]["error"]), code)
+        cause = error["ctx"]["error"]
+        if isinstance(cause, SchemaError):
+            return SchemaError((*where, *cause.where), cause.problem, cause.code)
+        return SchemaError(where, str(cause), code)
     if code == "missing":
         return SchemaError(where, "is missing", code)
     if code == "unexpected_keyword_argument":

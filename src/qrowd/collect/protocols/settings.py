@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal
 
+from annotated_types import Ge, Le
+
+from qrowd.collect.protocols.schema import SchemaError, check, read
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.scales import Scale, parse_scale
 
@@ -22,6 +24,9 @@ Sharing = Literal["own", "shared"]
 PreferenceMeasure = Literal["wpref", "ppref"]
 Utility = Literal["change", "settled", "printed"]
 LaterBad = Literal["any", "unseen", "none"]
+
+AtLeastOne = Annotated[int, Ge(1)]
+Characters = Annotated[int, Ge(1), Le(100_000)]
 
 LABELS = {  # by the highest grade
     1: ("not relevant", "relevant"),
@@ -45,27 +50,19 @@ class MagnitudeSettings:
     rating : whether confidence and understanding are asked for at the end.
     """
 
-    k: int = 8
-    redundancy: int = 10
-    min_seconds: float = 20.0
+    k: Annotated[int, Ge(3)] = 8
+    redundancy: AtLeastOne = 10
+    min_seconds: Annotated[float, Ge(0), Le(86_400)] = 20.0
     clock: Clock = "server"
-    revisions: int = 1
+    revisions: Annotated[int, Ge(-1)] = 1
     equal: Equal = "fails"
-    attempts: int = 2
+    attempts: AtLeastOne = 2
     reason: Reason = "required"
-    max_reason: int = 2000
+    max_reason: Characters = 2000
     rating: bool = True
 
     def __post_init__(self) -> None:
-        _whole(self, "k", 3, why="two check documents and one more")
-        _whole(self, "redundancy", 1)
-        _number(self, "min_seconds", 0, 86_400)
-        _whole(self, "revisions", -1, why="-1 means any number")
-        _whole(self, "attempts", 1)
-        _whole(self, "max_reason", 1, 100_000)
-        for key, choices in (("clock", Clock), ("equal", Equal), ("reason", Reason)):
-            _choice(self, key, get_args(choices))
-        _switches(self, "rating")
+        check(self)
 
 
 @dataclass(frozen=True)
@@ -83,40 +80,35 @@ class GradesSettings:
     scale: str = "0-3"
     labels: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
-    k: int = 20
-    redundancy: int = 3
-    attempts: int = 2
+    k: AtLeastOne = 20
+    redundancy: AtLeastOne = 3
+    attempts: AtLeastOne = 2
     reason: Reason = "optional"
-    max_reason: int = 2000
+    max_reason: Characters = 2000
     postpone: bool = True
     cannot_tell: bool = True
-    max_cannot_tell: float = 0.5
+    max_cannot_tell: Annotated[float, Ge(0), Le(1)] = 0.5
     rating: bool = True
 
     def __post_init__(self) -> None:
+        check(self)
         try:
-            scale: Scale | None = parse_scale(str(self.scale))
+            scale: Scale | None = parse_scale(self.scale)
         except ScaleError:
             scale = None
         if scale is None or scale.kind not in ("binary", "graded") or scale.maximum >= MOST_GRADES:
-            raise ArgumentError(
-                f"scale: {self.scale!r} cannot be used; write binary, or 0 to the highest grade, as 0-3"
-            )
+            problem = f"{self.scale!r} cannot be used; write binary, or 0 to the highest grade, as 0-3"
+            raise SchemaError(("scale",), problem)
         object.__setattr__(self, "scale", str(scale))
         n = int(scale.maximum) + 1
         for key in ("labels", "guidelines"):
-            _texts(self, key, n)
+            if len(getattr(self, key)) not in (0, n):
+                problem = f"{len(getattr(self, key))} texts for {n} grades; give one for each, lowest grade first"
+                raise SchemaError((key,), problem)
         if not self.labels:
             object.__setattr__(self, "labels", LABELS.get(n - 1, tuple(map(str, range(n)))))
         if len(set(self.labels)) < n or not all(map(str.strip, self.labels)):
-            raise ArgumentError(f"labels: {list(self.labels)!r}; give every grade a name of its own")
-        _whole(self, "k", 1)
-        _whole(self, "redundancy", 1)
-        _whole(self, "attempts", 1)
-        _whole(self, "max_reason", 1, 100_000)
-        _number(self, "max_cannot_tell", 0, 1)
-        _choice(self, "reason", get_args(Reason))
-        _switches(self, "postpone", "cannot_tell", "rating")
+            raise SchemaError(("labels",), f"{list(self.labels)!r}; give every grade a name of its own")
 
     @property
     def maximum(self) -> int:
@@ -137,7 +129,7 @@ class PreferenceSettings:
     attempts, rating : as for magnitudes.
     """
 
-    redundancy: int = 1
+    redundancy: AtLeastOne = 1
     sharing: Sharing = "own"
     order: str = "keep-preferred"
     measure: PreferenceMeasure = "wpref"
@@ -147,25 +139,18 @@ class PreferenceSettings:
     definitely: bool = True
     duplicates: bool = False
     bad: bool = True
-    attempts: int = 2
+    attempts: AtLeastOne = 2
     rating: bool = True
-    pair_redundancy: int = 1
+    pair_redundancy: AtLeastOne = 1
 
     def __post_init__(self) -> None:
+        check(self)
         if self.order != "keep-preferred":
             from qrowd.preferences.scheduling import ORDERS  # loads compiled kernels
 
-            _choice(self, "order", ("keep-preferred", *ORDERS))
-        for key, choices in (
-            ("sharing", Sharing),
-            ("measure", PreferenceMeasure),
-            ("utility", Utility),
-            ("later_bad", LaterBad),
-        ):
-            _choice(self, key, get_args(choices))
-        for key in ("redundancy", "attempts", "pair_redundancy"):
-            _whole(self, key, 1)
-        _switches(self, "stop", "definitely", "duplicates", "bad", "rating")
+            if self.order not in ORDERS:
+                choices = ", ".join(("keep-preferred", *ORDERS))
+                raise SchemaError(("order",), f"{self.order!r} cannot be used; choose one of {choices}")
 
 
 @dataclass(frozen=True)
@@ -173,28 +158,23 @@ class JourneySettings:
     """The assessor's way through a campaign.
 
     consent : whether it is asked for. practice : whether three lines come before the first unit (magnitudes only);
-    practice_attempts : how often they may be tried. lines : how many; 3.
+    practice_attempts : how often they may be tried.
     another : whether further topics may be judged after the first. max_units : at most so many, failed ones included;
     0 for no limit. restart : whether a failed unit or question may be followed by another topic.
     """
 
     consent: bool = True
     practice: bool = True
-    practice_attempts: int = 2
-    lines: int = 3
+    practice_attempts: AtLeastOne = 2
     another: bool = True
-    max_units: int = 0
+    max_units: Annotated[int, Ge(0)] = 0
     restart: bool = True
 
     def __post_init__(self) -> None:
-        _whole(self, "practice_attempts", 1)
-        _whole(self, "lines", 3, 3)
-        _whole(self, "max_units", 0, why="0 means no limit")
-        _switches(self, "consent", "practice", "another", "restart")
+        check(self)
 
 
 Settings = MagnitudeSettings | GradesSettings | PreferenceSettings
-S = TypeVar("S", bound="Settings | JourneySettings")
 SETTINGS: dict[str, type[MagnitudeSettings] | type[GradesSettings] | type[PreferenceSettings]] = {
     "magnitude": MagnitudeSettings,
     "grades": GradesSettings,
@@ -215,12 +195,12 @@ def settings_of(protocol: str, table: Mapping[str, Any]) -> Settings:
     """
     if protocol not in SETTINGS:
         raise ArgumentError(f"protocol {protocol!r}: choose one of {', '.join(SETTINGS)}")
-    return _read(SETTINGS[protocol], table)
+    return read(SETTINGS[protocol], table)
 
 
 def journey_of(table: Mapping[str, Any]) -> JourneySettings:
     """The settings of the assessor's way, likewise."""
-    return _read(JourneySettings, table)
+    return read(JourneySettings, table)
 
 
 def to_table(settings: Settings | JourneySettings) -> dict[str, Any]:
@@ -231,49 +211,3 @@ def to_table(settings: Settings | JourneySettings) -> dict[str, Any]:
     """
     values = ((field.name, getattr(settings, field.name)) for field in fields(settings))
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values}
-
-
-# ---- reading and checking
-
-
-def _read(kind: type[S], table: Mapping[str, Any]) -> S:
-    known = [field.name for field in fields(kind)]
-    for key in table:
-        if key not in known:
-            raise ArgumentError(f"{key}: there is no such setting; choose from {', '.join(known)}")
-    return kind(**table)
-
-
-def _whole(settings: object, key: str, low: int, high: int | None = None, *, why: str = "") -> None:
-    value = getattr(settings, key)
-    if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
-        span = f"{low}" if low == high else f"a whole number from {low}" + ("" if high is None else f" to {high}")
-        raise ArgumentError(f"{key}: {value!r} cannot be used; give {span}" + (f" ({why})" if why else ""))
-
-
-def _number(settings: object, key: str, low: float, high: float) -> None:
-    value = getattr(settings, key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or not low <= value <= high:
-        raise ArgumentError(f"{key}: {value!r} cannot be used; give a number from {low:g} to {high:g}")
-    object.__setattr__(settings, key, float(value))
-
-
-def _choice(settings: object, key: str, choices: tuple[str, ...]) -> None:
-    value = getattr(settings, key)
-    if value not in choices:
-        raise ArgumentError(f"{key}: {value!r} cannot be used; choose one of {', '.join(choices)}")
-
-
-def _switches(settings: object, *keys: str) -> None:
-    for key in keys:
-        if not isinstance(getattr(settings, key), bool):
-            raise ArgumentError(f"{key}: {getattr(settings, key)!r} cannot be used; write true or false")
-
-
-def _texts(settings: object, key: str, n: int) -> None:
-    value = getattr(settings, key)
-    if isinstance(value, str) or not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
-        raise ArgumentError(f"{key}: {value!r} cannot be used; give a list of {n} texts, lowest grade first")
-    if len(value) not in (0, n):
-        raise ArgumentError(f"{key}: {len(value)} texts for {n} grades; give one for each, lowest grade first")
-    object.__setattr__(settings, key, tuple(value))

@@ -11,8 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from qrowd.collect.campaigns.judging import NotFoundError
-from qrowd.collect.campaigns.plan import PlanError
-from qrowd.collect.protocols.schema import Schema
+from qrowd.collect.protocols.schema import Schema, SchemaError, path
 from qrowd.collect.web.api.bodies import JSON
 from qrowd.collect.web.api.keys import Caller, caller_of
 from qrowd.collect.web.forms import query_of
@@ -62,8 +61,8 @@ class Operation:
             return await self.do(caller, read_query(request, self.query))
         except NotFoundError:  # gone meanwhile
             raise Problem(404, "missing", "There is no such campaign or assessor.") from None
-        except PlanError as error:
-            raise Problem(422, "invalid", str(error), field=".".join(map(str, error.about))[:200]) from None
+        except SchemaError as error:
+            raise Problem(422, "invalid", str(error), field=path(error.where)[:200]) from None
         except InputError as error:
             raise Problem(422, "invalid", str(error)) from None
 
