@@ -15,7 +15,7 @@ import numpy as np
 from qrowd.comparison.effort import SAME, equal_cost, topics_for_an_assessor
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
-from qrowd.comparison.shrinkage import lasting_share, same_again
+from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
@@ -161,10 +161,10 @@ def another_panel(
         difference = means[rows, first] - means[rows, second]
         variance = (own[rows, :, first] - own[rows, :, second]).var(axis=1, ddof=1) / n_assessors
         centre = (means[rows, first] + means[rows, second]) / 2
-        share = np.array([lasting_share(*one)[0] for one in zip(means, errors, centre[:, None], strict=True)])
+        share = np.array([shrinkage_factor(*one)[0] for one in zip(means, errors, centre[:, None], strict=True)])
         df = np.full(n_simulations, n_assessors - 1.0)
-        said = same_again(difference, variance, variance, df, share)
-        unshrunk = same_again(difference, variance, variance, df, np.ones(n_simulations))
+        said = p_same_sign(difference, variance, variance, df, share)
+        unshrunk = p_same_sign(difference, variance, variance, df, np.ones(n_simulations))
         seen = difference * (later[rows, first] - later[rows, second]) > 0
         found += [float(said.mean()), float(seen.mean()), float(unshrunk.mean())]
     return Agreement(spread, n_systems, n_assessors, *found)

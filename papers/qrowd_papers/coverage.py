@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import half_widths, recommended
-from qrowd.comparison.resampling import drawn
+from qrowd.comparison.resampling import bootstrap_counts
 from qrowd.errors import ArgumentError
 from qrowd.kernels.two_way import two_way
 from qrowd.model.chance import Chance, Rng, seed_of
@@ -167,8 +167,8 @@ def _interval(
         half = stdtrit(n_topics - 1, (1 + confidence) / 2) * by_topic.std(axis=0, ddof=1) / np.sqrt(n_topics)
         return by_topic.mean(axis=0) - half, by_topic.mean(axis=0) + half
     if method == "pigeonhole":
-        topics = drawn(n_topics, n_replicates, random) / n_topics
-        assessors = drawn(n_assessors, n_replicates, random) / n_assessors
+        topics = bootstrap_counts(n_topics, n_replicates, random) / n_topics
+        assessors = bootstrap_counts(n_assessors, n_replicates, random) / n_assessors
         part = (topics @ simulated.reshape(n_topics, -1)).reshape(n_replicates, n_assessors, size)
         replicates = np.einsum("ra,ras->rs", assessors, part)
         low, high = np.quantile(replicates, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)

@@ -22,17 +22,17 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
     assert outcome.status == 0
     assert outcome.out.startswith(
         "By nDCG@10, 2,000 is best spent on 18 topics with the same 5 assessors (1,980): that would rank systems with "
-        "generalizability 0.859 and find a difference of 0.124 between two systems with probability 0.8; now, 25 topics "
-        "with the same 8 assessors rank systems with generalizability 0.906 and find a difference of 0.093 between two "
-        "systems with probability 0.8. rerank-large is ahead of rerank-llm by 0.007 [-0.049, 0.062]: that is not "
-        "significant. To find a true difference of 0.0067 between them with probability 0.8, 1,000 topics and 20 "
+        "generalizability 0.859 and detect a difference of 0.124 between two systems with probability 0.8; now, 25 "
+        "topics with the same 8 assessors rank systems with generalizability 0.906 and detect a difference of 0.093 "
+        "between two systems with probability 0.8. rerank-large is ahead of rerank-llm by 0.007 [-0.049, 0.062]: that "
+        "is not significant. To detect a true difference of 0.0067 between them with probability 0.8, 1,000 topics and 20 "
         "assessors are too few. Judging about 3 more topics costs as much as one more assessor for all topics and "
         "helps about as much.\n"
     )
     for part in (
-        "nDCG@10: what makes scores vary",
-        "what other numbers of topics, and of assessors for each, would give",
-        "what the budget buys, by the number of assessors for each topic",
+        "nDCG@10: components of the variance of scores",
+        "other numbers of topics, and of assessors for each topic",
+        "the best designs within the budget, by the number of assessors for each topic",
         "design: crossed, assessors are the same in all topics; every assessor has a score in every topic",
         "cost: topics x 30 + topics x assessors x 40 documents x 0.4",
         "designs: 269 are within the budget; the best has the largest generalizability",
@@ -44,9 +44,9 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
 def test_without_a_budget_designs_are_only_looked_at(qrowd, panel):
     out = qrowd("plan", *panel, "-m", "AP", "--topics", "10,400", "--assessors", "4").out
     assert out.startswith("By AP, now, 25 topics with the same 8 assessors rank systems with generalizability ")
-    assert "what the budget buys" not in out
+    assert "within the budget" not in out
     assert "cost: " not in out
-    table = out.split("would give\n")[1].split("\n\n")[0].splitlines()
+    table = out.split("for each topic\n")[1].split("\n\n")[0].splitlines()
     assert [line.split()[:2] for line in table[1:]] == [["10", "4"], ["400", "4"]]
 
 
@@ -89,17 +89,17 @@ def test_one_assessor_for_all_topics_may_be_best(qrowd, panel):
 def test_the_design_may_be_said_for_the_judgments_and_for_the_plan(qrowd, panel):
     nested = qrowd("plan", *panel, "--design", "nested").out
     assert "assessor:topic" in nested
-    assert "design: nested, every topic has assessors of its own" in nested
+    assert "design: nested, each topic has assessors of its own" in nested
     planned = qrowd("plan", *panel, "--planned", "nested", *COSTS).out
     assert "system*assessor" in planned
     assert "assessors each (" in planned
-    assert "planned: nested, with assessors of its own for every topic" in planned
+    assert "planned: nested, each topic has assessors of its own" in planned
 
 
 def test_slots_of_a_crowd_are_planned_as_a_panel(qrowd, folder):
     out = qrowd("plan", "--runs", folder / "runs", "--judgments", folder / "magnitudes.csv", "--slots", 3).out
     assert "with the same 3 assessors" in out
-    assert "uncertain: what assessors do rests on 3 of them" in out
+    assert "uncertain: the variance due to assessors is estimated from 3 of them" in out
 
 
 def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
@@ -127,7 +127,7 @@ def test_for_a_pair_plan_says_what_is_known_and_what_a_difference_takes(qrowd, p
     clear = qrowd("plan", *panel, "--systems", "splade", "bm25").out
     assert " splade beats bm25 by 0.101 [0.033, 0.168]: they already differ significantly.\n" in clear
     more = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--output", "p.json").out
-    assert " To find a true difference of 0.05 between them with probability 0.8, judge 336 topics with " in more
+    assert " To detect a true difference of 0.05 between them with probability 0.8, judge 336 topics with " in more
     pair = json.loads((tmp_path / "p.json").read_text())["pair"]
     assert (pair["n_topics"], pair["size"], pair["cheapest"], pair["equal"]) == (336, 0.05, None, None)
     less = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--power", ".5").out
@@ -172,15 +172,15 @@ def test_advice_says_what_is_likely_enough_and_no_more(n, topics, chances, expec
     (["--budget", "100"], ["--budget", "--topic-cost"]),
     (["--budget", "-1", "--topic-cost", "1"], ["budget=-1.0"]),
     (["--budget", "10", "--topic-cost", "11"], ["budget=10", "costs 11"]),
-    (["--budget", "10", "--topic-cost", "1", "--target", "x"], ["target='x'"]),
-    (["--design", "x"], ["design='x'", "crossed, nested, auto"]),
+    (["--budget", "10", "--topic-cost", "1", "--target", "x"], ["'--target': 'x'"]),
+    (["--design", "x"], ["'--design': 'x'", "'auto', 'crossed', 'nested'"]),
     (["--design", "nested", "--planned", "crossed"], ["nested assessors"]),
     (["--systems", "bm25"], ["--systems bm25: two systems"]),
     (["--difference", "-1"], ["difference=-1.0"]),
     (["--power", "80"], ["power=80.0"]),
     (["--topics", "5,x"], ["--topics 5,x", "25,50,100"]),
     (["--assessors", "0"], ["--assessors 0"]),
-    (["--ties", "x"], ["ties='x'"]),
+    (["--ties", "x"], ["'--ties': 'x'"]),
     (["-m", "nDGC"], ["did you mean 'nDCG'"]),
     (["--output", "c.xls"], ["c.xls", ".csv"]),
 ])  # fmt: skip

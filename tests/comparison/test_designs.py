@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from numbered_scores import numbered
 from oracles import generalizability as oracle
 from qrowd.comparison import best_design, d_study, marginal_gain, variance_components
 from qrowd.comparison.generalizability import VarianceComponents
@@ -67,7 +68,12 @@ def test_a_d_study_holds_the_coefficients_of_every_design_topics_outermost(given
     designs = [(t, a) for t in topics for a in assessors]
     assert list(zip(study.n_topics.tolist(), study.n_assessors.tolist(), strict=True)) == designs
     for i, (t, a) in enumerate(designs):
-        figures = (study.reliability, study.dependability, study.standard_error, study.standard_error_of_difference)
+        figures = (
+            study.generalizability,
+            study.dependability,
+            study.standard_error,
+            study.standard_error_of_difference,
+        )
         expected = oracle.coefficients(letters(given_), t, a, given_.design)
         assert [figure[i] for figure in figures] == pytest.approx(expected)
     assert np.isnan(study.cost).all()
@@ -87,7 +93,7 @@ def test_the_best_design_is_the_best_of_all_that_can_be_paid(given_, budget, top
         with pytest.raises(ArgumentError, match="one topic with one assessor costs"):
             best_design(given_, budget, **options)
         return
-    for target, place in (("reliability", 0), ("dependability", 1)):
+    for target, place in (("generalizability", 0), ("dependability", 1)):
         found = best_design(given_, budget, target=target, **options)
         worth = {(t, a): oracle.coefficients(letters(given_), t, a, given_.design)[place] for t, a, _ in designs}
         assert worth[found.n_topics, found.n_assessors] == pytest.approx(max(worth.values()), abs=2e-12)
@@ -170,7 +176,7 @@ def test_crossed_components_tell_of_other_assessors_in_every_topic():
     given_ = components(s=1.0, st=0.5, sa=0.2, sta=0.3, t=0.1, a=0.4, ta=0.6)
     study = d_study(given_, [10], [2], design="nested")
     assert study.design == "nested"
-    assert study.reliability[0] == pytest.approx(1 / (1 + 0.05 + 0.5 / 20))
+    assert study.generalizability[0] == pytest.approx(1 / (1 + 0.05 + 0.5 / 20))
     assert study.dependability[0] == pytest.approx(1 / (1 + 0.05 + 0.025 + 0.01 + 1.0 / 20))
 
 
@@ -183,12 +189,12 @@ GOOD = {"budget": 100, "topic_cost": 1, "judgment_cost": 1, "documents_per_topic
     ({"budget": 10}, "budget=10: one topic with one assessor costs 11"),
     ({"topic_cost": -1}, "topic_cost=-1: 0 or more"),
     ({"judgment_cost": float("inf")}, "judgment_cost=inf"),
-    ({"topic_cost": 0, "judgment_cost": 0}, "nothing costs anything"),
+    ({"topic_cost": 0, "judgment_cost": 0}, "without costs no design is best"),
     ({"documents_per_topic": 0}, "documents_per_topic=0"),
     ({"max_topics": 0}, "max_topics=0: 1 or more"),
     ({"max_topics": 10**6}, "at most 1,000,000 designs"),
-    ({"target": "phi"}, "target='phi': choose from reliability, dependability"),
-    ({"design": "x"}, "design='x': choose from crossed, nested"),
+    ({"target": "phi"}, "target='phi': choose one of generalizability, dependability"),
+    ({"design": "x"}, "design='x': choose one of crossed, nested"),
 ])  # fmt: skip
 def test_what_no_budget_can_mean_is_an_error(changed, message):
     with pytest.raises(ArgumentError, match=message):
@@ -211,5 +217,5 @@ def test_other_arguments_that_make_no_sense_are_errors_too():
 
 
 def test_the_data_s_own_design_is_the_default():
-    given_ = variance_components(np.random.default_rng(0).random((3, 6, 5)))
-    assert given_.reliability() == given_.reliability(6, 3) == d_study(given_, [6], [3]).reliability[0]
+    given_ = variance_components(numbered(np.random.default_rng(0).random((3, 6, 5))))
+    assert given_.generalizability() == given_.generalizability(6, 3) == d_study(given_, [6], [3]).generalizability[0]

@@ -6,8 +6,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numbered_scores import numbered
 import qrowd
+from numbered_scores import numbered
 from oracles import certainty as oracle
 from qrowd.comparison.differences import all_differences, difference
 from qrowd.comparison.interval_widths import recommended
@@ -240,7 +240,10 @@ def test_all_pairs_are_each_pair_by_itself(method):
     scores[2, 3] = NAN
     found = all_differences(numbered(scores), method=method, n_resamples=300, rng=3)
     for i, j in ((0, 1), (3, 9), (12, 13)):
-        one, row = difference(numbered(scores), str(i), str(j), method=method, n_resamples=300, rng=3), found.row(str(i), str(j))
+        one, row = (
+            difference(numbered(scores), str(i), str(j), method=method, n_resamples=300, rng=3),
+            found.row(str(i), str(j)),
+        )
         assert (found.first[row], found.second[row]) == (i, j)
         for name in ("difference", "standard_error", "low", "high", "p", "p_better"):
             assert getattr(found, name)[row] == pytest.approx(getattr(one, name)), name
@@ -267,7 +270,11 @@ def test_the_sentence_names_the_winner_first():
         assert "another panel of 3 assessors would agree with probability" in text
     scores[:, :, 2] = scores[:, :, 1] + np.linspace(-1, 1.1, 30)
     assert difference(numbered(scores), "2", "1").sentence().startswith("2 is ahead of 1 by 0.050 [-0.")
-    assert difference(numbered(scores[:, :, [0, 0]]), "0", "1").sentence().startswith("0 is level with 1 by 0.000 [0.000, 0.000]")
+    assert (
+        difference(numbered(scores[:, :, [0, 0]]), "0", "1")
+        .sentence()
+        .startswith("0 is level with 1 by 0.000 [0.000, 0.000]")
+    )
     assert difference(numbered(scores), "0", "2").sentence(1).count("another assessor would agree") == 1
     assert "agree" not in difference(numbered(scores[:1]), "0", "2").sentence()
 
@@ -298,10 +305,9 @@ def test_one_system_has_no_pairs_and_pairs_keep_the_order_of_the_panel():
 
 
 def test_on_dl21_the_judges_widen_intervals_and_topics_alone_claim_more(dl21):
-    scores = (
-        qrowd.evaluate(qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["AP"])
-        .sel(measure="AP")
-    )
+    scores = qrowd.evaluate(
+        qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["AP"]
+    ).sel(measure="AP")
     both, topics = all_differences(scores), all_differences(scores, method="topics")
     assert (both.method, both.n_assessors, both.n_topics) == ("satterthwaite", 18, 53)
     assert np.median((both.high - both.low) / (topics.high - topics.low)) > 1.05

@@ -6,8 +6,8 @@ import xarray
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from oracles import generalizability as oracle
 from numbered_scores import numbered
+from oracles import generalizability as oracle
 from qrowd.comparison import variance_components
 from qrowd.comparison.generalizability import CROSSED, NESTED
 from qrowd.errors import ArgumentError, NoOverlapError
@@ -398,7 +398,7 @@ ONCE = np.where(np.arange(4)[:, None] % 3 == np.arange(3)[:, None, None], FULL, 
 
 
 @pytest.mark.parametrize(("scores", "options", "error", "message"), [
-    (FULL[:1], {}, ArgumentError, "1 assessor with scores .* needs 2; systems_anova tells"),
+    (FULL[:1], {}, ArgumentError, "1 assessor with scores .* needs 2; systems_anova compares"),
     (FULL[:, :1], {}, ArgumentError, "1 topic with scores"),
     (FULL[:, :, :1], {}, ArgumentError, "1 system; variance among systems needs 2"),
     (np.full((3, 4, 5), NAN), {}, ArgumentError, "0 assessor of 3"),
@@ -419,7 +419,7 @@ def test_designs_that_make_no_sense_are_errors():
             found.generalizability(*arguments)
     with pytest.raises(ArgumentError, match="choose one of crossed, nested"):
         found.generalizability(design="auto")
-    with pytest.raises(ArgumentError, match="nested assessors do not tell"):
+    with pytest.raises(ArgumentError, match="nested assessors do not give"):
         variance_components(numbered(FULL), design="nested").generalizability(design="crossed")
     with pytest.raises(ArgumentError, match="source 'systems': choose from system, topic"):
         found.of("systems")

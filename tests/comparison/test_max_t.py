@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numbered_scores import numbered
 from oracles import certainty as squares_oracle
 from oracles import max_t as oracle
-from numbered_scores import numbered
 from qrowd.comparison.max_t import MOST_DF, adjusted_p, critical_t, largest_of, pair_statistics, shrinkage
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.resampling import panel_of

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qrowd
+from numbered_scores import numbered
 from oracles import certainty as oracle
 from qrowd.comparison.corrections import benjamini_hochberg
-from qrowd.comparison.randomised import randomised_tukey
 from qrowd.comparison.rank_intervals import rank_intervals
+from qrowd.comparison.tukey import randomised_tukey
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.two_way import permuted_ranges
 from qrowd.model.scores import Scores
@@ -30,7 +31,7 @@ def scores(topics=25, assessors=6, systems=5, seed=1, spread=0.1):
 
 @pytest.mark.parametrize("over", ["both", "topics"])
 def test_ranks_follow_from_the_significant_differences(over):
-    found = rank_intervals(scores(spread=0.3), over=over, n_resamples=200, rng=4, confidence=0.9)
+    found = rank_intervals(numbered(scores(spread=0.3)), over=over, n_resamples=200, rng=4, confidence=0.9)
     mean = scores(spread=0.3).mean(axis=(0, 1))
     assert found.mean == pytest.approx(mean)
     assert found.rank.tolist() == scipy.stats.rankdata(-mean, "min").tolist()
@@ -44,7 +45,7 @@ def test_ranks_follow_from_the_significant_differences(over):
 @given(st.integers(0, 100))
 def test_a_rank_lies_within_its_interval_and_the_order_of_systems_and_topics_does_not_matter(seed):
     values = scores(seed=seed, systems=4)
-    found = rank_intervals(values, n_resamples=100, rng=seed)
+    found = rank_intervals(numbered(values), n_resamples=100, rng=seed)
     assert (found.rank_low <= found.rank).all()
     assert (found.rank <= found.rank_high).all()
     assert found.may_be_best[0] == str(int(np.argmin(found.rank)))
@@ -59,11 +60,11 @@ def test_a_rank_lies_within_its_interval_and_the_order_of_systems_and_topics_doe
 
 
 def test_an_interval_excludes_no_difference_where_p_is_below_the_level():
-    found = rank_intervals(scores(spread=0.3), n_resamples=200, rng=4)
+    found = rank_intervals(numbered(scores(spread=0.3)), n_resamples=200, rng=4)
     assert found.better.any()
     assert not found.better.all()
     for system in range(5):
-        one = found.against(system)
+        one = found.against(str(system))
         assert one.difference == pytest.approx(
             np.where(np.arange(5) == system, NAN, found.mean - found.mean[system]), nan_ok=True
         )
@@ -74,7 +75,7 @@ def test_an_interval_excludes_no_difference_where_p_is_below_the_level():
 
 def test_more_confidence_never_narrows_and_more_assessors_are_no_less_sure():
     values = scores(spread=0.2)
-    wide, narrow = (rank_intervals(values, confidence=c, n_resamples=500, rng=1) for c in (0.99, 0.8))
+    wide, narrow = (rank_intervals(numbered(values), confidence=c, n_resamples=500, rng=1) for c in (0.99, 0.8))
     assert (wide.rank_low <= narrow.rank_low).all()
     assert (wide.rank_high >= narrow.rank_high).all()
     assert set(narrow.may_be_best) <= set(wide.may_be_best)
@@ -83,7 +84,7 @@ def test_more_confidence_never_narrows_and_more_assessors_are_no_less_sure():
 def test_systems_that_are_the_same_share_their_ranks():
     values = scores(systems=3, spread=0.5)
     values = np.concatenate([values, values[:, :, :1]], axis=2)
-    found = rank_intervals(values, n_resamples=200, rng=1)
+    found = rank_intervals(numbered(values), n_resamples=200, rng=1)
     assert found.rank.tolist() == [1, 3, 4, 1]
     assert found.may_be_best == ("0", "3")
     assert not found.better[0, 3]
@@ -92,7 +93,7 @@ def test_systems_that_are_the_same_share_their_ranks():
 def test_differences_that_do_not_vary_are_sure():
     values = scores(systems=1)
     values = np.concatenate([values, values - 0.25], axis=2)
-    found = rank_intervals(values, n_resamples=100, rng=1)
+    found = rank_intervals(numbered(values), n_resamples=100, rng=1)
     assert (found.rank_low.tolist(), found.rank_high.tolist()) == ([1, 2], [1, 2])
 
 
@@ -100,31 +101,33 @@ def test_all_ranks_are_held_together_as_often_as_they_claim():
     """Systems that truly differ by steps; topics and 12 assessors drawn anew."""
     held = 0
     for seed in range(150):
-        found = rank_intervals(scores(30, 12, 5, seed, spread=0.05), n_resamples=200, rng=seed)
+        found = rank_intervals(numbered(scores(30, 12, 5, seed, spread=0.05)), n_resamples=200, rng=seed)
         held += bool((found.rank_low <= np.arange(1, 6)).all() and (found.rank_high >= np.arange(1, 6)).all())
     assert held / 150 >= 0.93
 
 
 def test_threads_change_no_bit():
     values = scores()
-    one, two = (rank_intervals(values, n_resamples=1200, rng=2, threads=threads) for threads in (1, 3))
+    one, two = (rank_intervals(numbered(values), n_resamples=1200, rng=2, threads=threads) for threads in (1, 3))
     assert np.array_equal(one.p, two.p)
-    one_p, two_p = (randomised_tukey(values, n_resamples=1200, rng=2, threads=threads).p for threads in (1, 3))
+    one_p, two_p = (
+        randomised_tukey(numbered(values), n_resamples=1200, rng=2, threads=threads).p for threads in (1, 3)
+    )
     assert np.array_equal(one_p, two_p)
 
 
 def test_without_a_choice_topics_alone_are_drawn_and_too_few_assessors_are_named():
-    found = rank_intervals(scores(assessors=1), n_resamples=50, rng=1)
-    assert (found.over, found.reason) == ("topics", "one assessor: says nothing of other assessors")
-    assert "2 assessors are too few" in rank_intervals(scores(assessors=2), n_resamples=50, rng=1).reason
+    found = rank_intervals(numbered(scores(assessors=1)), n_resamples=50, rng=1)
+    assert (found.over, found.reason) == ("topics", "one assessor: says nothing about other assessors")
+    assert "2 assessors are too few" in rank_intervals(numbered(scores(assessors=2)), n_resamples=50, rng=1).reason
     for assessors, held in ((3, "89 to 99"), (4, "89 to 99"), (5, "91 to 97"), (9, "91 to 97")):
-        reason = rank_intervals(scores(assessors=assessors), n_resamples=50, rng=1).reason
-        assert reason.startswith(f"asked for; {assessors} assessors: intervals of 95 % held in {held} %")
-    assert rank_intervals(scores(assessors=10), n_resamples=50, rng=1).reason == "asked for"
+        reason = rank_intervals(numbered(scores(assessors=assessors)), n_resamples=50, rng=1).reason
+        assert reason.startswith(f"asked for; {assessors} assessors: 95 % intervals held in {held} %")
+    assert rank_intervals(numbered(scores(assessors=10)), n_resamples=50, rng=1).reason == "asked for"
 
 
 def test_the_frame_has_the_best_first():
-    frame = rank_intervals(scores(), n_resamples=50, rng=1).to_frame()
+    frame = rank_intervals(numbered(scores()), n_resamples=50, rng=1).to_frame()
     assert frame["mean"].is_monotonic_decreasing
     assert frame["may_be_best"].tolist() == (frame["rank_low"] == 1).tolist()
 
@@ -132,7 +135,7 @@ def test_the_frame_has_the_best_first():
 def test_one_topic_of_two_systems_gives_tukeys_p_by_counting():
     """Two systems, three topics: 2 orders of each topic, 8 in all; p is the share whose range is as large."""
     values = np.array([[[0.5, 0.1], [0.6, 0.3], [0.2, 0.4]]])
-    found = randomised_tukey(values, n_resamples=40_000, rng=1)
+    found = randomised_tukey(numbered(values), n_resamples=40_000, rng=1)
     differences = [0.4, 0.3, -0.2]
     signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1)
     exact = (np.abs(signs.T @ differences) >= 0.5 - 1e-9).mean()
@@ -152,7 +155,9 @@ def test_tukey_within_topics_holds_its_level_and_within_cells_does_not():
         random = np.random.default_rng(seed)
         values = random.normal(0, 1, (1, 15, 4)) + random.normal(0, 1, (6, 15, 4))
         for within in false:
-            false[within] += bool((randomised_tukey(values, within=within, n_resamples=199, rng=seed).p <= 0.05).any())
+            false[within] += bool(
+                (randomised_tukey(numbered(values), within=within, n_resamples=199, rng=seed).p <= 0.05).any()
+            )
     assert false["cell"] / 150 > 0.4
     assert 0.01 < false["topic"] / 150 < 0.1
 
@@ -167,19 +172,19 @@ def test_benjamini_hochberg_is_the_loop_and_scipys(p):
 
 def test_nothing_below_two_systems_and_two_topics():
     with pytest.raises(ArgumentError, match="1 system"):
-        rank_intervals(np.ones((2, 4, 1)))
+        rank_intervals(numbered(np.ones((2, 4, 1))))
     with pytest.raises(NoOverlapError, match="share 1 topic"):
-        rank_intervals(np.ones((2, 1, 2)))
+        rank_intervals(numbered(np.ones((2, 1, 2))))
     for options, message in (
         ({"over": "all"}, "over='all'"),
         ({"confidence": 0}, "confidence=0"),
         ({"n_resamples": 1}, "n_resamples=1"),
     ):
         with pytest.raises(ArgumentError, match=message):
-            rank_intervals(scores(), **options)
+            rank_intervals(numbered(scores()), **options)
     for options, message in (({"within": "all"}, "within='all'"), ({"n_resamples": 0}, "n_resamples=0")):
         with pytest.raises(ArgumentError, match=message):
-            randomised_tukey(scores(), **options)
+            randomised_tukey(numbered(scores()), **options)
 
 
 def test_on_dl21_sixteen_of_63_systems_may_be_the_best(dl21):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import certainty as oracle
 from numbered_scores import numbered
+from oracles import certainty as oracle
 from qrowd.comparison.resampling import bootstrap_counts, panel_of, replicate_means
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.two_way import weighted_means

@@ -8,6 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numbered_scores import numbered
 from oracles import comparison as oracle
 from qrowd.comparison.top_set import signed_rank_p, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError
@@ -54,7 +55,7 @@ def test_differences_that_are_equal_but_for_rounding_are_equal():
 def test_the_top_set_is_the_best_and_who_cannot_be_told_from_it():
     rng = np.random.default_rng(1)
     scores = rng.random((40, 1)) + np.array([0.0, 0.3, 0.31, -0.2]) + rng.normal(0, 0.1, (40, 4))
-    found = top_set(scores)
+    found = top_set(numbered(scores))
     best = int(scores.mean(axis=0).argmax())
     assert found.best == str(best)
     assert found.members == tuple(str(s) for s in np.argsort(-scores.mean(axis=0)) if s in (1, 2))
@@ -67,7 +68,7 @@ def test_the_top_set_is_the_best_and_who_cannot_be_told_from_it():
 
 def test_a_system_equal_to_the_best_everywhere_is_in_the_top_set():
     scores = np.array([[0.5, 0.5, 0.1]] * 8)
-    found = top_set(scores)
+    found = top_set(numbered(scores))
     assert found.p[1] == 1
     assert found.members == ("0", "1")
     assert found.p[2] == pytest.approx(1 / 2**7)
@@ -76,36 +77,36 @@ def test_a_system_equal_to_the_best_everywhere_is_in_the_top_set():
 def test_holms_correction_keeps_more_systems():
     rng = np.random.default_rng(3)
     scores = rng.random((20, 1)) + np.linspace(0, 0.3, 15) + rng.normal(0, 0.3, (20, 15))
-    plain, corrected = top_set(scores), top_set(scores, correction="holm")
+    plain, corrected = top_set(numbered(scores)), top_set(numbered(scores), correction="holm")
     assert set(plain.members) < set(corrected.members)
     assert (np.nan_to_num(corrected.p) >= np.nan_to_num(plain.p)).all()
 
 
 def test_alpha_is_where_systems_are_told_apart():
     scores = np.array([[0.5, 0.1]] * 5)
-    assert top_set(scores).p[1] == pytest.approx(1 / 16)
-    assert top_set(scores).members == ("0", "1")
-    assert top_set(scores, confidence=1 - 1 / 16).members == ("0", "1")
-    assert top_set(scores, confidence=0.93).members == ("0",)
+    assert top_set(numbered(scores)).p[1] == pytest.approx(1 / 16)
+    assert top_set(numbered(scores)).members == ("0", "1")
+    assert top_set(numbered(scores), confidence=1 - 1 / 16).members == ("0", "1")
+    assert top_set(numbered(scores), confidence=0.93).members == ("0",)
 
 
 def test_only_topics_that_both_know_are_compared():
     scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, NAN], [NAN, NAN]])
-    found = top_set(scores)
+    found = top_set(numbered(scores))
     assert found.n_topics.tolist() == [3, 2]
     assert found.mean == pytest.approx([0.8, 0.15])
     assert found.p[1] == pytest.approx(0.5)
 
 
 def test_a_system_that_shares_no_topic_with_the_best_is_not_in_the_set():
-    found = top_set(np.array([[0.9, NAN], [NAN, 0.5]]))
+    found = top_set(numbered(np.array([[0.9, NAN], [NAN, 0.5]])))
     assert np.isnan(found.p[1])
     assert found.members == ("0",)
 
 
 def test_overlaps_count_systems_in_both_and_in_either():
-    first = top_set(np.array([[0.5, 0.5, 0.1]] * 8))
-    second = top_set(np.array([[0.1, 0.5, 0.5]] * 8))
+    first = top_set(numbered(np.array([[0.5, 0.5, 0.1]] * 8)))
+    second = top_set(numbered(np.array([[0.1, 0.5, 0.5]] * 8)))
     overlap = top_set_overlap(first, second)
     assert overlap.both == ("1",)
     assert overlap.either == ("0", "1", "2")
@@ -118,14 +119,14 @@ def test_overlaps_count_systems_in_both_and_in_either():
 @pytest.mark.parametrize(("options", "message"), [
     ({"confidence": 0.0}, "confidence=0.0"),
     ({"confidence": 5}, "confidence=5"),
-    ({"zeros": "drop"}, "zeros='drop': choose from wilcox, pratt, zsplit"),
-    ({"correction": "bonferroni"}, "correction='bonferroni': choose from holm, none"),
+    ({"zeros": "drop"}, "zeros='drop': choose one of wilcox, pratt, zsplit"),
+    ({"correction": "bonferroni"}, "correction='bonferroni': choose one of holm, none"),
 ])  # fmt: skip
 def test_an_option_outside_its_range_is_refused(options, message):
     with pytest.raises(ArgumentError, match=message):
-        top_set(np.ones((3, 2)), **options)
+        top_set(numbered(np.ones((3, 2))), **options)
 
 
 def test_without_any_score_there_is_no_best_system():
     with pytest.raises(NoOverlapError, match="no system has a score"):
-        top_set(np.full((3, 2), NAN))
+        top_set(numbered(np.full((3, 2), NAN)))

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
-from oracles import comparison as oracle
 from numbered_scores import numbered
+from oracles import comparison as oracle
 from qrowd.comparison.factors import anova
 from qrowd.comparison.tukey import systems_anova, tukey_hsd, tukey_of_means
 from qrowd.errors import ArgumentError, NoOverlapError
@@ -58,7 +58,7 @@ def test_one_factor_is_scipys_and_statsmodels(samples):
     frame, found = one_way(samples)
     expected = scipy.stats.tukey_hsd(*samples)
     interval = expected.confidence_interval()
-    rows = found.pairs(p=True)
+    rows = found.to_frame(what="pairs with p")
     assert len(rows) == len(samples) * (len(samples) - 1) // 2
     for row in rows.itertuples():
         i, j = "abcd".index(row.first), "abcd".index(row.second)
@@ -82,7 +82,7 @@ def test_the_error_is_that_of_the_analysis_of_variance():
     critical = scipy.stats.studentized_range.ppf(0.95, 6, 29 * 5)
     assert found.tukey.critical == pytest.approx(critical)
     assert found.tukey.half_width == pytest.approx(np.full(6, critical * np.sqrt(error / 145 / 30) / 2))
-    table = found.tukey.pairs()
+    table = found.tukey.to_frame(what="pairs")
     assert (table["high"] - table["low"]).to_numpy() == pytest.approx(4 * found.tukey.half_width[0])
 
 
@@ -90,7 +90,7 @@ def test_intervals_of_levels_that_differ_do_not_overlap():
     rng = np.random.default_rng(3)
     found = systems_anova(numbered(rng.random((20, 1)) + np.linspace(0, 0.6, 8) + rng.normal(0, 0.2, (20, 8)))).tukey
     low, high = found.mean - found.half_width, found.mean + found.half_width
-    apart = {(row.first, row.second): row.different for row in found.pairs().itertuples()}
+    apart = {(row.first, row.second): row.different for row in found.to_frame(what="pairs").itertuples()}
     assert any(apart.values())
     assert not all(apart.values())
     for i, first in enumerate(found.levels):
@@ -104,7 +104,7 @@ def test_groups_are_the_largest_runs_of_levels_that_do_not_differ(means, best):
     n = np.arange(len(means)) % 3 + 5
     found = tukey_of_means(names, np.array(means), n, 0.08, 20, best=best)
     assert list(found.mean) == sorted(means, reverse=best == "highest")
-    apart = {frozenset((row.first, row.second)): row.different for row in found.pairs().itertuples()}
+    apart = {frozenset((row.first, row.second)): row.different for row in found.to_frame(what="pairs").itertuples()}
     expected = oracle.groups(list(found.levels), lambda a, b: apart[frozenset((a, b))])
     assert [list(group) for group in found.groups] == expected
     for level, letters, top in zip(found.levels, found.letters, found.top, strict=True):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from numbered_scores import numbered
 from qrowd.comparison.differences import difference
 from qrowd.comparison.interval_widths import recommended
 from qrowd.errors import ArgumentError
@@ -40,7 +41,7 @@ def test_intervals_of_the_study_are_those_of_difference():
     scores = np.stack([table[:, :, 0].T, np.zeros((4, 12))], axis=2)
     for method in METHODS:
         low, high = study._interval(table, method, 0.9, 40_000, np.random.default_rng(2))
-        found = difference(scores, 0, 1, method=method, confidence=0.9, n_resamples=40_000, rng=3)
+        found = difference(numbered(scores), "0", "1", method=method, confidence=0.9, n_resamples=40_000, rng=3)
         tolerance = 0.02 if method == "pigeonhole" else 1e-9
         assert (low[0], high[0]) == pytest.approx((found.low, found.high), abs=tolerance)
 

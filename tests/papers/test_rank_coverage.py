@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from numbered_scores import numbered
 from qrowd.comparison import systems_anova
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.errors import ArgumentError
@@ -59,10 +60,10 @@ def test_a_set_of_the_study_is_that_of_rank_intervals_and_tukey_s_that_of_system
     collection = Collection.in_families(np.random.default_rng(2), 8)
     values = collection.draw(np.random.default_rng(3), 30, 4)
     pairs = study._pairs(values)
-    found = rank_intervals(values.transpose(1, 0, 2), n_resamples=2000, rng=1)
+    found = rank_intervals(numbered(values.transpose(1, 0, 2)), n_resamples=2000, rng=1)
     assert study._better(pairs, found.critical).tolist() == found.better.tolist()
     mean, error = study._tukey(values)
-    tukey = systems_anova(values.mean(axis=1)).tukey
+    tukey = systems_anova(numbered(values.mean(axis=1))).tukey
     assert mean == pytest.approx(tukey.mean[np.argsort([int(name) for name in tukey.levels])])
     assert error == pytest.approx(np.sqrt(tukey.error_ms / 30))
 

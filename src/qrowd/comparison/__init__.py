@@ -46,7 +46,6 @@ from qrowd.comparison.generalizability import VarianceComponents, variance_compo
 from qrowd.comparison.head_to_head import HeadToHead, head_to_head
 from qrowd.comparison.judged_share import JudgedShare, judged_share
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
-from qrowd.comparison.randomised import RandomisedTukey, randomised_tukey
 from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
 from qrowd.comparison.rankings import (
     Correlations,
@@ -67,7 +66,15 @@ from qrowd.comparison.system_ranking import (
     ranks,
 )
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, top_set, top_set_overlap
-from qrowd.comparison.tukey import SystemsAnova, Tukey, systems_anova, tukey_hsd, tukey_of_means
+from qrowd.comparison.tukey import (
+    RandomisedTukey,
+    SystemsAnova,
+    Tukey,
+    randomised_tukey,
+    systems_anova,
+    tukey_hsd,
+    tukey_of_means,
+)
 
 __all__ = [
     "AllDifferences",

@@ -21,6 +21,7 @@ from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError
 from qrowd.kernels import correlation as kernels
 from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats
 from qrowd.threads import in_threads
 
@@ -37,10 +38,11 @@ _KERNELS = {
 
 
 @dataclass(frozen=True)
-class SampledCorrelation:
+class SampledCorrelation(Result):
     """A correlation averaged over random orders of tied systems.
 
-    value : the mean of n_resamples samples. standard_error : of that mean; 0 where nothing is tied, nan for a single sample.
+    value : the mean of n_resamples samples. standard_error : of that mean; 0 where nothing is tied, nan for a single
+        sample.
     """
 
     value: float

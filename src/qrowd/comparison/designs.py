@@ -1,4 +1,4 @@
-"""Which design to judge next: what numbers of topics and assessors would give, and what is best for a budget.
+"""D studies: the precision of other numbers of topics and assessors, and the best design for a budget.
 
 The D studies of Brennan (2001), Generalizability Theory. Springer: chapters 1, 3 and 4. For unequal costs: Marcoulides,
 Goldstein (1990), The Optimization of Generalizability Studies with Resource Constraints. Educ. Psychol. Meas. 50(4).
@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.generalizability import Design, VarianceComponents, coefficient, error_parts, error_variances
-from qrowd.errors import ArgumentError
-from qrowd.model.frames import make_frame
+from qrowd.errors import ArgumentError, check_choice
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats
 
-Target = Literal["reliability", "dependability"]
+Target = Literal["generalizability", "dependability"]
 
-DESIGNS = 1_000_000  # looked at by best_design
+DESIGNS = 1_000_000  # most designs that best_design evaluates
 
 
 @dataclass(frozen=True)
-class MarginalGain:
-    """More topics against more assessors; every error is the standard error of a difference of two systems.
+class MarginalGain(Result):
+    """The gain from more topics or more assessors; errors are standard errors of a difference of two systems.
 
-    n_topics, n_assessors : where one stands. topics, assessors : how many more.
-    now, with_topics, with_assessors : the error as it stands, and after either.
-    same_as_assessors : the fewest more topics that do as well as the further assessors; None where no number of topics
-        does, because what assessors do to systems does not wear off with topics.
+    n_topics, n_assessors : the present design. topics, assessors : the numbers added.
+    now, with_topics, with_assessors : the standard error now, and after adding either.
+    same_as_assessors : the fewest additional topics with the effect of the additional assessors; None where no number
+        of topics has it, because system*assessor does not decrease with topics.
     """
 
     n_topics: int
@@ -44,65 +44,59 @@ class MarginalGain:
 
     @property
     def better(self) -> Literal["topics", "assessors", "same"]:
-        """Which of the two leaves the smaller error."""
+        """The addition with the smaller standard error."""
         if np.isclose(self.with_topics, self.with_assessors, rtol=1e-9, atol=0):
             return "same"
         return "topics" if self.with_topics < self.with_assessors else "assessors"
 
 
 @dataclass(frozen=True, eq=False)
-class DesignStudy:
-    """What designs would give; every array is (designs,), topics outermost.
+class DesignStudy(Result):
+    """The precision of designs; each array is (designs,), ordered by topics, then assessors.
 
-    reliability, dependability : E rho squared and Phi. standard_error : of a system's mean.
+    generalizability, dependability : E rho squared and Phi. standard_error : of a system's mean.
     standard_error_of_difference : of the difference of two systems' means. cost : nan where no costs were given.
-    design : "crossed" or "nested", of all of them.
+    design : "crossed" or "nested", for all of them.
     """
 
     design: Design
     n_topics: NDArray[np.int64]
     n_assessors: NDArray[np.int64]
-    reliability: Floats
+    generalizability: Floats
     dependability: Floats
     standard_error: Floats
     standard_error_of_difference: Floats
     cost: Floats
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per design."""
-        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _COLUMNS}
-        return make_frame(columns, backend)
+    _COLUMNS = (
+        "n_topics",
+        "n_assessors",
+        "generalizability",
+        "dependability",
+        "standard_error",
+        "standard_error_of_difference",
+        "cost",
+    )
 
     def rows(self, numbers: NDArray[np.int64]) -> DesignStudy:
-        """Some of the designs, by their numbers."""
-        return DesignStudy(self.design, *(getattr(self, name)[numbers] for name in _COLUMNS))
-
-
-_COLUMNS = (
-    "n_topics",
-    "n_assessors",
-    "reliability",
-    "dependability",
-    "standard_error",
-    "standard_error_of_difference",
-    "cost",
-)
+        """Some of the designs, by their positions."""
+        return DesignStudy(self.design, *(getattr(self, name)[numbers] for name in DesignStudy._COLUMNS))
 
 
 @dataclass(frozen=True, eq=False)
-class BestDesign:
-    """The design that a budget buys.
+class BestDesign(Result):
+    """The best design within a budget.
 
-    n_topics, n_assessors : assessors counted per topic. cost : within the budget.
-    frontier : the designs that no other beats at the same cost or below, cheapest first; the last one is the best.
-    by_assessors : for every number of assessors that can be paid, the most topics.
-    target : what was made as large as possible. n_designs : how many designs were within the budget.
-    at_limit : the limits ("max_topics", "max_assessors") that the best design reaches: more might be better.
+    n_topics, n_assessors : assessors counted per topic. cost : of the design.
+    frontier : the designs that no other of the same cost or less exceeds, cheapest first; the last one is the best.
+    by_assessors : for each affordable number of assessors, the most topics.
+    target : the coefficient that was maximised. n_designs : number of designs within the budget.
+    at_limit : the limits ("max_topics", "max_assessors") that the best design reaches; more might be better.
     """
 
     n_topics: int
     n_assessors: int
-    reliability: float
+    generalizability: float
     dependability: float
     standard_error: float
     standard_error_of_difference: float
@@ -125,11 +119,11 @@ def marginal_gain(
     assessors: int = 1,
     design: Design | None = None,
 ) -> MarginalGain:
-    """What helps more from here: so many more topics, or so many more assessors for all of them?
+    """The gain from so many more topics, and from so many more assessors for all topics.
 
-    n_topics, n_assessors : where one stands; None: the data's own, its assessors rounded.
-    topics, assessors : how many more, each taken by itself.
-    design : as in `VarianceComponents.reliability`.
+    n_topics, n_assessors : the present design; default: that of the data, with assessors rounded.
+    topics, assessors : the numbers added, each by itself.
+    design : as in `VarianceComponents.generalizability`.
     """
     if topics < 1 or assessors < 1:
         raise ArgumentError(f"topics={topics!r}, assessors={assessors!r}: at least one more was expected")
@@ -152,16 +146,17 @@ def d_study(
     *,
     design: Design | None = None,
 ) -> DesignStudy:
-    """What every number of topics with every number of assessors per topic would give.
+    """The precision of each number of topics combined with each number of assessors per topic.
 
-    design : as in `VarianceComponents.reliability`.
+    design : as in `VarianceComponents.generalizability`.
 
     >>> from qrowd.comparison import variance_components
-    >>> components = variance_components(np.array([[[1.0, 2], [2, 5]], [[1, 4], [3, 6]]]))
-    >>> d_study(components, [2], [2, 4]).reliability.round(3).tolist()
+    >>> from qrowd import Scores
+    >>> components = variance_components(Scores.from_array([[[1.0, 2], [2, 5]], [[1, 4], [3, 6]]]))
+    >>> d_study(components, [2], [2, 4]).generalizability.round(3).tolist()
     [0.96, 0.98]
     """
-    t, a = (_counts(name, given) for name, given in (("topics", topics), ("assessors", assessors)))
+    t, a = _counts("topics", topics), _counts("assessors", assessors)
     return _study(components, np.repeat(t, a.size), np.tile(a, t.size), design)
 
 
@@ -172,36 +167,34 @@ def best_design(
     topic_cost: float = 0.0,
     judgment_cost: float = 0.0,
     documents_per_topic: float,
-    target: Target = "reliability",
+    target: Target = "generalizability",
     design: Design | None = None,
     max_topics: int = 1000,
     max_assessors: int = 20,
 ) -> BestDesign:
-    """The number of topics, and of assessors per topic, that make the most of a budget.
+    """The number of topics, and of assessors per topic, that are best for a budget.
 
         cost = n_t * topic_cost + n_t * n_a * documents_per_topic * judgment_cost
 
     Parameters
     ----------
-    budget, topic_cost, judgment_cost : in one currency: all there is; what one more topic costs before anyone judges
-        (writing it, pooling); what one judgment of one document by one assessor costs.
-    documents_per_topic : how many documents an assessor judges in a topic: the pool.
-    target : "reliability" (E rho squared; the same design has the smallest standard error of a difference) or
-        "dependability" (Phi). Of designs that do equally well the cheapest, then the one with fewest assessors.
-    design : as in `VarianceComponents.reliability`.
-    max_topics, max_assessors : designs beyond are not looked at.
+    budget : total budget. topic_cost : fixed cost of a topic before judging (writing it, pooling). judgment_cost : cost
+        of one judgment of one document by one assessor. All in one currency.
+    documents_per_topic : number of documents that an assessor judges per topic.
+    target : "generalizability" (E rho squared; the same design has the smallest standard error of a difference) or
+        "dependability" (Phi). Of equally good designs the cheapest, then the one with the fewest assessors.
+    design : as in `VarianceComponents.generalizability`.
+    max_topics, max_assessors : limits of the search.
 
-    All whole numbers within the budget and the limits are looked at.
+    All whole numbers within the budget and the limits are evaluated.
 
     Raises
     ------
     ArgumentError
-        A cost below 0, nothing that costs anything, a budget that does not pay for one topic and one assessor.
+        A cost below 0, all costs 0, a budget below the cost of one topic with one assessor.
     """
-    if target not in get_args(Target):
-        raise ArgumentError(f"target={target!r}: choose from {', '.join(get_args(Target))}")
-    given = {"topic_cost": topic_cost, "judgment_cost": judgment_cost}
-    for name, value in given.items():
+    check_choice("target", target, Target)
+    for name, value in (("topic_cost", topic_cost), ("judgment_cost", judgment_cost)):
         if not 0 <= value < np.inf:
             raise ArgumentError(f"{name}={value!r}: 0 or more was expected")
     for name, value in (("budget", budget), ("documents_per_topic", documents_per_topic)):
@@ -212,7 +205,7 @@ def best_design(
         if limit < 1:
             raise ArgumentError(f"{name}={limit!r}: 1 or more was expected")
     if topic_cost == judgment_cost == 0:
-        raise ArgumentError("topic_cost=0, judgment_cost=0: where nothing costs anything, no design is best")
+        raise ArgumentError("topic_cost=0, judgment_cost=0: without costs no design is best")
     if max_topics * max_assessors > DESIGNS:
         raise ArgumentError(f"max_topics={max_topics}, max_assessors={max_assessors}: at most {DESIGNS:,} designs")
     t = np.repeat(np.arange(1, max_topics + 1), max_assessors)
@@ -227,12 +220,12 @@ def best_design(
         raise ArgumentError("components: nothing varies, so no design is better than another")
     order = np.lexsort((study.n_assessors, -value, study.cost))
     best_so_far = np.maximum.accumulate(np.concatenate(([-np.inf], value[order][:-1])))
-    # What only rounding makes better is not.
+    # Differences below 1e-12 are rounding.
     frontier = order[value[order] > best_so_far + 1e-12]
     most = np.array([np.flatnonzero(study.n_assessors == n)[-1] for n in np.unique(study.n_assessors)])
     best = study.rows(frontier[-1:])
     reached = {"max_topics": best.n_topics[0], "max_assessors": best.n_assessors[0]}
-    numbers: dict[str, Any] = {name: getattr(best, name)[0].item() for name in _COLUMNS}
+    numbers: dict[str, Any] = {name: getattr(best, name)[0].item() for name in DesignStudy._COLUMNS}
     return BestDesign(
         **numbers,
         budget=float(budget),
@@ -268,17 +261,17 @@ def _study(
 def _same_as(components: VarianceComponents, n_t: int, n_a: int, more: int, design: Design | None) -> int | None:
     """The fewest further topics whose relative error with n_a assessors is at most that of n_t topics with `more`."""
     _, (v_st, v_sa, v_e, *_) = error_parts(components, design)
-    left = v_st / n_t + v_sa / more + v_e / (n_t * more) - v_sa / n_a  # what topics would have to come down to
-    falls = v_st + v_e / n_a
-    if falls == 0:
-        return 0 if left >= 0 else None
-    if left <= 0:
+    target = v_st / n_t + v_sa / more + v_e / (n_t * more) - v_sa / n_a  # error variance that topics have to reach
+    of_topics = v_st + v_e / n_a
+    if of_topics == 0:
+        return 0 if target >= 0 else None
+    if target <= 0:
         return None
-    return max(0, int(np.ceil(falls / left * (1 - 1e-12))) - n_t)
+    return max(0, int(np.ceil(of_topics / target * (1 - 1e-12))) - n_t)
 
 
-def _counts(name: str, given: Iterable[int]) -> NDArray[np.int64]:
-    counts = list(given)
+def _counts(name: str, numbers: Iterable[int]) -> NDArray[np.int64]:
+    counts = list(numbers)
     if not counts:
         raise ArgumentError(f"{name}: at least one number was expected")
     for n in counts:

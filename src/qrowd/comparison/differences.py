@@ -1,11 +1,12 @@
-"""How sure is a difference of two systems, if other topics and other assessors might have been at hand?
+"""The difference of two systems with an interval for other topics and other assessors.
 
-D[t, a] = mu + topic + assessor + error, topics and assessors both drawn at random. The mean of T topics and A assessors
-has the variance v_t / T + v_a / A + v_e / (T A), estimated by
+D[t, a] = mu + topic + assessor + error, where topics and assessors are random samples. The mean over T topics and A
+assessors has the variance v_t / T + v_a / A + v_e / (T A), estimated by
 (max(MS_t - MS_e, 0) + max(MS_a - MS_e, 0) + MS_e) / (T A).
 
-Brennan (2001), Generalizability Theory; Owen (2007), The Pigeonhole Bootstrap. Ann. Appl. Stat. 1(2). The intervals:
-`interval_widths`; which of them covers how often: `qrowd_papers.coverage`. Whether others would agree: `shrinkage`.
+Brennan (2001), Generalizability Theory; Owen (2007), The Pigeonhole Bootstrap. Ann. Appl. Stat. 1(2). The intervals are
+computed in `interval_widths`; their coverage in simulations: `qrowd_papers.coverage`. The probability that other
+assessors agree: `shrinkage`.
 """
 
 from __future__ import annotations
@@ -13,45 +14,48 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import benjamini_hochberg, holm
-from qrowd.comparison.interval_widths import ENOUGH, Method, half_widths, recommended, two_sided_p
+from qrowd.comparison.interval_widths import ENOUGH, Method, check_confidence, half_widths, recommended, two_sided_p
 from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
-from qrowd.comparison.shrinkage import lasting_share, same_again
-from qrowd.errors import ArgumentError
+from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Rng, Seed, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.model.labels import number_of
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
-Wanted = Literal["recommended", "banerjee", "satterthwaite", "pigeonhole", "topics"]
+Ints = NDArray[np.int64]
+MethodChoice = Literal["recommended", "banerjee", "satterthwaite", "pigeonhole", "topics"]
 ManyCorrections = Literal["holm", "benjamini-hochberg", "none"]
 PAIRS_AT_ONCE = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Difference:
+class Difference(Result):
     """First system minus second, in the units of the measure.
 
-    difference : mean over topics of the means over assessors. standard_error : of it. low, high : the interval.
-    df : degrees of freedom of the error; nan for the bootstrap, and where nothing varies.
-    v_topic, v_assessor, v_error : components of the variance of D[topic, assessor]; negative ones are 0, and named in
-        `negative`; nan where the design does not tell them apart.
-    p : two-sided, that there is no difference; nan where nothing varies.
-    p_better : the chance that the first is ahead again if both topics and assessors are new and as many as now (topics
-        alone are new under method "topics"), calibrated as `another_panel`.
-    lasting_share : share of the difference that is expected to last with other assessors on these topics, by the spread
-        of all `n_systems` systems that have a score wherever the two have one (see `shrinkage`).
-    method, reason : what was used and why. design : how assessors meet topics.
-    n_left_out : cells in which only one of the two has a score. n_resamples, seed : of the bootstrap; 0 and None without.
+    difference : mean over topics of the means over assessors. standard_error : of the difference.
+    low, high : its interval.
+    df : degrees of freedom of the standard error; nan for the bootstrap, and where nothing varies.
+    v_topic, v_assessor, v_error : variance components of D[topic, assessor]; negative estimates are 0, and named in
+        `negative`; nan where the design does not separate them.
+    p : two-sided p-value of no difference; nan where nothing varies.
+    p_better : probability that the first system is ahead again with new topics and new assessors, as many as now (with
+        method "topics": new topics), calibrated as `p_panel_agrees`.
+    shrinkage_factor : share of the difference that is expected to remain with other assessors on these topics, from the
+        variance of all `n_systems` systems that have a score wherever the two have one (see `shrinkage`).
+    method, reason : the method used, and why. design : how assessors and topics are crossed.
+    n_left_out : cells in which only one of the two has a score.
+    n_resamples, seed : of the bootstrap; 0 and None for other methods.
     """
 
     first: str
@@ -67,7 +71,7 @@ class Difference:
     negative: tuple[str, ...]
     p: float
     p_better: float
-    lasting_share: float
+    shrinkage_factor: float
     n_systems: int
     method: Method
     reason: str
@@ -83,13 +87,13 @@ class Difference:
     mean_squares_df: tuple[float, ...] = field(repr=False)
     mean_squares_per: tuple[float, ...] = field(repr=False)  # as `TwoWay.per`
 
-    def another_panel(self, n_assessors: int | None = None) -> float:
-        """The chance that n other assessors, on the same topics, see the same system ahead; as many as now by default.
+    def p_panel_agrees(self, n_assessors: int | None = None) -> float:
+        """Probability that n other assessors, on the same topics, see the same system ahead; default: as many as now.
 
-        P(t < k |difference| / sqrt(s^2 (k / A + 1 / n))), A - 1 degrees of freedom in a full table, s^2 being the
-        variance between the assessors' own differences and k the `lasting_share`: a leader and a runner-up were chosen
-        from the same scores, so that part of the lead is luck. nan where the design does not tell assessors apart; .5
-        where there is no difference.
+        P(t < k |difference| / sqrt(s^2 (k / A + 1 / n))), with A - 1 degrees of freedom in a complete table. s^2 is the
+        variance between the assessors' own differences, k the `shrinkage_factor`: the leader and the runner-up were
+        selected by the same scores, so part of the difference is selection. nan where the design does not separate
+        assessors from topics; .5 where there is no difference.
 
         Raises
         ------
@@ -102,26 +106,24 @@ class Difference:
         if isnan(self.assessor_variance):
             return nan
         now, then = (np.array([self.assessor_variance / count]) for count in (self.n_assessors, n))
-        found = same_again(
-            np.array([self.difference]), now, then, np.array([self.mean_squares_df[1]]), np.array([self.lasting_share])
-        )
-        return float(found[0])
+        df, factor = np.array([self.mean_squares_df[1]]), np.array([self.shrinkage_factor])
+        return float(p_same_sign(np.array([self.difference]), now, then, df, factor)[0])
 
     def variance(self, n_topics: int, n_assessors: int) -> float:
-        """Of the difference's mean over so many topics and assessors: v_t / T + v_a / A + v_e / (T A).
+        """Variance of the mean difference over so many topics and assessors: v_t / T + v_a / A + v_e / (T A).
 
-        nan where the design does not tell the components apart.
+        nan where the design does not separate the components.
         """
-        own = self.v_topic / n_topics + self.v_assessor / n_assessors
-        return float(own + self.v_error / (n_topics * n_assessors))
+        main = self.v_topic / n_topics + self.v_assessor / n_assessors
+        return float(main + self.v_error / (n_topics * n_assessors))
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the interval says that the systems differ."""
+        """Whether 0 lies outside the interval: the systems differ significantly."""
         return self.low > 0 or self.high < 0
 
     def sentence(self, n_assessors: int | None = None, digits: int = 3) -> str:
-        """What a reader needs: who is ahead by how much, how surely, and whether another panel would agree.
+        """One sentence: which system is ahead by how much, the interval, and whether another panel would agree.
 
         "beats" where the interval excludes 0, else "is ahead of"; "is level with" where there is no difference.
         """
@@ -130,22 +132,23 @@ class Difference:
         low, high, by = (f"{value:.{digits}f}" for value in (*bounds, abs(self.difference)))
         verb = "beats" if self.excludes_zero else "is ahead of" if self.difference else "is level with"
         text = f"{winner} {verb} {loser} by {by} [{low}, {high}]"
-        agree, n = self.another_panel(n_assessors), n_assessors or self.n_assessors
-        whose = f"another panel of {n} assessors" if n > 1 else "another assessor"
-        return text if isnan(agree) else f"{text}; {whose} would agree with probability {agree:.2f}"
+        agree, n = self.p_panel_agrees(n_assessors), n_assessors or self.n_assessors
+        panel = f"another panel of {n} assessors" if n > 1 else "another assessor"
+        return text if isnan(agree) else f"{text}; {panel} would agree with probability {agree:.2f}"
 
 
 @dataclass(frozen=True, eq=False)
-class AllDifferences:
-    """Every pair of systems; arrays are (pairs,), and mean what they mean in `Difference`.
+class AllDifferences(Result):
+    """The differences of all pairs of systems; arrays are (pairs,), with the meaning they have in `Difference`.
 
-    first, second : numbers of the systems. Intervals and p are each pair's own; `adjusted` holds p together.
-    n_left_out : cells that lack some system's score; pairs all rest on the same cells.
+    first, second : numbers of the systems in `systems`. Intervals and p are those of each pair by itself; `adjusted`
+        gives p-values for all pairs together.
+    n_left_out : cells that lack some system's score; all pairs rest on the same cells.
     """
 
     systems: tuple[str, ...]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    first: Ints
+    second: Ints
     difference: Floats
     standard_error: Floats
     low: Floats
@@ -164,115 +167,105 @@ class AllDifferences:
     seed: Seed | None
 
     def adjusted(self, correction: ManyCorrections = "holm") -> Floats:
-        """(pairs,) p for testing them all: the chance of any false one (Holm), or the share of false ones.
+        """(pairs,) p-values for testing all pairs: the familywise error rate (Holm) or the false discovery rate.
 
         Holm (1979), Scand. J. Statist. 6(2); Benjamini, Hochberg (1995), Controlling the False Discovery Rate. JRSS B
         57(1).
         """
-        if correction not in get_args(ManyCorrections):
-            raise ArgumentError(f"correction={correction!r}: choose from {', '.join(get_args(ManyCorrections))}")
+        check_choice("correction", correction, ManyCorrections)
         by_name = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
         return by_name[correction](self.p) if correction in by_name else self.p.copy()
 
-    def row(self, first: str | int, second: str | int) -> int:
-        """Where the pair stands; the systems in the order of the panel."""
+    def row(self, first: str, second: str) -> int:
+        """The row of a pair; the systems are named in their order in `systems`."""
         i, j = (number_of(name, self.systems, "system") for name in (first, second))
         if i >= j:
-            raise ArgumentError(
-                f"systems {self.systems[i]!r} and {self.systems[j]!r}: name two, as the panel orders them"
-            )
+            raise ArgumentError(f"systems {first!r} and {second!r}: name two, in their order in the scores")
         return i * len(self.systems) - i * (i + 1) // 2 + j - i - 1
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per pair, p as it is and adjusted."""
-        names = np.array(self.systems, object)
-        return make_frame(
-            {
-                "first": names[self.first],
-                "second": names[self.second],
-                "difference": self.difference,
-                "standard_error": self.standard_error,
-                "low": self.low,
-                "high": self.high,
-                "p": self.p,
-                "p_holm": self.adjusted("holm"),
-                "p_benjamini_hochberg": self.adjusted("benjamini-hochberg"),
-                "p_better": self.p_better,
-            },
-            backend,
-        )
+    def _columns(self) -> dict[str, Any]:
+        systems = np.array(self.systems, object)
+        names = ("difference", "standard_error", "low", "high", "p")
+        return {
+            "first": systems[self.first],
+            "second": systems[self.second],
+            **{name: getattr(self, name) for name in names},
+            "p_holm": self.adjusted("holm"),
+            "p_benjamini_hochberg": self.adjusted("benjamini-hochberg"),
+            "p_better": self.p_better,
+        }
 
 
 def difference(
     scores: AnyScores,
-    first: str | int,
-    second: str | int,
+    first: str,
+    second: str,
     *,
-    method: Wanted = "recommended",
+    method: MethodChoice = "recommended",
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
 ) -> Difference:
-    """Two systems of one measure, with the uncertainty that topics and assessors both cause.
+    """The difference of two systems by one measure, with the uncertainty that topics and assessors both cause.
 
-    scores : (assessor, topic, system). first, second : names or numbers of systems.
-    method : "banerjee" (t quantiles component by component), "satterthwaite" (one t), "pigeonhole" (percentiles of n_resamples
-        two-way bootstrap replicates), "topics" (t over topics of the panel's mean: the assessors as if there were no
-        others), or "recommended": banerjee below 5 assessors, satterthwaite from 5 on.
+    Parameters
+    ----------
+    method : "banerjee" (one t quantile per variance component), "satterthwaite" (one t quantile), "pigeonhole"
+        (percentiles of `n_resamples` two-way bootstrap replicates), "topics" (t over topics of the panel's mean, with
+        the assessors taken as fixed), or "recommended": banerjee below 5 assessors, satterthwaite from 5 on.
 
-    With one assessor, or where each topic has assessors of its own, topics are all there is to go by: the method then
-    is "topics" whatever was asked for, and `reason` says so. Own assessors for each topic lose nothing by it: the
-    variance between topics holds theirs. Tables with holes go by sums of squares from fitting constants.
+    With one assessor, or where each topic has assessors of its own, only topics can be resampled: the method is then
+    "topics" whatever was asked for, and `reason` says so. With own assessors for each topic nothing is lost, since the
+    variance between topics contains theirs. Incomplete tables use the sums of squares of fitting constants.
 
     Raises
     ------
     ArgumentError
-        A system nobody has, the same one twice, an option outside its range.
+        An unknown system, the same one twice, an option outside its range.
     NoOverlapError
         The two systems share fewer than two topics.
 
-    >>> d = difference(np.array([[[0.6, 0.5], [0.7, 0.2], [0.5, 0.4]], [[0.4, 0.3], [0.4, 0.4], [0.9, 0.5]]]), 0, 1)
+    >>> from qrowd import Scores
+    >>> values = [[[0.6, 0.5], [0.7, 0.2], [0.5, 0.4]], [[0.4, 0.3], [0.4, 0.4], [0.9, 0.5]]]
+    >>> d = difference(Scores.from_array(values, systems=["dense", "bm25"]), "dense", "bm25")
     >>> round(d.difference, 2), round(d.low, 2), round(d.high, 2), d.method
     (0.2, -0.3, 0.7, 'banerjee')
     """
     _check(method, confidence, n_resamples)
     panel = panel_of(scores, (first, second))
-    if panel.systems[0] == panel.systems[1]:
-        raise ArgumentError(f"systems {panel.systems[0]!r} and {panel.systems[1]!r} are the same; name two")
+    if first == second:
+        raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
     used, reason = _method(panel, method)
     seed = seed_of(rng) if used == "pigeonhole" else None
-    spread = _Spread.of(_field(scores, first, second), used)
+    spread = _Spread.of(_comparable(scores, first, second), used)
     pair = np.array([0]), np.array([1])
-    found = _Pairs.of(panel, *pair, spread, used, confidence, n_resamples, seed, 1)
-    v_topic, v_assessor, v_error, of_assessor, share = nan, nan, nan, nan, nan
+    pairs = _Pairs.of(panel, *pair, spread, used, confidence, n_resamples, seed, 1)
+    v_topic, v_assessor, v_error, of_assessor, factor = nan, nan, nan, nan, nan
     negative: tuple[str, ...] = ()
     mean_squares: tuple[tuple[float, ...], ...] = (), (), ()
     if panel.components_known:
         squares = _squares(panel, _differences(panel, *pair))
         mean_squares = tuple(squares.ms[:, 0].tolist()), tuple(squares.df.tolist()), tuple(squares.per.tolist())
-        share = float(spread.share(spread.assessors, panel, *pair)[0])
+        factor = float(spread.factor(spread.assessors, panel, *pair)[0])
         v_topic, v_assessor, v_error = squares.components()[:, 0].tolist()
-        negative = tuple(
-            name
-            for name, own in zip(("v_topic", "v_assessor"), squares.ms[:2, 0], strict=True)
-            if own < squares.ms[2, 0]
-        )
+        below = squares.ms[:2, 0] < squares.ms[2, 0]
+        negative = tuple(name for name, is_below in zip(("v_topic", "v_assessor"), below, strict=True) if is_below)
         of_assessor = float(squares.ms[1, 0] * len(panel.assessors) / panel.known.sum())
     return Difference(
-        first=panel.systems[0],
-        second=panel.systems[1],
-        difference=float(found.difference[0]),
-        standard_error=float(found.error[0]),
-        low=float(found.low[0]),
-        high=float(found.high[0]),
-        df=float(found.df[0]),
+        first=first,
+        second=second,
+        difference=float(pairs.difference[0]),
+        standard_error=float(pairs.standard_error[0]),
+        low=float(pairs.low[0]),
+        high=float(pairs.high[0]),
+        df=float(pairs.df[0]),
         v_topic=v_topic,
         v_assessor=v_assessor,
         v_error=v_error,
         negative=negative,
-        p=float(found.p[0]),
-        p_better=float(found.p_better[0]),
-        lasting_share=share,
+        p=float(pairs.p[0]),
+        p_better=float(pairs.p_better[0]),
+        shrinkage_factor=factor,
         n_systems=spread.means.size,
         method=used,
         reason=reason,
@@ -293,16 +286,16 @@ def difference(
 def all_differences(
     scores: AnyScores,
     *,
-    method: Wanted = "recommended",
+    method: MethodChoice = "recommended",
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
     threads: int | None = None,
 ) -> AllDifferences:
-    """Every pair of systems of one measure; options as in `difference`.
+    """The differences of all pairs of systems by one measure; options as in `difference`.
 
-    All pairs rest on the cells in which every system has a score; systems without any are to be left out before. A
-    replicate of the bootstrap is the same draw of topics and assessors for all systems.
+    All pairs rest on the cells in which every system has a score; leave out systems without scores before. A replicate
+    of the bootstrap is the same sample of topics and assessors for all systems.
     """
     _check(method, confidence, n_resamples)
     panel = panel_of(scores)
@@ -311,29 +304,45 @@ def all_differences(
     used, reason = _method(panel, method)
     first, second = np.triu_indices(len(panel.systems), 1)
     seed = seed_of(rng) if used == "pigeonhole" else None
-    found = _Pairs.of(panel, first, second, _Spread.of(panel, used), used, confidence, n_resamples, seed, threads)
+    pairs = _Pairs.of(panel, first, second, _Spread.of(panel, used), used, confidence, n_resamples, seed, threads)
     return AllDifferences(
-        panel.systems, first, second, found.difference, found.error, found.low, found.high, found.df, found.p,
-        found.p_better, used, reason, panel.design, confidence, len(panel.topics), len(panel.assessors),
-        panel.n_left_out, n_resamples if used == "pigeonhole" else 0, seed,
-    )  # fmt: skip
+        systems=panel.systems,
+        first=first,
+        second=second,
+        difference=pairs.difference,
+        standard_error=pairs.standard_error,
+        low=pairs.low,
+        high=pairs.high,
+        df=pairs.df,
+        p=pairs.p,
+        p_better=pairs.p_better,
+        method=used,
+        reason=reason,
+        design=panel.design,
+        confidence=confidence,
+        n_topics=len(panel.topics),
+        n_assessors=len(panel.assessors),
+        n_left_out=panel.n_left_out,
+        n_resamples=n_resamples if used == "pigeonhole" else 0,
+        seed=seed,
+    )
 
 
-def _field(scores: AnyScores, first: str | int, second: str | int) -> Panel:
+def _comparable(scores: AnyScores, first: str, second: str) -> Panel:
     """The two systems and all others that have a score wherever both of them have one."""
     values, (_, _, names) = one_measure(scores)
     pair = [number_of(name, names, "system") for name in (first, second)]
     known = ~np.isnan(values)
     complete = known[known[:, :, pair].all(axis=2)].all(axis=0)
-    return panel_of(scores, tuple(np.flatnonzero(complete).tolist()))
+    return panel_of(scores, tuple(names[s] for s in np.flatnonzero(complete)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """How far apart systems lie, and how much of it is error: what shrinks a difference.
+    """The variance between systems and its error part, from which the shrinkage of a difference follows.
 
-    means : (systems,). both, assessors : error variance of a system's mean around where it stands among the others,
-    from what the method takes for drawn, and from assessors alone (nan without components).
+    means : (systems,). both, assessors : error variance of a system's mean relative to the mean of the systems: from
+    all that the method resamples, and from assessors alone (nan without components).
     """
 
     means: Floats
@@ -352,16 +361,16 @@ class _Spread:
             assessors = float(_squares(panel, centred).ms[1].sum() / (n_systems - 1) / panel.known.sum())
         return cls(panel.by_topic(panel.values).mean(axis=0), float(both[0]), assessors)
 
-    def share(self, error: float, panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-        """(pairs,) of the panel's systems: the share of their difference that is expected to last."""
+    def factor(self, error: float, panel: Panel, first: Ints, second: Ints) -> Floats:
+        """(pairs,) of the panel's systems: the share of their difference that is expected to remain."""
         means = panel.by_topic(panel.values).mean(axis=0)
-        return lasting_share(self.means, error, (means[first] + means[second]) / 2)
+        return shrinkage_factor(self.means, error, (means[first] + means[second]) / 2)
 
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
     difference: Floats
-    error: Floats
+    standard_error: Floats
     low: Floats
     high: Floats
     df: Floats
@@ -372,36 +381,36 @@ class _Pairs:
     def of(
         cls,
         panel: Panel,
-        first: NDArray[np.int64],
-        second: NDArray[np.int64],
+        first: Ints,
+        second: Ints,
         spread: _Spread,
         method: Method,
         confidence: float,
-        n: int,
+        n_resamples: int,
         seed: Seed | None,
         threads: int | None,
     ) -> _Pairs:
-        def lasting(i: NDArray[np.int64], j: NDArray[np.int64]) -> Floats:
-            return spread.share(spread.both, panel, i, j)
+        def factor(i: Ints, j: Ints) -> Floats:
+            return spread.factor(spread.both, panel, i, j)
 
         if method == "pigeonhole":
-            replicates = replicate_means(panel, n, "both", seed, threads).T
+            replicates = replicate_means(panel, n_resamples, "both", seed, threads).T
             means = panel.by_topic(panel.values).mean(axis=0)
 
-            def part(i: NDArray[np.int64], j: NDArray[np.int64]) -> list[Floats]:
-                return _from_replicates(means[i] - means[j], replicates[i] - replicates[j], lasting(i, j), confidence)
+            def part(i: Ints, j: Ints) -> list[Floats]:
+                return _from_replicates(means[i] - means[j], replicates[i] - replicates[j], factor(i, j), confidence)
         else:
 
-            def part(i: NDArray[np.int64], j: NDArray[np.int64]) -> list[Floats]:
-                return _from_squares(panel, i, j, lasting(i, j), method, confidence)
+            def part(i: Ints, j: Ints) -> list[Floats]:
+                return _from_squares(panel, i, j, factor(i, j), method, confidence)
 
         return cls(*_in_parts(part, first, second))
 
 
 def _in_parts(
-    part: Callable[[NDArray[np.int64], NDArray[np.int64]], list[Floats]],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
+    part: Callable[[Ints, Ints], list[Floats]],
+    first: Ints,
+    second: Ints,
 ) -> list[Floats]:
     cuts = range(0, first.size, PAIRS_AT_ONCE)
     parts = [part(first[at : at + PAIRS_AT_ONCE], second[at : at + PAIRS_AT_ONCE]) for at in cuts]
@@ -409,7 +418,7 @@ def _in_parts(
 
 
 def _from_squares(
-    panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64], share: Floats, method: Method, confidence: float
+    panel: Panel, first: Ints, second: Ints, factor: Floats, method: Method, confidence: float
 ) -> list[Floats]:
     squares = _squares(panel, _differences(panel, first, second), topics=method == "topics")
     mean = squares.mean
@@ -418,33 +427,34 @@ def _from_squares(
     half = half_widths(squares, method, confidence)
     varies = error > 0
     p = np.where(varies, two_sided_p(squares, method, np.abs(mean)), np.nan)
-    again = np.where(varies, two_sided_p(squares, method, share * np.abs(mean) / np.sqrt(1 + share)), 0.0) / 2
+    again = np.where(varies, two_sided_p(squares, method, factor * np.abs(mean) / np.sqrt(1 + factor)), 0.0) / 2
     again[~varies & (mean == 0)] = 0.5
     return [mean, error, mean - half, mean + half, df, p, np.where(mean < 0, again, 1 - again)]
 
 
-def _differences(panel: Panel, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+def _differences(panel: Panel, first: Ints, second: Ints) -> Floats:
     return np.asarray(panel.values[:, :, first] - panel.values[:, :, second])
 
 
 def _squares(panel: Panel, values: Floats, *, topics: bool = False) -> TwoWay:
-    """Mean squares of differences, those that are but rounding being 0; of topics alone, their means' only."""
+    """Mean squares of differences, 0 where only rounding is left; with `topics`, those of the topics' means alone."""
     if topics:
         by_topic = panel.by_topic(values)
         n_topics = by_topic.shape[0]
         ms = np.zeros((3, by_topic.shape[1]))
         ms[0] = by_topic.var(axis=0, ddof=1)
-        found = TwoWay(
+        squares = TwoWay(
             by_topic.mean(axis=0), ms, np.array([n_topics - 1.0, 1.0, 1.0]), np.full(3, 1 / n_topics), np.ones(2)
         )
     else:
-        found = panel.squares(values)
+        squares = panel.squares(values)
     scale = 1e-12 * float(np.abs(panel.values).max(initial=0.0))
-    mean = np.where(np.abs(found.mean) <= scale, 0.0, found.mean)
-    return TwoWay(mean, np.where(found.ms <= scale**2, 0.0, found.ms), found.df, found.weights, found.per)
+    mean = np.where(np.abs(squares.mean) <= scale, 0.0, squares.mean)
+    ms = np.where(squares.ms <= scale**2, 0.0, squares.ms)
+    return TwoWay(mean, ms, squares.df, squares.weights, squares.per)
 
 
-def _from_replicates(mean: Floats, replicates: Floats, share: Floats, confidence: float) -> list[Floats]:
+def _from_replicates(mean: Floats, replicates: Floats, factor: Floats, confidence: float) -> list[Floats]:
     """The same from (pairs, n) replicates of the differences."""
     n = replicates.shape[1]
     low, high = np.quantile(replicates, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
@@ -454,36 +464,36 @@ def _from_replicates(mean: Floats, replicates: Floats, share: Floats, confidence
     p[error <= 1e-12 * np.abs(replicates).max(axis=1)] = np.nan
     error[np.isnan(p)] = 0.0
     unknown = np.full(mean.shape, np.nan)
-    again = same_again(mean, error**2, error**2, unknown, share)
+    again = p_same_sign(mean, error**2, error**2, unknown, factor)
     return [mean, error, low, high, unknown, p, np.where(mean < 0, 1 - again, again)]
 
 
-def _method(panel: Panel, wanted: Wanted) -> tuple[Method, str]:
-    """What is used, and why."""
+def _method(panel: Panel, choice: MethodChoice) -> tuple[Method, str]:
+    """The method used, and why."""
     design = panel.design
-    because = {
-        "one assessor": "one assessor says nothing of others: topics alone",
-        "nested": "each topic has assessors of its own: the variance over topics holds theirs",
+    reasons = {
+        "one assessor": "one assessor says nothing about others: topics alone",
+        "nested": "each topic has assessors of its own: the variance between topics contains theirs",
         "mostly nested": "too few assessors share topics: topics alone, as if no assessor judged two",
     }
-    if wanted == "topics":
-        return "topics", "asked for: topics alone, the assessors as they are"
-    if design in because:
-        return "topics", because[design]
-    if wanted != "recommended":
-        return wanted, "asked for"
+    if choice == "topics":
+        return "topics", "asked for: topics alone, with fixed assessors"
+    if design in reasons:
+        return "topics", reasons[design]
+    if choice != "recommended":
+        return choice, "asked for"
     a = panel.assessor_df + 1
     text = (
-        f"{a} assessors" if panel.known.all() or a == len(panel.assessors) else f"assessors as good as {a} crossed ones"
+        f"{a} assessors"
+        if panel.known.all() or a == len(panel.assessors)
+        else f"assessors equivalent to {a} crossed ones"
     )
     text += f": recommended {'below' if a < ENOUGH else 'from'} {ENOUGH}{'' if a < ENOUGH else ' on'}"
-    return recommended(a), text + (", though 2 cover less than they claim" if a == 2 else "")
+    return recommended(a), text + (", though with 2 the coverage is below the nominal level" if a == 2 else "")
 
 
 def _check(method: str, confidence: float, n_resamples: int) -> None:
-    if method not in get_args(Wanted):
-        raise ArgumentError(f"method={method!r}: choose from {', '.join(get_args(Wanted))}")
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+    check_choice("method", method, MethodChoice)
+    check_confidence(confidence)
     if n_resamples < 2:
         raise ArgumentError(f"n_resamples={n_resamples}: at least 2 replicates were expected")

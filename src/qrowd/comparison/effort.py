@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from qrowd.errors import ArgumentError
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats
 
 SAME = 0.05  # standard errors that differ by less are about the same
@@ -26,7 +27,7 @@ NODES = (16, 64, 8)  # of topics, assessors and error: quantiles that stand for 
 
 
 @dataclass(frozen=True)
-class EqualCost:
+class EqualCost(Result):
     """One more assessor for all topics, against the topics that cost as much.
 
     topics : how many more, not rounded. now, with_topics, with_assessor : standard error of the difference as it

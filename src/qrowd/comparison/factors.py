@@ -8,7 +8,7 @@ Use Type II Instead of Type III Sums of Squares. Statistics and Computing 13, 16
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.columns import Coded, coded
 from qrowd.errors import ArgumentError
-from qrowd.model.frames import make_frame
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats
 
 if TYPE_CHECKING:
@@ -30,7 +29,28 @@ Term = tuple[int, ...]  # numbers of factors: one for a main effect, two for an 
 
 
 @dataclass(frozen=True, eq=False)
-class MainEffects:
+class _Coded:
+    """Responses that are not nan, and the level each factor has there.
+
+    response : (rows,). codes : (factors, rows) numbers into levels. levels : of each factor, in order of appearance.
+    """
+
+    response: Floats
+    factors: tuple[str, ...]
+    codes: NDArray[np.int64]
+    levels: tuple[tuple[str, ...], ...]
+    n_left_out: int
+
+    def cells(self, factors: tuple[int, ...]) -> NDArray[np.int64]:
+        """(rows,) number of the combination of levels of some of the factors."""
+        cells = np.zeros(self.response.size, np.int64)
+        for i in factors:
+            cells = cells * len(self.levels[i]) + self.codes[i]
+        return cells
+
+
+@dataclass(frozen=True, eq=False)
+class MainEffects(Result):
     """Mean response at every level of every factor; one row each.
 
     standard_error : of the mean, from the spread of the responses at that level; nan for a single one.
@@ -43,6 +63,8 @@ class MainEffects:
     standard_error: Floats
     n: NDArray[np.int64]
 
+    _COLUMNS = ("factor", "level", "mean", "standard_error", "n")
+
     def of(self, factor: str) -> MainEffects:
         """The levels of one factor."""
         rows = [i for i, name in enumerate(self.factor) if name == factor]
@@ -51,22 +73,9 @@ class MainEffects:
         names = tuple(self.factor[i] for i in rows), tuple(self.level[i] for i in rows)
         return MainEffects(self.response, *names, self.mean[rows], self.standard_error[rows], self.n[rows])
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per level."""
-        return make_frame(
-            {
-                "factor": np.array(self.factor, object),
-                "level": np.array(self.level, object),
-                "mean": self.mean,
-                "standard_error": self.standard_error,
-                "n": self.n,
-            },
-            backend,
-        )
-
 
 @dataclass(frozen=True, eq=False)
-class InteractionEffects:
+class InteractionEffects(Result):
     """Mean response in every cell of two factors; arrays are (levels of the first, levels of the second).
 
     A cell without any response has mean nan and n 0.
@@ -79,23 +88,17 @@ class InteractionEffects:
     standard_error: Floats
     n: NDArray[np.int64]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per cell."""
+    def _columns(self) -> dict[str, Any]:
         first, second = self.levels
-        return make_frame(
-            {
-                self.factors[0]: np.repeat(np.array(first, object), len(second)),
-                self.factors[1]: np.tile(np.array(second, object), len(first)),
-                "mean": self.mean.ravel(),
-                "standard_error": self.standard_error.ravel(),
-                "n": self.n.ravel(),
-            },
-            backend,
-        )
+        return {
+            self.factors[0]: np.repeat(np.array(first, object), len(second)),
+            self.factors[1]: np.tile(np.array(second, object), len(first)),
+            **{name: getattr(self, name).ravel() for name in ("mean", "standard_error", "n")},
+        }
 
 
 @dataclass(frozen=True, eq=False)
-class Anova:
+class Anova(Result):
     """An analysis of variance; every array is (sources,), the last two being error and total.
 
     sources : the factors, the interactions as "a*b", "Error", "Total".
@@ -121,6 +124,8 @@ class Anova:
     balanced: bool
     effects: MainEffects
 
+    _COLUMNS = ("sources", "ss", "df", "ms", "f", "p", "omega_squared")
+
     @property
     def error_ms(self) -> float:
         """Mean square of the error."""
@@ -130,12 +135,6 @@ class Anova:
     def error_df(self) -> int:
         """Degrees of freedom of the error."""
         return int(self.df[-2])
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """The usual table: one row per source."""
-        columns: dict[str, NDArray[Any]] = {"source": np.array(self.sources, object)}
-        columns |= {name: getattr(self, name) for name in ("ss", "df", "ms", "f", "p", "omega_squared")}
-        return make_frame(columns, backend)
 
 
 def omega_squared(f: float, df: float, n: int, *, clip: bool = True) -> float:
@@ -182,7 +181,7 @@ def anova(
     names = tuple(dict.fromkeys(factors))
     if not names:
         raise ArgumentError("factors: none was given")
-    data = coded(table, response, names)
+    data = _coded(table, response, names)
     terms = [(i,) for i in range(len(names))] + [_pair(pair, names) for pair in interactions]
     y = data.response
     if y.size < 2:
@@ -210,14 +209,14 @@ def main_effects(table: Frame | xarray.DataArray, response: str, factors: Sequen
 
     table : as in `anova`. In an unbalanced table these are plain means, which other factors may have shifted.
     """
-    return _main_effects(coded(table, response, tuple(dict.fromkeys(factors))), response)
+    return _main_effects(_coded(table, response, tuple(dict.fromkeys(factors))), response)
 
 
 def interaction_effects(table: Frame | xarray.DataArray, response: str, first: str, second: str) -> InteractionEffects:
     """Mean response in every cell of two factors: do the levels of one change places with those of the other?"""
     if first == second:
         raise ArgumentError(f"factors {first!r} and {second!r} are the same; name two")
-    data = coded(table, response, (first, second))
+    data = _coded(table, response, (first, second))
     shape = len(data.levels[0]), len(data.levels[1])
     cells = data.codes[0] * shape[1] + data.codes[1]
     mean, error, n = _means(cells, shape[0] * shape[1], data.response)
@@ -239,7 +238,7 @@ class Fit(NamedTuple):
     residual: Floats
 
 
-def _crossed(data: Coded, terms: list[Term], centred: Floats) -> Fit:
+def _crossed(data: _Coded, terms: list[Term], centred: Floats) -> Fit:
     """Where all cells are equally full: means of cells, and of what they are made of."""
     ss, df = [], []
     residual = centred.copy()
@@ -259,7 +258,7 @@ def _crossed(data: Coded, terms: list[Term], centred: Floats) -> Fit:
     return Fit(ss, df, 1 + sum(df), residual)
 
 
-def _type_two(data: Coded, terms: list[Term], centred: Floats) -> Fit:
+def _type_two(data: _Coded, terms: list[Term], centred: Floats) -> Fit:
     """For any table: what a term explains beyond all terms that do not contain it, by least squares."""
     from scipy.sparse import csr_array, hstack
 
@@ -302,7 +301,7 @@ def _pair(pair: Sequence[str], names: tuple[str, ...]) -> Term:
     return names.index(pair[0]), names.index(pair[1])
 
 
-def _balanced(data: Coded) -> bool:
+def _balanced(data: _Coded) -> bool:
     """Whether every combination of the factors' levels occurs, and equally often."""
     if prod(len(levels) for levels in data.levels) > data.response.size:
         return False
@@ -310,7 +309,7 @@ def _balanced(data: Coded) -> bool:
     return counts.size == prod(len(levels) for levels in data.levels) and bool((counts == counts[0]).all())
 
 
-def _main_effects(data: Coded, response: str) -> MainEffects:
+def _main_effects(data: _Coded, response: str) -> MainEffects:
     parts = [_means(codes, len(levels), data.response) for codes, levels in zip(data.codes, data.levels, strict=True)]
     mean, error, n = (np.concatenate(part) for part in zip(*parts, strict=True))
     factor = tuple(name for name, levels in zip(data.factors, data.levels, strict=True) for _ in levels)
@@ -325,3 +324,66 @@ def _means(cells: NDArray[np.int64], n_cells: int, y: Floats) -> tuple[Floats, F
         squares = np.bincount(cells, (y - mean[cells]) ** 2, n_cells)
         error = np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan)
     return mean, error, n
+
+
+# ---------------------------------------------------------------------- columns
+
+
+def _coded(table: Frame | xarray.DataArray, response: str, factors: tuple[str, ...]) -> _Coded:
+    """The response and the factors by their names; rows without a response are left out.
+
+    Raises
+    ------
+    ArgumentError
+        A column that is not there, or not as long as the others; a response that is no number.
+    """
+    if hasattr(table, "dims"):
+        values, found = _of_array(table, factors)
+    else:
+        columns = _columns(table)
+        missing = [name for name in (response, *factors) if name not in columns]
+        if missing:
+            raise ArgumentError(f"no column {missing[0]!r} among {', '.join(columns)}")
+        try:
+            values = np.array([np.nan if v is None else v for v in columns[response]()], np.float64)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"column {response!r} holds more than numbers, so it is no response") from None
+        found = [_numbered(columns[name]()) for name in factors]
+        for name, (codes, _) in zip(factors, found, strict=True):
+            if codes.size != values.size:
+                raise ArgumentError(f"column {name!r} has {codes.size} rows, {response!r} has {values.size}")
+    if np.isinf(values).any():
+        raise ArgumentError(f"column {response!r} holds an infinite response; leave it out or make it nan")
+    known = ~np.isnan(values)
+    levels, codes = [], np.empty((len(factors), int(known.sum())), np.int64)
+    for i, (numbers, names) in enumerate(found):
+        # Levels without any response are none.
+        used, codes[i] = np.unique(numbers[known], return_inverse=True)
+        levels.append(tuple(names[level] for level in used))
+    return _Coded(values[known], factors, codes, tuple(levels), int((~known).sum()))
+
+
+def _of_array(array: Any, factors: tuple[str, ...]) -> tuple[Floats, list[tuple[NDArray[np.int64], tuple[str, ...]]]]:
+    missing = [name for name in factors if name not in array.dims]
+    if missing:
+        raise ArgumentError(f"no dimension {missing[0]!r} among {', '.join(map(str, array.dims))}")
+    numbers = np.indices(array.shape)
+    found = [(numbers[array.dims.index(dim)].ravel(), tuple(map(str, array[dim].values))) for dim in factors]
+    return np.asarray(array.values, np.float64).ravel(), found
+
+
+def _columns(table: Any) -> dict[str, Any]:
+    """By name, a function that gives the cells of the column."""
+    if isinstance(table, Mapping):
+        return {str(name): lambda name=name: list(table[name]) for name in table}
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True)
+    return {name: lambda name=name: frame[name].to_list() for name in frame.columns}
+
+
+def _numbered(cells: list[Any]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Numbers in order of appearance, and the labels they stand for."""
+    number: dict[str, int] = {}
+    codes = np.fromiter((number.setdefault(str(cell), len(number)) for cell in cells), np.int64, len(cells))
+    return codes, tuple(number)

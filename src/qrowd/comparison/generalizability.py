@@ -1,24 +1,24 @@
-"""How far scores can be trusted: what share of their variance comes from systems, from topics and from assessors.
+"""Variance components of scores: the shares of systems, topics, assessors and their interactions.
 
 Brennan (2001), Generalizability Theory. Springer: chapters 3 and 4 (crossed and nested designs, two facets), 7.1
 (unbalanced, analogous to an analysis of variance); after Cronbach, Gleser, Nanda, Rajaratnam (1972), The Dependability
 of Behavioral Measurements. For retrieval: Bodoff, Li (2007), Test Theory for Assessing IR Test Collections. SIGIR;
 Urbano, Marrero, Martin (2013), On the Measurement of Test Collection Reliability. SIGIR.
 
-Brennan's persons are our systems: s, crossed with topics t and with assessors a, who judge every topic (s x t x a) or
-are others in each topic (s x (a:t)).
+Brennan's persons are systems s here, crossed with topics t and with assessors a, who judge every topic (s x t x a) or
+are different ones for each topic (s x (a:t)).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.model.frames import make_frame
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats, one_measure
 
 if TYPE_CHECKING:
@@ -37,26 +37,26 @@ CROSSED = (
 )
 NESTED = ("system", "topic", "assessor:topic", "system*topic", "error")
 
-COMPLETE_ENOUGH = 0.8  # share of the scores that a complete block keeps, for "auto" to take the design as crossed
-BLOCKS = 1 << 12  # sets of assessors looked at for the largest complete block; more take a greedy search
+COMPLETE_ENOUGH = 0.8  # share of the scores in a complete block from which on "auto" takes the design as crossed
+BLOCKS = 1 << 12  # sets of assessors searched for the largest complete block; more take a greedy search
 
 
 @dataclass(frozen=True, eq=False)
-class VarianceComponents:
-    """How much of the variance of scores comes from where; every array is (sources,).
+class VarianceComponents(Result):
+    """The variance components of scores; each array is (sources,).
 
     design : "crossed": every assessor judges every topic; "nested": every topic has assessors of its own.
     sources : system, topic, assessor, system*topic, system*assessor, topic*assessor, error (crossed); system, topic,
-        assessor:topic, system*topic, error (nested, where the error holds what assessors do to systems).
+        assessor:topic, system*topic, error (nested, where the error contains system*assessor).
     ss, df, ms : sum of squares, degrees of freedom, mean square.
-    estimate : the variance component as estimated, which may be below 0. component : the same, those below 0 being 0.
-        share : of their sum; nan where nothing varies.
-    negative : the sources whose estimate was below 0.
-    topics, assessors, systems : the names of those that the estimates rest on.
-    n_systems, n_topics : how many. n_assessors : a topic's; the harmonic mean where topics have panels of unequal size,
-        which is what the error of a mean over topics depends on.
-    n_scores : (assessor, topic) cells that count; n_left_out : cells with a score that do not.
-    handling : in words, what was done about missing scores.
+    estimate : the estimated variance component, which may be below 0. component : the same, with 0 for those below 0.
+        share : of the sum of components; nan where nothing varies.
+    negative : the sources with an estimate below 0.
+    topics, assessors, systems : the names that the estimates rest on. n_systems, n_topics : their number.
+    n_assessors : per topic; the harmonic mean where topics have panels of unequal size, on which the error of a mean
+        over topics depends.
+    n_scores : number of (assessor, topic) cells used. n_left_out : cells with a score that were left out.
+    handling : one sentence on the treatment of missing scores.
     """
 
     design: Design
@@ -76,14 +76,16 @@ class VarianceComponents:
     n_left_out: int
     handling: str
 
+    _COLUMNS = ("sources", "ss", "df", "ms", "estimate", "component", "share")
+
     @property
     def n_systems(self) -> int:
-        """How many systems."""
+        """Number of systems."""
         return len(self.systems)
 
     @property
     def n_topics(self) -> int:
-        """How many topics."""
+        """Number of topics."""
         return len(self.topics)
 
     def of(self, source: str) -> float:
@@ -92,17 +94,17 @@ class VarianceComponents:
             raise ArgumentError(f"source {source!r}: choose from {', '.join(self.sources)}")
         return float(self.component[self.sources.index(source)])
 
-    def reliability(
+    def generalizability(
         self, n_topics: float | None = None, n_assessors: float | None = None, *, design: Design | None = None
     ) -> float:
-        """E rho squared: how well means over so many topics and assessors tell systems apart, from 0 to 1.
+        """E rho squared: how well means over so many topics and assessors order systems, from 0 to 1.
 
             v_s / (v_s + relative error),
             relative error: crossed v_st / n_t + v_sa / n_a + v_e / (n_t n_a); nested v_st / n_t + v_e / (n_t n_a)
 
-        n_topics, n_assessors : of the design asked about, assessors counted per topic; None: the data's own.
-        design : "crossed" or "nested"; None: the data's own. Crossed components tell what a nested design would give
-            (v_sa joins the error), nested ones do not tell of a crossed design.
+        n_topics, n_assessors : of the design, with assessors counted per topic; default: those of the data.
+        design : "crossed" or "nested"; default: that of the data. Crossed components also give a nested design (v_sa
+            joins the error); nested components do not give a crossed one.
 
         0 where systems do not vary, nan where nothing does. Brennan's equations for the generalizability coefficient.
         """
@@ -111,38 +113,35 @@ class VarianceComponents:
     def dependability(
         self, n_topics: float | None = None, n_assessors: float | None = None, *, design: Design | None = None
     ) -> float:
-        """Phi: how well such means tell the very scores, not only the systems' order, from 0 to 1.
+        """Phi: how well such means estimate the scores themselves, not only the order of systems, from 0 to 1.
 
             v_s / (v_s + absolute error),
             absolute error: relative error, and crossed v_t / n_t + v_a / n_a + v_ta / (n_t n_a);
             nested v_t / n_t + v_a:t / (n_t n_a)
 
-        Arguments as for `reliability`, which it never exceeds.
+        Arguments as for `generalizability`, which is never smaller.
         """
         return self._coefficient(1, n_topics, n_assessors, design)
 
     def standard_error(
         self, n_topics: float | None = None, n_assessors: float | None = None, *, design: Design | None = None
     ) -> float:
-        """Of a system's mean as its score over all topics and assessors: the root of the absolute error."""
-        return float(np.sqrt(error_variances(self, *self._asked(n_topics, n_assessors), design)[1]))
+        """Standard error of a system's mean as an estimate of its score over all topics and assessors.
+
+        The square root of the absolute error variance.
+        """
+        return float(np.sqrt(error_variances(self, *self._design(n_topics, n_assessors), design)[1]))
 
     def standard_error_of_difference(
         self, n_topics: float | None = None, n_assessors: float | None = None, *, design: Design | None = None
     ) -> float:
-        """Of the difference of two systems' means: the root of twice the relative error.
+        """Standard error of the difference of two systems' means: the square root of twice the relative error variance.
 
-        What topics and assessors do to both alike falls out.
+        Effects of topics and assessors on both systems alike cancel.
         """
-        return float(np.sqrt(2 * error_variances(self, *self._asked(n_topics, n_assessors), design)[0]))
+        return float(np.sqrt(2 * error_variances(self, *self._design(n_topics, n_assessors), design)[0]))
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per source."""
-        columns: dict[str, NDArray[Any]] = {"source": np.array(self.sources, object)}
-        columns |= {name: getattr(self, name) for name in ("ss", "df", "ms", "estimate", "component", "share")}
-        return make_frame(columns, backend)
-
-    def _asked(self, n_topics: float | None, n_assessors: float | None) -> tuple[float, float]:
+    def _design(self, n_topics: float | None, n_assessors: float | None) -> tuple[float, float]:
         t = self.n_topics if n_topics is None else n_topics
         a = self.n_assessors if n_assessors is None else n_assessors
         for name, value in (("n_topics", t), ("n_assessors", a)):
@@ -153,14 +152,14 @@ class VarianceComponents:
     def _coefficient(
         self, which: int, n_topics: float | None, n_assessors: float | None, design: Design | None
     ) -> float:
-        errors = error_variances(self, *self._asked(n_topics, n_assessors), design)
+        errors = error_variances(self, *self._design(n_topics, n_assessors), design)
         return float(coefficient(self, errors[which]))
 
 
 def variance_components(
     scores: AnyScores, *, design: Literal["crossed", "nested", "auto"] = "auto"
 ) -> VarianceComponents:
-    """Estimate how much of the variance is systems, topics, assessors and what they do to each other.
+    """Estimate the variance components of systems, topics, assessors and their interactions, by one measure.
 
     Parameters
     ----------
@@ -190,14 +189,13 @@ def variance_components(
     NoOverlapError
         Crossed, and no 2 assessors share 2 topics; nested, and no topic has 2 assessors.
 
-    >>> scores = np.array([[[1.0, 2], [2, 5]], [[1, 4], [3, 6]]])
-    >>> found = variance_components(scores)
+    >>> from qrowd import Scores
+    >>> found = variance_components(Scores.from_array([[[1.0, 2], [2, 5]], [[1, 4], [3, 6]]]))
     >>> found.sources[0], round(found.of("system"), 4), found.negative
     ('system', 3.0, ('topic*assessor',))
     """
     values, (assessors, topics, systems) = one_measure(scores)
-    if design not in ("crossed", "nested", "auto"):
-        raise ArgumentError(f"design={design!r}: choose from crossed, nested, auto")
+    check_choice("design", design, ("crossed", "nested", "auto"))
     if np.isinf(values).any():
         raise ArgumentError("scores hold an infinite value; leave it out or make it nan")
     if len(systems) < 2:
@@ -209,7 +207,7 @@ def variance_components(
             among = f" of {len(names)}" if len(names) > 1 else ""
             raise ArgumentError(
                 f"scores: {n} {what}{among} with scores of all systems; variance among {what}s needs 2"
-                + ("; systems_anova tells systems apart over topics alone" if what == "assessor" else "")
+                + ("; systems_anova compares systems over topics alone" if what == "assessor" else "")
             )
     rows, columns, every = _complete_block(known) if design != "nested" else (_none(), _none(), True)
     n_known, n_block = int(known.sum()), rows.size * columns.size
@@ -231,7 +229,8 @@ def variance_components(
         sizes = known.sum(axis=0)[judged]
         if sizes.max() < 2:
             raise NoOverlapError(
-                "scores: no topic has 2 assessors, so assessors cannot be told from topics; judge some topics twice"
+                "scores: no topic has 2 assessors, so the variances of assessors and topics cannot be separated; judge "
+                "some topics twice"
             )
         found, n_assessors = _nested(values[:, judged], known[:, judged]), float(sizes.size / (1 / sizes).sum())
         n_block = n_known
@@ -398,13 +397,12 @@ def _greedy(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def error_parts(components: VarianceComponents, design: Design | None) -> tuple[Design, tuple[float, ...]]:
     """v_st, v_sa and v_e of the relative error, then v_t, v_a and v_ta of the absolute one, in a design."""
     chosen = components.design if design is None else design
-    if chosen not in get_args(Design):
-        raise ArgumentError(f"design={design!r}: choose from {', '.join(get_args(Design))}")
+    check_choice("design", chosen, Design)
     v = dict(zip(components.sources, components.component.tolist(), strict=True))
     if components.design == "nested":
         if chosen == "crossed":
             raise ArgumentError(
-                "design='crossed': components of nested assessors do not tell what one panel for all topics would give"
+                "design='crossed': components of nested assessors do not give those of one panel for all topics"
             )
         return chosen, (v["system*topic"], 0.0, v["error"], v["topic"], 0.0, v["assessor:topic"])
     v_sa, v_a = v["system*assessor"], v["assessor"]

@@ -1,4 +1,4 @@
-"""How wide the interval of a difference is, from mean squares, and the p at which it just excludes 0.
+"""The width of the interval of a difference, from mean squares, and the p-value at which it just excludes 0.
 
 Satterthwaite (1946), An Approximate Distribution of Estimates of Variance Components. Biometrics Bulletin 2(6);
 Banerjee (1960), Approximate Confidence Interval for Linear Functions of Means of k Populations when the Population
@@ -11,25 +11,32 @@ from typing import Literal
 
 import numpy as np
 
+from qrowd.errors import ArgumentError
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.scores import Floats
 
 Method = Literal["banerjee", "satterthwaite", "pigeonhole", "topics"]
 ENOUGH = 5
-"""Assessors from which on Satterthwaite's interval covers as it should (table of the coverage study)."""
+"""Number of assessors from which on Satterthwaite's interval reaches its nominal coverage (coverage study)."""
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a level of confidence outside 0 to 1."""
+    if not 0 < confidence < 1:
+        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
 
 
 def recommended(n_assessors: int) -> Method:
-    """The method that the coverage study recommends for so many assessors."""
+    """The method that the coverage study recommends for this number of assessors."""
     return "topics" if n_assessors == 1 else "banerjee" if n_assessors < ENOUGH else "satterthwaite"
 
 
 def half_widths(squares: TwoWay, method: Method, confidence: float) -> Floats:
-    """(columns,) half the interval: one t for the whole error, or one for each part of it.
+    """(columns,) half the width of the interval: one t for the whole error, or one for each part of it.
 
     satterthwaite : t_df sqrt(V). banerjee : sqrt(sum t_i^2 V_i) over V_t = w_t max(MS_t - MS_e, 0), V_a likewise, and
-    V_e = w_e MS_e, t_i with the degrees of freedom of each: with few assessors it does not hang on how many degrees of
-    freedom chance made of them.
+    V_e = w_e MS_e, t_i with the degrees of freedom of each: with few assessors the width does not depend on estimated
+    degrees of freedom.
     """
     return _half_widths(squares, method, np.full(squares.mean.shape, (1 + confidence) / 2))
 
@@ -45,7 +52,7 @@ def two_sided_p(squares: TwoWay, method: Method, size: Floats) -> Floats:
     low, high = np.full(size.shape, -300.0), np.zeros(size.shape)  # log p
     for _ in range(60):
         middle = (low + high) / 2
-        # The quantile from its far side, where small p have digits to spare.
+        # The lower quantile, which keeps its digits where p is small.
         wide = _half_widths(squares, method, np.exp(middle) / 2) > size
         low, high = np.where(wide, middle, low), np.where(wide, high, middle)
     return np.asarray(np.exp((low + high) / 2))

@@ -9,14 +9,14 @@ import numpy as np
 
 from qrowd.errors import ArgumentError
 from qrowd.model.alignment import align
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedShare:
+class JudgedShare(Result):
     """How much of what systems return each assessor judged; systems with the smallest share come first.
 
     share : (systems, assessors) of the documents at the first `cutoff` ranks, over the topics that anyone judged; nan
@@ -34,18 +34,14 @@ class JudgedShare:
         columns = [self.assessors.index(name) for name in assessors]
         return replace(self, assessors=assessors, share=self.share[:, columns])
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system and assessor."""
+    def _columns(self) -> dict[str, Any]:
         n_systems, n_assessors = self.share.shape
-        return make_frame(
-            {
-                "system": np.repeat(np.array(self.systems, object), n_assessors),
-                "assessor": np.tile(np.array(self.assessors, object), n_systems),
-                "share": self.share.ravel(),
-                "anyone": np.repeat(self.anyone, n_assessors),
-            },
-            backend,
-        )
+        return {
+            "system": np.repeat(np.array(self.systems, object), n_assessors),
+            "assessor": np.tile(np.array(self.assessors, object), n_systems),
+            "share": self.share.ravel(),
+            "anyone": np.repeat(self.anyone, n_assessors),
+        }
 
 
 def judged_share(runs: Runs, judgments: Judgments, *, cutoff: int = 10) -> JudgedShare:

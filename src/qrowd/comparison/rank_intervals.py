@@ -1,4 +1,4 @@
-"""Which ranks may a system hold, and which systems may be the best? One test of all pairs of systems answers both.
+"""Simultaneous intervals for the ranks of systems, and the systems that may be the best, by one test of all pairs.
 
 Mogstad, Romano, Shaikh, Wilhelm (2024), Inference for Ranks with Applications to Mobility across Neighbourhoods and
 Academic Achievement across Countries. Review of Economic Studies 91(1): a test of all pairs, by the largest |t|, leaves
@@ -8,32 +8,33 @@ each system the ranks that no significant difference excludes. The test: `qrowd.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.max_t import adjusted_p, critical_t, largest_of, pair_statistics
 from qrowd.comparison.resampling import Over, Panel, panel_of
 from qrowd.comparison.system_ranking import ranks, settled
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.model.chance import Rng, Seed, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.model.labels import number_of
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
 ENOUGH_ASSESSORS = 10
-"""Assessors from which on the test errs as often as stated also where tastes go the same way (coverage study)."""
+"""Number of assessors from which on the test keeps its level even if they prefer the same systems (coverage study)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Against:
-    """All systems minus one of them; arrays are (systems,), nan for that one itself.
+class DifferencesTo(Result):
+    """All systems minus one of them; arrays are (systems,), nan for that system itself.
 
-    low, high, p : interval and p-value that allow for all pairs of systems.
+    low, high, p : interval and p-value, adjusted for all pairs of systems.
     """
 
     difference: Floats
@@ -41,23 +42,26 @@ class Against:
     high: Floats
     p: Floats
 
+    _COLUMNS = ("difference", "low", "high", "p")
+
 
 @dataclass(frozen=True, eq=False)
-class RankIntervals:
-    """The ranks that all systems hold together with the given confidence; arrays are (systems,), rank 1 the best.
+class RankIntervals(Result):
+    """Simultaneous intervals for the ranks of all systems; arrays are (systems,), rank 1 is the best.
 
-    mean : over topics of the means over assessors. rank : by it, 1 for the highest; equal means share the better rank.
-    rank_low, rank_high : the best and the worst rank that the system may hold: 1 + systems significantly ahead of it, and the
-        number of systems - systems significantly behind.
+    mean : over topics of the means over assessors. rank : by the mean; equal means share the better rank.
+    rank_low, rank_high : the best and the worst rank that the system may have: 1 + the number of systems significantly
+        ahead of it, and the number of systems - those significantly behind it.
     p : (systems, systems) of the difference of two systems, adjusted for all pairs of systems; 1 on the diagonal.
-    standard_error, critical : (systems, systems) standard error of the difference, and what |difference| / standard error has to exceed
-        for p < 1 - confidence: difference +- critical x standard error holds for all pairs together.
+    standard_error : (systems, systems) of the difference. critical : the value that |difference| / standard error has
+        to exceed for p < 1 - confidence: the intervals difference +- critical x standard error hold for all pairs
+        together.
     better : (systems, systems) whether the row's system is significantly ahead of the column's: a higher mean and
         p < 1 - confidence.
-    over : what could have been others: "both" topics and assessors, or "topics" alone; `reason` where it had no choice,
-        and where the assessors are too few.
-    too_few_assessors : whether there are 2 alone, with whom one errs more often than `confidence` says.
-    n_resamples, seed : replicates, and where they come from.
+    over : what is resampled: "both" topics and assessors, or "topics" alone; `reason` says where the data left no
+        choice, and where the assessors are too few.
+    too_few_assessors : whether there are only 2, with whom the intervals hold less often than `confidence`.
+    n_resamples, seed : number of replicates, and their seed.
     """
 
     systems: tuple[str, ...]
@@ -81,8 +85,8 @@ class RankIntervals:
         """The confidence set of the best systems: those that no other is significantly ahead of, best mean first."""
         return tuple(self.systems[s] for s in np.argsort(-self.mean, kind="stable") if self.rank_low[s] == 1)
 
-    def against(self, system: str | int) -> Against:
-        """Every system minus this one, with the interval that holds for all pairs together, and the adjusted p."""
+    def against(self, system: str) -> DifferencesTo:
+        """Each system minus this one, with the interval that holds for all pairs together, and the adjusted p."""
         which = number_of(system, self.systems, "system")
         difference = self.mean - self.mean[which]
         error = self.standard_error[which]
@@ -91,23 +95,17 @@ class RankIntervals:
         columns = [difference, difference - half, difference + half, self.p[which].copy()]
         for column in columns:
             column[which] = np.nan
-        return Against(*columns)
+        return DifferencesTo(*columns)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system, best first; p against the one with the highest mean."""
+    def _columns(self) -> dict[str, Any]:
         order = np.argsort(-self.mean, kind="stable")
-        return make_frame(
-            {
-                "system": np.array(self.systems, object)[order],
-                "mean": self.mean[order],
-                "rank": self.rank[order],
-                "rank_low": self.rank_low[order],
-                "rank_high": self.rank_high[order],
-                "p": self.against(int(order[0])).p[order],
-                "may_be_best": self.rank_low[order] == 1,
-            },
-            backend,
-        )
+        names = ("mean", "rank", "rank_low", "rank_high")
+        return {
+            "system": np.array(self.systems, object)[order],
+            **{name: getattr(self, name)[order] for name in names},
+            "p": self.against(self.systems[order[0]]).p[order],
+            "may_be_best": self.rank_low[order] == 1,
+        }
 
 
 def rank_intervals(
@@ -119,17 +117,16 @@ def rank_intervals(
     rng: Rng = None,
     threads: int | None = None,
 ) -> RankIntervals:
-    """Simultaneous intervals for the ranks of all systems; (assessor, topic, system) scores of one measure.
+    """Simultaneous intervals for the ranks of all systems by one measure.
 
-    All pairs of systems are tested together, by the largest |t| over n_resamples replicates with random signs of topics and,
-    over="both", with other assessors. The chance that any system is wrongly found ahead of another, that
-    any system's true rank lies outside its interval, or that the best system is missing from `may_be_best`, is at most
-    1 - confidence.
+    All pairs of systems are tested together, by the largest |t| over `n_resamples` replicates with random signs of
+    topics and, with over="both", with other assessors. The probability that any system is wrongly found ahead of
+    another, that any true rank lies outside its interval, or that the best system is missing from `may_be_best`, is at
+    most 1 - confidence.
 
-    over : "both" allows for other topics and other assessors, "topics" takes the assessors for the only ones there
-        could be. Fewer than 10 assessors say little of others: where they favour the same kinds of systems, the test
-        then errs more often than stated, which `reason` says.
-        One assessor, or own assessors for each topic, leave topics alone.
+    over : "both" allows for other topics and other assessors, "topics" takes the assessors as fixed. Fewer than 10
+        assessors say little about others: where they prefer the same kinds of systems, the test errs more often than
+        its level, which `reason` says. With one assessor, or own assessors for each topic, only topics are resampled.
 
     Raises
     ------
@@ -138,10 +135,8 @@ def rank_intervals(
     NoOverlapError
         The systems share fewer than two topics.
     """
-    if over not in get_args(Over):
-        raise ArgumentError(f"over={over!r}: choose from {', '.join(get_args(Over))}")
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+    check_choice("over", over, Over)
+    check_confidence(confidence)
     if n_resamples < 2:
         raise ArgumentError(f"n_resamples={n_resamples}: at least 2 replicates were expected")
     panel = panel_of(scores)
@@ -149,7 +144,7 @@ def rank_intervals(
         raise ArgumentError(f"scores: {len(panel.systems)} system(s); at least 2 are needed to compare")
     reason = "asked for"
     if over == "both" and not panel.components_known:
-        over, reason = "topics", f"{panel.design}: says nothing of other assessors"
+        over, reason = "topics", f"{panel.design}: says nothing about other assessors"
     too_few = over == "both" and panel.assessor_df < 2
     if over == "both" and panel.assessor_df + 1 < ENOUGH_ASSESSORS:
         reason = f"asked for; {_caution(panel.assessor_df + 1)}"
@@ -169,15 +164,15 @@ def rank_intervals(
 
 
 def _caution(n_assessors: int) -> str:
-    """What simulations of so few assessors showed (`qrowd_papers.rank_coverage`)."""
+    """The coverage with so few assessors in simulations (`qrowd_papers.rank_coverage`)."""
     if n_assessors == 2:
         return "2 assessors are too few: the intervals may be too narrow"
-    held = "89 to 99" if n_assessors < 5 else "91 to 97"
-    return f"{n_assessors} assessors: intervals of 95 % held in {held} % of simulations, depending on tastes"
+    coverage = "89 to 99" if n_assessors < 5 else "91 to 97"
+    return f"{n_assessors} assessors: 95 % intervals held in {coverage} % of simulations, depending on the assessors"
 
 
 def _in_order_of_names(panel: Panel) -> Panel:
-    """Topics and systems in the order of their names, so that the order of files changes no random number."""
+    """Topics and systems in the order of their names, so that results do not depend on the order of the files."""
     topics, systems = (sorted(range(len(names)), key=names.__getitem__) for names in (panel.topics, panel.systems))
     return replace(
         panel,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from qrowd.comparison.correlation import Kind, means_of_others, row_correlations, shared_means
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.correlation import pair_counts
-from qrowd.model.frames import make_frame
 from qrowd.model.labels import number_of
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats, one_measure, one_table
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Ties = Literal["ignore", "half", "agree"]
 
 
 @dataclass(frozen=True, eq=False)
-class Correlations:
+class Correlations(Result):
     """Each assessor's ranking of the systems by their means, compared with the reference; arrays are (assessors,).
 
     reference : the assessor that the others are compared with; None: the panel without the assessor.
@@ -44,15 +44,11 @@ class Correlations:
     n_topics: NDArray[np.int64]
     n_systems: NDArray[np.int64]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor."""
-        columns: dict[str, NDArray[Any]] = {"assessor": np.array(self.assessors, object)}
-        columns |= {name: getattr(self, name) for name in (*KINDS, "n_topics", "n_systems")}
-        return make_frame(columns, backend)
+    _COLUMNS = ("assessors", "tau_b", "tau_a", "ap", "pearson", "rmse", "n_topics", "n_systems")
 
 
 @dataclass(frozen=True, eq=False)
-class RankingAgreement:
+class RankingAgreement(Result):
     """How similarly each pair of assessors ranks the systems; assessors who agree most with the others come first.
 
     tau_b : (assessors, assessors) Kendall's tau-b of the means over the topics that both have; nan on the diagonal, and
@@ -63,16 +59,14 @@ class RankingAgreement:
     tau_b: Floats
     n_topics: NDArray[np.int64]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per pair of assessors."""
+    def _columns(self) -> dict[str, Any]:
         i, j = np.triu_indices(len(self.assessors), 1)
         names = np.array(self.assessors, object)
-        columns = {"first": names[i], "second": names[j], "tau_b": self.tau_b[i, j], "n_topics": self.n_topics[i, j]}
-        return make_frame(columns, backend)
+        return {"first": names[i], "second": names[j], "tau_b": self.tau_b[i, j], "n_topics": self.n_topics[i, j]}
 
 
 @dataclass(frozen=True)
-class SignAgreement:
+class SignAgreement(Result):
     """The (topic, pair of systems) for which two assessors score the same system higher.
 
     value : their share; nan where nothing is counted.

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.comparison.bounded import UNBOUNDED, Bounds, cut
-from qrowd.comparison.interval_widths import Method, half_widths, recommended
+from qrowd.comparison.interval_widths import Method, check_confidence, half_widths, recommended
 from qrowd.comparison.resampling import panel_of
-from qrowd.errors import ArgumentError
-from qrowd.model.frames import make_frame
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SystemIntervals:
+class SystemIntervals(Result):
     """Means of systems, best first, with two intervals each; arrays are (systems,) unless stated otherwise.
 
     low_topics, high_topics : interval for other topics and the same assessors.
@@ -39,18 +37,15 @@ class SystemIntervals:
     method: Method
     confidence: float
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system, best first."""
-        columns: dict[str, NDArray[Any]] = {"system": np.array(self.systems, object)}
-        names = ("mean", "low_topics", "high_topics", "low", "high")
-        return make_frame(columns | {name: getattr(self, name) for name in names}, backend)
+    _COLUMNS = ("systems", "mean", "low_topics", "high_topics", "low", "high")
 
 
 def system_intervals(scores: AnyScores, *, confidence: float = 0.95, bounds: Bounds = UNBOUNDED) -> SystemIntervals:
     """Means over topics of the means over assessors, by one measure, with intervals to compare systems by.
 
     The effect of a topic or an assessor on all systems alike is not part of the intervals: they are those of a system's
-    difference from the mean of all systems, by t over topics, and by `half_widths` as recommended for so many assessors.
+    difference from the mean of all systems, by t over topics, and by the method of
+    `half_widths` that is recommended for the number of assessors.
 
     bounds : of the measure; intervals are cut there.
 
@@ -59,8 +54,7 @@ def system_intervals(scores: AnyScores, *, confidence: float = 0.95, bounds: Bou
     NoOverlapError
         The systems share fewer than two topics.
     """
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+    check_confidence(confidence)
     from scipy.special import stdtrit
 
     panel = panel_of(scores)

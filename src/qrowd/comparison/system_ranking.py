@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import holm
 from qrowd.errors import check_choice
-from qrowd.model.frames import make_frame
 from qrowd.model.labels import number_of
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats, known_error, known_mean, one_measure
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Correction = Literal["holm", "none"]
 
 
 @dataclass(frozen=True, eq=False)
-class SystemRanking:
+class SystemRanking(Result):
     """Means and ranks of systems; each array is (systems,) unless stated otherwise.
 
     mean : mean over topics of the panel's mean per topic.
@@ -56,15 +56,13 @@ class SystemRanking:
         i, j = (number_of(name, self.systems, "system") for name in (first, second))
         return int((self.by_assessor[:, i] > self.by_assessor[:, j]).sum())
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system."""
-        columns: dict[str, NDArray[Any]] = {"system": np.array(self.systems, object)}
-        columns |= {name: getattr(self, name) for name in ("mean", "standard_error", "rank", "n_topics")}
-        return make_frame(columns | {"first_for": self.leads()}, backend)
+    def _columns(self) -> dict[str, Any]:
+        names = ("mean", "standard_error", "rank", "n_topics")
+        return {"system": self.systems, **{name: getattr(self, name) for name in names}, "first_for": self.leads()}
 
 
 @dataclass(frozen=True, eq=False)
-class BaselineComparison:
+class BaselineComparison(Result):
     """Differences of all systems from a baseline; each array is (systems,).
 
     difference : mean over topics of system minus baseline.
@@ -82,15 +80,11 @@ class BaselineComparison:
     p: Floats
     correction: Correction
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system."""
-        columns: dict[str, NDArray[Any]] = {"system": np.array(self.systems, object)}
-        names = ("difference", "wins", "ties", "losses", "p")
-        return make_frame(columns | {name: getattr(self, name) for name in names}, backend)
+    _COLUMNS = ("systems", "difference", "wins", "ties", "losses", "p")
 
 
 @dataclass(frozen=True, eq=False)
-class RankChanges:
+class RankChanges(Result):
     """Ranks of some systems by several methods of putting a panel together.
 
     mean, rank : (methods, systems) rank among these systems, 1 is best; equal means share the better rank; 0 without a
@@ -103,16 +97,13 @@ class RankChanges:
     rank: NDArray[np.int64]
     rank_of_all: NDArray[np.int64]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per method and system."""
+    def _columns(self) -> dict[str, Any]:
         n_methods, n_systems = self.rank.shape
-        columns: dict[str, NDArray[Any]] = {
+        return {
             "system": np.tile(np.array(self.systems, object), n_methods),
             "method": np.repeat(np.array(self.methods, object), n_systems),
+            **{name: getattr(self, name).ravel() for name in ("mean", "rank", "rank_of_all")},
         }
-        return make_frame(
-            columns | {name: getattr(self, name).ravel() for name in ("mean", "rank", "rank_of_all")}, backend
-        )
 
 
 def rank_systems(scores: AnyScores) -> SystemRanking:

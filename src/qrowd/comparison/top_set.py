@@ -1,4 +1,4 @@
-"""The top set: the best system, and the systems that its topics do not tell from it.
+"""The top set: the best system, and the systems that do not differ significantly from it over the topics.
 
 Wilcoxon (1945), Individual Comparisons by Ranking Methods. Biometrics Bulletin 1(6), 80-83; Pratt (1959), Remarks on
 Zeros and Ties in the Wilcoxon Signed Rank Procedures. JASA 54(287), 655-667.
@@ -7,15 +7,16 @@ Zeros and Ties in the Wilcoxon Signed Rank Procedures. JASA 54(287), 655-667.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import holm
+from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.system_ranking import Correction, settled
-from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.model.frames import make_frame
+from qrowd.errors import NoOverlapError, check_choice
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats, known_mean, one_table
 
 if TYPE_CHECKING:
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
 
 Zeros = Literal["wilcox", "pratt", "zsplit"]
 
-EXACT = 50  # topics up to which the distribution of the signed ranks is counted out where none are equal
-EXACT_TIED = 13  # and where some are: all 2^13 signs
+EXACT = 50  # topics up to which the distribution of the signed ranks is exact where no ranks are tied
+EXACT_TIED = 13  # the same where some are tied: all 2^13 signs
 
 
 @dataclass(frozen=True, eq=False)
-class TopSet:
-    """The best system and those not distinguishable from it; every array is (systems,).
+class TopSet(Result):
+    """The best system and those not significantly different from it; each array is (systems,).
 
-    best : the system with the highest mean; of several that are equal but for rounding, the first.
+    best : the system with the highest mean; of several that are equal apart from rounding, the first.
     mean : over the topics where the system has a score.
     p : paired Wilcoxon signed-rank test of each system against the best, two-sided, corrected as `correction` says; nan
         for the best itself and for a system that shares no topic with it.
@@ -49,29 +50,18 @@ class TopSet:
     zeros: Zeros
     correction: Correction
 
+    _COLUMNS = ("systems", "mean", "p", "member", "n_topics")
+
     @property
     def members(self) -> tuple[str, ...]:
-        """Their names, best mean first."""
+        """The names of the members, highest mean first."""
         order = np.argsort(-self.mean, kind="stable")
         return tuple(self.systems[s] for s in order if self.member[s])
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system, as given."""
-        return make_frame(
-            {
-                "system": np.array(self.systems, object),
-                "mean": self.mean,
-                "p": self.p,
-                "member": self.member,
-                "n_topics": self.n_topics,
-            },
-            backend,
-        )
-
 
 @dataclass(frozen=True)
-class TopSetOverlap:
-    """How far two top sets are the same.
+class TopSetOverlap(Result):
+    """The overlap of two top sets.
 
     jaccard : systems in both / systems in either; 1 for equal sets.
     same_best : whether both have the same best system.
@@ -90,17 +80,18 @@ def top_set(
     zeros: Zeros = "wilcox",
     correction: Correction = "none",
 ) -> TopSet:
-    """The systems that cannot be told from the best one, topic by topic.
+    """The best system and those that do not differ significantly from it.
 
-    scores : (topic, system) of one measure, for one assessor or a panel's mean.
-    zeros : what topics without a difference do: "wilcox" leaves them out, "pratt" ranks them and then leaves them out,
-        "zsplit" gives half their ranks to either side.
+    scores : of one measure and one assessor, or a panel's mean (`scores.panel_mean()`).
+    zeros : treatment of topics without a difference: "wilcox" leaves them out, "pratt" ranks them and then leaves them
+        out, "zsplit" gives half their ranks to either side.
     correction : "holm" corrects p for the number of systems, which makes the set larger; "none" does not.
 
-    Differences equal but for rounding (1e-12 of the largest score) count as equal, so that 0.1 + 0.2 - 0.3 is a zero. p
-    is scipy.stats.wilcoxon's: exact up to 50 topics where no difference is 0 and no two are equally large, up to 13
-    where some are, else from the normal approximation without correction for continuity. Where all differences are 0, p
-    is 1. Not being told apart is not being equal: with few topics the set is large.
+    Differences that are equal apart from rounding (1e-12 of the largest score) count as equal, so that 0.1 + 0.2 - 0.3
+    is a zero. p is scipy.stats.wilcoxon's: exact up to 50 topics where no difference is 0 and no two are equally large,
+    up to 13 where some are, else from the normal approximation without correction for continuity. Where all differences
+    are 0, p is 1. A system that does not differ significantly is not shown to be equal: with few topics the set is
+    large.
 
     Raises
     ------
@@ -109,16 +100,14 @@ def top_set(
     NoOverlapError
         No system has a score.
 
-    >>> scores = np.linspace(0.1, 0.9, 12)[:, None] + np.array([0.0, 0.1, -0.2]) * np.array([[1.0], [0.2], [1.0]] * 4)
-    >>> top_set(scores).members
-    ('1',)
+    >>> from qrowd import Scores
+    >>> values = np.linspace(0.1, 0.9, 12)[:, None] + np.array([0.0, 0.1, -0.2]) * np.array([[1.0], [0.2], [1.0]] * 4)
+    >>> top_set(Scores.from_array(values, systems=["bm25", "dense", "tf-idf"])).members
+    ('dense',)
     """
-    if zeros not in get_args(Zeros):
-        raise ArgumentError(f"zeros={zeros!r}: choose from {', '.join(get_args(Zeros))}")
-    if correction not in get_args(Correction):
-        raise ArgumentError(f"correction={correction!r}: choose from {', '.join(get_args(Correction))}")
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+    check_choice("zeros", zeros, Zeros)
+    check_choice("correction", correction, Correction)
+    check_confidence(confidence)
     values, (_, systems) = one_table(scores)
     mean = known_mean(values, axis=0)
     if np.isnan(mean).all():
@@ -136,7 +125,7 @@ def top_set(
 
 
 def top_set_overlap(first: TopSet, second: TopSet) -> TopSetOverlap:
-    """How far two top sets hold the same systems, by name."""
+    """Compare two top sets by the names of their members."""
     either = tuple(dict.fromkeys((*first.members, *second.members)))
     both = tuple(name for name in first.members if name in second.members)
     return TopSetOverlap(both, either, len(both) / len(either), first.best == second.best)

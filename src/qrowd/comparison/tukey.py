@@ -1,11 +1,13 @@
-"""Which levels of a factor differ, all pairs of them held together: Tukey's honestly significant difference.
+"""Tukey's honestly significant difference: which levels of a factor differ, testing all pairs together.
 
 Tukey (1949), Comparing Individual Means in the Analysis of Variance. Biometrics 5(2); Kramer (1956), Extension of
 Multiple Range Tests to Group Means with Unequal Numbers of Replications. Biometrics 12(3); Hochberg, Tamhane (1987),
 Multiple Comparison Procedures, for the intervals. Equation 30: Ferrante, Ferro, Maistro (2017), AWARE. ACM TOIS 36(2).
 
 Systems by topic: Tague-Sutcliffe, Blustein (1995), A Statistical Analysis of the TREC-3 Data. TREC-3, 385-398; Banks,
-Over, Zhang (1999), Blind Men and Elephants: Six Approaches to TREC Data. Information Retrieval 1, 7-34.
+Over, Zhang (1999), Blind Men and Elephants: Six Approaches to TREC Data. Information Retrieval 1, 7-34. By
+permutations: Carterette (2012), Multiple Testing in Statistical Analysis of Systems-Based Information Retrieval
+Experiments. ACM TOIS 30(1).
 """
 
 from __future__ import annotations
@@ -13,32 +15,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.factors import Anova, anova
-from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.model.frames import make_frame
+from qrowd.comparison.interval_widths import check_confidence
+from qrowd.comparison.resampling import BLOCK, panel_of
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.kernels.two_way import permuted_ranges
+from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.labels import number_of
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats, one_table
+from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
 Best = Literal["highest", "lowest"]
+Within = Literal["topic", "cell"]
 
 
 @dataclass(frozen=True, eq=False)
-class Tukey:
+class Tukey(Result):
     """The levels of a factor, and which of them differ; arrays are (levels,), best first.
 
     mean, n : response at each level. half_width : levels whose intervals mean +- half_width do not overlap differ
         (exact where all n are equal, else close: Hochberg and Tamhane).
-    critical : of the studentized range. error_ms, error_df : the mean square all differences are held against.
-    top : not distinguishable from the best level, which is the one with the `best` mean.
-    groups : the largest runs of neighbouring levels of which no two differ, best first.
+    critical : quantile of the studentized range. error_ms, error_df : mean square of the error, and its degrees of
+        freedom.
+    top : not significantly different from the best level, which is the one with the `best` mean.
+    groups : the longest runs of neighbouring levels of which no two differ significantly, best first.
+
+    `to_frame(what=...)`: "levels", "pairs" with simultaneous intervals, or "pairs with p", which takes 7 ms per pair.
     """
 
     factor: str
@@ -56,15 +67,15 @@ class Tukey:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """For each level the letters of its groups, "a" being the best: levels that share none differ."""
+        """For each level the letters of its groups, "a" being the best: levels without a common letter differ."""
         names = [_letters(g) for g in range(len(self.groups))]
         return tuple(
             "".join(name for name, group in zip(names, self.groups, strict=True) if level in group)
             for level in self.levels
         )
 
-    def p(self, first: str | int, second: str | int) -> float:
-        """Of the difference of two levels, held together with all others; takes some milliseconds."""
+    def p(self, first: str, second: str) -> float:
+        """p-value of the difference of two levels, adjusted for all pairs; takes some milliseconds."""
         from scipy.stats import studentized_range
 
         i, j = (number_of(name, self.levels, self.factor) for name in (first, second))
@@ -74,15 +85,25 @@ class Tukey:
             return float(difference == 0)
         return float(min(studentized_range.sf(difference / error, len(self.levels), self.error_df), 1.0))
 
-    def pairs(self, *, p: bool = False, backend: str = "pandas") -> Any:
-        """One row per pair of levels: difference of means with its simultaneous interval, and whether it is one.
+    def _tables(self) -> dict[str, Any]:
+        return {"levels": self._levels, "pairs": self._pairs, "pairs with p": self._pairs_with_p}
 
-        p : also that of every pair, 7 ms each: a minute for the 8,256 pairs of 129 systems.
-        """
+    def _levels(self) -> dict[str, Any]:
+        return {
+            self.factor: np.array(self.levels, object),
+            "mean": self.mean,
+            "low": self.mean - self.half_width,
+            "high": self.mean + self.half_width,
+            "n": self.n,
+            "groups": np.array(self.letters, object),
+            "top": self.top,
+        }
+
+    def _pairs(self) -> dict[str, Any]:
         i, j = np.triu_indices(len(self.levels), 1)
         names, difference = np.array(self.levels, object), self.mean[i] - self.mean[j]
         half = self.critical * _errors(self.n, self.error_ms)[i, j]
-        columns: dict[str, NDArray[Any]] = {
+        return {
             "first": names[i],
             "second": names[j],
             "difference": difference,
@@ -90,31 +111,17 @@ class Tukey:
             "high": difference + half,
             "different": np.abs(difference) > half,
         }
-        if p:
-            columns["p"] = np.array([self.p(int(a), int(b)) for a, b in zip(i, j, strict=True)])
-        return make_frame(columns, backend)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per level, best first."""
-        return make_frame(
-            {
-                self.factor: np.array(self.levels, object),
-                "mean": self.mean,
-                "low": self.mean - self.half_width,
-                "high": self.mean + self.half_width,
-                "n": self.n,
-                "groups": np.array(self.letters, object),
-                "top": self.top,
-            },
-            backend,
-        )
+    def _pairs_with_p(self) -> dict[str, Any]:
+        columns = self._pairs()
+        return columns | {"p": [self.p(*pair) for pair in zip(columns["first"], columns["second"], strict=True)]}
 
 
 @dataclass(frozen=True, eq=False)
-class SystemsAnova:
+class SystemsAnova(Result):
     """Topics and systems as the two factors of an analysis of variance, and Tukey's groups of systems.
 
-    n_topics : analysed. n_left_out : topics that lack the score of some system.
+    n_topics : topics analysed. n_left_out : topics that lack the score of some system.
     """
 
     anova: Anova
@@ -122,21 +129,47 @@ class SystemsAnova:
     n_topics: int
     n_left_out: int
 
+    def _tables(self) -> dict[str, Any]:
+        return {**self.tukey._tables(), "anova": self.anova._columns}
+
+
+@dataclass(frozen=True, eq=False)
+class RandomisedTukey(Result):
+    """All pairs of systems tested together by permutations; arrays are (pairs,).
+
+    first, second : numbers of the systems in `systems`. difference : of their means, first minus second.
+    p : share of `n_resamples` permutations whose largest difference of any two systems reaches this one (the data count
+        as one of them), which controls the familywise error rate.
+    """
+
+    systems: tuple[str, ...]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    difference: Floats
+    p: Floats
+    within: Within
+    n_resamples: int
+    seed: Seed
+
+    def _columns(self) -> dict[str, Any]:
+        names = np.array(self.systems, object)
+        return {"first": names[self.first], "second": names[self.second], "difference": self.difference, "p": self.p}
+
 
 def tukey_hsd(table: Anova, factor: str, *, confidence: float = 0.95, best: Best = "highest") -> Tukey:
-    """All levels of a factor against each other, with the error of an analysis of variance.
+    """Compare all levels of a factor with each other, with the error of an analysis of variance.
 
-    Two levels differ if |mean - other mean| > q sqrt(MS / 2 (1 / n + 1 / other n)), q being the `confidence` quantile of
-    the studentized range for so many levels and the error's degrees of freedom (equation 30; Tukey-Kramer where n
-    differ). The chance that any two levels that are the same come out different is 1 - confidence at most. Means are plain ones:
-    in an unbalanced table other factors may have shifted them.
+    Two levels differ if |mean - other mean| > q sqrt(MS / 2 (1 / n + 1 / other n)), q being the `confidence`
+    quantile of the studentized range for this number of levels and the error's degrees of freedom (equation 30;
+    Tukey-Kramer where n differ). The probability that any two equal levels are declared different is at most
+    1 - confidence. Means are plain means: in an unbalanced table other factors may have shifted them.
 
     best : "lowest" where small responses are good, as those of an RMSE.
 
     Raises
     ------
     ArgumentError
-        What is no factor of the table; one level only; no degrees of freedom left for error.
+        An unknown factor; one level only; no degrees of freedom left for error.
     """
     effects = table.effects.of(factor)
     return tukey_of_means(
@@ -162,16 +195,14 @@ def tukey_of_means(
     confidence: float = 0.95,
     best: Best = "highest",
 ) -> Tukey:
-    """The same from what a paper prints: means, how many responses each rests on, and the error's mean square.
+    """The same from the numbers that a paper prints: means, the responses of each, and the error's mean square.
 
     >>> found = tukey_of_means(["a", "b", "c"], np.array([0.60, 0.58, 0.50]), np.array([50] * 3), 0.004, 98)
     >>> found.groups, round(found.critical, 3), found.letters
     ((('a', 'b'), ('c',)), 3.366, ('a', 'a', 'b'))
     """
-    if best not in get_args(Best):
-        raise ArgumentError(f"best={best!r}: choose highest or lowest")
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence={confidence!r}: a level between 0 and 1 was expected")
+    check_choice("best", best, Best)
+    check_confidence(confidence)
     if len(levels) < 2:
         raise ArgumentError(f"{factor}: {len(levels)} level(s); at least 2 are needed to compare")
     if error_df < 1 or np.isnan(error_ms):
@@ -185,19 +216,17 @@ def tukey_of_means(
     alike = np.abs(means[:, None] - means) <= least
     groups = tuple(names[a:b] for a, b in _runs(alike))
     half = _half_widths(least)
-    return Tukey(
-        factor, names, means, counts, half, alike[0], groups, critical, error_ms, error_df, confidence, best
-    )  # fmt: skip
+    return Tukey(factor, names, means, counts, half, alike[0], groups, critical, error_ms, error_df, confidence, best)
 
 
 def systems_anova(scores: AnyScores, *, confidence: float = 0.95, best: Best = "highest") -> SystemsAnova:
-    """Which systems differ once topics are accounted for, all pairs held together.
+    """Which systems differ significantly over topics, testing all pairs together.
 
-    scores : (topic, system) of one measure, for one assessor or a panel's mean. A topic that lacks a score of some
-        system is left out; a system without any score is too.
+    scores : of one measure and one assessor, or a panel's mean (`scores.panel_mean()`). A topic that lacks a score of
+        some system is left out, and so is a system without scores.
 
-    score = mean + topic + system + error; the error is the interaction of topic and system, so a difference counts
-    against how much systems change places from topic to topic. Topics are the sample, the assessors are as they are.
+    score = mean + topic + system + error; the error is the interaction of topic and system. Topics are the sample, the
+    assessors are fixed.
 
     Raises
     ------
@@ -219,9 +248,58 @@ def systems_anova(scores: AnyScores, *, confidence: float = 0.95, best: Best = "
         "topic": np.repeat(np.array(topics, object)[rows], whole.shape[1]),
         "system": np.tile(np.array(systems, object)[columns], whole.shape[0]),
     }
-    found = anova(table, "score", ("topic", "system"))
-    tukey = tukey_hsd(found, "system", confidence=confidence, best=best)
-    return SystemsAnova(found, tukey, int(rows.sum()), int((~rows).sum()))
+    analysis = anova(table, "score", ("topic", "system"))
+    tukey = tukey_hsd(analysis, "system", confidence=confidence, best=best)
+    return SystemsAnova(analysis, tukey, int(rows.sum()), int((~rows).sum()))
+
+
+def randomised_tukey(
+    scores: AnyScores,
+    *,
+    within: Within = "topic",
+    n_resamples: int = 10_000,
+    rng: Rng = None,
+    threads: int | None = None,
+) -> RandomisedTukey:
+    """Test all pairs of systems by permuting their labels, by one measure (randomised Tukey HSD).
+
+    within : "topic" permutes the systems of a topic alike for all its assessors. "cell" permutes them separately for
+        each topic and assessor: valid only if assessors are as independent as topics, and far too liberal where systems
+        differ by topic.
+
+    Raises
+    ------
+    ArgumentError
+        An option outside its range.
+    NoOverlapError
+        The systems share fewer than two topics.
+    """
+    check_choice("within", within, Within)
+    if n_resamples < 1:
+        raise ArgumentError(f"n_resamples={n_resamples}: at least 1 permutation was expected")
+    seed = seed_of(rng)
+    panel = panel_of(scores)
+    by_topic = panel.by_topic(panel.values)
+    rows, weights = by_topic, np.full(by_topic.shape[0], 1 / by_topic.shape[0])
+    if within == "cell":
+        share = panel.known / panel.known.sum(axis=1, keepdims=True) / len(panel.topics)
+        rows, weights = panel.values[panel.known], share[panel.known]
+    chance = Chance.of(seed)
+
+    def block(number: int) -> Floats:
+        return permuted_ranges(
+            rows, weights, chance.stream("permutations", number), min(BLOCK, n_resamples - number * BLOCK)
+        )
+
+    ranges = np.sort(np.concatenate(list(in_threads(block, range(-(-n_resamples // BLOCK)), threads))))
+    first, second = np.triu_indices(len(panel.systems), 1)
+    mean = by_topic.mean(axis=0)
+    apart = mean[first] - mean[second]
+    slack = 1e-12 * float(np.abs(rows).max(initial=0.0))  # the order of summation does not matter
+    reached = n_resamples - np.searchsorted(ranges, np.abs(apart) - slack, side="left")
+    return RandomisedTukey(
+        panel.systems, first, second, apart, (reached + 1) / (n_resamples + 1), within, n_resamples, seed
+    )
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from math import nan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from qrowd.comparison.differences import difference as difference_of
 from qrowd.comparison.effort import EqualCost
 from qrowd.comparison.generalizability import VarianceComponents, error_parts, variance_components
 from qrowd.comparison.power import POWER, DifferenceComponents, detectable_difference, topics_needed
-from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
 from qrowd.model.conventions import Conventions
@@ -28,13 +28,9 @@ from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count, number, percent, sentence_case
 from qrowd.reports.report_systems import leading_pair
 
-if TYPE_CHECKING:
-    import pandas
-
 TOPICS = (25, 50, 100, 200)  # in the table of designs, beside the present number
 ASSESSORS = (1, 2, 3, 5, 8)
 FEW = 4  # assessors, with whom components have so few degrees of freedom that a reader is warned
-TABLES = ("designs", "best", "components")
 
 
 @dataclass(frozen=True)
@@ -109,21 +105,17 @@ class Plan(Reported):
     notes: tuple[Note, ...]
     conventions: dict[str, Any]
 
-    def to_frame(self, what: str = "designs") -> pandas.DataFrame:
-        """One row per design ("designs", "best": the best per number of assessors) or component ("components")."""
-        check_choice("what", what, TABLES)
-        frame: pandas.DataFrame
-        if what == "components":
-            frame = self.components.to_frame()
-            return frame
-        if what == "best":
-            if self.best is None:
-                raise ArgumentError("what='best': there is no best design without a budget; give plan(budget=...)")
-            study = self.best.by_assessors
-            frame = study.to_frame()
-            return frame.assign(detectable_difference=_detectable(self.components, study, self.power))
-        frame = self.study.to_frame()
-        return frame.assign(detectable_difference=self.detectable)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        """One row per design, component of variance, or (with a budget) best design per number of assessors."""
+        tables = {
+            "designs": lambda: {**self.study.to_frame(), "detectable_difference": self.detectable},
+            "components": lambda: dict(self.components.to_frame()),
+        }
+        if self.best is None:
+            return tables
+        study = self.best.by_assessors
+        detectable = _detectable(self.components, study, self.power)
+        return tables | {"best": lambda: {**study.to_frame(), "detectable_difference": detectable}}
 
     def to_document(self) -> Document:
         """Components, designs and what the budget buys; .csv and .parquet hold one row per design of the table."""

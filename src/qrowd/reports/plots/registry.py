@@ -375,7 +375,7 @@ def _components(given: _Given) -> Figure:
     from qrowd.comparison.generalizability import variance_components
 
     scores = given.scores(given.measures)
-    found = {name: variance_components(scores, m) for m, name in enumerate(scores.measures)}
+    found = {name: variance_components(scores.sel(measure=name)) for name in scores.measures}
     first = found[scores.measures[0]]
 
     def frame() -> pandas.DataFrame:
