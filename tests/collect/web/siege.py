@@ -41,7 +41,7 @@ from qrowd.collect.web.app import make_app
 from qrowd.collect.web.owner import owner_link
 from qrowd.collect.web.security import ServerSettings
 
-PLACES = ("sizes", "stars", "pairs")
+DOWNLOADS = ("sizes", "stars", "pairs")
 N = 8
 CODES = {name: f"CODE{name.upper().replace('_', '')}" for name in ("completed", "failed", "screened_out")}
 CROWD = {
@@ -111,7 +111,7 @@ def fill(connection: Any) -> dict[str, str]:
         "stars": {"k": N, "redundancy": 60},
         "pairs": {"redundancy": 60, "sharing": "own"},
     }
-    for name in PLACES:
+    for name in DOWNLOADS:
         id = create_campaign(connection, plan_from_table(table(name, protocols[name], **more[name])), NOW)
         for who in ("ann", "ben"):
             links[f"{name} {who}"] = invite(connection, id, who, NOW)
@@ -126,7 +126,7 @@ def fill(connection: Any) -> dict[str, str]:
 
 async def others(service: JudgingService) -> None:
     """Somebody else has judged already."""
-    for name in PLACES:
+    for name in DOWNLOADS:
         who = await service.arrive(name, "link", "ZZother", name="ZZother")
         for _ in range(12):
             page = await service.page(who)

@@ -20,11 +20,11 @@ def served(tmp_path: Path) -> Iterator[World]:
         yield made
 
 
-PLACES = {"campaign": "one", "token": "link", "name": "icon.svg"}
+DOWNLOADS = {"campaign": "one", "token": "link", "name": "icon.svg"}
 
 
 def filled(served: World, path: str) -> str:
-    return re.sub(r"\{(\w+)(:path)?\}", lambda m: served.links["ann"] if m[1] == "token" else PLACES[m[1]], path)
+    return re.sub(r"\{(\w+)(:path)?\}", lambda m: served.links["ann"] if m[1] == "token" else DOWNLOADS[m[1]], path)
 
 
 def posts(served: World) -> list[str]:
@@ -46,10 +46,12 @@ def good_token(served: World, browser: Browser, path: str) -> str:
         worker = server.service.arrive("one", "mturk", "W1")
         import asyncio
 
-        return str(server.ticket("mturk", {"w": asyncio.run(worker), "a": {"turkSubmitTo": "https://www.mturk.com"}}))
+        return str(
+            server.form_token("mturk", {"w": asyncio.run(worker), "a": {"turkSubmitTo": "https://www.mturk.com"}})
+        )
     provider = {"p": "prolific"}.get(kind, kind)
     about = {"turkSubmitTo": "https://www.mturk.com"}
-    return str(server.ticket("arrival", {"c": "one", "p": provider, "x": "x1", "i": "url", "a": about}))
+    return str(server.form_token("arrival", {"c": "one", "p": provider, "x": "x1", "i": "url", "a": about}))
 
 
 FORM = {"do": "go_on", "position": "0"}
@@ -79,7 +81,7 @@ def test_every_form_with_the_token_of_another_session_is_refused(served: World) 
 def test_every_form_with_a_signed_token_for_something_else_is_refused(served: World) -> None:
     ann = served.browser("ann")
     for path in posts(served):
-        token = served.app.state.server.ticket("else", {"t": "x", "w": 1, "c": "one", "p": "panel", "a": {}})
+        token = served.app.state.server.form_token("else", {"t": "x", "w": 1, "c": "one", "p": "panel", "a": {}})
         assert ann.post(path, {**FORM, "csrf": token}).status == 403, path
 
 

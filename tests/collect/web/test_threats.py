@@ -81,7 +81,7 @@ def test_what_was_refused_comes_back_as_text(shared: Fort, payload: str) -> None
 # ======================================================================== CSRF
 
 PARAMETERS = {
-    "campaign": "sizes", "token": "none", "name": "icon.svg", "number": "1", "what": "judgments", "form": "csv",
+    "campaign": "sizes", "token": "none", "name": "icon.svg", "number": "1", "what": "judgments", "format": "csv",
     "assessor": "1", "kind": "judgments",
 }  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_a_token_of_one_session_opens_no_other(shared: Fort) -> None:
     for path in ("/c/sizes/act", "/c/sizes/draft", "/logout"):
         assert ann.browser.post(path, {**FORM, "csrf": theirs}).status == 403
     owner = shared.owner()
-    assert owner.post("/owner/c/sizes/steer", {"do": "stop", "csrf": mine}).status == 403
+    assert owner.post("/owner/c/sizes/status", {"do": "stop", "csrf": mine}).status == 403
 
 
 def test_no_get_writes_anything(shared: Fort) -> None:
@@ -243,7 +243,7 @@ def arrive_signed(place: Fort) -> None:
     """Prolific vouches for somebody."""
     number = place.walker("sizes", "prolific").door.split("PROLIFIC_PID=")[1][:24]
     said = {"c": "sizes", "p": "prolific", "x": number, "i": "signed", "a": {"submission": "b" * 24}}
-    ticket = place.app.state.server.ticket("arrival", said)
+    ticket = place.app.state.server.form_token("arrival", said)
     assert Browser(place.app).post("/p/sizes", {"csrf": ticket}).status == 303
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from qrowd.collect.store.base import Store, StoreError
-from qrowd.collect.store.schema import account, api_key, campaign, invitation, login_attempt
+from qrowd.collect.store.schema import account, api_key, assessor, campaign, invitation, login_attempt
 from qrowd.collect.store.sessions import hashed, new_token
 from qrowd.errors import ArgumentError
 
@@ -160,8 +160,23 @@ class ApiKey:
     campaign_id: int | None
     created: float
 
+    def opens(self, campaign_id: int) -> bool:
+        """Whether it opens a campaign."""
+        return self.campaign_id in {None, campaign_id}
+
 
 _KEY = select(api_key.c.id, api_key.c.name, api_key.c.campaign_id, api_key.c.created).where(~api_key.c.revoked)
+
+
+_KEY_AND_ASSESSOR = (
+    _KEY.add_columns(assessor.c.campaign_id, assessor.c.provider, campaign.c.name)
+    .select_from(
+        api_key.outerjoin(assessor, assessor.c.id == bindparam("number")).outerjoin(
+            campaign, campaign.c.id == assessor.c.campaign_id
+        )
+    )
+    .where(api_key.c.hash == bindparam("hash"))
+)
 
 
 def make_api_key(connection: Connection, name: str, at: float, *, campaign_id: int | None = None) -> str:
@@ -176,6 +191,18 @@ def find_api_key(connection: Connection, key: str) -> ApiKey | None:
     """What a key is good for; None for one that is not."""
     row = connection.execute(_KEY.where(api_key.c.hash == hashed(key))).one_or_none()
     return None if row is None else ApiKey(*row)
+
+
+def find_key_and_assessor(
+    connection: Connection, key: str, assessor_id: int
+) -> tuple[ApiKey, tuple[int | None, str, str]] | None:
+    """What a key is good for, with the campaign number, the provider and the campaign name of an assessor.
+
+    The campaign number is None where there is no such assessor; the whole is None where the key is not good. One
+    statement, since every answer by program begins with it.
+    """
+    row = connection.execute(_KEY_AND_ASSESSOR, {"hash": hashed(key), "number": assessor_id}).one_or_none()
+    return None if row is None else (ApiKey(*row[:-3]), (row[-3], row[-2], row[-1]))
 
 
 def api_keys(connection: Connection, *, campaign_id: int | None = None) -> list[ApiKey]:
@@ -201,6 +228,33 @@ class Invitation:
     campaign_id: int
     campaign: str
     name: str
+
+
+@dataclass(frozen=True)
+class InvitedAssessor:
+    """A person with a link. assessor_id, status : None before the link was used."""
+
+    name: str
+    created: float
+    revoked: bool
+    assessor_id: int | None
+    status: str | None
+
+
+def invitations(connection: Connection, campaign_id: int) -> list[InvitedAssessor]:
+    """Everybody who was invited, the first first."""
+    same = and_(
+        assessor.c.campaign_id == invitation.c.campaign_id,
+        assessor.c.provider == "link",
+        assessor.c.external_id == invitation.c.name,
+    )
+    query = (
+        select(invitation.c.name, invitation.c.created, invitation.c.revoked, assessor.c.id, assessor.c.status)
+        .select_from(invitation.outerjoin(assessor, same))
+        .where(invitation.c.campaign_id == campaign_id)
+        .order_by(invitation.c.created, invitation.c.name)
+    )
+    return [InvitedAssessor(*row) for row in connection.execute(query)]
 
 
 def invite(connection: Connection, campaign_id: int, name: str, at: float) -> str:

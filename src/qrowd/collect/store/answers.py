@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select
+from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, insert, select
 
 from qrowd.collect.store.base import upsert
-from qrowd.collect.store.schema import bad_mark, draft, judgment, pair_lease, preference
+from qrowd.collect.store.schema import bad_mark, document, draft, judgment, pair_lease, preference
 
 ANSWERS = (judgment, preference, bad_mark)
 _DELETE = {
@@ -18,6 +18,20 @@ _DELETE = {
 _DRAFT = select(draft.c.text, draft.c.reason).where(
     draft.c.assignment_id == bindparam("assignment"), draft.c.position == bindparam("place")
 )
+_LEFT, _RIGHT = document.alias("left_document"), document.alias("right_document")
+_OF_ASSIGNMENT = {
+    judgment.name: select(judgment, document.c.label)
+    .join(document, document.c.id == judgment.c.document_id)
+    .where(judgment.c.assignment_id == bindparam("assignment"))
+    .order_by(judgment.c.position),
+    preference.name: select(preference, _LEFT.c.label.label("left"), _RIGHT.c.label.label("right"))
+    .join(_LEFT, _LEFT.c.id == preference.c.left_id)
+    .join(_RIGHT, _RIGHT.c.id == preference.c.right_id)
+    .where(preference.c.assignment_id == bindparam("assignment")),
+    bad_mark.name: select(bad_mark, document.c.label)
+    .join(document, document.c.id == bad_mark.c.document_id)
+    .where(bad_mark.c.assignment_id == bindparam("assignment")),
+}
 _RELEASE = delete(pair_lease).where(pair_lease.c.assignment_id == bindparam("holder"))
 _SEATS = select(pair_lease.c.seat).where(
     pair_lease.c.board == bindparam("board"),
@@ -35,6 +49,11 @@ def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[
     """Remove the rows with these keys; the events that made them stay."""
     if listed := [{"old_" + name: value for name, value in key.items()} for key in keys]:
         connection.execute(_DELETE[table.name], listed)
+
+
+def answers_of(connection: Connection, table: Table, assignment_id: int) -> Sequence[Row[Any]]:
+    """The rows of an assignment, with the labels of their documents: `label`, or `left` and `right` of a pair."""
+    return connection.execute(_OF_ASSIGNMENT[table.name], {"assignment": assignment_id}).all()
 
 
 def find_draft(connection: Connection, assignment_id: int, position: int) -> tuple[str, str] | None:

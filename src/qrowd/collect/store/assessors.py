@@ -72,6 +72,11 @@ def find_named(connection: Connection, campaign_id: int, name: str) -> AssessorR
     return None if row is None else AssessorRow(*row)
 
 
+def names_of(connection: Connection, campaign_id: int) -> list[str]:
+    """The names of all who take part."""
+    return list(connection.scalars(select(assessor.c.name).where(assessor.c.campaign_id == campaign_id)))
+
+
 def of_campaign(connection: Connection, campaign_id: int) -> Iterator[AssessorRow]:
     """Everybody who takes part, in the order they came."""
     for row in connection.execute(_OF_CAMPAIGN, {"campaign": campaign_id}):

@@ -155,6 +155,13 @@ def find_unit(connection: Connection, id: int) -> UnitRow | None:
     return None if row is None else UnitRow(*row)
 
 
+def unit_places(connection: Connection, unit_ids: Iterable[int]) -> dict[int, tuple[str, str, int]]:
+    """{unit: (label of its topic, title of its topic, number of the unit in it)}."""
+    query = select(unit.c.id, topic.c.label, topic.c.title, unit.c.number).join(topic, topic.c.id == unit.c.topic_id)
+    rows = connection.execute(query.where(unit.c.id.in_(list(unit_ids))))
+    return {id: (label, title, number) for id, label, title, number in rows}
+
+
 def units_of(connection: Connection, campaign_id: int) -> Iterator[UnitRow]:
     """All units of a campaign."""
     for row in connection.execute(_UNITS_OF, {"campaign": campaign_id}):

@@ -117,6 +117,11 @@ def get_setting(connection: Connection, name: str) -> str | None:
     return None if value is None else str(value)
 
 
+def take_setting(connection: Connection, name: str) -> str | None:
+    """The value of a setting, which is removed; None where there is none. Only one caller gets it."""
+    return connection.scalar(delete(setting).where(setting.c.name == name).returning(setting.c.value))
+
+
 def put_setting(connection: Connection, name: str, value: str) -> None:
     """Set a value, also in place of another."""
     upsert(connection, setting, [{"name": name, "value": value}])

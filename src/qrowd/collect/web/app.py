@@ -1,4 +1,4 @@
-"""The web application: routes put together, guarded, with one way of telling what went wrong."""
+"""The web application: all routes behind the guard, with one kind of answer to errors."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def make_app(
 ) -> Starlette:
     """The application over a service and the store it works on.
 
-    pages : what draws. routes : of further modules (owners, programs).
+    pages : the module that renders pages. routes : of further modules (owners, programs).
     large : for paths that begin so, how many bytes a body may have; 64 KB elsewhere. clock : seconds since 1970.
     """
     server = Server(service, store, pages, settings, clock)
 
-    def failed(scope: Scope, reference: str) -> Response:
+    def on_failure(scope: Scope, reference: str) -> Response:
         return error_response(server, Request(scope), internal_error(reference))
 
     async def on_problem(request: Request, error: Exception) -> Response:
@@ -72,7 +72,7 @@ def make_app(
             *routes,
             Route("/static/{name:path}", Static().serve),
         ],
-        middleware=[Middleware(Guard, settings=settings, failed=failed, large=large)],
+        middleware=[Middleware(Guard, settings=settings, failed=on_failure, large=large)],
         exception_handlers={QrowdError: on_problem, HTTPException: on_http},
     )
     app.router.redirect_slashes = False  # an address with a slash too many is not there
@@ -109,13 +109,13 @@ class Static:
                 self.files[file.name] = (content, kind, sha256(content).hexdigest()[:10])
 
     async def serve(self, request: Request) -> Response:
-        """A file; for ever where the address names its content, else to be asked for again."""
-        found = self.files.get(request.path_params["name"])
-        if found is None:
+        """A file, cached for a year where the address holds its version."""
+        file = self.files.get(request.path_params["name"])
+        if file is None:
             raise not_found()
-        content, kind, version = found
-        named = request.scope["query_string"] == f"v={version}".encode()
-        caching = f"public, max-age={YEAR}, immutable" if named else "no-cache"
+        content, kind, version = file
+        has_version = request.scope["query_string"] == f"v={version}".encode()
+        caching = f"public, max-age={YEAR}, immutable" if has_version else "no-cache"
         headers = {"cache-control": caching, "etag": f'"{version}"'}
         if request.headers.get("if-none-match") == f'"{version}"':
             return Response(status_code=304, headers=headers)

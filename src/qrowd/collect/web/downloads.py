@@ -18,73 +18,73 @@ from qrowd.collect.web.problems import Problem
 AT_ONCE = 4  # each holds a connection for as long as it takes, and pages need some too
 
 
-class Places:
-    """So many at once, and no more; over all threads."""
+class Limit:
+    """At most `n` at once, over all threads."""
 
     def __init__(self, n: int) -> None:
         self.free = n
         self._gate = threading.Lock()
 
     def take(self) -> None:
-        """Take one; a Problem (503) where none is left."""
+        """Count one more; a Problem (503) where there are `n` already."""
         with self._gate:
             if not self.free:
                 raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
             self.free -= 1
 
     def give_back(self) -> None:
-        """Let somebody else have it."""
+        """Count one less."""
         with self._gate:
             self.free += 1
 
 
-PLACES = Places(AT_ONCE)
+DOWNLOADS = Limit(AT_ONCE)
 
 
-class Pieces:
-    """A generator that threads take turns at, and that ends once."""
+class Chunks:
+    """The chunks of a generator that several threads advance in turn."""
 
-    def __init__(self, made: Iterator[bytes]) -> None:
-        self._made: Any = made
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks: Any = chunks
         self._turn = threading.Lock()
         self._open = True
 
     def next(self) -> bytes | None:
-        """The next piece; None after the last."""
+        """The next chunk; None after the last."""
         with self._turn:
-            return next(self._made, None) if self._open else None
+            return next(self._chunks, None) if self._open else None
 
-    async def after(self, piece: bytes | None) -> AsyncIterator[bytes]:
-        """This piece and all that follow."""
-        while piece is not None:
-            yield piece
-            piece = await asyncio.to_thread(self.next)
+    async def after(self, chunk: bytes | None) -> AsyncIterator[bytes]:
+        """This chunk and all that follow."""
+        while chunk is not None:
+            yield chunk
+            chunk = await asyncio.to_thread(self.next)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Give the connection back to the store."""
         with self._turn:
             if self._open:
                 self._open = False
-                self._made.close()
-                PLACES.give_back()
+                self._chunks.close()
+                DOWNLOADS.give_back()
 
 
 class Download(StreamingResponse):
-    """Pieces on their way; whatever happens, their connection is given back."""
+    """Chunks on their way; whatever happens, their connection is given back."""
 
-    def __init__(self, pieces: Pieces, first: bytes | None, media_type: str, name: str) -> None:
+    def __init__(self, chunks: Chunks, first: bytes | None, media_type: str, name: str) -> None:
         headers = {"content-disposition": f'attachment; filename="{name}"'}
-        super().__init__(pieces.after(first), media_type=media_type, headers=headers)
-        self.pieces = pieces
+        super().__init__(chunks.after(first), media_type=media_type, headers=headers)
+        self.chunks = chunks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            await asyncio.shield(asyncio.to_thread(self.pieces.close))
+            await asyncio.shield(asyncio.to_thread(self.chunks.close))
 
 
-async def download(store: Store, campaign: str, what: str, form: str, *, everything: bool = False) -> Response:
+async def download(store: Store, campaign: str, what: str, format: str, *, everything: bool = False) -> Response:
     """A file of a campaign, as `qrowd.collect.campaigns.exports.export_rows` writes it.
 
     Raises
@@ -94,14 +94,14 @@ async def download(store: Store, campaign: str, what: str, form: str, *, everyth
     Problem
         503: too many files are being made.
     """
-    file = file_of(campaign, what, form, everything=everything)
-    PLACES.take()
-    pieces = Pieces(store.stream(file.write))
+    file = file_of(campaign, what, format, everything=everything)
+    DOWNLOADS.take()
+    chunks = Chunks(store.stream(file.write))
     try:
         if file.refuses:  # in the middle of a file it would be too late
             await asyncio.to_thread(deque, store.stream(file.write), 0)
-        first = await asyncio.to_thread(pieces.next)
-        return Download(pieces, first, file.media_type, file.name)
+        first = await asyncio.to_thread(chunks.next)
+        return Download(chunks, first, file.media_type, file.name)
     except BaseException:
-        pieces.close()
+        chunks.close()
         raise

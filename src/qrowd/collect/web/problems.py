@@ -1,7 +1,7 @@
-"""What can stand between a request and its answer, and how it is told.
+"""Problems: why a request was refused, and the answer that says so.
 
-A page asks for a page, and gets one with the problem in words; the script asks for a fragment, a program for JSON, and
-both get {"code", "message", "field", "reference"}.
+A browser gets a page with the problem in words; the script of our pages and programs get JSON:
+{"code", "message", "field", "reference"}.
 
     400  the request makes no sense: no browser that shows our pages sends it
     403  nobody we know, or a form that is not ours     404  not there, or not for you
@@ -31,10 +31,10 @@ RETRY_FULL, RETRY_BUSY = 30, 2  # seconds
 
 
 class Problem(QrowdError):
-    """A request that gets no for an answer.
+    """A request that is refused.
 
     status : of the response. code : one word for programs. field : the input it is about, "" for the whole.
-    reference : under which the log has more, "" where it has not. retry_after : seconds, None where there is no use.
+    reference : of the entry in the log, "" without one. retry_after : seconds, None where a retry cannot help.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Problem(QrowdError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Retry-After, where it says something."""
+        """Retry-After, if the request may be sent again."""
         return {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
 
 
@@ -68,7 +68,7 @@ def invalid_token() -> Problem:
 
 
 def not_found() -> Problem:
-    """Not there; or there, and not for who asks."""
+    """Not there; or there, and not for this visitor."""
     return Problem(404, "missing", "There is no such page.")
 
 
@@ -78,7 +78,7 @@ def malformed(message: str, field: str = "") -> Problem:
 
 
 def problem_of(error: QrowdError) -> Problem:
-    """What an error on purpose means for who asked; what is not meant for them is logged and gets a reference."""
+    """The problem that an error of ours means for the visitor; errors of the server are logged under a reference."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, Refusal):
@@ -99,12 +99,12 @@ def problem_of(error: QrowdError) -> Problem:
 
 
 def internal_error(reference: str) -> Problem:
-    """Something broke; the log knows what."""
+    """An error that is explained in the log only."""
     return Problem(500, "failed", "Something went wrong on our side. Please try again.", reference=reference)
 
 
 def wants_data(request: Request) -> bool:
-    """Whether a script or a program asks, not a page."""
+    """Whether the script of our pages or a program asks, and not a browser."""
     return request.headers.get("x-qrowd") == "fragment" or request.scope["path"].startswith("/api/")
 
 

@@ -133,7 +133,7 @@ def render_main(
     """The page's `<main>` alone, for the script; arguments as for `render_page`."""
     view = page.view
     name = type(view).__name__.removesuffix("View").lower()
-    said: dict[str, str] = {**_said(page), **(typed or {})}
+    inputs = {**_inputs(page), **(typed or {})}
     values: dict[str, Any] = {
         "page": page,
         "view": view,
@@ -146,7 +146,7 @@ def render_main(
         "disabled": Markup(" disabled") if page.preview else Markup(""),
         "notice": notice,
         "problem": problem,
-        "typed": said,
+        "typed": inputs,
         "texts": texts,
     }
     if isinstance(view, DocumentView):
@@ -236,10 +236,10 @@ def _hidden(csrf: str, shown: str, key: str) -> Markup:
     return HIDDEN.format(csrf, shown, key)
 
 
-def _said(page: Page) -> dict[str, str]:
-    """What the boxes hold at first: the draft where there is one, else the answer given before, else nothing."""
-    given = page.view.given if isinstance(page.view, DocumentView) else None
-    source = page.draft if page.draft is not None else given
+def _inputs(page: Page) -> dict[str, str]:
+    """The first content of the inputs: the draft where there is one, else the earlier answer, else nothing."""
+    earlier = page.view.given if isinstance(page.view, DocumentView) else None
+    source = page.draft if page.draft is not None else earlier
     return {
         "text": source.text if source is not None else "",
         "reason": source.reason if source is not None else "",

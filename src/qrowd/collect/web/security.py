@@ -1,4 +1,4 @@
-"""What keeps the server's doors: its settings, signed tokens, the check of origins, and the guard before every request.
+"""Security of the server: its settings, signed tokens, the check of origins, and the guard before every request.
 
 The guard is plain ASGI. It refuses hosts that are not ours and bodies that are too long, adds the headers that every
 response carries, and turns whatever went wrong internal_error into an answer with a reference that is also in the log.
@@ -39,7 +39,7 @@ _DISTINCT = 10  # bytes that differ: 32 random ones have about 30, 64 random hex
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """What a server is told when it starts.
+    """The settings of a server.
 
     base_url : its own address as browsers know it, `https://judge.example.org`; without a path.
     secret : at least 32 random bytes; everything signed is signed with keys made from it.
@@ -64,7 +64,7 @@ class ServerSettings:
     loopback: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what would leave a door open."""
+        """Refuse settings that would be unsafe."""
         url = urlsplit(self.base_url)
         if url.scheme not in {"http", "https"} or not url.hostname or url.path.strip("/") or url.query or url.fragment:
             raise ArgumentError(f"base_url {self.base_url!r}: expected http:// or https:// and a host, without a path")
@@ -107,7 +107,7 @@ class ServerSettings:
 
 
 def client_address(scope: Scope, settings: ServerSettings) -> str:
-    """Who asks, as an address: the peer, or what a trusted proxy says: the last one that is no trusted proxy."""
+    """Identity asks, as an address: the peer, or what a trusted proxy says: the last one that is no trusted proxy."""
     peer = (scope.get("client") or ("", 0))[0]
     networks = [ip_network(network) for network in settings.trusted_proxies]
 
@@ -119,8 +119,8 @@ def client_address(scope: Scope, settings: ServerSettings) -> str:
 
     if not networks or not trusted(peer):
         return str(peer)
-    said = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for").decode("latin-1")
-    for address in reversed([part.strip() for part in said.split(",") if part.strip()]):
+    forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for").decode("latin-1")
+    for address in reversed([part.strip() for part in forwarded.split(",") if part.strip()]):
         if not trusted(address):
             try:
                 return str(ip_address(address))
@@ -136,7 +136,7 @@ def client_address(scope: Scope, settings: ServerSettings) -> str:
 class Signer:
     """Makes and opens signed tokens: HMAC-SHA256, one key per purpose, each with the time it expires.
 
-    A token says things in the open; it proves only that this server said them, for this purpose, not long ago.
+    Everybody can read the content of a token; its signature proves that this server made it for this purpose.
     """
 
     secret: bytes = field(repr=False)
@@ -154,8 +154,8 @@ class Signer:
         content = _decode(payload)
         if not hmac.compare_digest(_encode(self._mac(purpose, content)), mac):
             return None
-        expires, said = json.loads(content)
-        return dict(said) if now < expires else None
+        expires, fields = json.loads(content)
+        return dict(fields) if now < expires else None
 
     def _mac(self, purpose: str, payload: bytes) -> bytes:
         key = hmac.digest(self.secret, purpose.encode(), sha256)
@@ -290,7 +290,7 @@ class Guard:
 
 
 def _counted(receive: Receive, limit: int) -> Receive:
-    """The same, until more than `limit` bytes have come, whatever Content-Length said."""
+    """The same, until more than `limit` bytes have come, whatever Content-Length is."""
     total = 0
 
     async def receiving() -> Message:

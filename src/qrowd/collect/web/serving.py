@@ -13,6 +13,7 @@ from typing import Any
 from starlette.applications import Starlette
 
 from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.protocols.schema import read
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.sessions import purge, secret
@@ -22,13 +23,13 @@ from qrowd.collect.web.app import make_app
 from qrowd.collect.web.security import ServerSettings
 from qrowd.errors import ArgumentError
 
-VARIABLE = "QROWD_SERVING"  # how further processes are told
+VARIABLE = "QROWD_SERVING"  # the settings for further processes
 FACTORY = "qrowd.collect.web.serving:app_from_environment"
 
 
 @dataclass(frozen=True)
 class Serving:
-    """What a server process needs to know.
+    """The settings of a server process.
 
     database : of the store. base_url : the address as browsers know it. workers : processes; more than one needs
     PostgreSQL. trusted_hosts, trusted_proxies : as in `ServerSettings`; key_hosts : added to its own. per_minute :
@@ -95,9 +96,7 @@ def make_server(serving: Serving, store: Store) -> Starlette:
 
 def app_from_environment() -> Starlette:
     """For processes that uvicorn starts."""
-    told: dict[str, Any] = json.loads(os.environ[VARIABLE])
-    told |= {name: tuple(told[name]) for name in ("trusted_hosts", "trusted_proxies", "key_hosts")}
-    serving = Serving(**told)
+    serving = read(Serving, json.loads(os.environ[VARIABLE]))
     return make_server(serving, serving.open())
 
 

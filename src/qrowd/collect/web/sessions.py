@@ -1,7 +1,7 @@
-"""Who is asking, and what the routes ask in turn.
+"""The identity of assessors by their sessions, and all that routes share.
 
 A browser holds a random id in a cookie; the store holds its hash, whose it is, and the token that its forms carry.
-Whom that makes (an assessor of one campaign) never changes, so it is remembered.
+The assessor of a session never changes, so it is remembered.
 """
 
 from __future__ import annotations
@@ -33,18 +33,23 @@ FORM_SECONDS = 6 * 3600.0  # an anonymous form may be sent this long after it wa
 REMEMBERED = 50_000  # assessors, and sessions
 
 
-# ---- who asks
+# ---- identity
 
 
 @dataclass(frozen=True)
-class Who:
-    """An assessor, known. external : the id on the platform they come from. csrf : of the session."""
+class Identity:
+    """A signed-in assessor. external : the id on the platform they come from. csrf : of the session."""
 
     assessor: int
     campaign: str
     provider: str
     external: str
     csrf: str = field(repr=False)
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Campaign, provider and external id."""
+        return self.campaign, self.provider, self.external
 
 
 @dataclass
@@ -61,7 +66,7 @@ class Server:
     origins: frozenset[str] = field(init=False)
     judging: Limiter = field(init=False)
     drafting: Limiter = field(init=False)
-    _known: OrderedDict[int, tuple[str, str, str]] = field(default_factory=OrderedDict)
+    _assessors: OrderedDict[int, tuple[str, str, str]] = field(default_factory=OrderedDict)
     _sessions: OrderedDict[str, tuple[Session, float]] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
@@ -70,22 +75,22 @@ class Server:
         self.judging = Limiter(self.settings.judgments_per_minute, clock=self.clock)
         self.drafting = Limiter(self.settings.drafts_per_minute, clock=self.clock)
 
-    async def who(self, request: Request) -> Who:
+    async def identity(self, request: Request) -> Identity:
         """The assessor whose session the request's cookie names; a Problem (403) without one."""
-        who = await self.who_or_nobody(request)
-        if who is None:
+        identity = await self.identity_or_none(request)
+        if identity is None:
             raise not_signed_in()
-        return who
+        return identity
 
-    async def who_or_nobody(self, request: Request) -> Who | None:
+    async def identity_or_none(self, request: Request) -> Identity | None:
         """The assessor whose session the request's cookie names, if any."""
         session = await self.session(request, ASSESSOR)
-        return None if session is None else await self.known(session.subject_id, session.csrf)
+        return None if session is None else await self.find_identity(session.subject_id, session.csrf)
 
-    async def known(self, assessor: int, csrf: str) -> Who | None:
+    async def find_identity(self, assessor: int, csrf: str) -> Identity | None:
         """The assessor of that number."""
-        found = self._known.get(assessor)
-        if found is None:
+        names = self._assessors.get(assessor)
+        if names is None:
 
             def work(connection: Connection) -> tuple[str, str, str] | None:
                 row = find_assessor(connection, assessor)
@@ -94,34 +99,34 @@ class Server:
                     return None
                 return campaign.name, row[0].provider, row[0].external_id
 
-            found = await self.store.read_async(work)
-            if found is None:
+            names = await self.store.read_async(work)
+            if names is None:
                 return None
-            _keep(self._known, assessor, found)
-        return Who(assessor, *found, csrf)
+            _remember(self._assessors, assessor, names)
+        return Identity(assessor, *names, csrf)
 
     async def campaign(self, name: str) -> CampaignRow:
         """The campaign of that name; a Problem (404) without one."""
-        found = None
+        row = None
         if len(name) <= 200 and "\x00" not in name:
-            found = await self.store.read_async(lambda connection: find_campaign(connection, name))
-        if found is None:
+            row = await self.store.read_async(lambda connection: find_campaign(connection, name))
+        if row is None:
             raise not_found()
-        return found
+        return row
 
-    async def identity(self, campaign: CampaignRow, provider: str, external: str) -> int | None:
-        """The number of who came before under that id, if anybody."""
+    async def find_number(self, campaign: CampaignRow, provider: str, external: str) -> int | None:
+        """The number of the assessor who came before under that id, if any."""
         row = await self.store.read_async(lambda c: find_identity(c, campaign.id, provider, external))
         return None if row is None else row.id
 
-    # ---- forms of people without a session
+    # ---- forms of visitors without a session
 
-    def ticket(self, purpose: str, content: Mapping[str, Any], seconds: float = FORM_SECONDS) -> str:
+    def form_token(self, purpose: str, content: Mapping[str, Any], seconds: float = FORM_SECONDS) -> str:
         """A signed token for a form, good for that long."""
         return self.signer.sign(purpose, content, self.clock() + seconds)
 
-    def stamped(self, purpose: str, token: str) -> dict[str, Any]:
-        """What such a token holds; a Problem (403) where it is not ours, not for this, or too old."""
+    def read_form_token(self, purpose: str, token: str) -> dict[str, Any]:
+        """The content of such a token; a Problem (403) where it is not ours, for another purpose, or too old."""
         content = self.signer.open(purpose, token, self.clock())
         if content is None:
             raise invalid_token()
@@ -141,18 +146,18 @@ class Server:
         cookie, at = cookie_of(request, self.settings, kind), self.clock()
         if not cookie:
             return None
-        held = self._sessions.get(cookie)
-        if held is not None and 0 <= at - held[1] < self.settings.session_seconds:
-            return held[0] if held[0].kind == kind else None
-        found = await self.store.read_async(lambda connection: find_session(connection, cookie, at))
-        if found is None:
+        recent = self._sessions.get(cookie)
+        if recent is not None and 0 <= at - recent[1] < self.settings.session_seconds:
+            return recent[0] if recent[0].kind == kind else None
+        session = await self.store.read_async(lambda connection: find_session(connection, cookie, at))
+        if session is None:
             self._sessions.pop(cookie, None)
             return None
-        if found.worth_noting(at):
+        if session.worth_noting(at):
             with suppress(StoreError):  # a full disk is no reason to show nothing
                 await self.store.write_async(lambda connection: note_use(connection, cookie, at))
-        _keep(self._sessions, cookie, (found, at))
-        return found if found.kind == kind else None
+        _remember(self._sessions, cookie, (session, at))
+        return session if session.kind == kind else None
 
     async def begin(self, request: Request, response: Response, kind: Kind, subject: int) -> str:
         """A new session in the response's cookie; the one that the request came with ends. The token of its forms."""
@@ -172,14 +177,14 @@ class Server:
         response.delete_cookie(name, path="/", secure=self.settings.https, httponly=True, samesite="lax")
 
     def forget(self, kind: Kind, subject: int) -> None:
-        """Ask the store again about somebody, such as after others who used their name were logged out."""
+        """Ask the store again about a subject, such as after sessions of the same name were closed."""
         for cookie, (session, _) in list(self._sessions.items()):
             if (session.kind, session.subject_id) == (kind, subject):
                 del self._sessions[cookie]
 
 
-def _keep(memory: OrderedDict[K, V], key: K, value: V) -> None:
-    """Remember, and forget what was remembered longest ago where that is too much."""
+def _remember(memory: OrderedDict[K, V], key: K, value: V) -> None:
+    """Remember a value; where there are too many, forget the oldest."""
     memory[key] = value
     if len(memory) > REMEMBERED:
         memory.popitem(last=False)
@@ -191,9 +196,9 @@ def server_of(request: HTTPConnection) -> Server:
     return server
 
 
-def check_token(given: str, who: Who) -> None:
+def check_token(token: str, identity: Identity) -> None:
     """Refuse a form that does not carry the session's token."""
-    if not same(given, who.csrf):
+    if not same(token, identity.csrf):
         raise invalid_token()
 
 
@@ -207,7 +212,7 @@ def cookie_name(settings: ServerSettings, kind: Kind = ASSESSOR) -> str:
 
 
 def cookie_of(request: Request, settings: ServerSettings, kind: Kind = ASSESSOR) -> str:
-    """What the browser sent, "" for nothing that could be ours."""
+    """The cookie that the browser sent, "" for none that could be ours."""
     cookie = request.cookies.get(cookie_name(settings, kind), "")
     return cookie if cookie.isascii() and len(cookie) <= 200 else ""
 

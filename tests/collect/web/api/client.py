@@ -86,7 +86,7 @@ class Client:
         """How far it has come."""
         return dict((await self.ask("GET", f"/campaigns/{quote(name)}/status")).json())
 
-    async def steer(self, name: str, step: str) -> str:
+    async def set_status(self, name: str, step: str) -> str:
         """pause, resume or stop; its status afterwards."""
         return str((await self.ask("POST", f"/campaigns/{quote(name)}/{step}")).json()["status"])
 

@@ -1,4 +1,4 @@
-"""Campaigns by program: made, steered, exported, taken in; and what a key opens."""
+"""Campaigns by program: created, paused, exported, imported; and what a key opens."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ def test_a_campaign_made_of_a_plan_is_there_as_the_plan_says(served: World) -> N
         ({"campaign": {"name": "sizes", "title": "x", "protocol": "grades"}}, 409, "campaign.name"),
         ({"campaign": {"name": "No Name", "title": "x", "protocol": "grades"}}, 422, "campaign.name"),
         ({"grades": {"redundancy": 10**12}}, 422, "grades.redundancy"),
-        ({"grades": {"k": 0}}, 422, "grades"),
+        ({"grades": {"k": 0}}, 422, "grades.k"),
         ({"topics": []}, 422, "topics"),
         ({"documents": [{"label": "d1"}]}, 422, None),
         ({"colour": 1}, 422, "colour"),
@@ -75,7 +75,7 @@ def test_a_campaign_is_paused_resumed_and_stopped(served: World) -> None:
     async def work() -> list[str]:
         async with served.client("stars") as client:
             steps = ("pause", "pause", "resume", "stop")
-            found = [await client.steer("stars", step) for step in steps]
+            found = [await client.set_status("stars", step) for step in steps]
             page = await (await client.arrive("stars", "late")).page()
             assert page["view"] == {"kind": "PausedView", "stopped": True}
             return [*found, (await client.campaign("stars"))["status"]]
@@ -184,19 +184,19 @@ def test_only_some_exports_run_at_once_and_every_place_comes_back(
     served: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = f"{PREFIX}/campaigns/stars/judgments"
-    monkeypatch.setattr(downloads, "PLACES", downloads.Places(1))
-    downloads.PLACES.take()
+    monkeypatch.setattr(downloads, "DOWNLOADS", downloads.Limit(1))
+    downloads.DOWNLOADS.take()
     busy = ask(served, "GET", path)
     assert (busy.status_code, busy.json()["code"], busy.headers["retry-after"]) == (503, "busy", "5")
-    downloads.PLACES.give_back()
+    downloads.DOWNLOADS.give_back()
     for _ in range(3):
         assert ask(served, "GET", path).status_code == 200
         assert ask(served, "GET", f"{PREFIX}/campaigns/stars/preferences").status_code == 409
-    assert downloads.PLACES.free == 1
+    assert downloads.DOWNLOADS.free == 1
 
 
 def test_somebody_who_hangs_up_in_the_middle_of_an_export_leaves_nothing_behind(served: World) -> None:
-    before = downloads.PLACES.free
+    before = downloads.DOWNLOADS.free
     scope = {
         "type": "http", "asgi": {"version": "3.0", "spec_version": "2.4"}, "http_version": "1.1", "method": "GET",
         "scheme": "https", "path": f"{PREFIX}/campaigns/stars/archive", "raw_path": b"", "query_string": b"",
@@ -216,7 +216,7 @@ def test_somebody_who_hangs_up_in_the_middle_of_an_export_leaves_nothing_behind(
             await served.app(scope, receive, send)
 
     served.run(work())
-    assert downloads.PLACES.free == before
+    assert downloads.DOWNLOADS.free == before
 
 
 # ---- keys

@@ -75,7 +75,7 @@ def test_the_form_at_the_end_is_shown_on_every_return_and_goes_to_mturk(served: 
 
 def test_the_real_pages_have_a_form_that_posts_to_mturk(tmp_path: Path) -> None:
     with world(tmp_path, rendering=rendering) as made:
-        token = made.app.state.server.ticket(
+        token = made.app.state.server.form_token(
             "arrival",
             {
                 "c": "one",
@@ -155,7 +155,7 @@ def test_the_token_opens_nothing_else_and_not_for_long(served: World) -> None:
 
 def test_a_token_names_only_people_from_mturk(served: World) -> None:
     served.browser("ann")
-    token = served.app.state.server.ticket("mturk", {"w": 1, "a": {}})
+    token = served.app.state.server.form_token("mturk", {"w": 1, "a": {}})
     assert Browser(served.app).post("/mturk/one/act", {"do": "go_on", "csrf": token}).status == 403
 
 

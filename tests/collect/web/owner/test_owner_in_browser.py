@@ -23,7 +23,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
         yield one
 
 
-def come_in(made: Estate, tab: Page) -> None:
+def begin_session(made: Estate, tab: Page) -> None:
     tab.goto(made.store.write(lambda c: owner_link(c, made.address, made.clock())))
     tab.get_by_role("button", name="Come in").click()
     expect(tab.get_by_role("heading", name="Campaigns", exact=True)).to_be_visible()
@@ -47,7 +47,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
     pages, axe = [tab.url.removeprefix(made.address)], Axe()
     for path in [*pages, *paths(made)]:
         if path == "/owner":
-            come_in(made, tab)
+            begin_session(made, tab)
         assert (answer := tab.goto(made.address + path)) is not None
         assert answer.status == 200, path
         found = axe.run(tab, options=options).response["violations"]
@@ -107,7 +107,7 @@ def test_figures_are_not_asked_for_while_nobody_looks(browser: Browser, made: Es
     context = browser.new_context()
     context.set_default_timeout(8000)
     tab, asked = context.new_page(), []
-    come_in(made, tab)
+    begin_session(made, tab)
     tab.clock.install()
     tab.goto(f"{made.address}/owner/c/demo-grades")
     tab.on("request", lambda request: asked.append(request.url))

@@ -38,7 +38,7 @@ def made(tmp_path: Path) -> Iterator[Estate]:
 
 def filled(made: Estate, path: str) -> str:
     number = made.assessor("ann").rpartition("/")[2]
-    values = {"campaign": "small", "number": number, "what": "judgments", "form": "csv", "token": "x"}
+    values = {"campaign": "small", "number": number, "what": "judgments", "format": "csv", "token": "x"}
     return re.sub(r"\{(\w+)\}", lambda m: values[m[1]], path)
 
 
@@ -226,9 +226,9 @@ def test_pausing_resuming_and_stopping_show_at_once(made: Estate) -> None:
     owner = made.owner()
     csrf = owner.get("/owner/c/small").field("csrf")
     for step, status in (("pause", "paused"), ("resume", "running"), ("stop", "stopped"), ("resume", "running")):
-        assert owner.post("/owner/c/small/steer", {"csrf": csrf, "do": step}).status == 303
+        assert owner.post("/owner/c/small/status", {"csrf": csrf, "do": step}).status == 303
         assert f'data-status="{status}"' in owner.get("/owner/c/small/live").text
-    assert owner.post("/owner/c/small/steer", {"csrf": csrf, "do": "burn"}).status == 422
+    assert owner.post("/owner/c/small/status", {"csrf": csrf, "do": "burn"}).status == 422
 
 
 def test_progress_is_counted_once_in_two_seconds(made: Estate) -> None:

@@ -41,7 +41,7 @@ JSON_LINES = ("application/jsonl", "application/x-ndjson")
 async def list_all(caller: Caller, query: dict[str, Any]) -> Response:
     """The campaigns that the key opens."""
     rows = await caller.server.store.read_async(materials.campaigns)
-    heads = [head_of(row) for row in rows if caller.key.campaign_id in {None, row.id}]
+    heads = [head_of(row) for row in rows if caller.key.opens(row.id)]
     return JSONResponse(plain(Campaigns, Campaigns(heads)))
 
 

@@ -1,27 +1,25 @@
-"""Who asks: a program with a key, which opens one campaign or all of them.
+"""Programs and their keys, which open one campaign or all of them.
 
-`Authorization: Bearer qrowd_...`; there are no cookies here, so no page elsewhere can make a browser ask in somebody's
-name. What a key does not open is answered like what does not exist.
+`Authorization: Bearer qrowd_...`; there are no cookies here, so no page of another site can make a browser ask in
+somebody's name. What a key does not open is answered like what does not exist.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection
 from starlette.requests import Request
 
 from qrowd.collect.campaigns.plan import NAME
-from qrowd.collect.store.accounts import KEY_STARTS, ApiKey, find_api_key
+from qrowd.collect.store.accounts import KEY_STARTS, ApiKey, find_api_key, find_key_and_assessor
 from qrowd.collect.store.materials import CampaignRow, find_campaign
-from qrowd.collect.store.schema import api_key, assessor, campaign
-from qrowd.collect.store.sessions import hashed
 from qrowd.collect.web.problems import Problem
 from qrowd.collect.web.sessions import Server, server_of
 
-PROVIDER = "api"  # whom assessors come from that programs speak for
+PROVIDER = "api"  # of assessors whom programs speak for
 ASSESSOR = re.compile(r"[0-9a-f]{1,16}")
 CHALLENGE = {"www-authenticate": 'Bearer realm="qrowd"'}
 LONGEST_KEY = 200
@@ -38,20 +36,20 @@ class Caller:
     request: Request = field(repr=False)
     server: Server = field(repr=False)
     key: ApiKey
-    found_campaign: CampaignRow | None
-    found_assessor: int | None
+    campaign_row: CampaignRow | None
+    assessor_id: int | None
 
     @property
     def campaign(self) -> CampaignRow:
         """The campaign of the address."""
-        assert self.found_campaign is not None  # only asked for where the address names one, and no assessor
-        return self.found_campaign
+        assert self.campaign_row is not None  # only asked for where the address names one, and no assessor
+        return self.campaign_row
 
     @property
     def assessor(self) -> int:
         """The number of the assessor of the address."""
-        assert self.found_assessor is not None
-        return self.found_assessor
+        assert self.assessor_id is not None
+        return self.assessor_id
 
     def need_all(self) -> None:
         """Refuse a key that opens one campaign only."""
@@ -60,19 +58,19 @@ class Caller:
 
 
 class UnknownKeyError(Problem):
-    """No key, or one that is not good."""
+    """There is no key, or it is not valid."""
 
     def __init__(self) -> None:
-        super().__init__(401, "key", "Send a key that is good, as Authorization: Bearer qrowd_...")
+        super().__init__(401, "key", "Send a valid key, as Authorization: Bearer qrowd_...")
 
     @property
     def headers(self) -> dict[str, str]:
-        """How to say who one is."""
+        """How to authenticate."""
         return CHALLENGE
 
 
 async def caller_of(request: Request) -> Caller:
-    """Who asks, for what.
+    """The caller, with the key and what the address names.
 
     Raises
     ------
@@ -81,25 +79,25 @@ async def caller_of(request: Request) -> Caller:
     """
     server = server_of(request)
     _check_place(request, server)
-    key = _given(request)
+    key = _key_of(request)
     names: dict[str, Any] = request.path_params
 
     def work(connection: Connection) -> Caller:
         if "assessor" in names:
-            return Caller(request, server, *_judging(connection, key, names["campaign"], names["assessor"]))
-        known = find_api_key(connection, key)
-        if known is None:
+            return Caller(request, server, *_key_for_assessor(connection, key, names["campaign"], names["assessor"]))
+        api_key = find_api_key(connection, key)
+        if api_key is None:
             raise UnknownKeyError
-        found = _campaign(connection, known, names["campaign"]) if "campaign" in names else None
-        return Caller(request, server, known, found, None)
+        row = _campaign(connection, api_key, names["campaign"]) if "campaign" in names else None
+        return Caller(request, server, api_key, row, None)
 
     return await server.store.read_async(work)
 
 
-def _given(request: Request) -> str:
+def _key_of(request: Request) -> str:
     """The key that was sent."""
-    sent = request.headers.getlist("authorization")
-    scheme, _, key = (sent[0] if len(sent) == 1 else "").partition(" ")
+    headers = request.headers.getlist("authorization")
+    scheme, _, key = (headers[0] if len(headers) == 1 else "").partition(" ")
     key = key.strip()
     if scheme.lower() != "bearer" or not key.startswith(KEY_STARTS) or not key.isascii() or len(key) > LONGEST_KEY:
         raise UnknownKeyError
@@ -114,35 +112,21 @@ def _check_place(request: Request, server: Server) -> None:
 
 
 def _campaign(connection: Connection, key: ApiKey, name: str) -> CampaignRow:
-    found = find_campaign(connection, name) if NAME.fullmatch(name) else None
-    if found is None or key.campaign_id not in {None, found.id}:
+    row = find_campaign(connection, name) if NAME.fullmatch(name) else None
+    if row is None or not key.opens(row.id):
         raise Problem(404, "missing", "There is no such campaign for this key.", field="campaign")
-    return found
+    return row
 
 
-def _judging(connection: Connection, key: str, campaign_name: str, name: str) -> tuple[ApiKey, None, int]:
-    """The key, and the number of the assessor it speaks for; one statement, since every answer begins with it."""
+def _key_for_assessor(connection: Connection, key: str, campaign_name: str, name: str) -> tuple[ApiKey, None, int]:
+    """The key, and the number of the assessor it speaks for."""
     number = int(name, 16) if ASSESSOR.fullmatch(name) else 0
     number = number if number < 2**63 else 0
-    row = connection.execute(_JUDGING, {"hash": hashed(key), "number": number}).one_or_none()
+    row = find_key_and_assessor(connection, key, number)
     if row is None:
         raise UnknownKeyError
-    *of_key, of, provider, of_name = row
-    known = ApiKey(*of_key)
-    # Programs speak for nobody who came by another door.
-    if of is None or of_name != campaign_name or provider != PROVIDER or known.campaign_id not in {None, of}:
+    api_key, (campaign_id, provider, own_campaign) = row
+    # Programs speak only for assessors who arrived by a program.
+    if campaign_id is None or own_campaign != campaign_name or provider != PROVIDER or not api_key.opens(campaign_id):
         raise Problem(404, "missing", "There is no such assessor in this campaign, for this key.", field="assessor")
-    return known, None, number
-
-
-_JUDGING = (
-    select(
-        *(api_key.c[one.name] for one in fields(ApiKey)), assessor.c.campaign_id, assessor.c.provider, campaign.c.name
-    )
-    .select_from(
-        api_key.outerjoin(assessor, assessor.c.id == bindparam("number")).outerjoin(
-            campaign, campaign.c.id == assessor.c.campaign_id
-        )
-    )
-    .where(api_key.c.hash == bindparam("hash"), ~api_key.c.revoked)
-)
+    return api_key, None, number

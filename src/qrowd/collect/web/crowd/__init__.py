@@ -1,7 +1,7 @@
-"""Crowd platforms: how their people come in, and what they take back.
+"""Crowd platforms: how their workers arrive, and which link or code leads them back.
 
-A platform's link only shows a page with one button; the button's form carries, signed, who the platform says it is.
-So nothing begins by a mere visit. What is handed back (a link, a code) is put into a page only at the end.
+A platform's link only shows a page with one button, so that opening it begins nothing; the button's form carries the
+platform's id of the worker, signed. The link or code that leads back is put into a page only at the end.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.web.forms import read_form, token_of
 from qrowd.collect.web.payment import payment_code
 from qrowd.collect.web.problems import invalid_token, not_found
-from qrowd.collect.web.sessions import ASSESSOR, Server, Who, server_of
+from qrowd.collect.web.sessions import ASSESSOR, Identity, Server, server_of
 
 PROLIFIC_COMPLETE = "https://app.prolific.com/submissions/complete"
 PATHS = {"prolific": "p", "panel": "panel", "mturk": "mturk"}
-SUBMISSIONS = {"prolific": "submission", "mturk": "assignmentId"}  # what is said of a submission that pays once
+SUBMISSIONS = {"prolific": "submission", "mturk": "assignmentId"}  # the key of the submission's id
 
 
 def submission_of(provider: str, about: Mapping[str, str]) -> str:
@@ -33,11 +33,11 @@ def submission_of(provider: str, about: Mapping[str, str]) -> str:
     return about.get(SUBMISSIONS.get(provider, ""), "")
 
 
-# ---- coming in
+# ---- arrival
 
 
 async def platform_of(server: Server, campaign: str, provider: str) -> tuple[CampaignRow, dict[str, Any]]:
-    """The campaign and its table for a platform; a Problem (404) where it does not take people from there."""
+    """The campaign and its table for a platform; a Problem (404) where it does not take assessors from there."""
     row = await server.campaign(campaign)
     table = crowd_of(row.settings.get("crowd") or {}).get(provider)
     if table is None:
@@ -55,52 +55,58 @@ async def welcome(
     about: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The page with one button, or the task itself for who is already in under the same id.
+    """The page with one button, or the task itself for an assessor who is signed in under the same id.
 
-    about : anything else the platform said; it goes into the log when the button is pressed.
+    about : anything else that the platform sent; it goes into the log when the button is pressed.
     """
     server = server_of(request)
-    who = await server.who_or_nobody(request)
-    if who and identified != "signed" and (who.campaign, who.provider, who.external) == (row.name, provider, external):
+    identity = await server.identity_or_none(request)
+    if (
+        identity
+        and identified != "signed"
+        and (identity.campaign, identity.provider, identity.external) == (row.name, provider, external)
+    ):
         submission = submission_of(provider, about or {})
-        if not submission or [one.name for one in await server.service.submissions(who.assessor)][-1:] == [submission]:
+        if not submission or [one.name for one in await server.service.submissions(identity.assessor)][-1:] == [
+            submission
+        ]:
             return RedirectResponse(f"/c/{quote(row.name)}", 303)
-    said = {"c": row.name, "p": provider, "x": external, "i": identified, "a": dict(about or {})}
+    content = {"c": row.name, "p": provider, "x": external, "i": identified, "a": dict(about or {})}
     action = f"/{PATHS[provider]}/{quote(row.name)}"
-    page = server.rendering.render_welcome(row.title, csrf=server.ticket("arrival", said), action=action)
+    page = server.rendering.render_welcome(row.title, csrf=server.form_token("arrival", content), action=action)
     return HTMLResponse(page, headers=dict(headers or {}))
 
 
-async def arriving(request: Request, provider: str) -> tuple[int, dict[str, Any]]:
-    """The assessor whose button was pressed, and what its form says of them."""
+async def arrival_of(request: Request, provider: str) -> tuple[int, dict[str, Any]]:
+    """The assessor who pressed the button, and the content of the form's token."""
     server = server_of(request)
     server.check_origin(request)
-    said = server.stamped("arrival", token_of(await read_form(request), "csrf"))
-    if (said["c"], said["p"]) != (request.path_params["campaign"], provider):
+    content = server.read_form_token("arrival", token_of(await read_form(request), "csrf"))
+    if (content["c"], content["p"]) != (request.path_params["campaign"], provider):
         raise invalid_token()
-    await platform_of(server, said["c"], provider)  # it may have been closed meanwhile
-    submission = submission_of(provider, said["a"])
+    await platform_of(server, content["c"], provider)  # it may have been closed meanwhile
+    submission = submission_of(provider, content["a"])
     assessor = await server.service.arrive(
-        said["c"], provider, said["x"], identified=said["i"], about=said["a"], submission=submission
+        content["c"], provider, content["x"], identified=content["i"], about=content["a"], submission=submission
     )
-    if said["i"] == "signed":
+    if content["i"] == "signed":
         server.forget(ASSESSOR, assessor)
-    return assessor, said
+    return assessor, content
 
 
-async def come_in(request: Request, provider: str) -> Response:
+async def begin_session(request: Request, provider: str) -> Response:
     """The button was pressed: a session, and on to the task."""
-    assessor, said = await arriving(request, provider)
-    response = RedirectResponse(f"/c/{quote(said['c'])}", 303)
+    assessor, content = await arrival_of(request, provider)
+    response = RedirectResponse(f"/c/{quote(content['c'])}", 303)
     await server_of(request).begin(request, response, ASSESSOR, assessor)
     return response
 
 
-# ---- going out
+# ---- completion
 
 
 def outcome_of(view: View) -> str | None:
-    """How it ended, for who may go now; None while there is something to do."""
+    """How the task ended for the assessor; None while there is something to do."""
     match view:
         case EndView(outcome="completed"):
             return "completed"
@@ -116,7 +122,7 @@ def completion(
 ) -> tuple[str | None, str | None]:
     """The link and the code for an outcome; None for what there is not.
 
-    about : what MTurk said of this submission; unused for others.
+    about : the parameters that MTurk sent; unused for others.
 
     >>> completion("prolific", {"codes": {"completed": "C1"}}, "completed", "5f", {})
     ('https://app.prolific.com/submissions/complete?cc=C1', 'C1')
@@ -134,30 +140,34 @@ def completion(
     return link, code
 
 
-async def with_completion_link(server: Server, who: Who, page: Page, about: Mapping[str, str]) -> Page:
-    """The page with the way back to the platform, where there is one and it is time.
+async def with_completion_link(server: Server, identity: Identity, page: Page, about: Mapping[str, str]) -> Page:
+    """The page with the link or code that leads back to the platform, if the task has ended.
 
     Nobody is paid twice for one unit: a submission under which nothing was done leads nowhere.
     """
     outcome = outcome_of(page.view)
     if outcome is None or page.link or page.code:
         return page
-    if who.provider not in PATHS:
-        done = outcome == "completed" and who.provider == "link"
-        return replace(page, code=payment_code(server.settings.secret, who.campaign, who.assessor)) if done else page
-    row = await server.campaign(who.campaign)
-    table = crowd_of(row.settings.get("crowd") or {}).get(who.provider)
+    if identity.provider not in PATHS:
+        done = outcome == "completed" and identity.provider == "link"
+        return (
+            replace(page, code=payment_code(server.settings.secret, identity.campaign, identity.assessor))
+            if done
+            else page
+        )
+    row = await server.campaign(identity.campaign)
+    table = crowd_of(row.settings.get("crowd") or {}).get(identity.provider)
     if table is None:
         return page
-    if who.provider in SUBMISSIONS and not await earned(server, who, about):
+    if identity.provider in SUBMISSIONS and not await has_outcome(server, identity, about):
         another = isinstance(page.view, EndView) and page.view.another
         return page if another else replace(page, view=NoneLeftView(None, False))
-    link, code = completion(who.provider, table, outcome, who.external, about)
+    link, code = completion(identity.provider, table, outcome, identity.external, about)
     return replace(page, link=link, code=code)
 
 
-async def earned(server: Server, who: Who, about: Mapping[str, str]) -> bool:
+async def has_outcome(server: Server, identity: Identity, about: Mapping[str, str]) -> bool:
     """Whether any unit ended under this submission, or under the latest one where the page names none."""
-    taken, submission = await server.service.submissions(who.assessor), submission_of(who.provider, about)
-    outcomes = {one.name: one.outcome for one in taken}
-    return bool(taken) and outcomes.get(submission or taken[-1].name) is not None
+    submissions = await server.service.submissions(identity.assessor)
+    name, outcomes = submission_of(identity.provider, about), {one.name: one.outcome for one in submissions}
+    return bool(submissions) and outcomes.get(name or submissions[-1].name) is not None

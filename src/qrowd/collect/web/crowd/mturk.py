@@ -26,12 +26,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.protocols.views import EndView, Outcome
-from qrowd.collect.web.assessor import Way, drafted, shown, taken
-from qrowd.collect.web.crowd import arriving, platform_of, welcome
+from qrowd.collect.web.assessor import Channel, current_page, save_draft, take_action
+from qrowd.collect.web.crowd import arrival_of, platform_of, welcome
 from qrowd.collect.web.forms import query_of, read_form, token_of
 from qrowd.collect.web.problems import invalid_token, malformed, not_found
 from qrowd.collect.web.security import content_policy
-from qrowd.collect.web.sessions import Server, Who, server_of
+from qrowd.collect.web.sessions import Identity, Server, server_of
 
 SUBMIT_TO = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 FRAMED_BY = ("https://worker.mturk.com", "https://www.mturk.com", "https://workersandbox.mturk.com")
@@ -44,7 +44,7 @@ COOKIE = "__Host-qrowd-mturk"
 
 
 def submit_to(address: str, sandbox: bool) -> str:
-    """Where the form at the end goes: MTurk or its sandbox and nothing else, without the slash."""
+    """The host that the last form is posted to: MTurk or its sandbox and nothing else, without the slash."""
     host = address.removesuffix("/")
     if host not in SUBMIT_TO or (host == SUBMIT_TO[1]) != sandbox:
         raise malformed("turkSubmitTo: expected the address of MTurk itself", "turkSubmitTo")
@@ -52,13 +52,13 @@ def submit_to(address: str, sandbox: bool) -> str:
 
 
 def headers_of(about: Mapping[str, str]) -> dict[str, str]:
-    """What pages say that MTurk may frame, and whose last form goes there."""
+    """The headers of pages that MTurk may frame and whose last form is posted to MTurk."""
     policy = content_policy(form_action=[about["turkSubmitTo"]] if about else [], frame_ancestors=FRAMED_BY)
     return {"content-security-policy": policy}
 
 
 async def arrive(request: Request) -> Response:
-    """A worker looks at a HIT, or comes with one accepted; again and again, until MTurk has what they sent."""
+    """A crowd worker previews a HIT, or opens one they accepted, any number of times until they submit it."""
     server = server_of(request)
     row, table = await platform_of(server, request.path_params["campaign"], "mturk")
     query = query_of(request)
@@ -71,14 +71,14 @@ async def arrive(request: Request) -> Response:
         if not ID.fullmatch(value):
             raise malformed(f"{name}: expected what MTurk appends to the address", name)
     about["turkSubmitTo"] = submit_to(query.get("turkSubmitTo", ""), table["sandbox"])
-    assessor = await server.identity(row, "mturk", about["workerId"])
-    taken = () if assessor is None else await server.service.submissions(assessor)
-    if assessor is not None and taken:
-        if taken[-1].name == about["assignmentId"]:
-            return await framed(request, server, assessor, about)
-        outcome = next((one.outcome for one in taken if one.name == about["assignmentId"]), None)
-        if outcome is not None:  # done before, and perhaps MTurk has not heard of it
-            return await framed(request, server, assessor, about, outcome=cast("Outcome", outcome))
+    assessor = await server.find_number(row, "mturk", about["workerId"])
+    submissions = () if assessor is None else await server.service.submissions(assessor)
+    if assessor is not None and submissions:
+        if submissions[-1].name == about["assignmentId"]:
+            return await framed_page(request, server, assessor, about)
+        outcome = next((one.outcome for one in submissions if one.name == about["assignmentId"]), None)
+        if outcome is not None:  # ended before, and perhaps not submitted to MTurk yet
+            return await framed_page(request, server, assessor, about, outcome=cast("Outcome", outcome))
     return await welcome(
         request, row, "mturk", about["workerId"], identified="url", about=about, headers=headers_of({})
     )
@@ -86,8 +86,8 @@ async def arrive(request: Request) -> Response:
 
 async def begin(request: Request) -> Response:
     """The button was pressed."""
-    assessor, said = await arriving(request, "mturk")
-    return await framed(request, server_of(request), assessor, said["a"])
+    assessor, content = await arrival_of(request, "mturk")
+    return await framed_page(request, server_of(request), assessor, content["a"])
 
 
 async def act(request: Request) -> Response:
@@ -95,8 +95,8 @@ async def act(request: Request) -> Response:
     server = server_of(request)
     server.check_origin(request)
     form = await read_form(request)
-    who, way = await carried(request, server, token_of(form, "csrf"))
-    return with_cookie(await taken(request, server, who, way, form), server, way)
+    identity, channel = await identity_of_token(request, server, token_of(form, "csrf"))
+    return with_cookie(await take_action(request, server, identity, channel, form), server, channel)
 
 
 async def draft(request: Request) -> Response:
@@ -104,50 +104,50 @@ async def draft(request: Request) -> Response:
     server = server_of(request)
     server.check_origin(request)
     form = await read_form(request)
-    who, _ = await carried(request, server, token_of(form, "csrf"))
-    return await drafted(server, who, form)
+    identity, _ = await identity_of_token(request, server, token_of(form, "csrf"))
+    return await save_draft(server, identity, form)
 
 
 # ---- the token instead of a cookie
 
 
-async def carried(request: Request, server: Server, token: str) -> tuple[Who, Way]:
-    """The assessor whom a form's token names, and a new token."""
-    said = server.stamped("mturk", token)
-    who = await server.known(said["w"], "")
-    if who is None or who.provider != "mturk":
+async def identity_of_token(request: Request, server: Server, token: str) -> tuple[Identity, Channel]:
+    """The assessor whom a form's token names, and a channel with a new token."""
+    content = server.read_form_token("mturk", token)
+    identity = await server.find_identity(content["w"], "")
+    if identity is None or identity.provider != "mturk":
         raise invalid_token()
-    if who.campaign != request.path_params["campaign"]:
+    if identity.campaign != request.path_params["campaign"]:
         raise not_found()
-    return who, way_of(server, who, said["a"])
+    return identity, channel_of(server, identity, content["a"])
 
 
-def way_of(server: Server, who: Who, about: Mapping[str, str]) -> Way:
+def channel_of(server: Server, identity: Identity, about: Mapping[str, str]) -> Channel:
     """Pages in a frame, each with a token of its own."""
-    content: dict[str, Any] = {"w": who.assessor, "a": dict(about)}
-    token = server.ticket("mturk", content, TOKEN_SECONDS)
-    return Way(f"/mturk/{quote(who.campaign)}", token, redirect=False, about=about, headers=headers_of(about))
+    content: dict[str, Any] = {"w": identity.assessor, "a": dict(about)}
+    token = server.form_token("mturk", content, TOKEN_SECONDS)
+    return Channel(f"/mturk/{quote(identity.campaign)}", token, redirect=False, about=about, headers=headers_of(about))
 
 
-async def framed(
+async def framed_page(
     request: Request, server: Server, assessor: int, about: Mapping[str, str], *, outcome: Outcome | None = None
 ) -> Response:
-    """The page that is current; the last page of what ended with that outcome, where one is given."""
-    who = await server.known(assessor, "")
-    if who is None:
+    """The current page; or the last page of a submission that ended with this outcome."""
+    identity = await server.find_identity(assessor, "")
+    if identity is None:
         raise not_found()
-    way, page = way_of(server, who, about), None
+    channel, page = channel_of(server, identity, about), None
     if outcome is not None:
         page = await server.service.page(assessor)
         page = replace(page, view=EndView(outcome), topic=None, documents={}, draft=None, shown="")
-    return with_cookie(await shown(request, server, who, way, page=page), server, way)
+    return with_cookie(await current_page(request, server, identity, channel, page=page), server, channel)
 
 
-def with_cookie(response: Response, server: Server, way: Way) -> Response:
+def with_cookie(response: Response, server: Server, channel: Channel) -> Response:
     """The token as a cookie too, as a help for whoever looks into a browser; nothing depends on it."""
     if server.settings.https:
         attributes = "Path=/; HttpOnly; Secure; SameSite=None; Partitioned"
-        response.headers.append("set-cookie", f"{COOKIE}={way.csrf}; Max-Age={int(TOKEN_SECONDS)}; {attributes}")
+        response.headers.append("set-cookie", f"{COOKIE}={channel.csrf}; Max-Age={int(TOKEN_SECONDS)}; {attributes}")
     return response
 
 

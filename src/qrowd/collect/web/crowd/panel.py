@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.web.crowd import come_in, platform_of, welcome
+from qrowd.collect.web.crowd import begin_session, platform_of, welcome
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem, malformed
 from qrowd.collect.web.security import same
@@ -48,7 +48,7 @@ async def arrive(request: Request) -> Response:
 
 async def begin(request: Request) -> Response:
     """The button was pressed."""
-    return await come_in(request, "panel")
+    return await begin_session(request, "panel")
 
 
 ROUTES: list[BaseRoute] = [

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.web.crowd import come_in, platform_of, welcome
+from qrowd.collect.web.crowd import begin_session, platform_of, welcome
 from qrowd.collect.web.crowd.signed_links import Keys, verified
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem, malformed
@@ -72,7 +72,7 @@ def keys_at(server: Server, url: str) -> Keys:
 
 async def begin(request: Request) -> Response:
     """The button was pressed."""
-    return await come_in(request, "prolific")
+    return await begin_session(request, "prolific")
 
 
 ROUTES: list[BaseRoute] = [

@@ -187,6 +187,6 @@ def _host(text: str) -> str:
         return ""
 
 
-def _names(said: Any, ids: Mapping[str, str]) -> bool:
+def _names(claim: Any, ids: Mapping[str, str]) -> bool:
     """Whether the claim names all of these ids."""
-    return isinstance(said, dict) and all(said.get(name) == value for name, value in ids.items())
+    return isinstance(claim, dict) and all(claim.get(name) == value for name, value in ids.items())

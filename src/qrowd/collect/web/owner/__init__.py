@@ -1,9 +1,9 @@
-"""What a campaign's owner sees and does. `ROUTES` go into `make_app(routes=...)`, `LARGE` into its `large`.
+"""The pages of a campaign's owner. `ROUTES` go into `make_app(routes=...)`, `LARGE` into its `large`.
 
-visits        who owns; what every page and form goes through     figures   numbers and times in words
-doors         login, the printed link, logout                     campaigns all, a new one, one as it runs
-people        assessors, one of them, agreement                   invitations  links, platforms, payment
-taking_out    files, keys for programs
+context      the request of an owner, and routes for it      formatting   numbers and times as text
+login        login, the printed link, logout                 campaigns    all, a new one, one as it runs
+assessors    all, one of them, agreement                     invitations  links, platforms, payment
+export_page  files, keys for programs
 """
 
 from starlette.routing import BaseRoute

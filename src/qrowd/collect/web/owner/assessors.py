@@ -1,8 +1,8 @@
-"""Assessors: all of them, one of them, and what an owner may do about one.
+"""Assessors: the table of all, the page of one, and what an owner can change about one.
 
 GET  /owner/c/{campaign}/assessors             a table, ?sort=column or ?sort=-column
 GET  /owner/c/{campaign}/assessors/{number}    one       POST to it: exclude, reinstate, reset, paid
-GET  /owner/c/{campaign}/agreement             how far they agree
+GET  /owner/c/{campaign}/agreement             their agreement
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.quality import AssessorQuality, Quality, quality
-from qrowd.collect.store import assignments, events
+from qrowd.collect.store import assignments, events, materials
+from qrowd.collect.store.answers import answers_of
 from qrowd.collect.store.assessors import AssessorRow, find_assessor
 from qrowd.collect.store.assignments import AssignmentRow
 from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.events import LogEntry
-from qrowd.collect.store.schema import bad_mark, document, judgment, preference, topic, unit
+from qrowd.collect.store.schema import bad_mark, judgment, preference
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.owner.context import Fields, OwnerContext, form, page
 from qrowd.collect.web.problems import not_found
@@ -49,7 +50,7 @@ COLUMNS: dict[str, Callable[[AssessorQuality], Any]] = {
 
 
 async def quality_of(context: OwnerContext, name: str) -> Quality:
-    """How well a campaign is judged, up to some seconds ago."""
+    """The quality of a campaign's judgments, up to some seconds ago."""
 
     async def work() -> Quality:
         return await context.read(lambda connection: quality(connection, name))
@@ -58,28 +59,28 @@ async def quality_of(context: OwnerContext, name: str) -> Quality:
 
 
 def ordered(rows: tuple[AssessorQuality, ...], sort: str) -> list[AssessorQuality]:
-    """Rows by a column, "-" before it for the other way; those that have nothing there come last."""
+    """Rows by a column, "-" before it for descending order; those without a value come last."""
     value = COLUMNS.get(sort.removeprefix("-"))
     if value is None:
         return list(rows)
-    known = [one for one in rows if value(one) is not None]
+    present = [one for one in rows if value(one) is not None]
     return [
-        *sorted(known, key=value, reverse=sort.startswith("-")),
+        *sorted(present, key=value, reverse=sort.startswith("-")),
         *(one for one in rows if value(one) is None),
     ]
 
 
 async def assessors(context: OwnerContext) -> Response:
-    """Everybody, as a table."""
+    """The table of all assessors."""
     sort = query_of(context.request).get("sort", "")
     q = await quality_of(context, context.campaign.name)
-    known = sort if sort.removeprefix("-") in COLUMNS else ""
-    return context.draw("assessors", tab="assessors", q=q, rows=ordered(q.assessors, known), sort=known)
+    column = sort if sort.removeprefix("-") in COLUMNS else ""
+    return context.render("assessors", tab="assessors", q=q, rows=ordered(q.assessors, column), sort=column)
 
 
 async def agreement(context: OwnerContext) -> Response:
-    """How far they agree, in all and by topic, and who stands out."""
-    return context.draw("agreement", tab="agreement", q=await quality_of(context, context.campaign.name))
+    """The agreement of assessors, overall and by topic, and those who stand out."""
+    return context.render("agreement", tab="agreement", q=await quality_of(context, context.campaign.name))
 
 
 # ---- one assessor
@@ -87,11 +88,11 @@ async def agreement(context: OwnerContext) -> Response:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer as it stands. earlier : what was said before, oldest first, as (time, words)."""
+    """One answer. about : the document or the pair. earlier : (time, text) of former answers, oldest first."""
 
     number: int
-    what: str
-    said: str
+    about: str
+    text: str
     reason: str
     seconds: float | None
     active: float | None
@@ -100,8 +101,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class UnitOfOne:
-    """A unit that somebody had. notes : checks, questions and ratings, as words."""
+class UnitOfAssessor:
+    """A unit that an assessor had. notes : (time, text) of checks, questions and ratings."""
 
     row: AssignmentRow
     topic: str
@@ -113,29 +114,29 @@ class UnitOfOne:
 
 async def assessor(context: OwnerContext) -> Response:
     """One assessor: units, times, checks, and all answers in order with what they were before."""
-    return await _one(context, await _found(context))
+    return await _page_of_one(context, await _assessor_row(context))
 
 
-async def _one(
+async def _page_of_one(
     context: OwnerContext, row: AssessorRow, *, problem: str = "", notice: str = "", reason: str = ""
 ) -> Response:
     units = await context.read(lambda connection: units_of(connection, row))
     q = await quality_of(context, context.campaign.name)
     mine = next((one for one in q.assessors if one.id == row.id), None)
-    if mine is None:  # came since it was worked out
+    if mine is None:  # arrived after the quality was computed
         context.memory.forget(context.campaign.name)
         q = await quality_of(context, context.campaign.name)
         mine = next(one for one in q.assessors if one.id == row.id)
     values = {"person": row, "mine": mine, "units": units[-UNITS_SHOWN:], "n_units": len(units), "q": q}
     status = 422 if problem else 200
-    return context.draw(
+    return context.render(
         "assessor", status=status, tab="assessors", problem=problem, notice=notice, reason=reason, **values
     )
 
 
 async def change(context: OwnerContext, fields: Fields) -> Response:
     """Exclude, reinstate, reset, or note that somebody was paid."""
-    row, admin, name = await _found(context), context.admin, context.campaign.name
+    row, admin, name = await _assessor_row(context), context.admin, context.campaign.name
     notice, reason = "", fields.get("reason", "")[:LONGEST_REASON]
     try:
         match fields.get("do", ""):
@@ -154,63 +155,48 @@ async def change(context: OwnerContext, fields: Fields) -> Response:
     except StoreError:
         raise
     except ArgumentError as error:
-        return await _one(context, row, problem=str(error), reason=reason)
+        return await _page_of_one(context, row, problem=str(error), reason=reason)
     context.memory.forget(name)
     if notice:
-        return await _one(context, await _found(context), notice=notice)
+        return await _page_of_one(context, await _assessor_row(context), notice=notice)
     return RedirectResponse(f"{context.base}/assessors/{row.id:x}", 303)
 
 
-async def _found(context: OwnerContext) -> AssessorRow:
+async def _assessor_row(context: OwnerContext) -> AssessorRow:
     """The assessor of the address, of this campaign and no other."""
     try:
         number = int(context.request.path_params["number"], 16)
     except ValueError:
         raise not_found() from None
-    found = await context.read(lambda c: find_assessor(c, number)) if 0 <= number < 2**63 else None
-    if found is None or found[0].campaign_id != context.campaign.id:
+    row = await context.read(lambda c: find_assessor(c, number)) if 0 <= number < 2**63 else None
+    if row is None or row[0].campaign_id != context.campaign.id:
         raise not_found()
-    return found[0]
+    return row[0]
 
 
-# ---- what one assessor said
+# ---- the answers of one assessor
 
 
-def units_of(connection: Connection, row: AssessorRow) -> list[UnitOfOne]:
+def units_of(connection: Connection, row: AssessorRow) -> list[UnitOfAssessor]:
     """All units that an assessor ever had, the first first; answers only of the last `UNITS_SHOWN`."""
-    held = assignments.of_assessor(connection, row.id)
-    if not held:
-        return []
-    places = {
-        number: (label, title, n)
-        for number, label, title, n in connection.execute(
-            select(unit.c.id, topic.c.label, topic.c.title, unit.c.number)
-            .join(topic, topic.c.id == unit.c.topic_id)
-            .where(unit.c.id.in_([one.unit_id for one in held]))
-        )
-    }
-    units = [UnitOfOne(one, *places[one.unit_id]) for one in held]
-    for one in units[-UNITS_SHOWN:]:
-        happened = list(events.of_assignment(connection, one.row.id))
-        one.answers.extend(_judgments(connection, one.row.id, happened))
-        one.answers.extend(_preferences(connection, one.row.id))
-        one.notes.extend((event.time, words) for event in happened if (words := noted(event)))
+    rows = assignments.of_assessor(connection, row.id)
+    places = materials.unit_places(connection, [one.unit_id for one in rows])
+    units = [UnitOfAssessor(one, *places[one.unit_id]) for one in rows]
+    for unit in units[-UNITS_SHOWN:]:
+        log = list(events.of_assignment(connection, unit.row.id))
+        unit.answers.extend(_judgments(connection, unit.row.id, log))
+        unit.answers.extend(_preferences(connection, unit.row.id))
+        unit.notes.extend((event.time, note) for event in log if (note := note_of(event)))
     return units
 
 
-def _judgments(connection: Connection, assignment_id: int, happened: list[LogEntry]) -> list[Answer]:
-    said: defaultdict[int, list[tuple[float, str]]] = defaultdict(list)
-    for event in happened:
+def _judgments(connection: Connection, assignment_id: int, log: list[LogEntry]) -> list[Answer]:
+    versions: defaultdict[int, list[tuple[float, str]]] = defaultdict(list)  # by position
+    for event in log:
         if event.kind in ("judged", "cannot_tell") and not event.late:
-            words = event.data.get("text", "cannot tell")
-            if not said[event.data["position"]] or said[event.data["position"]][-1][1] != words:
-                said[event.data["position"]].append((event.time, words))
-    query = (
-        select(judgment, document.c.label)
-        .join(document, document.c.id == judgment.c.document_id)
-        .where(judgment.c.assignment_id == assignment_id)
-        .order_by(judgment.c.position)
-    )
+            text, earlier = event.data.get("text", "cannot tell"), versions[event.data["position"]]
+            if not earlier or earlier[-1][1] != text:
+                earlier.append((event.time, text))
     return [
         Answer(
             row.position + 1,
@@ -220,44 +206,33 @@ def _judgments(connection: Connection, assignment_id: int, happened: list[LogEnt
             row.seconds,
             row.active,
             row.time,
-            tuple(said[row.position][:-1]),
+            tuple(versions[row.position][:-1]),
         )
-        for row in connection.execute(query)
+        for row in answers_of(connection, judgment, assignment_id)
     ]
 
 
 def _preferences(connection: Connection, assignment_id: int) -> list[Answer]:
-    left, right = document.alias("one"), document.alias("other")
-    query = (
-        select(preference, left.c.label.label("left"), right.c.label.label("right"))
-        .join(left, left.c.id == preference.c.left_id)
-        .join(right, right.c.id == preference.c.right_id)
-        .where(preference.c.assignment_id == assignment_id)
-    )
     answers = []
-    for row in connection.execute(query):
-        said = {"left": row.left, "right": row.right}.get(row.choice, "they are the same")
-        words = f"definitely {said}" if row.strength == 2 else said
+    for row in answers_of(connection, preference, assignment_id):
+        better = {"left": row.left, "right": row.right}.get(row.choice, "they are the same")
+        text = f"definitely {better}" if row.strength == 2 else better
         answers.append(
-            Answer(row.number + 1, f"{row.left} or {row.right}", words, "", row.seconds, row.active, row.time)
+            Answer(row.number + 1, f"{row.left} or {row.right}", text, "", row.seconds, row.active, row.time)
         )
-    marks = (
-        select(bad_mark, document.c.label)
-        .join(document, document.c.id == bad_mark.c.document_id)
-        .where(bad_mark.c.assignment_id == assignment_id)
-    )
     answers += [
-        Answer(row.number + 1, row.label, "Bad", "", row.seconds, None, row.time) for row in connection.execute(marks)
+        Answer(row.number + 1, row.label, "Bad", "", row.seconds, None, row.time)
+        for row in answers_of(connection, bad_mark, assignment_id)
     ]
     return sorted(answers, key=lambda one: (one.number, one.time))
 
 
-def noted(event: LogEntry) -> str:
-    """What is worth telling of an event besides answers; "" for the others."""
+def note_of(event: LogEntry) -> str:
+    """What an event other than an answer means to the owner; "" for the others."""
     data = event.data
     match event.kind:
         case "checked" if not data["passed"]:
-            faults = [words for words, ok in (("order", data["ordered"]), ("time", data["unhurried"])) if not ok]
+            faults = [name for name, ok in (("order", data["ordered"]), ("time", data["unhurried"])) if not ok]
             return f"failed the check of {' and '.join(faults)}"
         case "checked":
             return "passed the checks"
@@ -266,8 +241,8 @@ def noted(event: LogEntry) -> str:
         case "undone":
             return f"took back pair {data['pair'] + 1}"
         case "rated":
-            said = f"confidence {data['confidence']}, understanding {data['understanding']} of 5"
-            return f"{said}: {data['comment']}" if data["comment"] else said
+            rating = f"confidence {data['confidence']}, understanding {data['understanding']} of 5"
+            return f"{rating}: {data['comment']}" if data["comment"] else rating
         case "lease_expired":
             return "was away too long; the unit went to others"
         case "assignment_withdrawn":

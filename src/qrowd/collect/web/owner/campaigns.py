@@ -1,9 +1,9 @@
-"""Campaigns: which there are, a new one, and one as it runs.
+"""Campaigns: the list of all, a new one, and one as it runs.
 
 GET  /owner                        all            POST /owner/demo                   the demo's three
 GET  /owner/new                    a form         POST /owner/new                    create
-GET  /owner/c/{campaign}           one            POST /owner/c/{campaign}/steer     pause, resume, stop
-GET  /owner/c/{campaign}/live      its figures    GET  /owner/c/{campaign}/settings  how it is run
+GET  /owner/c/{campaign}           one            POST /owner/c/{campaign}/status    pause, resume, stop
+GET  /owner/c/{campaign}/live      its numbers    GET  /owner/c/{campaign}/settings  its settings
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NEW = "/owner/new"
 
 
 async def progress_of(context: OwnerContext, name: str) -> Progress:
-    """How far a campaign is, up to some seconds ago."""
+    """The progress of a campaign, up to some seconds ago."""
 
     async def work() -> Progress:
         return await context.read(lambda connection: progress(connection, name, context.server.clock()))
@@ -50,21 +50,20 @@ async def progress_of(context: OwnerContext, name: str) -> Progress:
 async def overview(context: OwnerContext) -> Response:
     """All campaigns, the newest first."""
     rows = await context.read(campaigns)
-    shown = [await progress_of(context, row.name) for row in reversed(rows)]
-    return context.draw("campaigns", campaigns=shown)
+    return context.render("campaigns", campaigns=[await progress_of(context, row.name) for row in reversed(rows)])
 
 
 async def campaign(context: OwnerContext) -> Response:
     """One campaign as it runs."""
-    return context.draw("campaign", tab="overview", p=await progress_of(context, context.campaign.name))
+    return context.render("campaign", tab="overview", p=await progress_of(context, context.campaign.name))
 
 
 async def live(context: OwnerContext) -> Response:
-    """The part of it that changes, for the script that asks every five seconds."""
-    return HTMLResponse(context.drawn("live", p=await progress_of(context, context.campaign.name)))
+    """The part of the page that changes, for the script that asks every five seconds."""
+    return HTMLResponse(context.render_text("live", p=await progress_of(context, context.campaign.name)))
 
 
-async def steer(context: OwnerContext, fields: Fields) -> Response:
+async def set_status(context: OwnerContext, fields: Fields) -> Response:
     """Pause, resume or stop."""
     try:
         await context.admin.set_status(context.campaign.name, STEPS.get(step := fields.get("do", ""), step))
@@ -72,41 +71,41 @@ async def steer(context: OwnerContext, fields: Fields) -> Response:
         raise
     except ArgumentError as error:
         p = await progress_of(context, context.campaign.name)
-        return context.draw("campaign", status=422, tab="overview", p=p, problem=str(error))
+        return context.render("campaign", status=422, tab="overview", p=p, problem=str(error))
     context.memory.forget(context.campaign.name)
     return RedirectResponse(context.base, 303)
 
 
 async def settings(context: OwnerContext) -> Response:
-    """How the campaign is run; nothing of it can be changed any more."""
+    """The settings of the campaign, which cannot be changed any more."""
     row = context.campaign
-    held = read_settings(row)
+    current = read_settings(row)
     tables = {
-        formatting.PROTOCOL[row.protocol].capitalize(): to_table(held.settings),
-        "The assessor's way": to_table(held.journey),
+        formatting.PROTOCOL[row.protocol].capitalize(): to_table(current.settings),
+        "The assessor's way": to_table(current.journey),
         "Campaign": {
             "name": row.name,
             "seed": row.seed,
-            "lease": formatting.seconds(held.lease_seconds),
+            "lease": formatting.seconds(current.lease_seconds),
             "created": f"{formatting.moment(row.created)} UTC",
         },
     }
-    shown = {title: {key: said(value) for key, value in table.items()} for title, table in tables.items()}
-    return context.draw("settings", tab="settings", tables=shown, held=held, consent=texts.consent)
+    rows = {title: {key: in_words(value) for key, value in table.items()} for title, table in tables.items()}
+    return context.render("settings", tab="settings", tables=rows, current=current, consent=texts.consent)
 
 
-def said(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A setting in words.
 
-    >>> said(True), said(["a", "b"]), said(20.0)
+    >>> in_words(True), in_words(["a", "b"]), in_words(20.0)
     ('yes', 'a, b', '20')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ", ".join(map(said, value)) or formatting.NOTHING
+        return ", ".join(map(in_words, value)) or formatting.NOTHING
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {said(one)}" for key, one in value.items()) or formatting.NOTHING
+        return "; ".join(f"{key}: {in_words(one)}" for key, one in value.items()) or formatting.NOTHING
     return f"{value:g}" if isinstance(value, float) else str(value) or formatting.NOTHING
 
 
@@ -115,30 +114,30 @@ def said(value: Any) -> str:
 
 async def show_new(context: OwnerContext) -> Response:
     """The form."""
-    return context.draw("new", toml="")
+    return context.render("new", toml="")
 
 
 async def create(context: OwnerContext, fields: Fields, files: list[UploadFile]) -> Response:
-    """A campaign from a zip, or from its TOML and the files that it names; told in place where that cannot be."""
+    """A campaign from a zip, or from its TOML and the files that it names; an error is shown above the form."""
     toml = fields.get("toml", "").replace("\r\n", "\n")
     try:
-        content = await packed(toml, files)
+        content = await zip_of(toml, files)
         plan = await asyncio.to_thread(plan_from_zip, content)
         at = context.server.clock()
         await context.server.store.write_async(lambda connection: create_campaign(connection, plan, at))
     except StoreError:
         raise
     except QrowdError as error:
-        return context.draw("new", status=422, toml=toml, problem=str(error))
+        return context.render("new", status=422, toml=toml, problem=str(error))
     return RedirectResponse(formatting.base_of(plan.name), 303)
 
 
-async def packed(toml: str, files: list[UploadFile]) -> bytes:
-    """The zip that was sent, or one made of what was sent one by one."""
-    zipped = [file for file in files if str(file.filename).lower().endswith(".zip")]
-    if len(zipped) == 1 and len(files) == 1 and not toml.strip():
-        return await zipped[0].read()
-    if zipped:
+async def zip_of(toml: str, files: list[UploadFile]) -> bytes:
+    """The zip that was sent, or one made of files that were sent one by one."""
+    zips = [file for file in files if str(file.filename).lower().endswith(".zip")]
+    if len(zips) == 1 and len(files) == 1 and not toml.strip():
+        return await zips[0].read()
+    if zips:
         raise ArgumentError("send a zip alone, or a campaign.toml and the files that it names")
     if not files and not toml.strip():
         raise ArgumentError("choose a zip of the campaign's folder, or write a campaign.toml and add its files")
@@ -149,13 +148,13 @@ async def packed(toml: str, files: list[UploadFile]) -> bytes:
         names.append(TOML)
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ArgumentError(f"{twice} is there twice; rename one")
-    made = BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, file in zip(names, files, strict=False):
             archive.writestr(name, await file.read())
         if toml.strip():
             archive.writestr(TOML, toml)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 async def demo(context: OwnerContext, fields: Fields) -> Response:
@@ -166,7 +165,7 @@ async def demo(context: OwnerContext, fields: Fields) -> Response:
 
 
 def add_missing(connection: Connection, plans: list[Plan], at: float) -> list[str]:
-    """Create the campaigns whose names are free; which those are."""
+    """Create the campaigns whose names are free; their names."""
     missing = [plan for plan in plans if find_campaign(connection, plan.name) is None]
     for plan in missing:
         create_campaign(connection, plan, at)
@@ -181,6 +180,6 @@ ROUTES: list[BaseRoute] = [
     form("/owner/demo", demo),
     page("/owner/c/{campaign}", campaign),
     page("/owner/c/{campaign}/live", live),
-    form("/owner/c/{campaign}/steer", steer),
+    form("/owner/c/{campaign}/status", set_status),
     page("/owner/c/{campaign}/settings", settings),
 ]

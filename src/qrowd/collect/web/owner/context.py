@@ -31,13 +31,13 @@ from qrowd.collect.web.sessions import Server, server_of
 
 T = TypeVar("T")
 OWNER: Kind = "owner"
-NO_ACCOUNT = 0  # whoever came by the link that the server printed
+NO_ACCOUNT = 0  # the owner who came by the link that the server printed
 MAX_FILES = 1000
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Somebody who may run campaigns. csrf : of the session."""
+    """A signed-in owner. csrf : the token of the session."""
 
     account: int
     name: str
@@ -46,7 +46,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class OwnerContext:
-    """An owner asks for something."""
+    """The request of an owner. row : the campaign of the address, if it names one."""
 
     request: Request
     server: Server
@@ -67,12 +67,12 @@ class OwnerContext:
 
     @property
     def admin(self) -> CampaignAdmin:
-        """Where the campaign can be changed."""
+        """What changes the campaign."""
         return CampaignAdmin(self.server.store, clock=self.server.clock)
 
     @property
     def memory(self) -> Memory:
-        """What was worked out lately."""
+        """Recent results."""
         state = self.request.app.state
         if not hasattr(state, "owner_memory"):
             state.owner_memory = Memory(self.server.clock)
@@ -80,14 +80,14 @@ class OwnerContext:
         return memory
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """What the store holds, read in another thread."""
+        """The result of reading the store in another thread."""
         return await self.server.store.read_async(work, long=True)
 
-    def draw(self, name: str, *, status: int = 200, **values: Any) -> Response:
-        """A page from its template; `problem`, `tab` and `notice` are "" where not given."""
-        return HTMLResponse(self.drawn(name, **values), status)
+    def render(self, name: str, *, status: int = 200, **values: Any) -> Response:
+        """A page from its template; `problem`, `tab` and `notice` are "" by default."""
+        return HTMLResponse(self.render_text(name, **values), status)
 
-    def drawn(self, name: str, **values: Any) -> str:
+    def render_text(self, name: str, **values: Any) -> str:
         """The same, as text."""
         usual = {"problem": "", "notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
         more = {"owner": self.owner, "csrf": self.owner.csrf, "f": formatting, "now": self.server.clock()}
@@ -95,13 +95,13 @@ class OwnerContext:
 
 
 Fields = dict[str, str]
-Page = Callable[[OwnerContext], Awaitable[Response]]
-Sent = Callable[[OwnerContext, Fields], Awaitable[Response]]
-Uploaded = Callable[[OwnerContext, Fields, list[UploadFile]], Awaitable[Response]]
+PageHandler = Callable[[OwnerContext], Awaitable[Response]]
+FormHandler = Callable[[OwnerContext, Fields], Awaitable[Response]]
+UploadHandler = Callable[[OwnerContext, Fields, list[UploadFile]], Awaitable[Response]]
 
 
-def page(path: str, handler: Page) -> Route:
-    """A route to something that is looked at. Whoever is not known is led to the login."""
+def page(path: str, handler: PageHandler) -> Route:
+    """A route to a page; visitors who are not signed in are redirected to the login."""
 
     async def answer(request: Request) -> Response:
         owner = await owner_of(request)
@@ -109,35 +109,35 @@ def page(path: str, handler: Page) -> Route:
             if wants_data(request):
                 raise not_signed_in()
             return RedirectResponse("/owner/login", 303)
-        return await handler(await _visit(request, owner))
+        return await handler(await _context(request, owner))
 
     return Route(path, answer, methods=["GET"], name=handler.__name__)
 
 
-def form(path: str, handler: Sent) -> Route:
+def form(path: str, handler: FormHandler) -> Route:
     """A route that a form is sent to."""
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
         fields = await read_form(request)
         _check_token(token_of(fields, "csrf"), owner)
-        return await handler(await _visit(request, owner), fields)
+        return await handler(await _context(request, owner), fields)
 
     return Route(path, answer, methods=["POST"], name=handler.__name__)
 
 
-def upload(path: str, handler: Uploaded) -> Route:
+def upload(path: str, handler: UploadHandler) -> Route:
     """A route that a form with files is sent to."""
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
         if not request.headers.get("content-type", "").startswith("multipart/form-data"):
             raise Problem(415, "media_type", "Expected a form with files, as multipart/form-data.")
-        async with request.form(max_files=MAX_FILES, max_fields=20, max_part_size=1 << 20) as sent:
-            fields = {key: value for key, value in sent.multi_items() if isinstance(value, str)}
-            files = [value for _, value in sent.multi_items() if isinstance(value, UploadFile) and value.filename]
+        async with request.form(max_files=MAX_FILES, max_fields=20, max_part_size=1 << 20) as parts:
+            fields = {key: value for key, value in parts.multi_items() if isinstance(value, str)}
+            files = [value for _, value in parts.multi_items() if isinstance(value, UploadFile) and value.filename]
             _check_token(fields.get("csrf", "")[:MAX_TOKEN], owner)
-            return await handler(await _visit(request, owner), fields, files)
+            return await handler(await _context(request, owner), fields, files)
 
     return Route(path, answer, methods=["POST"], name=handler.__name__)
 
@@ -162,37 +162,37 @@ async def _sender(request: Request) -> Owner:
     return owner
 
 
-def _check_token(given: str, owner: Owner) -> None:
-    if not same(given, owner.csrf):
+def _check_token(token: str, owner: Owner) -> None:
+    if not same(token, owner.csrf):
         raise invalid_token()
 
 
-async def _visit(request: Request, owner: Owner) -> OwnerContext:
+async def _context(request: Request, owner: Owner) -> OwnerContext:
     server = server_of(request)
     context, name = OwnerContext(request, server, owner), request.path_params.get("campaign")
     return context if name is None else replace(context, row=await server.campaign(name))
 
 
 class Memory:
-    """What took long to work out is kept for some seconds, and worked out once however many ask for it.
+    """Results that take long are kept for some seconds, and computed once for all who ask meanwhile.
 
     clock : seconds from anywhere.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
-        self._kept: dict[tuple[str, str], tuple[float, Any]] = {}
+        self._results: dict[tuple[str, str], tuple[float, Any]] = {}
         self._running: dict[tuple[str, str], asyncio.Task[Any]] = {}
 
     async def get(self, key: tuple[str, str], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
-        """What `work` found less than `seconds` ago, or ten times as long ago as it takes; else what it finds now.
+        """The result of `work` of less than `seconds` ago (or ten times as long as it takes); else a new one.
 
-        key : what it is, and of which campaign.
+        key : the kind of result, and the campaign.
         """
-        found = self._kept.get(key)
-        if found is not None and self.clock() < found[0]:
-            kept: T = found[1]
-            return kept
+        entry = self._results.get(key)
+        if entry is not None and self.clock() < entry[0]:
+            recent: T = entry[1]
+            return recent
         task = self._running.get(key)
         if task is None:
             task = asyncio.ensure_future(self._work(key, seconds, work))
@@ -204,11 +204,11 @@ class Memory:
     async def _work(self, key: tuple[str, str], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
         began = time.monotonic()
         result = await work()
-        kept_for = max(seconds, 10 * (time.monotonic() - began))
-        self._kept[key] = self.clock() + kept_for, result
+        lifetime = max(seconds, 10 * (time.monotonic() - began))
+        self._results[key] = self.clock() + lifetime, result
         return result
 
     def forget(self, campaign: str) -> None:
-        """Something has changed there."""
-        for key in [key for key in self._kept if key[1] == campaign]:
-            del self._kept[key]
+        """Drop the results of a campaign that has changed."""
+        for key in [key for key in self._results if key[1] == campaign]:
+            del self._results[key]

@@ -1,8 +1,8 @@
-"""What leaves the server: files of what was collected, and keys for programs.
+"""The export page with the files of a campaign, and the page of keys for programs.
 
-GET  /owner/c/{campaign}/export                 what there is
-GET  /owner/c/{campaign}/export/{what}/{form}   a file, ?everything=1 with what does not count
-GET  /owner/keys                                keys    POST: make, revoke
+GET  /owner/c/{campaign}/export                   the list of files
+GET  /owner/c/{campaign}/export/{what}/{format}   a file; ?everything=1 adds what does not count
+GET  /owner/keys                                  keys    POST: make, revoke
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
 LONGEST_NAME = 100
-WORDS = {
+FORMAT_TEXTS = {
     "jsonl": ("JSON Lines", "one object a line; read_judgments and read_preferences read it"),
     "csv": ("CSV", "as the library reads it"),
     "spreadsheet": ("CSV for spreadsheets", "to look at: nothing in it can act as a formula"),
@@ -31,50 +31,49 @@ WORDS = {
 
 
 async def exports(context: OwnerContext) -> Response:
-    """What can be taken out."""
+    """The files of a campaign."""
     return _exports(context)
 
 
 def _exports(context: OwnerContext, problem: str = "") -> Response:
     kinds = [kind for kind in kinds_of(context.campaign.protocol) if kind != ARCHIVE]
-    tables = [(kind, [(name, *WORDS[name]) for name, one in FORMS.items() if kind in one.of]) for kind in kinds]
-    return context.draw("export", status=422 if problem else 200, tab="export", tables=tables, problem=problem)
+    tables = [(kind, [(name, *FORMAT_TEXTS[name]) for name, one in FORMS.items() if kind in one.of]) for kind in kinds]
+    return context.render("export", status=422 if problem else 200, tab="export", tables=tables, problem=problem)
 
 
-async def taken(context: OwnerContext) -> Response:
-    """A file, as it is read from the store."""
-    what, form = context.request.path_params["what"], context.request.path_params["form"]
-    if what not in kinds_of(context.campaign.protocol) or (what != ARCHIVE and what not in _held_by(form)):
+async def export_file(context: OwnerContext) -> Response:
+    """A file, streamed from the store."""
+    what, format = context.request.path_params["what"], context.request.path_params["format"]
+    if what not in kinds_of(context.campaign.protocol) or (what != ARCHIVE and what not in _kinds_in(format)):
         raise not_found()
     everything = query_of(context.request).get("everything") == "1"
     try:
-        return await download(context.server.store, context.campaign.name, what, form, everything=everything)
+        return await download(context.server.store, context.campaign.name, what, format, everything=everything)
     except ArgumentError as error:
         return _exports(context, str(error))
 
 
-def _held_by(form: str) -> tuple[str, ...]:
-    return FORMS[form].of if form in FORMS else ()
+def _kinds_in(format: str) -> tuple[str, ...]:
+    return FORMS[format].of if format in FORMS else ()
 
 
 # ---- keys
 
 
 async def keys(context: OwnerContext) -> Response:
-    """The keys that are good."""
+    """The valid keys."""
     return await _keys(context)
 
 
-async def _keys(context: OwnerContext, made: str = "", problem: str = "", typed: str = "") -> Response:
-    good = await context.read(api_keys)
-    rows = await context.read(campaigns)
-    names = {row.id: row.name for row in rows}
+async def _keys(context: OwnerContext, new: str = "", problem: str = "", typed: str = "") -> Response:
+    valid = await context.read(api_keys)
+    names = {row.id: row.name for row in await context.read(campaigns)}
     status = 422 if problem else 200
-    return context.draw("keys", status=status, keys=good, names=names, made=made, problem=problem, typed=typed)
+    return context.render("keys", status=status, keys=valid, names=names, made=new, problem=problem, typed=typed)
 
 
 async def change_keys(context: OwnerContext, fields: Fields) -> Response:
-    """Make one, shown in the answer and never again; or make one useless."""
+    """Make a key, which is shown in the answer and never again; or revoke one."""
     name, of, at = fields.get("name", "").strip(), fields.get("campaign", ""), context.server.clock()
     match fields.get("do", ""):
         case "make":
@@ -92,7 +91,7 @@ async def change_keys(context: OwnerContext, fields: Fields) -> Response:
 
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/export", exports),
-    page("/owner/c/{campaign}/export/{what}/{form}", taken),
+    page("/owner/c/{campaign}/export/{what}/{format}", export_file),
     page("/owner/keys", keys),
     form("/owner/keys", change_keys),
 ]

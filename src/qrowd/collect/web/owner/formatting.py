@@ -1,4 +1,4 @@
-"""Numbers and times as an owner reads them, and the small drawings made of them."""
+"""Numbers and times as an owner reads them, and the bars of small charts."""
 
 from __future__ import annotations
 
@@ -171,5 +171,5 @@ PROTOCOL = {"magnitude": "magnitudes", "grades": "grades", "preference": "prefer
 
 
 def answers_of(protocol: str) -> str:
-    """What its answers are called."""
+    """The name of its answers."""
     return "preferences" if protocol == "preference" else "judgments"

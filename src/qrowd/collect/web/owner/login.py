@@ -1,4 +1,4 @@
-"""Coming in and going out: accounts with passwords, and the link that the server prints when it starts.
+"""Login and logout of owners: accounts with passwords, and the link that the server prints when it starts.
 
 GET  /owner/login            the form         POST /owner/login            makes a session
 GET  /owner/enter/{token}    one button       POST /owner/enter/{token}    makes a session, once
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.store.accounts import TooManyAttemptsError, check_login_async
-from qrowd.collect.store.schema import setting
-from qrowd.collect.store.sessions import get_setting, hashed, new_token, put_setting
+from qrowd.collect.store.sessions import get_setting, hashed, new_token, put_setting, take_setting
 from qrowd.collect.web.forms import read_form, token_of
 from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, Fields, OwnerContext, form, owner_of
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
@@ -39,45 +38,45 @@ def owner_link(connection: Connection, base_url: str, at: float) -> str:
     return f"{base_url.rstrip('/')}/owner/enter/{token}"
 
 
-def is_good(connection: Connection, token: str, at: float) -> bool:
+def is_valid(connection: Connection, token: str, at: float) -> bool:
     """Whether such a link may still be used."""
-    until = get_setting(connection, LINK + hashed(token))
-    return until is not None and at < float(until)
+    expiry = get_setting(connection, LINK + hashed(token))
+    return expiry is not None and at < float(expiry)
 
 
 def use_link(connection: Connection, token: str, at: float) -> bool:
-    """Use it up; whether it was good."""
-    good = is_good(connection, token, at)
-    return connection.execute(delete(setting).where(setting.c.name == LINK + hashed(token))).rowcount == 1 and good
+    """Remove such a link; whether it was valid."""
+    expiry = take_setting(connection, LINK + hashed(token))
+    return expiry is not None and at < float(expiry)
 
 
 async def show_link(request: Request) -> Response:
     """The page behind the link: a button, because programs that look at links must not use it up."""
     server, token = server_of(request), request.path_params["token"]
-    if not _may_be(token) or not await server.store.read_async(lambda c: is_good(c, token, server.clock())):
-        raise _used()
-    return _draw("enter", csrf=server.ticket("owner", {"t": _digest(token)}), token=token)
+    if not _is_plausible(token) or not await server.store.read_async(lambda c: is_valid(c, token, server.clock())):
+        raise _link_used()
+    return _page("enter", csrf=server.form_token("owner", {"t": _digest(token)}), token=token)
 
 
 async def enter(request: Request) -> Response:
-    """The button was pressed: a session, and the link is worth nothing any more."""
+    """The button was pressed: a session begins, and the link cannot be used again."""
     server, token = server_of(request), request.path_params["token"]
     server.check_origin(request)
-    if server.stamped("owner", token_of(await read_form(request), "csrf"))["t"] != _digest(token):
+    if server.read_form_token("owner", token_of(await read_form(request), "csrf"))["t"] != _digest(token):
         raise invalid_token()
     at = server.clock()
-    if not _may_be(token) or not await server.store.write_async(lambda c: use_link(c, token, at)):
-        raise _used()
+    if not _is_plausible(token) or not await server.store.write_async(lambda c: use_link(c, token, at)):
+        raise _link_used()
     response = RedirectResponse("/owner", 303)
     await server.begin(request, response, OWNER, NO_ACCOUNT)
     return response
 
 
-def _used() -> Problem:
+def _link_used() -> Problem:
     return Problem(404, "link", "This link is not valid any more. Log in, or start the server again for another one.")
 
 
-def _may_be(token: str) -> bool:
+def _is_plausible(token: str) -> bool:
     return token.isascii() and len(token) <= 200
 
 
@@ -89,18 +88,18 @@ def _digest(token: str) -> str:
 
 
 async def show_login(request: Request) -> Response:
-    """The form; the campaigns for who is in already."""
+    """The form; an owner who is logged in goes to the campaigns."""
     if await owner_of(request) is not None:
         return RedirectResponse("/owner", 303)
-    return _draw("login", csrf=server_of(request).ticket("login", {}), name="", problem="")
+    return _page("login", csrf=server_of(request).form_token("login", {}), name="", problem="")
 
 
 async def login(request: Request) -> Response:
-    """Name and password; after ten failures in 15 minutes nobody gets in by that name or from that address."""
+    """Check name and password; after ten failures in 15 minutes, that name and that address have to wait."""
     server = server_of(request)
     server.check_origin(request)
     fields = await read_form(request)
-    server.stamped("login", token_of(fields, "csrf"))
+    server.read_form_token("login", token_of(fields, "csrf"))
     name, password = fields.get("name", "").strip()[:LONGEST_NAME], fields.get("password", "")
     address = client_address(request.scope, server.settings)
     problem, account = Problem(422, "login", "Name and password do not belong together."), None
@@ -109,7 +108,7 @@ async def login(request: Request) -> Response:
     except TooManyAttemptsError as error:
         problem = problem_of(error)
     if account is None:
-        page = _draw("login", csrf=server.ticket("login", {}), name=name, problem=problem.message)
+        page = _page("login", csrf=server.form_token("login", {}), name=name, problem=problem.message)
         page.status_code = problem.status
         page.headers.update(problem.headers)
         return page
@@ -119,13 +118,13 @@ async def login(request: Request) -> Response:
 
 
 async def logout(context: OwnerContext, fields: Fields) -> Response:
-    """The session is over."""
+    """End the session."""
     response = RedirectResponse("/owner/login", 303)
     await context.server.end(context.request, response, OWNER)
     return response
 
 
-def _draw(template: str, **values: str) -> Response:
+def _page(template: str, **values: str) -> Response:
     return HTMLResponse(environment().get_template(f"owner/{template}.html").render(values))
 
 
