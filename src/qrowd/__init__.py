@@ -33,6 +33,9 @@ _HOME = {
     "read_judgments": "qrowd.files",
     "read_preferences": "qrowd.files",
     "read_runs": "qrowd.files",
+    "compare": "qrowd.reports.comparison",
+    "plan": "qrowd.reports.planning",
+    "report": "qrowd.reports.report",
     "summarise": "qrowd.reports.evaluation",
 }
 
@@ -63,7 +66,10 @@ if TYPE_CHECKING:
     from qrowd.model.runs import Runs as Runs
     from qrowd.model.scales import Scale as Scale
     from qrowd.model.scores import Scores as Scores
+    from qrowd.reports.comparison import compare as compare
     from qrowd.reports.evaluation import summarise as summarise
+    from qrowd.reports.planning import plan as plan
+    from qrowd.reports.report import report as report
 
     __version__: str
 

@@ -20,8 +20,9 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.reports import report_page as page_module
 from qrowd.reports.document import RENDERERS
-from qrowd.reports.report import Provenance, input_files
+from qrowd.reports.report import input_files
 from qrowd.reports.report import report as report_of
+from qrowd.reports.report_content import Provenance
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import simulate_demo
 

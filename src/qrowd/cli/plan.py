@@ -21,9 +21,9 @@ from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 
-def cost(text: str, **settings: Any) -> Any:
+def cost(**settings: Any) -> Any:
     """An option about costs."""
-    return option("Costs, in one currency", text, **settings)
+    return option(panel="Costs, in one currency", **settings)
 
 
 def plan(
@@ -32,38 +32,38 @@ def plan(
     measure: Measure = "nDCG@10",
     design: Annotated[
         Literal["auto", "crossed", "nested"],
-        option(None, "Design of the judgments: the same assessors in all topics (crossed), or not (nested)."),
+        option(help="Design of the judgments: the same assessors in all topics (crossed), or not (nested)."),
     ] = "auto",
     planned: Annotated[
         Literal["crossed", "nested"] | None,
-        option(None, "Design of what is planned.", show_default="the design of the judgments"),
+        option(help="Design of what is planned.", show_default="the design of the judgments"),
     ] = None,
     target: Annotated[
-        Literal["generalizability", "dependability"], option(None, "Coefficient that the best design maximises.")
+        Literal["generalizability", "dependability"], option(help="Coefficient that the best design maximises.")
     ] = "generalizability",
     topics: Annotated[
-        str | None, option(None, "Numbers of topics in the table of designs, as in 25,50,100.", metavar="NUMBERS")
+        str | None, option(help="Numbers of topics in the table of designs, as in 25,50,100.", metavar="NUMBERS")
     ] = None,
     assessors: Annotated[
         str | None,
-        option(None, "Numbers of assessors per topic in the table of designs, as in 1,2,3.", metavar="NUMBERS"),
+        option(help="Numbers of assessors per topic in the table of designs, as in 1,2,3.", metavar="NUMBERS"),
     ] = None,
     systems: Systems = None,
     difference: Annotated[
         float | None,
         option(
-            None, "Difference between the two systems that is to be detected.", show_default="the observed difference"
+            help="Difference between the two systems that is to be detected.", show_default="the observed difference"
         ),
     ] = None,
-    power: Annotated[float, option(None, "Probability with which the difference is to be detected.")] = 0.8,
-    max_topics: Annotated[int, option(None, "Largest number of topics that is considered.")] = 1000,
-    max_assessors: Annotated[int, option(None, "Largest number of assessors per topic that is considered.")] = 20,
-    budget: Annotated[float | None, cost("Total budget.")] = None,
-    topic_cost: Annotated[float, cost("Fixed cost of one topic, before judging.")] = 0.0,
-    judgment_cost: Annotated[float, cost("Cost of one judgment.")] = 0.0,
+    power: Annotated[float, option(help="Probability with which the difference is to be detected.")] = 0.8,
+    max_topics: Annotated[int, option(help="Largest number of topics that is considered.")] = 1000,
+    max_assessors: Annotated[int, option(help="Largest number of assessors per topic that is considered.")] = 20,
+    budget: Annotated[float | None, cost(help="Total budget.")] = None,
+    topic_cost: Annotated[float, cost(help="Fixed cost of one topic, before judging.")] = 0.0,
+    judgment_cost: Annotated[float, cost(help="Cost of one judgment.")] = 0.0,
     documents_per_topic: Annotated[
         float | None,
-        cost("Documents that each assessor judges per topic.", show_default="the mean size of the pool"),
+        cost(help="Documents that each assessor judges per topic.", show_default="the mean size of the pool"),
     ] = None,
     conventions: Scoring = Conventions(),
     output: Output = None,
@@ -71,9 +71,9 @@ def plan(
     """More topics or more assessors: which helps more, and what does a budget buy?"""
     from qrowd import files
     from qrowd.cli.show import progress
-    from qrowd.evaluation import evaluate
     from qrowd.evaluation import measure as parse
-    from qrowd.reports.planning import Costs, plan_document, plan_judging, pool_size
+    from qrowd.reports.planning import plan as plan_judging
+    from qrowd.reports.planning import pool_size
 
     # What can be wrong without reading a file is said before any file is read.
     parsed = parse(measure)
@@ -87,19 +87,25 @@ def plan(
     if data.slots is not None:
         judgments = judgments.slots(data.slots)
     with progress("scoring") as advance:
-        scores = evaluate(files.read_runs(runs), judgments, [parsed], conventions=conventions, progress=advance)
-    result = plan_judging(
-        scores,
-        design=design,
-        study_as=planned,
-        costs=Costs(budget, topic_cost, judgment_cost, pool),
-        topics=rows,
-        assessors=columns,
-        pair=pair,
-        size=difference,
-        power=power,
-        target=target,
-        max_topics=max_topics,
-        max_assessors=max_assessors,
-    )
-    deliver(plan_document(result), output)
+        result = plan_judging(
+            files.read_runs(runs),
+            judgments,
+            parsed,
+            conventions=conventions,
+            design=design,
+            planned=planned,
+            topics=rows,
+            assessors=columns,
+            systems=pair,
+            difference=difference,
+            power=power,
+            target=target,
+            max_topics=max_topics,
+            max_assessors=max_assessors,
+            budget=budget,
+            topic_cost=topic_cost,
+            judgment_cost=judgment_cost,
+            documents_per_topic=pool,
+            progress=advance,
+        )
+    deliver(result.to_document(), output)

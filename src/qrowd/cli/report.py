@@ -7,18 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qrowd.cli.options import (
-    Baseline,
-    Confidence,
-    Data,
-    Measure,
-    NResamples,
-    Runs,
-    Scoring,
-    Seed,
-    check_output,
-    option,
-)
+from qrowd.cli.options import Baseline, Confidence, Data, Measure, NResamples, Runs, Scoring, Seed, check_output, option
 from qrowd.model.conventions import Conventions
 
 
@@ -30,24 +19,24 @@ def report(
     reference: Annotated[
         str | None,
         option(
-            None, "Assessor that is left out of the panel and with whom all others are compared.", metavar="ASSESSOR"
+            help="Assessor that is left out of the panel and with whom all others are compared.", metavar="ASSESSOR"
         ),
     ] = None,
     conventions: Scoring = Conventions(),
     n_resamples: NResamples = 10_000,
     confidence: Confidence = 0.95,
     random_assessors: Annotated[
-        int, option("Sampling", "Number of random assessors of each kind, for the weights of AWARE.", min=1)
+        int, option(help="Number of random assessors of each kind, for the weights of AWARE.", panel="Sampling", min=1)
     ] = 200,
     seed: Seed = 1,
-    title: Annotated[str, option("Output", "Title of the page.", metavar="TITLE")] = "",
+    title: Annotated[str, option(help="Title of the page.", panel="Output", metavar="TITLE")] = "",
     output: Annotated[
         str,
         option(
-            "Output",
-            "File for the page (.html), or for its tables (.csv, .parquet, .json, .md or .tex).",
             "-o",
             "--output",
+            help="File for the page (.html), or for its tables (.csv, .parquet, .json, .md or .tex).",
+            panel="Output",
             metavar="FILE",
         ),
     ] = "report.html",
@@ -59,7 +48,7 @@ def report(
     from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.evaluation import measure as parse
-    from qrowd.reports.report import Provenance, input_files
+    from qrowd.reports.report import input_files
     from qrowd.reports.report import report as report_on
     from qrowd.reports.report_page import check_jinja
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats, Scores, scores_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
-from qrowd.reports.document import Document, Note, Reported, Table
+from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count, number, probability, signed
@@ -43,11 +44,7 @@ from qrowd.reports.systems import (
 )
 
 if TYPE_CHECKING:
-    import pandas
-
     from qrowd.model.scores import AnyScores
-
-TABLES = ("assessors", "systems", "pair", "intervals")
 
 
 @dataclass(frozen=True)
@@ -154,20 +151,18 @@ class Comparison(Reported):
     notes: tuple[Note, ...]
     conventions: dict[str, Any]
 
-    def to_frame(self, what: str = "assessors") -> pandas.DataFrame:
-        """One row per measure and assessor ("assessors"), system ("systems"), or of the two systems asked about: one
-        per assessor ("pair") or per kind of interval ("intervals").
-        """
-        import pandas as pd
-
-        check_choice("what", what, TABLES)
-        rows: dict[str, Callable[[MeasureComparison], list[dict[str, Any]]]] = {
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        """One row per measure and assessor, or system; of the two systems asked about per assessor, or interval."""
+        records: dict[str, Callable[[MeasureComparison], list[dict[str, Any]]]] = {
             "assessors": MeasureComparison.assessor_rows,
             "systems": lambda part: system_records(part.rows),
             "pair": MeasureComparison.pair_rows,
             "intervals": lambda part: [vars(one) for one in part.intervals],
         }
-        return pd.DataFrame([{"measure": part.measure, **row} for part in self.measures for row in rows[what](part)])
+        return {name: partial(self._columns_of, rows) for name, rows in records.items()}
+
+    def _columns_of(self, rows: Callable[[MeasureComparison], list[dict[str, Any]]]) -> dict[str, Any]:
+        return columns_of([{"measure": part.measure, **row} for part in self.measures for row in rows(part)])
 
     def to_document(self) -> Document:
         """The tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""

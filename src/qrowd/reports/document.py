@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.errors import ArgumentError, QrowdError
+from qrowd.model.result import Result
 
 if TYPE_CHECKING:
     import pandas
@@ -78,8 +79,8 @@ class Document:
         return "\n".join([self.sentence, "", *tables, *map(str, self.notes)])
 
 
-class Reported(ABC):
-    """A result that can be printed and written to a file. sentence : the answer in short."""
+class Reported(Result, ABC):
+    """A result that is also printed and written to a file. sentence : the answer in short."""
 
     sentence: str
 
@@ -98,6 +99,11 @@ class Reported(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.sentence!r})"
+
+
+def columns_of(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """{column: cells} of records that all have the same keys."""
+    return {name: [record[name] for record in records] for name in records[0]} if records else {}
 
 
 def render(document: Document, path: str) -> bytes:

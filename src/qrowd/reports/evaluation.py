@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import correlations
 from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
-from qrowd.errors import ArgumentError
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.labels import number_of
 from qrowd.model.scores import DIMENSIONS, Floats, Scores, known_mean, scores_of
@@ -32,8 +32,6 @@ from qrowd.reports.systems import (
 )
 
 if TYPE_CHECKING:
-    import pandas
-
     from qrowd.model.scores import AnyScores
 
 ASSESSORS_SHOWN = 30  # in tables; files of scores hold all of them
@@ -80,17 +78,17 @@ class Summary(Reported):
     noun: str
     scores: Scores
 
-    def to_frame(self, what: str = "systems") -> pandas.DataFrame:
-        """One row per measure and system ("systems"), or the assessors' tau-b with the others ("agreement")."""
-        import pandas as pd
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"systems": self._system_columns, "agreement": self._agreement_columns}
 
-        if what == "agreement":
-            columns = {part.measure: part.agreement for part in self.measures}
-            return pd.DataFrame({self.noun: self.assessors, **columns})
-        if what != "systems":
-            raise ArgumentError(f"what={what!r}: choose from systems, agreement")
-        frames = [pd.DataFrame({"measure": part.measure, **system_columns(part.rows)}) for part in self.measures]
-        return pd.concat(frames, ignore_index=True)
+    def _system_columns(self) -> dict[str, Any]:
+        """One row per measure and system."""
+        measures = [part.measure for part in self.measures for _ in part.rows]
+        return {"measure": measures, **system_columns([row for part in self.measures for row in part.rows])}
+
+    def _agreement_columns(self) -> dict[str, Any]:
+        """One row per assessor: tau-b with the others, by each measure."""
+        return {self.noun: self.assessors, **{part.measure: part.agreement for part in self.measures}}
 
     def to_document(self) -> Document:
         """The tables, and all scores in full."""

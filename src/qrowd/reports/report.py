@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from glob import glob
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from qrowd.comparison.rankings import correlations
-from qrowd.errors import ArgumentError, FileError, check_choice
+from qrowd.errors import ArgumentError, FileError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
 from qrowd.files import find_files, write_whole
@@ -29,94 +29,20 @@ from qrowd.model.labels import number_of
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
-from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.phrases import interval, number, probability, signed
-from qrowd.reports.report_assessors import Assessors, Topics, assessors_of, topics_of
-from qrowd.reports.report_methods import RANDOM_ASSESSORS, Methods, methods_of, similarities_of
-from qrowd.reports.report_systems import Answer, PairRow, answer_of, leading_pair, pair_rows
-from qrowd.reports.systems import SystemRow, system_columns, system_table
-
-if TYPE_CHECKING:
-    import pandas
+from qrowd.reports.report_assessors import assessors_of, topics_of
+from qrowd.reports.report_content import InputFile, Provenance, ReportContent
+from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
+from qrowd.reports.report_page import report_page
+from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows
 
 OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair", "top set")
 """Kinds of notes of `qrowd compare` about what the report does not show."""
+UNKNOWN = Provenance()
 PACKAGES = ("qrowd", "numpy", "scipy", "numba")
-TABLES = ("systems", "pairs", "assessors", "topics", "methods")
 
 
-@dataclass(frozen=True)
-class InputFile:
-    """A file that was read. role : runs, judgments ...; sha256 : of its bytes as they lie on disk."""
-
-    role: str
-    path: str
-    n_bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """How to make the same page again. command : as typed; empty where a program asked. date : of the page, if any."""
-
-    command: str = ""
-    files: tuple[InputFile, ...] = ()
-    date: str = ""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Report(Reported):
-    """The answer of `qrowd report`.
-
-    compared_with : the system that all others are compared with, the baseline or the leader. reference : an assessor
-    who is not part of the panel and with whom everyone is compared. notes : one for each convention that mattered.
-    facts : how much there was of what.
-    """
-
-    title: str
-    measure: str
-    compared_with: str
-    baseline: str | None
-    reference: str | None
-    answer: Answer
-    systems: tuple[SystemRow, ...]
-    pairs: tuple[PairRow, ...]
-    assessors: Assessors
-    topics: Topics
-    methods: Methods
-    facts: Mapping[str, Any]
-    notes: tuple[Note, ...]
-    conventions: Mapping[str, Any]
-    choices: Mapping[str, Any]
-    versions: Mapping[str, str]
-    provenance: Provenance
-
-    @property
-    def sentence(self) -> str:  # type: ignore[override]
-        """The answer in short."""
-        return f"{self.answer.verdict}. {self.answer.sentence}"
-
-    def to_frame(self, what: str = "systems") -> pandas.DataFrame:
-        """One row per system ("systems", with its rank by each method), pair of leading systems ("pairs"), assessor
-        ("assessors"), topic ("topics"), or system and method ("methods").
-        """
-        import pandas as pd
-
-        check_choice("what", what, TABLES)
-        if what == "methods":
-            return pd.DataFrame(self.methods.records())
-        if what != "systems":
-            rows = {"pairs": self.pairs, "assessors": self.assessors.rows, "topics": self.topics.rows}[what]
-            return pd.DataFrame([vars(row) for row in rows])
-        frame = pd.DataFrame(system_columns(self.systems))
-        for ranking in self.methods.rankings:
-            ranks = dict(zip(self.methods.systems, ranking.ranks, strict=True))
-            frame[f"rank_by_{ranking.name.replace(' ', '_').replace('-', '_').lower()}"] = frame["system"].map(ranks)
-        return frame
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as dictionaries, tuples and numbers."""
-        return asdict(self) | {"notes": list(map(str, self.notes))}
+class Report(ReportContent):
+    """The answer of `qrowd report`: `write("report.html")` writes the page, `to_frame(what=...)` gives its tables."""
 
     def to_html(self) -> str:
         """The page.
@@ -126,14 +52,7 @@ class Report(Reported):
         QrowdError
             Jinja2 is not installed.
         """
-        from qrowd.reports.report_page import report_page
-
         return report_page(self)
-
-    def to_document(self) -> Document:
-        """The tables for papers and programs: .csv holds one row per system, .json everything."""
-        notes = (*self.assessors.weight_notes, *self.notes)
-        return Document(self.sentence, tuple(_tables(self)), notes, self.to_frame, self.to_dict)
 
     def write(self, path: str | Path) -> None:
         """Write the page (.html) or its tables (.csv, .parquet, .json, .md, .tex)."""
@@ -156,7 +75,7 @@ def report(
     random_assessors: int = RANDOM_ASSESSORS,
     rng: Rng = None,
     title: str = "",
-    provenance: Provenance = Provenance(),
+    provenance: Provenance = UNKNOWN,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Compute the page that `qrowd report` writes: which system is better, how certain that is, how assessors differ.
@@ -307,79 +226,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:  # run from a folder that nobody installed
             versions[name] = "unknown"
     return versions
-
-
-# ---------------------------------------------------------------------- as tables
-
-
-def _tables(report: Report) -> Iterable[Table]:
-    """Systems, pairs, assessors, topics, ranks by method."""
-    columns = ["system", "mean", "interval", "difference", "interval of difference", "p", "rank interval"]
-    yield system_table(
-        f"{report.measure}: systems, compared with {report.compared_with}",
-        report.systems,
-        [*columns, "may be the best", "first for"],
-        baseline=report.compared_with,
-    )
-    yield Table(
-        f"{report.measure}: each pair of the leading systems",
-        ["system", "ahead of", "difference", "interval", "p", "assessors who agree", "another panel would agree"],
-        [
-            [
-                row.first,
-                row.second,
-                signed(row.difference),
-                interval(row.low, row.high),
-                probability(row.p),
-                f"{row.ahead_for} of {row.n_ranking}",
-                number(row.another_panel, 2),
-            ]
-            for row in report.pairs
-        ],
-    )
-    yield Table(
-        "assessors",
-        [
-            "assessor",
-            "scale",
-            "judgments",
-            "topics",
-            "agreement",
-            "severity",
-            "same again",
-            "seconds",
-            "tau-b",
-            "AWARE",
-        ],
-        [
-            [
-                row.assessor,
-                row.scale,
-                f"{row.n_judgments:,}",
-                str(row.n_topics),
-                number(row.agreement, 3),
-                signed(row.severity, 3),
-                number(row.consistency, 2),
-                number(row.seconds, 1),
-                number(row.tau_b, 3),
-                number(row.accuracy, 3),
-            ]
-            for row in report.assessors.rows
-        ],
-    )
-    yield Table(
-        "topics",
-        ["topic", "alpha", "mean score", "documents", "assessors"],
-        [
-            [row.topic, number(row.alpha, 3), number(row.ease, 3), str(row.n_documents), str(row.n_assessors)]
-            for row in report.topics.rows
-        ],
-    )
-    yield Table(
-        f"{report.measure}: ranks by each method that combines the assessors",
-        ["system", *(ranking.name for ranking in report.methods.rankings)],
-        [
-            [system, *(str(ranking.ranks[s] or "-") for ranking in report.methods.rankings)]
-            for s, system in enumerate(report.methods.systems)
-        ],
-    )

@@ -19,8 +19,8 @@ from qrowd.errors import QrowdError
 from qrowd.reports import report_charts as charts
 from qrowd.reports import report_text as text
 from qrowd.reports.phrases import interval, number, percent, probability, signed, with_minus_signs
-from qrowd.reports.report import Report
 from qrowd.reports.report_assessors import AssessorRow, Grade, SplitRow
+from qrowd.reports.report_content import ReportContent
 from qrowd.reports.systems import COLUMNS, SystemRow, system_records
 
 LEADERS = 12  # systems on the first screen
@@ -57,7 +57,7 @@ class Grid:
     data: str
 
 
-def report_page(report: Report) -> str:
+def report_page(report: ReportContent) -> str:
     """The page.
 
     Raises
@@ -104,7 +104,7 @@ def check_jinja() -> None:
         raise QrowdError("the page needs Jinja2; pip install 'qrowd[report]'")
 
 
-def _charts(report: Report) -> dict[str, str]:
+def _charts(report: ReportContent) -> dict[str, str]:
     rows = report.systems
     leaders = list(rows[:LEADERS])
     if all(row.system != report.compared_with for row in leaders):
@@ -125,7 +125,7 @@ def _charts(report: Report) -> dict[str, str]:
 # ---------------------------------------------------------------------- tables
 
 
-def _grids(report: Report) -> dict[str, Grid]:
+def _grids(report: ReportContent) -> dict[str, Grid]:
     return {
         "systems": _grid("Systems, best first", _systems(report), report.systems, "systems", system_records),
         "pairs": _grid("Each pair of the leading systems", _pairs(report), report.pairs, "pairs"),
@@ -156,7 +156,7 @@ def _grid(
     return Grid(caption, columns, cells, f"{file}.csv", _link(records(rows)))
 
 
-def _systems(report: Report) -> list[Column]:
+def _systems(report: ReportContent) -> list[Column]:
     level = percent(report.answer.confidence)
     over = "over topics" if report.answer.method == "topics" else "over topics and assessors"
 
@@ -186,7 +186,7 @@ def _systems(report: Report) -> list[Column]:
     ]
 
 
-def _pairs(report: Report) -> list[Column]:
+def _pairs(report: ReportContent) -> list[Column]:
     return [
         Column("system", "", lambda row: row.first),
         Column("ahead of", "", lambda row: row.second),
@@ -220,7 +220,7 @@ def _pairs(report: Report) -> list[Column]:
     ]
 
 
-def _assessors(report: Report) -> list[Column]:
+def _assessors(report: ReportContent) -> list[Column]:
     rows = report.assessors.rows
     others = report.reference or "the other assessors together"
     columns = [
@@ -274,7 +274,7 @@ TOPICS = [
 ]
 
 
-def _methods(report: Report) -> list[Column]:
+def _methods(report: ReportContent) -> list[Column]:
     """The ranks by each method; a row is the number of a system."""
     systems = report.methods.systems
 
@@ -285,7 +285,7 @@ def _methods(report: Report) -> list[Column]:
     return [Column("system", "", lambda s: systems[s]), *rankings]
 
 
-def _splits(report: Report) -> str:
+def _splits(report: ReportContent) -> str:
     return _link(
         {"topic": row.topic, "document": row.document, "sd": row.sd, "retrieved": row.retrieved, **asdict(grade)}
         for row in report.topics.splits

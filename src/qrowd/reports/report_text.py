@@ -6,13 +6,13 @@ from math import isnan
 
 from qrowd.reports.notes import documents_down_to
 from qrowd.reports.phrases import chance, count, interval, listed, percent, probability, signed, with_minus_signs
-from qrowd.reports.report import Report
+from qrowd.reports.report_content import ReportContent
 from qrowd.reports.report_methods import PANEL
 
 LIKELY = 0.95  # probability from which on another panel is counted as agreeing
 
 
-def on_systems(report: Report) -> str:
+def on_systems(report: ReportContent) -> str:
     """How many differ significantly from the one all are compared with, and which may be the best."""
     answer, others = report.answer, len(report.systems) - 1
     if not answer.best_set:
@@ -31,7 +31,7 @@ def on_systems(report: Report) -> str:
     return f"{text}; {answer.best_set}."
 
 
-def on_pairs(report: Report) -> str:
+def on_pairs(report: ReportContent) -> str:
     """How many differences are significant, and in how many another panel would agree."""
     pairs = report.pairs
     if not pairs:
@@ -55,7 +55,7 @@ def on_pairs(report: Report) -> str:
     )
 
 
-def on_assessors(report: Report) -> str:
+def on_assessors(report: ReportContent) -> str:
     """How far they agree, and which of them stand out."""
     assessors = report.assessors
     if isnan(assessors.alpha):
@@ -70,7 +70,7 @@ def on_assessors(report: Report) -> str:
     return with_minus_signs(f"{text} {listed(outlying)} {'stands' if len(outlying) == 1 else 'stand'} out.")
 
 
-def on_topics(report: Report) -> str:
+def on_topics(report: ReportContent) -> str:
     """Whether systems score higher on topics on which assessors agree."""
     topics = report.topics
     if isnan(topics.correlation):
@@ -83,7 +83,7 @@ def on_topics(report: Report) -> str:
     return with_minus_signs(f"{verdict}: {numbers}.")
 
 
-def on_methods(report: Report) -> str:
+def on_methods(report: ReportContent) -> str:
     """Whether the leader depends on the method that combines the assessors."""
     methods = report.methods
     others = [ranking for ranking in methods.rankings if ranking.name != PANEL]
@@ -103,7 +103,7 @@ def on_methods(report: Report) -> str:
     return f"Which system leads depends on the method that combines the assessors: {'; '.join(parts)}."
 
 
-def on_coverage(report: Report) -> str:
+def on_coverage(report: ReportContent) -> str:
     """What the report is based on."""
     facts = report.facts
     text = (
@@ -115,7 +115,7 @@ def on_coverage(report: Report) -> str:
     return f"{text} {percent(facts['unjudged_share'], 1)} of {results} results were judged by nobody."
 
 
-def key_numbers(report: Report) -> list[tuple[str, str]]:
+def key_numbers(report: ReportContent) -> list[tuple[str, str]]:
     """The few numbers of the first screen: (number, what it is)."""
     answer = report.answer
     numbers = [(signed(answer.difference, 3), f"{report.measure} ahead of {answer.second}")]

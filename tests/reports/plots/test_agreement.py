@@ -71,14 +71,13 @@ def removal(by_topic):
 
 @pytest.fixture(scope="module")
 def listed():
-    return density(RUNS, PANEL, "q01", "sys8", 5, cumulate="mixture", curve="kde", bins=60)
+    return density(RUNS, PANEL, "q01", "sys8", cutoff=5, cumulate="mixture", curve="kde", bins=60)
 
 
 @pytest.fixture(scope="module")
 def two_measures():
-    aware = agreement_aware_ndcg(RUNS, PANEL, 10)
-    ap = evaluate(RUNS, GOLD, "AP").to_xarray()[0, 0].transpose("topic", "system").values
-    return scatter(ap, aware.mean, names=("AP", "AANDCG@10"))
+    aware = agreement_aware_ndcg(RUNS, PANEL, cutoff=10)
+    return scatter(evaluate(RUNS, GOLD, "AP"), aware.scores().sel(measure=aware.measure))
 
 
 # ---- what is drawn where

@@ -167,7 +167,7 @@ def test_every_system_has_one_mark_by_the_top_sets_it_belongs_to():
 def test_rare_ratios_are_left_out_and_counted():
     found = unit_widths(CROWD, GOLD)
     ax = plots.plot_widths(found, least=3)
-    counts = found.counts()
+    counts = found.to_frame(what="counts")
     rare = int(counts["n_units"][counts["n_units"] < 3].sum())
     assert f"{rare} units" in words(ax)
     assert len(ax.collections[0].get_segments()) == (counts["n_units"] >= 3).sum()

@@ -263,7 +263,7 @@ def plot_widths(found: UnitWidths, *, least: int = 4, ax: Axes | None = None) ->
     The threshold divides narrow units from wide ones. Figure 13.
     """
     ax = axes_or_new(ax)
-    counts = found.counts()
+    counts = found.to_frame(what="counts")
     shown = counts[counts["n_units"] >= least]
     left_out = int(counts["n_units"].sum() - shown["n_units"].sum())
     ax.vlines(shown["ratio"], 0, shown["n_units"], color=BLUE, linewidth=1.1)
