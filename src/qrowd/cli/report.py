@@ -50,6 +50,7 @@ def report(
     from qrowd.evaluation import measure as parse
     from qrowd.reports.report import input_files
     from qrowd.reports.report import report as report_on
+    from qrowd.reports.report_content import Provenance
     from qrowd.reports.report_page import check_jinja
 
     # What can be wrong without reading a file is said before any file is read.
