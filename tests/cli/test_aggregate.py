@@ -49,7 +49,7 @@ def test_the_same_seed_tosses_the_same_coins(qrowd, experts, tmp_path):
 def test_an_unknown_method_is_refused_with_those_there_are(qrowd, experts):
     outcome = qrowd("aggregate", *experts, "--method", "glad")
     assert outcome.status == 2
-    assert "majority, dawid-skene, mace" in outcome.err
+    assert "'majority', 'dawid-skene', 'mace'" in outcome.err
 
 
 def test_magnitudes_cannot_vote_and_are_told_what_they_can(qrowd, folder):

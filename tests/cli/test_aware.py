@@ -88,9 +88,9 @@ def test_a_gold_assessor_can_stand_for_the_random_ones(qrowd, panel, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--n-resamples", 0), "n=0: one random assessor"),
+        (("--n-resamples", 0), "n_resamples=0: a whole number from 1"),
         (("--estimator", "sgl_foo_md"), "did you mean 'sgl_fro_md'?"),
-        (("--polarity", "up"), "polarity='up': choose one of dissimilarity, printed"),
+        (("--polarity", "up"), "'--polarity': 'up'"),
         (("--random-level", 1.5), "'1.5' is 1.5; a probability"),
         (("-m", "DCG@10"), "nDCG for DCG"),
         (("--gold", "nowhere.qrels"), "nowhere.qrels"),
@@ -108,7 +108,7 @@ def test_one_assessor_or_several_alike_have_nothing_to_weigh(qrowd, folder):
     assert "there is one (ann)" in qrowd("aware", "--runs", folder / "runs", "--judgments", one).err
     outcome = qrowd("aware", "--runs", folder / "runs", "--judgments", f"a={one}", f"b={one}")
     assert outcome.status == 2
-    assert "judged everything alike" in outcome.err
+    assert "gave the same judgments" in outcome.err
 
 
 def test_methods_stand_side_by_side_like_assessors(qrowd, experts, tmp_path):
@@ -119,7 +119,7 @@ def test_methods_stand_side_by_side_like_assessors(qrowd, experts, tmp_path):
     assert "leads for" in outcome.out
     assert "6 methods" in outcome.out
     assert "range over methods" in outcome.out
-    assert "methods: each puts the panel together in its way; seed: 1" in outcome.out
+    assert "methods: each combines the assessors in its own way; seed: 1" in outcome.out
     assert "p(R|0)" in outcome.out  # what the method warned of
     frame = pd.read_csv(tmp_path / "scores.csv")
     whole = {"dawid-skene(per=all)": "dawid-skene(per='all')", "prm(rel=1)": "predicted-relevance(rel=1)"}

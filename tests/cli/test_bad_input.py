@@ -41,7 +41,7 @@ CASES = {
     "an unknown ending": ({}, ["--output", "scores.xls"], ["scores.xls", ".csv"]),
     "a folder that is not there": ({}, ["--output", "nowhere/scores.csv"], ["nowhere/scores.csv", "cannot be written"]),
     "an unknown baseline": ({}, ["--baseline", "b"], ["'b'", "a"]),
-    "an unknown convention": ({}, ["--ties", "random"], ["ties='random'", "document, expected"]),
+    "an unknown convention": ({}, ["--ties", "random"], ["'--ties': 'random'", "'document', 'expected'"]),
     "expected ties of a measure that is not linear": ({}, ["--ties", "expected"], ["AP", "linear"]),
     "a scale without its sign": ({}, ["--scale", "ann"], ["--scale ann", "PATTERN=SCALE"]),
     "a scale nobody has": ({}, ["--scale", "bob=0-3"], ["'bob'"]),

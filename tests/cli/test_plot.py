@@ -40,7 +40,8 @@ def test_the_data_of_a_figure_are_the_library_s(qrowd, panel, folder, tmp_path):
 
     assert qrowd("plot", "systems", *panel, "-m", "AP", "--unjudged", "condensed", "-o", "s.csv").status == 0
     judgments = library.read_judgments(folder / "judges")
-    scores = library.evaluate(library.read_runs(folder / "runs"), judgments, "AP", unjudged="condensed")
+    conventions = library.Conventions(unjudged="condensed")
+    scores = library.evaluate(library.read_runs(folder / "runs"), judgments, "AP", conventions=conventions)
     expected = system_intervals(scores).to_frame()
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "s.csv"), expected)
 
@@ -75,7 +76,7 @@ def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):
     assert (tmp_path / "c.csv").read_bytes() != (tmp_path / "d.csv").read_bytes()
 
 
-def test_a_figure_of_a_paper_is_that_of_its_study(qrowd, tmp_path, monkeypatch):
+def test_one_figure_of_a_paper_is_drawn_alone(qrowd, tmp_path, monkeypatch):
     from qrowd.reports.plots.style import Figure
     from qrowd_papers import papers
 
@@ -83,7 +84,7 @@ def test_a_figure_of_a_paper_is_that_of_its_study(qrowd, tmp_path, monkeypatch):
         return Figure(name, f"{data} {quick} {rng}.", lambda ax: ax.plot([0, 1]), lambda: pd.DataFrame({"x": [1]}))
 
     monkeypatch.setattr(papers, "figure", figure)
-    outcome = qrowd("plot", "magnitude-5", "--data", "panels", "--quick", "--seed", 3)
+    outcome = qrowd("study", "magnitude", "--figure", "magnitude-5", "--data", "panels", "--quick", "--seed", 3)
     assert outcome.out == "magnitude-5.svg: panels True 3.\n"
     assert (tmp_path / "magnitude-5.svg").exists()
 
@@ -91,7 +92,7 @@ def test_a_figure_of_a_paper_is_that_of_its_study(qrowd, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("arguments", "expected"), [
     (["bumb"], ["'bumb' is not known", "did you mean 'bump'"]),
     (["systems", "-o", "s.gif"], ["s.gif", ".svg, .pdf, .png, .csv"]),
-    (["systems", "--ties", "x"], ["ties='x'"]),
+    (["systems", "--ties", "x"], ["'--ties': 'x'"]),
     (["systems", "-m", "nDGC"], ["did you mean 'nDCG'"]),
     (["systems", "--confidence", "95"], ["confidence=95"]),
     (["bump", "--method", "majorty"], ["did you mean 'majority'"]),
@@ -111,7 +112,7 @@ def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, 
 def test_runs_are_asked_for_before_anything_is_read(qrowd):
     outcome = qrowd("plot", "systems", "--judgments", "nowhere")
     assert outcome.status == 2
-    assert "figure systems: it needs runs; give --runs FILES" in outcome.err
+    assert "plot systems: it needs runs; give --runs FILES" in outcome.err
 
 
 def test_matplotlib_is_asked_for_before_anything_is_read(qrowd, monkeypatch):

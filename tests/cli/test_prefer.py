@@ -20,7 +20,7 @@ def test_systems_are_scored_by_preferences_as_they_are_by_grades(qrowd, said, ru
     outcome = qrowd("prefer", "evaluate", *runs, *said, "-m", "ppref@10", "--baseline", "bm25", "--output", "s.csv")
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith("By ppref@10, rerank-large leads for all 3 assessors")
-    assert "vs bm25" in outcome.out
+    assert "wins/ties/losses" in outcome.out
     assert "of the first 10 retrieved documents were compared by nobody" in outcome.out
     assert "scale" not in outcome.out
     frame = pd.read_csv(tmp_path / "s.csv")
@@ -56,14 +56,23 @@ def test_chains_that_no_answer_could_break_are_said_to_show_nothing(qrowd, tmp_p
 
 
 def test_strong_preferences_are_counted_apart_on_request(qrowd, said):
-    pooled, apart = (qrowd("prefer", "agree", *said, *more).out for more in ((), ("--definite",)))
+    pooled, apart = (qrowd("prefer", "agree", *said, *more).out for more in ((), ("--separate-strong",)))
     assert "A << B" not in pooled
     assert "A << B" in apart
 
 
 def test_log_worths_come_with_intervals_and_assessor_weights(qrowd, said, tmp_path):
     outcome = qrowd(
-        "prefer", "strength", *said, "--reliability", "--bootstrap", 20, "--seed", 3, "--output", "strength.json"
+        "prefer",
+        "bradley-terry",
+        *said,
+        "--assessor-weights",
+        "--n-resamples",
+        20,
+        "--seed",
+        3,
+        "--output",
+        "strength.json",
     )
     assert outcome.status == 0, outcome.err
     assert "Bradley-Terry log-worths of 1,000 documents on 25 topics" in outcome.out
@@ -71,12 +80,12 @@ def test_log_worths_come_with_intervals_and_assessor_weights(qrowd, said, tmp_pa
     assert "20 resamples of pairs; seed: 3" in outcome.out
     rows = json.loads((tmp_path / "strength.json").read_text())["rows"]
     assert len(rows) == 1000
-    again = qrowd("prefer", "strength", *said, "--reliability", "--bootstrap", 20, "--seed", 3)
+    again = qrowd("prefer", "bradley-terry", *said, "--assessor-weights", "--n-resamples", 20, "--seed", 3)
     assert again.out == outcome.out
 
 
 def test_orders_are_replayed_on_simulated_and_on_given_answers(qrowd, said, runs, tmp_path):
-    outcome = qrowd("prefer", "simulate", "--topics", 8, "--output", "curves.csv")
+    outcome = qrowd("prefer", "simulate", "--n-topics", 8, "--output", "curves.csv")
     assert outcome.status == 0, outcome.err
     assert "utility, Bad, stop needs the fewest judgments" in outcome.out
     assert set(pd.read_csv(tmp_path / "curves.csv")["condition"]) == {
@@ -95,9 +104,9 @@ def test_orders_are_replayed_on_simulated_and_on_given_answers(qrowd, said, runs
         (("evaluate", "--runs", "RUNS", "--preferences", "GOLD"), "gold.qrels, line "),
         (("evaluate", "--runs", "RUNS", "--preferences", "nowhere.csv"), "nowhere.csv: there is no such file"),
         (("agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),
-        (("strength", "--preferences", "PREFERENCES", "--ridge", "-1"), "ridge"),
-        (("strength", "--preferences", "PREFERENCES", "--over", "topics"), "resample='topics'"),
-        (("strength", "--preferences", "PREFERENCES", "--position"), "position=True"),
+        (("bradley-terry", "--preferences", "PREFERENCES", "--ridge", "-1"), "ridge"),
+        (("bradley-terry", "--preferences", "PREFERENCES", "--resample", "topics"), "'--resample': 'topics'"),
+        (("bradley-terry", "--preferences", "PREFERENCES", "--position"), "position=True"),
         (("simulate", "--order", "backwards"), "order 'backwards': choose one of all, kept"),
         (("simulate", "--bad", "2"), "bad=2.0"),
         (("simulate", "--preferences", "PREFERENCES"), "give the --runs"),

@@ -140,7 +140,7 @@ def bad(folder, what):
             ["--judgments", ann, bob, lena, "--model", few, "--scale", "*=0-3"], ["0 of 3 people have 30", "few"],
         ),
         "a model elsewhere": (["--judgments", ann, bob, lena, "--model", other], ["'other' judged no document"]),
-        "two models": (["--judgments", ann, bob, lena, "--model", table], ["--model", "2 assessors"]),
+        "two models": (["--judgments", ann, bob, lena, "--model", table], ["--model", "found 2"]),
         "a model called as a person": (
             ["--judgments", ann, bob, lena, "--model", f"ann={sven}"], ["ann"],
         ),

@@ -46,8 +46,8 @@ def test_the_same_command_writes_the_same_page(qrowd, panel, tmp_path):
 
 
 def test_tables_come_as_latex_csv_or_json_instead(qrowd, panel, tmp_path):
-    for form, name in (("latex", "report.tex"), ("csv", "report.csv"), ("json", "report.json")):
-        assert qrowd("report", *panel, "--format", form).status == 0
+    for name in ("report.tex", "report.csv", "report.json"):
+        assert qrowd("report", *panel, "-o", name).status == 0
         assert (tmp_path / name).exists()
     rows = list(csv.DictReader((tmp_path / "report.csv").read_text().splitlines()))
     content = json.loads((tmp_path / "report.json").read_text())
@@ -69,12 +69,12 @@ def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):
 
 
 @pytest.mark.parametrize(("extra", "expected"), [
-    (["--format", "pdf"], ["--format pdf", "html, latex, csv, json"]),
+    (["-o", "report.pdf"], ["report.pdf", ".csv, .parquet, .json, .md, .tex"]),
     (["--baseline", "bm52"], ["'bm52'", "did you mean"]),
     (["--reference", "anne"], ["'anne'", "'ann'"]),
     (["--measure", "nDGC"], ["did you mean 'nDCG'"]),
     (["--confidence", "7"], ["confidence=7.0"]),
-    (["--ties", "x"], ["ties='x'"]),
+    (["--ties", "x"], ["'--ties': 'x'"]),
     (["--campaign", "x"], ["either files or a campaign"]),
     (["-o", "nowhere/report.html"], ["nowhere/report.html", "cannot be written"]),
 ])  # fmt: skip

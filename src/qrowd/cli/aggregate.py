@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from qrowd.cli.options import (
-    CombineScales,
-    Data,
-    Output,
-    Qrels,
-    Repeats,
-    Seed,
-    check_output,
-    deliver,
-    option,
-)
+from qrowd.cli.options import CombineScales, Data, Output, Qrels, Repeats, Seed, check_output, deliver, option
 
 
 def aggregate(
     data: Data,
     method: Annotated[
         Literal["majority", "dawid-skene", "mace", "mean", "median", "geometric-mean"],
-        option(None, "Method that merges the judgments of a document."),
+        option(help="Method that merges the judgments of a document."),
     ] = "majority",
     ties: Annotated[
         Literal["coin", "lowest", "highest", "fractional"],
-        option(None, "majority: which of several most frequent grades wins; coin draws one at random."),
+        option(help="majority: which of several most frequent grades wins; coin draws one at random."),
     ] = "coin",
     start: Annotated[
-        Literal["majority", "shares", "honest"], option(None, "dawid-skene: the first estimate of the iteration.")
+        Literal["majority", "shares", "honest"], option(help="dawid-skene: the first estimate of the iteration.")
     ] = "majority",
     per: Annotated[
-        Literal["topic", "all"], option(None, "dawid-skene: estimate assessors in each topic, or over all topics.")
+        Literal["topic", "all"], option(help="dawid-skene: estimate assessors in each topic, or over all topics.")
     ] = "topic",
     prior: Annotated[
         Literal["fitted", "uniform"],
-        option(None, "mace: frequencies of the grades, fitted to the judgments or uniform as in the paper."),
+        option(help="mace: frequencies of the grades, fitted to the judgments or uniform as in the paper."),
     ] = "fitted",
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",

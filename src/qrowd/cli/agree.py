@@ -28,7 +28,7 @@ def agree(
     combine_scales: CombineScales = "auto",
     resample: Annotated[
         Literal["topics", "documents", "deviations"],
-        option("Sampling", "What is resampled: topics, documents, or deviations (Hayes and Krippendorff)."),
+        option(help="What is resampled: topics, documents, or deviations (Hayes and Krippendorff).", panel="Sampling"),
     ] = "topics",
     n_resamples: NResamples = 1000,
     confidence: Confidence = 0.95,

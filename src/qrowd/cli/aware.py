@@ -12,7 +12,7 @@ from qrowd.cli.options import (
     Runs,
     Seed,
     check_output,
-    convention_named,
+    conventions_named,
     deliver,
     measures,
     option,
@@ -27,29 +27,28 @@ def aware(
     estimator: Annotated[
         str,
         option(
-            None, "Estimator of accuracy: sgl or tpc, then fro, rmse, kld, tau or apc, then md, msd or med; or uniform."
+            help="Estimator of accuracy: sgl or tpc, then fro, rmse, kld, tau or apc, then md, msd or med; or uniform."
         ),
     ] = "sgl_rmse_md",
     gold: Gold = None,
     across: Annotated[
-        Literal["own", "all"], option(None, "Accuracies for each measure by itself, or one accuracy for all measures.")
+        Literal["own", "all"], option(help="Accuracies for each measure by itself, or one accuracy for all measures.")
     ] = "own",
     polarity: Annotated[
         Literal["dissimilarity", "printed"],
-        option(None, "Weights that grow with the dissimilarity to random assessors, or as printed in the paper."),
+        option(help="Weights that grow with the dissimilarity to random assessors, or as printed in the paper."),
     ] = "dissimilarity",
     random_level: Annotated[
         list[float] | None,
         option(
-            None,
-            "Probability with which a random assessor calls a document relevant.",
+            help="Probability with which a random assessor calls a document relevant.",
             show_default="0.05 0.5 0.95",
             metavar="PROBABILITIES",
         ),
     ] = None,
     conventions: Annotated[
         Conventions,
-        convention_named("ties", "score_dtype", "unjudged", "missing", "min_coverage", "repeats", "grades"),
+        conventions_named("ties", "score_dtype", "unjudged", "missing", "min_coverage", "repeats", "grades"),
     ] = Conventions(empty="nan"),
     n_resamples: NResamples = 1000,
     seed: Seed = 1,

@@ -16,7 +16,7 @@ Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
 def create(
     folder: Annotated[str, typer.Argument(help="Folder with campaign.toml, or that file.")],
     database: Database = DATABASE,
-    check: Annotated[bool, option(None, "Only check the folder and report what it holds.", "--check")] = False,
+    check: Annotated[bool, option("--check", help="Only check the folder and report what it holds.")] = False,
 ) -> None:
     """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions."""
     with server_extra():
@@ -60,17 +60,19 @@ def export(
     database: Database = DATABASE,
     what: Annotated[
         Literal["judgments", "preferences", "duplicates", "revisions", "archive"] | None,
-        option(None, "What is exported.", show_default="judgments or preferences"),
+        option(help="What is exported.", show_default="judgments or preferences"),
     ] = None,
     everything: Annotated[
         bool,
-        option(None, "Also export answers that do not count: failed, lost, unfinished or excluded.", "--everything"),
+        option("--everything", help="Also export answers that do not count: failed, lost, unfinished or excluded."),
     ] = False,
     format: Annotated[
-        Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"], option("Output", "Format of the file.")
+        Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"],
+        option(help="Format of the file.", panel="Output"),
     ] = "jsonl",
     output: Annotated[
-        str, option("Output", "File for the export; - for standard output.", "-o", "--output", metavar="FILE")
+        str,
+        option("-o", "--output", help="File for the export; - for standard output.", panel="Output", metavar="FILE"),
     ] = "-",
 ) -> None:
     """Export what a campaign has collected."""
@@ -96,7 +98,7 @@ def status(
     name: Annotated[str | None, typer.Argument(help="Name of the campaign; default: all campaigns.")] = None,
     database: Database = DATABASE,
     per_assessor: Annotated[
-        bool, option(None, "Also print the results of each assessor, and their agreement.", "--per-assessor")
+        bool, option("--per-assessor", help="Also print the results of each assessor, and their agreement.")
     ] = False,
     output: Output = None,
 ) -> None:
@@ -117,10 +119,7 @@ def status(
     deliver(document, output)
 
 
-def owner(
-    name: Annotated[str, typer.Argument(help="Name of the account.")],
-    database: Database = DATABASE,
-) -> None:
+def owner(name: Annotated[str, typer.Argument(help="Name of the account.")], database: Database = DATABASE) -> None:
     """Create an account that runs campaigns in the browser; the password is asked for."""
     with server_extra():
         from qrowd.collect.store.accounts import add_account, hash_password
@@ -134,7 +133,7 @@ def invite(
     name: Name,
     assessors: Annotated[list[str], typer.Argument(help="Names of the assessors, who get one link each.")],
     database: Database = DATABASE,
-    base_url: Annotated[str, option(None, "Address of the server, as browsers see it.", metavar="URL")] = (
+    base_url: Annotated[str, option(help="Address of the server, as browsers see it.", metavar="URL")] = (
         "http://127.0.0.1:8000"
     ),
 ) -> None:
@@ -175,10 +174,7 @@ def rebuild(name: Name, database: Database = DATABASE) -> None:
     typer.echo(f"{name}: {n} events")
 
 
-def backup(
-    path: Annotated[str, typer.Argument(help="New file for the copy.")],
-    database: Database = DATABASE,
-) -> None:
+def backup(path: Annotated[str, typer.Argument(help="New file for the copy.")], database: Database = DATABASE) -> None:
     """Copy a SQLite database, also while a server uses it."""
     with server_extra():
         from qrowd.collect.store.backup import backup as copy

@@ -33,14 +33,14 @@ def compare(
     systems: Systems = None,
     zeros: Annotated[
         Literal["wilcox", "pratt", "zsplit"],
-        convention("Topics in which two systems score the same, in Wilcoxon's test: left out, ranked, or split."),
+        convention(help="Topics in which two systems score the same, in Wilcoxon's test: left out, ranked, or split."),
     ] = "wilcox",
     correction: Annotated[
-        Literal["none", "holm"], convention("Correction of the p-values of Wilcoxon top sets for multiple tests.")
+        Literal["none", "holm"], convention(help="Correction of the p-values of Wilcoxon top sets for multiple tests.")
     ] = "none",
     sign_ties: Annotated[
         Literal["ignore", "half", "agree"],
-        convention("Equal scores in the agreement of signs: left out, half an agreement, or an agreement."),
+        convention(help="Equal scores in the agreement of signs: left out, half an agreement, or an agreement."),
     ] = "ignore",
     conventions: Scoring = Conventions(),
     n_resamples: NResamples = 10_000,

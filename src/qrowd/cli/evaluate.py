@@ -28,8 +28,7 @@ def evaluate(
     method: Annotated[
         list[str] | None,
         option(
-            None,
-            "Methods that put the assessors together, several side by side: majority, dawid-skene(per=all), mace, "
+            help="Methods that put the assessors together, several side by side: majority, dawid-skene(per=all), mace, "
             "mean, uniform, sgl_rmse_msd, predicted-relevance(rel=2), agreement-aware and others.",
             metavar="METHODS",
         ),

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 DATABASE = "judgments.db"
 
 
-def option(panel: str | None, text: str, *names: str, **settings: Any) -> Any:
-    """An option of a panel of the help text; its name is that of the parameter unless others are given."""
-    return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
+def option(*names: str, panel: str | None = None, **settings: Any) -> Any:
+    """An option in a panel of the help text; it is named after the parameter where no names are given."""
+    return typer.Option(*names, rich_help_panel=panel, **settings)
 
 
-def convention(text: str, **settings: Any) -> Any:
+def convention(**settings: Any) -> Any:
     """An option that changes how numbers are computed."""
-    return option("Conventions", text, **settings)
+    return option(panel="Conventions", **settings)
 
 
-def convention_named(*names: str) -> dict[str, Any]:
+def conventions_named(*names: str) -> dict[str, Any]:
     """The conventions of these names alone, for `Annotated[Conventions, ...]`."""
     return {name: CONVENTIONS[name] for name in names}
 
@@ -42,19 +42,26 @@ def convention_named(*names: str) -> dict[str, Any]:
 # ---------------------------------------------------------------------- what is read
 
 RUNS = option(
-    "Data", "Run files: paths, patterns, folders, NAME=PATH, or - for standard input.", "--runs", metavar="FILES"
+    "--runs",
+    help="Run files: paths, patterns, folders, NAME=PATH, or - for standard input.",
+    panel="Data",
+    metavar="FILES",
 )
 Runs = Annotated[list[str], RUNS]
 MaybeRuns = Annotated[list[str] | None, RUNS]
-Campaign = Annotated[str | None, option("Data", "Campaign that is read instead of files.", metavar="NAME")]
+Campaign = Annotated[str | None, option(help="Campaign that is read instead of files.", panel="Data", metavar="NAME")]
 Database = Annotated[
     str,
     option(
-        "Data", "Database of campaigns: a SQLite file or postgresql://...", envvar="QROWD_DATABASE", metavar="DATABASE"
+        help="Database of campaigns: a SQLite file or postgresql://...",
+        panel="Data",
+        envvar="QROWD_DATABASE",
+        metavar="DATABASE",
     ),
 ]
 Assessor = Annotated[
-    Literal["file", "column"], option("Data", "Name of the assessor: the name of the file, or a column of the file.")
+    Literal["file", "column"],
+    option(help="Name of the assessor: the name of the file, or a column of the file.", panel="Data"),
 ]
 
 
@@ -64,26 +71,30 @@ class Data:
 
     judgments: Annotated[
         list[str] | None,
-        option("Data", "Judgment files: one assessor per file, or tables with a column of assessors.", metavar="FILES"),
+        option(
+            help="Judgment files: one assessor per file, or tables with a column of assessors.",
+            panel="Data",
+            metavar="FILES",
+        ),
     ] = None
     campaign: Campaign = None
     database: Database = DATABASE
     assessor: Assessor = "file"
     recode: Annotated[
-        str | None, option("Data", "TOML file that says which grades are replaced by which.", metavar="FILE")
+        str | None, option(help="TOML file that says which grades are replaced by which.", panel="Data", metavar="FILE")
     ] = None
     scale: Annotated[
         list[str] | None,
         option(
-            "Data",
-            "Scale of the assessors whose names match a pattern, as in 'umbrela-*=0-3'.",
+            help="Scale of the assessors whose names match a pattern, as in 'umbrela-*=0-3'.",
+            panel="Data",
             metavar="PATTERN=SCALE",
             show_default="inferred",
         ),
     ] = None
     slots: Annotated[
         int | None,
-        option("Data", "Take the first N judgments of each document as N assessors.", metavar="N"),
+        option(help="Take the first N judgments of each document as N assessors.", panel="Data", metavar="N"),
     ] = None
 
     def read(self, *, in_slots: bool = True) -> Judgments:
@@ -104,10 +115,13 @@ class Data:
         parts = [panel]
         names: dict[str, str] = {}
         for name, text in others.items():
-            if text is None or text in panel.assessors:
-                names |= {} if text is None else {name: text}
+            if text is None:
                 continue
-            if not Path(text.rpartition("=")[2]).exists():
+            if text in panel.assessors:
+                names[name] = text
+                continue
+            path = text.rpartition("=")[2]
+            if path != "-" and not Path(path).exists():
                 near = closest(text, panel.assessors, "assessor")
                 raise ArgumentError(f"--{name} {text}: neither an assessor nor a file; {near}")
             part = files.read_judgments([text], assessor=self.assessor)
@@ -115,16 +129,19 @@ class Data:
                 raise ArgumentError(f"--{name} {text}: one assessor was expected, found {len(part.assessors)}")
             names[name] = part.assessors[0]
             if names[name] in panel.assessors:
+                if len(panel.select(assessors=[names[name]])) == len(part):
+                    continue  # the same file again
                 raise ArgumentError(
                     f"--{name} {text}: {names[name]!r} also judges in another file; rename it: NAME=PATH"
                 )
             parts.append(part)
         judgments = self._settled(concatenate_judgments(parts))
-        if self.slots is None:
-            return judgments, names
-        single = set(names.values())
-        slotted = judgments.select(assessors=lambda assessor: assessor not in single).slots(self.slots)
-        return concatenate_judgments([slotted, judgments.select(assessors=list(single))]), names
+        if self.slots is not None:
+            single = set(names.values())
+            slotted = judgments.select(assessors=lambda assessor: assessor not in single).slots(self.slots)
+            others_only = [judgments.select(assessors=list(single))] if single else []
+            judgments = concatenate_judgments([slotted, *others_only])
+        return judgments, names
 
     def _collected(self) -> Judgments:
         """The judgments of the files or the campaign, as they are."""
@@ -157,13 +174,15 @@ class PreferenceData:
     preferences: Annotated[
         list[str] | None,
         option(
-            "Data", "Preference files: lines `topic preferred other`, trec_eval's formats, or tables.", metavar="FILES"
+            help="Preference files: lines `topic preferred other`, trec_eval's formats, or tables.",
+            panel="Data",
+            metavar="FILES",
         ),
     ] = None
     campaign: Campaign = None
     database: Database = DATABASE
     format: Annotated[
-        Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"], option("Data", "Format of the files.")
+        Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"], option(help="Format of the files.", panel="Data")
     ] = "auto"
     assessor: Assessor = "file"
 
@@ -174,7 +193,7 @@ class PreferenceData:
 
         if self.preferences:
             _check_no_campaign(self.campaign)
-            return files.read_preferences(self.preferences, form=self.format, assessor=self.assessor)
+            return files.read_preferences(self.preferences, format=self.format, assessor=self.assessor)
         collected = read_campaign(self.campaign, self.database, "--preferences")
         if not isinstance(collected, Preferences):
             raise ArgumentError(f"--campaign {self.campaign}: it collects judgments; give it to qrowd evaluate")
@@ -233,35 +252,41 @@ def numbers(name: str, text: str | None) -> list[int] | None:
 
 def measures(default: str) -> Any:
     """The option for measures, several at once."""
-    text = "Measures, such as nDCG@10, AP(rel=2) or ERR@20."
-    return option(None, text, "-m", "--measure", metavar="MEASURES", show_default=default)
+    return option(
+        "-m",
+        "--measure",
+        help="Measures, such as nDCG@10, AP(rel=2) or ERR@20.",
+        metavar="MEASURES",
+        show_default=default,
+    )
 
 
 Measure = Annotated[
-    str, option(None, "Measure, such as nDCG@10, AP(rel=2) or ERR@20.", "-m", "--measure", metavar="MEASURE")
+    str, option("-m", "--measure", help="Measure, such as nDCG@10, AP(rel=2) or ERR@20.", metavar="MEASURE")
 ]
-Baseline = Annotated[str | None, option(None, "System that every other system is compared with.", metavar="SYSTEM")]
+Baseline = Annotated[str | None, option(help="System that every other system is compared with.", metavar="SYSTEM")]
 Reference = Annotated[
     str | None,
-    option(None, "Assessor that the others are compared with.", metavar="ASSESSOR", show_default="the panel mean"),
+    option(help="Assessor that the others are compared with.", metavar="ASSESSOR", show_default="the panel mean"),
 ]
 Gold = Annotated[
-    str | None,
-    option(None, "True judgments: an assessor of the judgments, or a file.", metavar="NAME|FILE"),
+    str | None, option(help="True judgments: an assessor of the judgments, or a file.", metavar="NAME|FILE")
 ]
-Systems = Annotated[list[str] | None, option(None, "Two systems to compare with each other.", metavar="A B")]
-PerTopic = Annotated[bool, option(None, "Also print the results of each topic.", "--per-topic")]
-Cutoff = Annotated[int, option(None, "Number of top ranks of a run that are considered.", min=1)]
+Systems = Annotated[list[str] | None, option(help="Two systems to compare with each other.", metavar="A B")]
+PerTopic = Annotated[bool, option("--per-topic", help="Also print the results of each topic.")]
+Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
 
 CONVENTIONS = {
-    "ties": convention("Order of documents with equal scores: by document id, or the expectation over all orders."),
-    "score_dtype": convention("Precision in which the scores of a run are compared."),
-    "unjudged": convention("Documents without a judgment: not relevant, or removed from the ranking (condensed)."),
-    "missing": convention("Topics that a run lacks: score 0, no score (skip), or an estimate (interpolate)."),
-    "empty": convention("Topics without a relevant document: score 0, or no score (nan)."),
-    "min_coverage": convention("Share of a topic's pool that an assessor must have judged to have a score there."),
-    "repeats": convention("Which of several judgments of one document by one assessor counts."),
-    "grades": convention("Grades as they are, or divided by the maximum of their scale (rescaled)."),
+    "ties": convention(
+        help="Order of documents with equal scores: by document id, or the expectation over all orders."
+    ),
+    "score_dtype": convention(help="Precision in which the scores of a run are compared."),
+    "unjudged": convention(help="Documents without a judgment: not relevant, or removed from the ranking (condensed)."),
+    "missing": convention(help="Topics that a run lacks: score 0, no score (skip), or an estimate (interpolate)."),
+    "empty": convention(help="Topics without a relevant document: score 0, or no score (nan)."),
+    "min_coverage": convention(help="Share of a topic's pool that an assessor must have judged to have a score there."),
+    "repeats": convention(help="Which of several judgments of one document by one assessor counts."),
+    "grades": convention(help="Grades as they are, or divided by the maximum of their scale (rescaled)."),
 }
 Scoring = Annotated[Conventions, CONVENTIONS]
 Repeats = Annotated[RepeatsChoice, CONVENTIONS["repeats"]]
@@ -269,43 +294,42 @@ Grades = Annotated[GradesChoice, CONVENTIONS["grades"]]
 MinCoverage = Annotated[float, CONVENTIONS["min_coverage"]]
 CombineScales = Annotated[
     Literal["auto", "as-is", "rescaled", "relevant"],
-    convention(
-        "Values on different scales: as they are, divided by the maximum of the scale (rescaled), or relevant or not. "
-        "auto chooses what suits the method."
-    ),
+    convention(help="Values on different scales: as they are, rescaled, or relevant or not; auto suits the method."),
 ]
 Level = Annotated[
     Literal["nominal", "ordinal", "interval", "ratio"] | None,
-    convention("Measurement level of the values.", show_default="what the scale allows"),
+    convention(help="Measurement level of the values.", show_default="what the scale allows"),
 ]
-Rel = Annotated[float | None, convention("Lowest grade that counts as relevant.")]
+Rel = Annotated[float | None, convention(help="Lowest grade that counts as relevant.")]
 
 NResamples = Annotated[
     int,
     option(
-        "Sampling",
-        "Number of random samples: bootstrap resamples, permutations or random assessors. 0: no interval.",
+        help="Number of random samples: bootstrap resamples, permutations or random assessors. 0: no interval.",
+        panel="Sampling",
         min=0,
     ),
 ]
 Confidence = Annotated[
-    float, option("Sampling", "Confidence level of intervals; tests use 1 - confidence as level.", min=0, max=1)
+    float, option(help="Confidence level of intervals; the level of tests is 1 - confidence.", panel="Sampling")
 ]
-Seed = Annotated[int, option("Sampling", "Random seed. Equal seeds give equal results.", min=0)]
+Seed = Annotated[int, option(help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)]
 
 # ---------------------------------------------------------------------- what is written
 
 Output = Annotated[
     str | None,
     option(
-        "Output",
-        "File for the result: all numbers as .csv, .parquet or .json, or the tables as .md or .tex.",
         "-o",
         "--output",
+        help="File for the result: all numbers as .csv, .parquet or .json, or the tables as .md or .tex.",
+        panel="Output",
         metavar="FILE",
     ),
 ]
-Qrels = Annotated[str | None, option("Output", "File for the resulting judgments, in qrels format.", metavar="FILE")]
+Qrels = Annotated[
+    str | None, option(help="File for the resulting judgments, in qrels format.", panel="Output", metavar="FILE")
+]
 
 
 def check_output(output: str | None) -> None:

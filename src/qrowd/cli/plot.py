@@ -37,11 +37,10 @@ def plot(
     measure: Annotated[list[str] | None, measures("depends on the plot")] = None,
     method: Annotated[
         list[str] | None,
-        option(None, "bump: methods that put the assessors together, as in qrowd evaluate.", metavar="METHODS"),
+        option(help="bump: methods that put the assessors together, as in qrowd evaluate.", metavar="METHODS"),
     ] = None,
     top: Annotated[
-        int | None,
-        option(None, "Number of systems, topics, documents or assessors that are shown.", min=1),
+        int | None, option(help="Number of systems, topics, documents or assessors that are shown.", min=1)
     ] = None,
     cutoff: Cutoff = 10,
     level: Level = None,
@@ -53,10 +52,10 @@ def plot(
     output: Annotated[
         str | None,
         option(
-            "Output",
-            "File for the plot (.svg, .pdf or .png) or for its data (.csv).",
             "-o",
             "--output",
+            help="File for the plot (.svg, .pdf or .png) or for its data (.csv).",
+            panel="Output",
             metavar="FILE",
             show_default="NAME.svg",
         ),

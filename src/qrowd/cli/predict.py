@@ -30,37 +30,34 @@ def predict(
     measure: Annotated[list[str] | None, measures("nDCG@10")] = None,
     rel: Rel = None,
     relevant_grades: Annotated[
-        str | None, option(None, "Grades that count as relevant, as in 2,3; instead of --rel.", metavar="GRADES")
+        str | None, option(help="Grades that count as relevant, as in 2,3; instead of --rel.", metavar="GRADES")
     ] = None,
     cutoff: Cutoff = 10,
     method: Annotated[
         Literal["symmetric", "one-sided"],
-        option(None, "How pairs of judgments are counted: symmetric (equation 5) or one-sided (equation 4)."),
+        option(help="How pairs of judgments are counted: symmetric (equation 5) or one-sided (equation 4)."),
     ] = "symmetric",
     first: Annotated[
         list[str] | None,
         option(
-            None,
-            "one-sided: assessors whose judgments predict those of the others.",
+            help="one-sided: assessors whose judgments predict those of the others.",
             metavar="ASSESSORS",
             show_default="who judged first",
         ),
     ] = None,
-    smoothing: Annotated[
-        float, option(None, "Count that is added to each grade before probabilities are taken.")
-    ] = 0.0,
+    smoothing: Annotated[float, option(help="Count that is added to each grade before probabilities are taken.")] = 0.0,
     ranks: Annotated[
         Literal["bands", "pool"],
-        option(None, "Documents from which probabilities are estimated: by bands of ranks, or the whole pool."),
+        option(help="Documents from which probabilities are estimated: by bands of ranks, or the whole pool."),
     ] = "bands",
     repeats: Annotated[
         Literal["first", "last", "error"],
-        convention("Which of several judgments of one document by one assessor counts."),
+        convention(help="Which of several judgments of one document by one assessor counts."),
     ] = "first",
     combine_scales: CombineScales = "auto",
     resample: Annotated[
         Literal["topics", "documents", "binomial"],
-        option("Sampling", "Standard errors by resampling topics or documents, or by the binomial formula."),
+        option(help="Standard errors by resampling topics or documents, or by the binomial formula.", panel="Sampling"),
     ] = "topics",
     n_resamples: NResamples = 1000,
     confidence: Confidence = 0.95,

@@ -17,7 +17,7 @@ from qrowd.cli.options import (
     Seed,
     check_output,
     convention,
-    convention_named,
+    conventions_named,
     deliver,
     measures,
     option,
@@ -33,7 +33,7 @@ def evaluate(
     baseline: Baseline = None,
     per_topic: PerTopic = False,
     conventions: Annotated[
-        Conventions, convention_named("score_dtype", "unjudged", "missing", "empty", "min_coverage")
+        Conventions, conventions_named("score_dtype", "unjudged", "missing", "empty", "min_coverage")
     ] = Conventions(),
     seed: Seed = 1,
     output: Output = None,
@@ -63,13 +63,13 @@ def agree(
     data: PreferenceData,
     judgments: Annotated[
         list[str] | None,
-        option("Data", "Judgment files whose grades are compared with the preferences.", metavar="FILES"),
+        option(help="Judgment files whose grades are compared with the preferences.", panel="Data", metavar="FILES"),
     ] = None,
     separate_strong: Annotated[
-        bool, option(None, "Distinguish strong preferences from others.", "--separate-strong")
+        bool, option("--separate-strong", help="Distinguish strong preferences from others.")
     ] = False,
     chains: Annotated[
-        bool, option(None, "Also count the preferences that follow from others by transitivity.", "--chains")
+        bool, option("--chains", help="Also count the preferences that follow from others by transitivity.")
     ] = False,
     output: Output = None,
 ) -> None:
@@ -87,19 +87,20 @@ def bradley_terry(
     data: PreferenceData,
     assessor_weights: Annotated[
         bool,
-        option(None, "Estimate a weight of each assessor; a weight below 0 means the opposite.", "--assessor-weights"),
+        option("--assessor-weights", help="Estimate a weight of each assessor; a weight below 0 means the opposite."),
     ] = False,
     position: Annotated[
-        bool,
-        option(None, "Estimate how strongly each assessor favours the document shown first.", "--position"),
+        bool, option("--position", help="Estimate how strongly each assessor favours the document shown first.")
     ] = False,
-    ridge: Annotated[float, convention("Penalty: ridge * sum of squared log-worths.")] = 0.1,
+    ridge: Annotated[float, convention(help="Penalty: ridge * sum of squared log-worths.")] = 0.1,
     ties: Annotated[
         Literal["half", "davidson"],
-        convention("Ties between two documents: half a preference for each, or Davidson's model."),
+        convention(help="Ties between two documents: half a preference for each, or Davidson's model."),
     ] = "half",
-    strong: Annotated[float, convention("Weight of a strong preference; others weigh 1.")] = 1.0,
-    resample: Annotated[Literal["pairs", "assessors", "both"], option("Sampling", "What is resampled.")] = "pairs",
+    strong: Annotated[float, convention(help="Weight of a strong preference; others weigh 1.")] = 1.0,
+    resample: Annotated[
+        Literal["pairs", "assessors", "both"], option(help="What is resampled.", panel="Sampling")
+    ] = "pairs",
     n_resamples: NResamples = 200,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
@@ -133,30 +134,26 @@ def simulate(
     data: PreferenceData,
     runs: MaybeRuns = None,
     systems: Annotated[
-        list[str] | None,
-        option(None, "Systems of the runs that are compared.", metavar="SYSTEMS", show_default="all"),
+        list[str] | None, option(help="Systems of the runs that are compared.", metavar="SYSTEMS", show_default="all")
     ] = None,
     order: Annotated[
         list[str] | None,
         option(
-            None,
-            "Orders of asking: all, kept, random, merge, insertion, heap, utility, settled, printed or top.",
+            help="Orders of asking: all, kept, random, merge, insertion, heap, utility, settled, printed or top.",
             metavar="ORDERS",
             show_default="those of Figure 2 of the paper",
         ),
     ] = None,
-    stop: Annotated[
-        bool, option(None, "Stop as soon as the order of the systems is known.", "--stop/--no-stop")
-    ] = True,
-    sure: Annotated[float, option(None, "Stop when the order is known with this probability; 1 means proven.")] = 1.0,
-    depth: Annotated[int, option(None, "Number of top documents of each system that are judged.")] = 5,
+    stop: Annotated[bool, option("--stop/--no-stop", help="Stop as soon as the order of the systems is known.")] = True,
+    sure: Annotated[float, option(help="Stop when the order is known with this probability; 1 means proven.")] = 1.0,
+    depth: Annotated[int, option(help="Number of top documents of each system that are judged.")] = 5,
     weight: Annotated[
         Literal["none", "lower", "upper", "upper-log2"],
-        option(None, "Weights of the ranks: none as in ppref, or one of those of wpref."),
+        option(help="Weights of the ranks: none as in ppref, or one of those of wpref."),
     ] = "none",
-    n_topics: Annotated[int, option("Simulated preferences", "Number of topics.", min=1)] = 100,
-    n_systems: Annotated[int, option("Simulated preferences", "Number of systems.", min=2)] = 3,
-    bad: Annotated[float, option("Simulated preferences", "Share of documents that are Bad.")] = 0.2,
+    n_topics: Annotated[int, option(help="Number of topics.", panel="Simulated preferences", min=1)] = 100,
+    n_systems: Annotated[int, option(help="Number of systems.", panel="Simulated preferences", min=2)] = 3,
+    bad: Annotated[float, option(help="Share of documents that are Bad.", panel="Simulated preferences")] = 0.2,
     seed: Seed = 1,
     output: Output = None,
 ) -> None:

@@ -25,37 +25,40 @@ from qrowd.model.conventions import Conventions
 
 def replace(
     data: Data,
-    model: Annotated[str, option("Data", "The model: an assessor of the judgments, or a file.", metavar="NAME|FILE")],
+    model: Annotated[
+        str, option(help="The model: an assessor of the judgments, or a file.", panel="Data", metavar="NAME|FILE")
+    ],
     gold: Gold = None,
     runs: MaybeRuns = None,
     measure: Measure = "nDCG@10",
     group: Annotated[
         list[str] | None,
         option(
-            None,
-            "Group of systems that the model may be biased towards, as in 'neural=neural_*'; needs --runs.",
+            help="Group of systems that the model may be biased towards, as in 'neural=neural_*'; needs --runs.",
             metavar="NAME=PATTERN",
         ),
     ] = None,
     eps: Annotated[
         float,
         option(
-            None, "Cost margin epsilon of the alternative annotator test: 0.2 experts, 0.15 skilled people, 0.1 crowd."
+            help="Cost margin epsilon of the alternative annotator test: 0.2 experts, 0.15 skilled people, 0.1 crowd."
         ),
     ] = 0.2,
-    q: Annotated[float, convention("False discovery rate over all assessors.")] = 0.05,
+    q: Annotated[float, convention(help="False discovery rate over all assessors.")] = 0.05,
     closeness: Annotated[
         Literal["accuracy", "rmse", "difference"] | None,
-        convention("How close a judgment is to those of the others.", show_default="by the scale"),
+        convention(help="How close a judgment is to those of the others.", show_default="by the scale"),
     ] = None,
     clusters: Annotated[
         Literal["topics", "documents"],
-        convention("What is independent of each other: topics, or documents as in the paper."),
+        convention(help="What is independent of each other: topics, or documents as in the paper."),
     ] = "topics",
-    min_documents: Annotated[int, convention("Number of documents that an assessor needs to be tested.")] = 30,
+    min_documents: Annotated[int, convention(help="Number of documents that an assessor needs to be tested.")] = 30,
     documents: Annotated[
         Literal["pool", "seen"],
-        convention("Documents that are ranked for the ceiling: all that gold judged, or those an assessor judged."),
+        convention(
+            help="Documents that are ranked for the ceiling: all that gold judged, or those an assessor judged."
+        ),
     ] = "pool",
     min_coverage: MinCoverage = 0.1,
     repeats: Repeats = "first",

@@ -23,32 +23,26 @@ DEMO = "qrowd-demo"
 
 def serve(
     demo: Annotated[
-        bool, option(None, f"Serve a small collection under every protocol, in the folder {DEMO}.", "--demo")
+        bool, option("--demo", help=f"Serve a small collection under every protocol, in the folder {DEMO}.")
     ] = False,
     database: Database = DATABASE,
-    host: Annotated[str, option(None, "Address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
-    port: Annotated[int, option(None, "Port; 0 for any free port.", min=0, max=65535)] = 8000,
+    host: Annotated[str, option(help="Address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, option(help="Port; 0 for any free port.", min=0, max=65535)] = 8000,
     base_url: Annotated[
         str | None,
-        option(
-            None,
-            "Address of the server, as browsers see it.",
-            metavar="URL",
-            show_default="http://HOST:PORT",
-        ),
+        option(help="Address of the server, as browsers see it.", metavar="URL", show_default="http://HOST:PORT"),
     ] = None,
-    workers: Annotated[int, option(None, "Number of server processes; more than 1 needs PostgreSQL.", min=1)] = 1,
+    workers: Annotated[int, option(help="Number of server processes; more than 1 needs PostgreSQL.", min=1)] = 1,
     trusted_host: Annotated[
-        list[str] | None, option(None, "Further hosts for which the server answers.", metavar="HOSTS")
+        list[str] | None, option(help="Further hosts for which the server answers.", metavar="HOSTS")
     ] = None,
     trusted_proxy: Annotated[
-        list[str] | None, option(None, "Proxies whose X-Forwarded-For is trusted.", metavar="ADDRESSES")
+        list[str] | None, option(help="Proxies whose X-Forwarded-For is trusted.", metavar="ADDRESSES")
     ] = None,
     key_host: Annotated[
-        list[str] | None,
-        option(None, "Further hosts from which keys of signed links are fetched.", metavar="HOSTS"),
+        list[str] | None, option(help="Further hosts from which keys of signed links are fetched.", metavar="HOSTS")
     ] = None,
-    per_minute: Annotated[int, option(None, "Judgments that one assessor may send per minute.", min=1)] = 60,
+    per_minute: Annotated[int, option(help="Judgments that one assessor may send per minute.", min=1)] = 60,
 ) -> None:
     """Serve campaigns to browsers: magnitudes, grades and preferences. Ctrl-C stops the server without loss."""
     with server_extra():

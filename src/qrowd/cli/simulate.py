@@ -10,8 +10,7 @@ from qrowd.cli.options import Seed
 
 
 def simulate(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="New or empty folder for the files.")],
-    seed: Seed = 2,
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="New or empty folder for the files.")], seed: Seed = 2
 ) -> None:
     """Write a simulated panel: 12 runs, 8 assessors, magnitudes, preferences and the true grades."""
     from qrowd.reports.simulated import write_simulation

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qrowd.cli.options import Output, Seed, check_output, deliver, option
+from qrowd.cli.plot import write
 from qrowd.errors import QrowdError
 
 
@@ -16,22 +17,23 @@ def study(
     data: Annotated[
         str | None,
         option(
-            None,
-            "Folder of the real panels (dl19, dl21, trec-rf10).",
-            metavar="FOLDER",
-            show_default="simulated panels",
+            help="Folder of the real panels (dl19, dl21, trec-rf10).", metavar="FOLDER", show_default="simulated panels"
         ),
     ] = None,
-    quick: Annotated[bool, option(None, "Use fewer samples (about one minute).", "--quick")] = False,
-    tuples: Annotated[int, option(None, "aware: tuples of assessors of every size.")] = 1000,
-    random_assessors: Annotated[int, option(None, "aware: random assessors of each kind.")] = 1000,
+    quick: Annotated[bool, option("--quick", help="Use fewer samples (about one minute).")] = False,
+    tuples: Annotated[int, option(help="aware: tuples of assessors of every size.")] = 1000,
+    random_assessors: Annotated[int, option(help="aware: random assessors of each kind.")] = 1000,
     folder: Annotated[
-        str | None,
-        option(None, "aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER"),
+        str | None, option(help="aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER")
     ] = None,
     seed: Seed = 1,
-    figures: Annotated[str | None, option("Output", "Folder for the figures of the paper.", metavar="FOLDER")] = None,
-    format: Annotated[Literal["svg", "pdf", "png"], option("Output", "Format of the figures.")] = "svg",
+    figure: Annotated[
+        str | None, option(help="Draw only this figure, such as magnitude-5.", panel="Output", metavar="FIGURE")
+    ] = None,
+    figures: Annotated[
+        str | None, option(help="Folder for the figures of the paper.", panel="Output", metavar="FOLDER")
+    ] = None,
+    format: Annotated[Literal["svg", "pdf", "png"], option(help="Format of the figures.", panel="Output")] = "svg",
     output: Output = None,
 ) -> None:
     """Recompute the tables and figures of a paper, on real data and on simulated panels of its size."""
@@ -39,7 +41,10 @@ def study(
 
     papers = recomputed_papers()
     check_output(output)
-    papers.check(name, figures=figures is not None)
+    papers.check(name, figures=figures is not None or figure is not None)
+    if figure is not None:
+        write(papers.figure(figure, data, quick=quick, rng=seed), f"{figure}.{format}")
+        return
     settings: dict[str, Any] = {}
     if name == "aware":
         settings = {"n_tuples": tuples, "n": random_assessors, "folder": folder}
