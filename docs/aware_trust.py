@@ -75,9 +75,9 @@ def _systems(truth: Truth, seed: int, unjudged: Floats, depth: int) -> Runs:
 
 @dataclass(frozen=True)
 class Draw:
-    """One simulated collection: gaps of its panel, and what the systems truly score on average."""
+    """One simulated collection: similarities of its panel, and what the systems truly score on average."""
 
-    gaps: Similarities
+    similarities: Similarities
     truth: Floats
 
     @classmethod
@@ -88,11 +88,12 @@ class Draw:
         systems = runs(truth, seed)
         judgments = simulate_judgments(truth, panel, rng=seed)
         true = score(systems, truth.judgments(binary=True), "AP", Conventions(empty="nan"))
-        return cls(similarity_to_random(systems, judgments, "AP", n=n, rng=seed), known_mean(true.values[0, 0], 0))
+        similarities = similarity_to_random(systems, judgments, "AP", n_resamples=n, rng=seed)
+        return cls(similarities, known_mean(true.values[0, 0], 0))
 
     def weights(self, name: str, polarity: Polarity) -> Floats:
         """(assessors,) mean accuracy over topics."""
-        return known_mean(self.gaps.accuracy(name, polarity)[0], 1)
+        return known_mean(self.similarities.accuracy(name, polarity=polarity)[0], 1)
 
     def follows_accuracy(self, name: str, polarity: Polarity) -> float:
         """Spearman's correlation of weights with the true accuracies of an honest panel."""
@@ -106,11 +107,11 @@ class Draw:
 
     def result(self, name: str, polarity: Polarity) -> tuple[float, float]:
         """Kendall's tau and root mean square error of AWARE's means against the true ones."""
-        return self.against_truth(known_mean(self.gaps.average(name, polarity).values[0, 0], 0))
+        return self.against_truth(known_mean(self.similarities.average(name, polarity=polarity).values[0, 0], 0))
 
     def of_assessors(self) -> Floats:
         """(assessors, 2) the same of everyone alone."""
-        return np.array([self.against_truth(known_mean(table, 0)) for table in self.gaps.scores.values[0]])
+        return np.array([self.against_truth(known_mean(table, 0)) for table in self.similarities.scores.values[0]])
 
     def against_truth(self, means: Floats) -> tuple[float, float]:
         order = np.sign(np.subtract.outer(means, means)) * np.sign(np.subtract.outer(self.truth, self.truth))

@@ -79,7 +79,7 @@ def test_predicted_relevance_is_the_mean_of_expected_gains():
 
 def test_agreement_aware_is_ndcg_of_mean_gains():
     found = evaluate_methods(RUNS, EXPERTS, ["nDCG@10"], methods=["agreement-aware"])
-    expected = agreement_aware_ndcg(RUNS, gain_distributions(EXPERTS), 10, normalise="divide")
+    expected = agreement_aware_ndcg(RUNS, gain_distributions(EXPERTS), cutoff=10, normalise="divide")
     assert found.values[0, 0] == pytest.approx(expected.mean)
     assert found.measures == ("nDCG@10",)
 

@@ -44,7 +44,7 @@ from qrowd.magnitude import normalise
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scores import interpolated, known_mean, one_table
+from qrowd.model.scores import interpolated, known_mean
 from qrowd.simulation import (
     Lenient,
     check_documents,
@@ -386,7 +386,7 @@ def magnitude_agreement(panel: Magnitudes, *, repetitions: int = 300, rng: Rng =
     t = aware.topics.index(topic)
     system = aware.systems[int(np.argsort(aware.mean[t])[aware.mean.shape[1] // 2])]  # the one in the middle
     listed, ideal = (
-        density(panel.runs, made, topic, who, CUTOFF, cumulate="mixture", dcg="original", curve="kde")
+        density(panel.runs, made, topic, who, cutoff=CUTOFF, cumulate="mixture", dcg="original", curve="kde")
         for who in (system, None)
     )
     checks = {
@@ -412,17 +412,14 @@ def table_2(found: AlphaByGold) -> tuple[tuple[tuple[str, str], ...], Floats]:
 
 def _agreement_aware(runs: Runs, made: GainDistributions) -> AgreementAware:
     """AANDCG@10 as the paper has it."""
-    return agreement_aware_ndcg(runs, made, CUTOFF, cumulate="mixture", dcg="original")
+    return agreement_aware_ndcg(runs, made, cutoff=CUTOFF, cumulate="mixture", dcg="original")
 
 
 def _against_ap(aware: AgreementAware, runs: Runs, gold: Judgments, relevant: int) -> Scatter:
     """AANDCG@10 and AP of the same systems on the same topics (Figure 8)."""
     named = "AP" if relevant == 1 else f"AP(rel={relevant})"
-    scores = evaluate(runs, gold, named)
-    shared = [topic for topic in aware.topics if topic in set(scores.topics)]
-    rows = [aware.topics.index(topic) for topic in shared]
-    table, _ = one_table(scores.sel(topic=shared, system=aware.systems))
-    return scatter(table, aware.mean[rows], names=(named, f"AANDCG@{CUTOFF}"), topics=shared, systems=aware.systems)
+    second = replace(aware.scores().sel(measure=aware.measure), measures=(f"AANDCG@{CUTOFF}",))
+    return scatter(evaluate(runs, gold, named), second)
 
 
 def _logs(judgments: Judgments, topic: str, document: str) -> Floats:

@@ -246,7 +246,7 @@ def _figure_8(study: AgreementStudy) -> Figure:
     def frame() -> DataFrame:
         parts = []
         for name, one in found:
-            points = one.points()
+            points = one.to_frame(what="points")
             points.columns = ["of", "label", "AP", "AANDCG"]
             parts.append(points.assign(data=name))
         return _whole(parts)

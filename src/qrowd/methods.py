@@ -274,10 +274,10 @@ class AgreementAware(Method):
             scores = agreement_aware_ndcg(
                 task.runs,
                 distributions,
-                each.cutoff,
+                cutoff=each.cutoff,
                 normalise=options["normalise"],
                 dcg=each["dcg"],  # type: ignore[arg-type]
-                score_dtype=task.conventions.score_dtype,
+                conventions=Conventions(score_dtype=task.conventions.score_dtype),
             ).scores()
             parts.append(replace(scores.sel(measure=scores.measures[0]), measures=(str(each),)))
         first = parts[0]

@@ -13,6 +13,7 @@ from qrowd.gain_distributions import (
     sampled_dcg,
     uncertain_dcg,
 )
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 
@@ -25,14 +26,14 @@ RUNS = Runs.from_dict({"s": {"q1": {"d": 1.0}}})
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"weights": {"eve": 1, "*": 1}}, "no assessor matches 'eve'; there are 2 assessors: ann, bob"),
-    ({"weights": {"ann": 1}}, "weights: none for assessor bob; give one to everybody"),
+    ({"weights": {"ann": 1}}, "weights: none for assessor bob; give one for each"),
     ({"weights": {"ann": -1, "bob": 1}}, "weights: -1 for assessor ann, topic q1; a weight is a finite number from 0"),
     ({"weights": {"ann": float("nan"), "bob": 1}}, "weights: nan for assessor ann"),
     ({"weights": {"ann": "much", "bob": 1}}, "weights: 'much' for ann; a number, or one for each topic"),
     ({"weights": {"ann": {"q1": None, "q2": 1}, "bob": 1}}, "weights: None for ann; a number"),
-    ({"weights": {"*": 0}}, "weights: all are 0, so nobody counts; give"),
-    ({"weights": {"*": {"q1": 1, "q2": 0}}}, "weights: all are 0 on topic q2, so nobody counts there"),
-    ({"weights": {"ann": {"q1": 1}, "bob": 1}}, "weights of ann: none for topic q2; give one to every topic"),
+    ({"weights": {"*": 0}}, "weights: all are 0; give"),
+    ({"weights": {"*": {"q1": 1, "q2": 0}}}, "weights: all are 0 on topic q2; leave"),
+    ({"weights": {"ann": {"q1": 1}, "bob": 1}}, "weights of ann: none for topic q2; give one for each topic"),
     ({"weights": np.ones(3)}, r"weights: an array of shape \(3,\); 2 assessors, or 2 assessors x 2 topics"),
     ({"weights": xarray.DataArray([1.0], {"assessor": ["ann"]})}, "weights: none for assessor bob"),
     ({"weights": xarray.DataArray([1.0, 1, 1], {"assessor": ["ann", "bobby", "bob"]})},
@@ -70,7 +71,7 @@ def test_unlike_scales_are_not_mixed_silently_and_magnitudes_have_no_unit():
 
 
 def test_judgments_without_any_and_a_panel_without_pairs_are_refused():
-    with pytest.raises(ArgumentError, match="nobody who counts has judged anything"):
+    with pytest.raises(ArgumentError, match="there is no judgment by an assessor of weight above 0"):
         gain_distributions(Judgments.from_rows([("q", "d", "ann", -1)]))
     with pytest.raises(ArgumentError, match="no document was judged by two assessors"):
         gain_distributions(Judgments.from_rows([("q", "d", "ann", 1)]), single="pooled")
@@ -82,13 +83,34 @@ def test_judgments_without_any_and_a_panel_without_pairs_are_refused():
     ({"cutoff": 2.5}, "cutoff=2.5: a whole number"),
     ({"cutoff": True}, "cutoff=True: a whole number"),
     ({"dcg": "exp-log2"}, r"dcg='exp-log2': choose one of log2, original; 2\^g - 1 is gains="),
-    ({"missing": "no"}, "missing='no': choose one of zero, skip, interpolate"),
-    ({"unjudged": "condensed"}, "unjudged='condensed': choose one of nonrelevant; it needs one assessor's rankings"),
-    ({"score_dtype": "float16"}, "score_dtype='float16': choose float64 or float32"),
 ])  # fmt: skip
 def test_what_a_list_cannot_be_cumulated_by_is_named(function, options, message):
     with pytest.raises(ArgumentError, match=message):
         function(RUNS, JUDGMENTS, **options)
+
+
+@pytest.mark.parametrize("function", [interval_dcg, uncertain_dcg, sampled_dcg, agreement_aware_ndcg])
+@pytest.mark.parametrize(("option", "message"), [
+    ({"unjudged": "condensed"}, "unjudged='condensed': .*'nonrelevant' alone; condensed lists need one assessor's"),
+    ({"ties": "expected"}, "ties='expected': distributions of gains allow 'document' alone"),
+    ({"min_coverage": 0.5}, "min_coverage=0.5: distributions of gains allow 0.1 alone"),
+])  # fmt: skip
+def test_a_convention_that_cannot_be_honoured_is_refused(function, option, message):
+    with pytest.raises(ArgumentError, match=message):
+        function(RUNS, JUDGMENTS, conventions=Conventions(**option))
+
+
+def test_repeats_and_grades_are_honoured_where_judgments_are_given_and_refused_where_distributions_are():
+    conventions = Conventions(grades="rescaled", repeats="last")
+    again = Judgments.from_rows(
+        [("q1", "d", "ann", 3), ("q1", "d", "bob", 0), ("q1", "d", "bob", 2)], scales={"*": "0-3"}
+    )
+    made = gain_distributions(again, gains="rescaled", repeats="last")
+    found = uncertain_dcg(RUNS, again, conventions=conventions).mean
+    assert found.tolist() == uncertain_dcg(RUNS, made).mean.tolist() == [[pytest.approx(5 / 6)]]
+    for option in ({"grades": "rescaled"}, {"repeats": "last"}):
+        with pytest.raises(ArgumentError, match="an option of gain_distributions, which was called before"):
+            uncertain_dcg(RUNS, made, conventions=Conventions(**option))
 
 
 def test_options_of_one_function():
@@ -96,10 +118,10 @@ def test_options_of_one_function():
         uncertain_dcg(RUNS, JUDGMENTS, cumulate="max")
     with pytest.raises(ArgumentError, match="normalise='minmax': choose one of subtract, divide"):
         agreement_aware_ndcg(RUNS, JUDGMENTS, normalise="minmax")
-    with pytest.raises(ArgumentError, match="empty='skip': choose one of zero, nan"):
-        agreement_aware_ndcg(RUNS, JUDGMENTS, empty="skip")
-    with pytest.raises(ArgumentError, match="draws=1: at least 2"):
-        sampled_dcg(RUNS, JUDGMENTS, draws=1)
+    with pytest.raises(ArgumentError, match="empty='nan': distributions of gains allow 'zero' alone"):
+        uncertain_dcg(RUNS, JUDGMENTS, conventions=Conventions(empty="nan"))
+    with pytest.raises(ArgumentError, match="n_resamples=1: at least 2"):
+        sampled_dcg(RUNS, JUDGMENTS, n_resamples=1)
 
 
 def test_an_ideal_below_0_cannot_be_divided_by():
@@ -118,10 +140,10 @@ def test_runs_of_other_topics_are_refused():
     ({"system": "t"}, "system='t': no such run; there is 1 system: s"),
     ({"runs": None}, "system='s': runs are needed"),
     ({"bins": 0}, "bins=0: at least 1"),
-    ({"draws": 1}, "draws=1: at least 2"),
+    ({"n_resamples": 1}, "n_resamples=1: at least 2"),
     ({"curve": "spline"}, "curve='spline': choose one of as-is, normal, kde"),
     ({"method": "exact"}, "method='exact': choose one of convolution, normal, sampled"),
-    ({"method": "sampled", "curve": "kde"}, "method='sampled' draws the distributions themselves"),
+    ({"method": "sampled", "curve": "kde"}, "method='sampled' samples the distributions themselves"),
 ])  # fmt: skip
 def test_a_curve_that_cannot_be_drawn_is_named(options, message):
     arguments = {"runs": RUNS, "topic": "q1", "system": "s", **options}
@@ -130,7 +152,7 @@ def test_a_curve_that_cannot_be_drawn_is_named(options, message):
 
 
 def test_an_interval_has_no_kernel_and_no_assessors():
-    with pytest.raises(ArgumentError, match="cumulate='assessors' needs everybody's own gains"):
+    with pytest.raises(ArgumentError, match="cumulate='assessors' needs the gains of each assessor"):
         uncertain_dcg(RUNS, gain_distributions(JUDGMENTS, shape="interval"), cumulate="assessors")
     with pytest.raises(ArgumentError, match="cumulate='assessors': choose one of sum, mixture"):
         density(RUNS, JUDGMENTS, "q1", "s", cumulate="assessors")

@@ -46,8 +46,8 @@ def cells(world, result):
 
 
 def test_unanimous_gains_of_3_2_and_0_spread_as_a_mixture_and_not_as_a_sum():
-    total = uncertain_dcg(IN_ORDER, UNANIMOUS, 3, dcg="original")
-    mixture = uncertain_dcg(IN_ORDER, UNANIMOUS, 3, dcg="original", cumulate="mixture")
+    total = uncertain_dcg(IN_ORDER, UNANIMOUS, cutoff=3, dcg="original")
+    mixture = uncertain_dcg(IN_ORDER, UNANIMOUS, cutoff=3, dcg="original", cumulate="mixture")
     assert total.sd[0, 0] == 0
     assert total.mean[0, 0] == 5
     assert mixture.sd[0, 0] == pytest.approx(1.153, abs=5e-4)
@@ -67,7 +67,7 @@ def test_the_discounts_are_those_of_dcg(form):
 
 @given(GRADED, CUTOFFS, DISCOUNTS, st.sampled_from(("sum", "mixture")))
 def test_mean_and_spread_are_those_of_all_combinations_of_what_assessors_said(world, k, dcg, cumulate):
-    found = uncertain_dcg(world.runs, world.judgments, k, dcg=dcg, cumulate=cumulate)
+    found = uncertain_dcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate)
     for t, s, topic, system in cells(world, found):
         if not any(world.opinions[who, topic].grades for who in world.assessors):  # pooled, and judged by nobody
             assert np.isnan([found.mean[t, s], found.sd[t, s]]).all()
@@ -81,7 +81,7 @@ def test_mean_and_spread_are_those_of_all_combinations_of_what_assessors_said(wo
 def test_over_assessors_it_spreads_as_far_as_everybodys_own_dcg(world, k, dcg, weights):
     weights = dict(zip(world.assessors, weights, strict=False))
     made = gain_distributions(world.judgments, weights=weights)
-    found = uncertain_dcg(world.runs, made, k, dcg=dcg, cumulate="assessors")
+    found = uncertain_dcg(world.runs, made, cutoff=k, dcg=dcg, cumulate="assessors")
     for t, s, topic, system in cells(world, found):
         present = {who: weights[who] for who in world.assessors if world.opinions[who, topic].grades}
         if not present:
@@ -98,8 +98,8 @@ def test_over_assessors_it_spreads_as_far_as_everybodys_own_dcg(world, k, dcg, w
 
 def test_a_strict_and_a_lenient_assessor_spread_further_than_independent_documents():
     judgments = Judgments.from_rows([("q", d, who, g) for d in "abc" for who, g in (("strict", 1), ("lenient", 3))])
-    together = uncertain_dcg(IN_ORDER, judgments, 3, cumulate="assessors")
-    apart = uncertain_dcg(IN_ORDER, judgments, 3)
+    together = uncertain_dcg(IN_ORDER, judgments, cutoff=3, cumulate="assessors")
+    apart = uncertain_dcg(IN_ORDER, judgments, cutoff=3)
     assert together.mean == pytest.approx(apart.mean)
     assert together.sd[0, 0] == pytest.approx(discounts(3).sum())
     assert apart.sd[0, 0] == pytest.approx(sqrt((discounts(3) ** 2).sum()))
@@ -108,13 +108,13 @@ def test_a_strict_and_a_lenient_assessor_spread_further_than_independent_documen
 def test_over_assessors_a_pooled_document_adds_its_own_doubt():
     rows = [("q", "a", "x", 0), ("q", "a", "y", 2), ("q", "b", "x", 1)]
     made = gain_distributions(Judgments.from_rows(rows), single="pooled")
-    found = uncertain_dcg(Runs.from_dict({"s": {"q": {"a": 2, "b": 1}}}), made, 2, cumulate="assessors")
+    found = uncertain_dcg(Runs.from_dict({"s": {"q": {"a": 2, "b": 1}}}), made, cutoff=2, cumulate="assessors")
     assert found.sd[0, 0] == pytest.approx(sqrt(1 + 1 / np.log2(3) ** 2))
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS, st.sampled_from(((0.0, 1.0), (0.3, 0.7))))
 def test_an_interval_reaches_from_everybodys_least_to_everybodys_most(world, k, dcg, ends):
-    found = interval_dcg(world.runs, gain_distributions(world.judgments, interval=ends), k, dcg=dcg)
+    found = interval_dcg(world.runs, gain_distributions(world.judgments, interval=ends), cutoff=k, dcg=dcg)
     for t, s, topic, system in cells(world, found):
         if not any(world.opinions[who, topic].grades for who in world.assessors):  # pooled, and judged by nobody
             assert np.isnan([found.lower[t, s], found.upper[t, s]]).all()
@@ -129,9 +129,10 @@ def test_an_interval_reaches_from_everybodys_least_to_everybodys_most(world, k, 
 @given(GRADED, CUTOFFS, DISCOUNTS)
 def test_a_mixture_has_the_sums_mean_over_the_constant_and_a_sum_lies_in_its_interval(world, k, dcg):
     total, mixture = (
-        uncertain_dcg(world.runs, world.judgments, k, dcg=dcg, cumulate=cumulate) for cumulate in ("sum", "mixture")
+        uncertain_dcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate)
+        for cumulate in ("sum", "mixture")
     )
-    within = interval_dcg(world.runs, world.judgments, k, dcg=dcg)
+    within = interval_dcg(world.runs, world.judgments, cutoff=k, dcg=dcg)
     assert mixture.mean * total.constant == pytest.approx(total.mean, abs=1e-12, nan_ok=True)
     known = ~np.isnan(total.mean)
     assert (within.lower - 1e-12 <= total.mean)[known].all()
@@ -141,11 +142,11 @@ def test_a_mixture_has_the_sums_mean_over_the_constant_and_a_sum_lies_in_its_int
 @given(GRADED, CUTOFFS)
 def test_evenly_spread_gains_of_independent_documents_spread_no_further_than_their_interval(world, k):
     made = gain_distributions(world.judgments, shape="interval")
-    total, within = uncertain_dcg(world.runs, made, k), interval_dcg(world.runs, made, k)
+    total, within = uncertain_dcg(world.runs, made, cutoff=k), interval_dcg(world.runs, made, cutoff=k)
     assert total.mean == pytest.approx(within.mean, abs=1e-12, nan_ok=True)
     assert (total.sd <= within.sd + 1e-12)[~np.isnan(total.sd)].all()
-    one = uncertain_dcg(world.runs, made, 1)
-    assert one.sd == pytest.approx(interval_dcg(world.runs, made, 1).sd, abs=1e-12, nan_ok=True)
+    one = uncertain_dcg(world.runs, made, cutoff=1)
+    assert one.sd == pytest.approx(interval_dcg(world.runs, made, cutoff=1).sd, abs=1e-12, nan_ok=True)
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS)
@@ -157,7 +158,7 @@ def test_weights_of_one_assessor_alone_give_that_assessors_dcg_without_spread(wo
         if not topics & {topic for lists in world.lists.values() for topic in lists}:
             continue  # nothing to compare
         made = gain_distributions(world.judgments, weights={who: 2, **({"*": 0} if len(world.assessors) > 1 else {})})
-        found = uncertain_dcg(world.runs, made, k, dcg=dcg)
+        found = uncertain_dcg(world.runs, made, cutoff=k, dcg=dcg)
         own = scores.sel(assessor=who, topic=list(found.topics))[0].to_numpy()
         assert found.mean == pytest.approx(own, nan_ok=True, abs=1e-12)
         assert (found.sd == 0)[~np.isnan(own)].all()
@@ -172,18 +173,18 @@ def test_where_everybody_judged_everything_mean_and_spread_over_assessors_are_th
         for who in world.assessors
     ]
     judgments = Judgments.from_rows(rows, scales={"*": "0-3"})
-    found = uncertain_dcg(world.runs, judgments, k)
+    found = uncertain_dcg(world.runs, judgments, cutoff=k)
     own = evaluate(world.runs, judgments, f"DCG@{k}").to_xarray().sel(topic=list(found.topics))[0]
     assert found.mean == pytest.approx(own.mean("assessor").to_numpy(), abs=1e-12)
-    together = uncertain_dcg(world.runs, judgments, k, cumulate="assessors")
+    together = uncertain_dcg(world.runs, judgments, cutoff=k, cumulate="assessors")
     assert together.sd == pytest.approx(own.std("assessor").to_numpy(), abs=1e-12)
 
 
 @given(GRADED, CUTOFFS, st.sampled_from(("sum", "mixture")), st.randoms(use_true_random=False))
 def test_the_order_in_which_it_was_told_changes_nothing(world, k, cumulate, random):
-    one = uncertain_dcg(world.runs, world.judgments, k, cumulate=cumulate)
+    one = uncertain_dcg(world.runs, world.judgments, cutoff=k, cumulate=cumulate)
     other = world.shuffled(random)
-    two = uncertain_dcg(other.runs, other.judgments, k, cumulate=cumulate)
+    two = uncertain_dcg(other.runs, other.judgments, cutoff=k, cumulate=cumulate)
     rows = [two.topics.index(t) for t in one.topics]
     columns = [two.systems.index(s) for s in one.systems]
     assert two.mean[np.ix_(rows, columns)] == pytest.approx(one.mean, abs=1e-12, nan_ok=True)
@@ -194,8 +195,8 @@ def test_a_small_spread_of_large_gains_is_not_lost():
     rows = [("q", d, who, 1e8 + e) for d in "ab" for who, e in (("x", -0.5), ("y", 0.5))]
     runs = Runs.from_dict({"s": {"q": {"a": 2, "b": 1}}})
     judgments = Judgments.from_rows(rows, scales={"*": "magnitude"})
-    assert uncertain_dcg(runs, judgments, 2, cumulate="mixture").sd[0, 0] == pytest.approx(0.5, rel=1e-9)
-    assert uncertain_dcg(runs, judgments, 2).sd[0, 0] == pytest.approx(0.5 * np.hypot(*discounts(2)), rel=1e-9)
+    assert uncertain_dcg(runs, judgments, cutoff=2, cumulate="mixture").sd[0, 0] == pytest.approx(0.5, rel=1e-9)
+    assert uncertain_dcg(runs, judgments, cutoff=2).sd[0, 0] == pytest.approx(0.5 * np.hypot(*discounts(2)), rel=1e-9)
 
 
 # ---- missing lists
@@ -206,12 +207,14 @@ LACKING = Runs.from_dict({"s": {"q1": {"a": 1.0}}, "t": {"q1": {"b": 1.0}, "q2":
 
 @pytest.mark.parametrize(("missing", "mean", "sd"), [("zero", 0, 0), ("skip", np.nan, np.nan), ("interpolate", 1, 0.5)])
 def test_a_missing_list_is_empty_or_left_out_or_filled_in(missing, mean, sd):
-    found = uncertain_dcg(LACKING, TWO_TOPICS, 5, missing=missing)
+    found = uncertain_dcg(LACKING, TWO_TOPICS, cutoff=5, conventions=Conventions(missing=missing))
     assert found.mean == pytest.approx(np.array([[1, 0], [mean, 1]]), nan_ok=True)
     assert found.sd == pytest.approx(np.array([[1, 0], [sd, 0]]), nan_ok=True)
-    within = interval_dcg(LACKING, TWO_TOPICS, 5, missing=missing)
+    within = interval_dcg(LACKING, TWO_TOPICS, cutoff=5, conventions=Conventions(missing=missing))
     assert within.mean[1, 0] == pytest.approx(mean, nan_ok=True)
-    drawn = sampled_dcg(LACKING, TWO_TOPICS, 5, missing=missing, draws=3000, rng=2)
+    drawn = sampled_dcg(
+        LACKING, TWO_TOPICS, cutoff=5, conventions=Conventions(missing=missing), n_resamples=3000, rng=2
+    )
     assert drawn.mean[1, 0] == pytest.approx(mean, abs=0.05, nan_ok=True)
 
 
@@ -222,7 +225,7 @@ def test_a_topic_where_nobody_who_counts_judged_has_no_score():
     for found in (uncertain_dcg(LACKING, made), interval_dcg(LACKING, made)):
         assert np.isnan(found.mean[1]).all()
         assert not np.isnan(found.mean[0]).any()
-    assert np.isnan(sampled_dcg(LACKING, made, rng=1, draws=5).mean[1]).all()
+    assert np.isnan(sampled_dcg(LACKING, made, rng=1, n_resamples=5).mean[1]).all()
 
 
 # ---- draws
@@ -231,8 +234,8 @@ def test_a_topic_where_nobody_who_counts_judged_has_no_score():
 @given(GRADED, CUTOFFS, st.sampled_from(("sample", "interval")), st.integers(0, 99))
 def test_draws_have_the_mean_and_spread_of_the_closed_form_within_their_error(world, k, shape, seed):
     made = gain_distributions(world.judgments, shape=shape)
-    expected = uncertain_dcg(world.runs, made, k)
-    found = sampled_dcg(world.runs, made, k, draws=2000, rng=seed)
+    expected = uncertain_dcg(world.runs, made, cutoff=k)
+    found = sampled_dcg(world.runs, made, cutoff=k, n_resamples=2000, rng=seed)
     known = ~np.isnan(expected.mean)
     error = expected.sd / sqrt(2000)
     assert (np.abs(found.mean - expected.mean) <= 6 * error + 1e-12)[known].all()
@@ -247,12 +250,12 @@ def test_systems_share_the_draw_of_a_document():
     gains = {"a": (0, 2), "b": (0, 0, 2)}
     judgments = Judgments.from_rows([("q", d, who, g) for d in gains for who, g in zip("xyz", gains[d], strict=False)])
     runs = Runs.from_dict({"s": {"q": {"a": 2, "b": 1}}, "t": {"q": {"a": 2, "b": 1}}, "u": {"q": {"b": 1}}})
-    found = sampled_dcg(runs, judgments, draws=4000, rng=1)
+    found = sampled_dcg(runs, judgments, n_resamples=4000, rng=1)
     assert (found.values[..., 0] == found.values[..., 1]).all()
     # u wins where b is good and a is not (1/6); all tie where both are bad (1/3).
     assert found.first() == pytest.approx([1 / 9 + 1 / 4, 1 / 9 + 1 / 4, 1 / 9 + 1 / 6], abs=0.03)
     assert found.first().sum() == pytest.approx(1)
-    again = sampled_dcg(runs, judgments, draws=4000, rng=found.seed)
+    again = sampled_dcg(runs, judgments, n_resamples=4000, rng=found.seed)
     assert (again.values == found.values).all()
 
 

@@ -12,6 +12,7 @@ from oracles.measures import rank
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions, uncertain_dcg
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
@@ -35,7 +36,7 @@ def pool_of(world, topic):
 
 @given(GRADED, CUTOFFS, DISCOUNTS, CUMULATES, NORMALISES)
 def test_it_is_what_its_definition_says(world, k, dcg, cumulate, normalise):
-    found = agreement_aware_ndcg(world.runs, world.judgments, k, dcg=dcg, cumulate=cumulate, normalise=normalise)
+    found = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate, normalise=normalise)
     for t, topic in enumerate(found.topics):
         pool = pool_of(world, topic)
         for s, system in enumerate(found.systems):
@@ -49,8 +50,8 @@ def test_it_is_what_its_definition_says(world, k, dcg, cumulate, normalise):
 
 @given(GRADED, CUTOFFS, DISCOUNTS, CUMULATES)
 def test_nothing_is_above_the_ideal_where_gains_are_not_below_0(world, k, dcg, cumulate):
-    below = agreement_aware_ndcg(world.runs, world.judgments, k, dcg=dcg, cumulate=cumulate)
-    share = agreement_aware_ndcg(world.runs, world.judgments, k, dcg=dcg, cumulate=cumulate, normalise="divide")
+    below = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate)
+    share = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate, normalise="divide")
     known = ~np.isnan(below.mean)
     assert (below.mean <= 0)[known].all()
     assert (share.mean <= 1)[known].all()
@@ -65,8 +66,8 @@ def test_nothing_is_above_the_ideal_where_gains_are_not_below_0(world, k, dcg, c
 def test_gains_times_a_number_scale_the_difference_to_the_ideal_and_not_the_share_of_it(world, k, cumulate, factor):
     times = gain_distributions(world.judgments, gains={grade: factor * grade for grade in range(4)})
     for normalise, by in (("subtract", factor), ("divide", 1)):
-        one = agreement_aware_ndcg(world.runs, world.judgments, k, cumulate=cumulate, normalise=normalise)
-        two = agreement_aware_ndcg(world.runs, times, k, cumulate=cumulate, normalise=normalise)
+        one = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, cumulate=cumulate, normalise=normalise)
+        two = agreement_aware_ndcg(world.runs, times, cutoff=k, cumulate=cumulate, normalise=normalise)
         assert two.mean == pytest.approx(by * one.mean, abs=1e-12, nan_ok=True)
         assert two.sd == pytest.approx(by * one.sd, abs=1e-12, nan_ok=True)
 
@@ -78,7 +79,7 @@ def test_of_a_single_assessor_the_share_of_the_ideal_is_ndcg_and_nothing_spreads
     if not any(world.opinions[who, topic].grades and any(topic in lists for lists in world.lists.values())
                for topic in world.topics):  # fmt: skip
         return
-    found = agreement_aware_ndcg(world.runs, alone, k, dcg=dcg, normalise="divide")
+    found = agreement_aware_ndcg(world.runs, alone, cutoff=k, dcg=dcg, normalise="divide")
     expected = evaluate(world.runs, alone, f"nDCG(dcg='{dcg}')@{k}").to_xarray()[0, 0].sel(topic=list(found.topics))
     assert found.mean == pytest.approx(expected.to_numpy(), abs=1e-12, nan_ok=True)
     assert not found.sd[~np.isnan(found.sd)].any()
@@ -95,7 +96,7 @@ RUNS = Runs.from_dict(
 
 
 def test_a_missing_list_scores_as_an_empty_one_because_0_is_perfect_when_subtracting():
-    found = agreement_aware_ndcg(RUNS, JUDGMENTS, 2)
+    found = agreement_aware_ndcg(RUNS, JUDGMENTS, cutoff=2)
     constant = 1 + 1 / np.log2(3)
     ideal = (2 + 1 / np.log2(3)) / constant
     assert found.constant == pytest.approx(constant)
@@ -103,17 +104,17 @@ def test_a_missing_list_scores_as_an_empty_one_because_0_is_perfect_when_subtrac
     assert found.mean[0] == pytest.approx([0, (1 + 2 / np.log2(3)) / constant - ideal, -ideal])
     assert found.sd[0] == pytest.approx([1 / constant, 1 / np.log2(3) / constant, 0])
     assert found.ideal_sd == pytest.approx([1 / constant, 0])
-    assert agreement_aware_ndcg(RUNS, JUDGMENTS, 2, normalise="divide").mean[0, 2] == 0
-    skipped = agreement_aware_ndcg(RUNS, JUDGMENTS, 2, missing="skip")
+    assert agreement_aware_ndcg(RUNS, JUDGMENTS, cutoff=2, normalise="divide").mean[0, 2] == 0
+    skipped = agreement_aware_ndcg(RUNS, JUDGMENTS, cutoff=2, conventions=Conventions(missing="skip"))
     assert np.isnan(skipped.mean).tolist() == [[False, False, True], [False, True, True]]
-    filled = agreement_aware_ndcg(RUNS, JUDGMENTS, 2, missing="interpolate")
+    filled = agreement_aware_ndcg(RUNS, JUDGMENTS, cutoff=2, conventions=Conventions(missing="interpolate"))
     assert filled.mean[1, 1] == pytest.approx(skipped.mean[[0, 1], [1, 0]].mean())
 
 
 def test_a_topic_where_nothing_gains_scores_0_or_nothing():
     for normalise in ("subtract", "divide"):
         assert agreement_aware_ndcg(RUNS, JUDGMENTS, normalise=normalise).mean[1].tolist() == [0, 0, 0]
-        left_out = agreement_aware_ndcg(RUNS, JUDGMENTS, normalise=normalise, empty="nan")
+        left_out = agreement_aware_ndcg(RUNS, JUDGMENTS, normalise=normalise, conventions=Conventions(empty="nan"))
         assert np.isnan(left_out.mean[1]).all()
         assert np.isnan(left_out.sd[1]).all()
         assert not np.isnan(left_out.mean[0]).any()
@@ -122,7 +123,7 @@ def test_a_topic_where_nothing_gains_scores_0_or_nothing():
 def test_log_gains_may_be_worse_than_an_unjudged_document():
     judgments = Judgments.from_rows([("q", "a", "x", 0.5), ("q", "b", "x", 0.25)], scales={"x": "magnitude"})
     runs = Runs.from_dict({"s": {"q": {"a": 2, "b": 1}}, "other": {"q": {"c": 1}}})
-    found = agreement_aware_ndcg(runs, gain_distributions(judgments, gains="log"), 2)
+    found = agreement_aware_ndcg(runs, gain_distributions(judgments, gains="log"), cutoff=2)
     assert found.mean[0, 0] == 0
     assert found.mean[0, 1] > 0  # gains below 0: nothing is better than the documents there are
 
@@ -131,10 +132,10 @@ def test_log_gains_may_be_worse_than_an_unjudged_document():
 
 
 def test_its_names_say_what_is_not_default():
-    assert agreement_aware_ndcg(RUNS, JUDGMENTS, 5).measure == "AANDCG@5"
-    found = agreement_aware_ndcg(RUNS, JUDGMENTS, 5, normalise="divide", cumulate="mixture", dcg="original")
+    assert agreement_aware_ndcg(RUNS, JUDGMENTS, cutoff=5).measure == "AANDCG@5"
+    found = agreement_aware_ndcg(RUNS, JUDGMENTS, cutoff=5, normalise="divide", cumulate="mixture", dcg="original")
     assert found.measure == "AANDCG(normalise='divide',cumulate='mixture',dcg='original')@5"
-    assert found.spread == "AANDCG(normalise='divide',cumulate='mixture',dcg='original',value='sd')@5"
+    assert found.sd_measure == "AANDCG(normalise='divide',cumulate='mixture',dcg='original',value='sd')@5"
 
 
 def test_scores_are_those_of_one_assessor_called_panel():
@@ -154,15 +155,19 @@ def test_scores_are_those_of_one_assessor_called_panel():
 
 def test_frames_by_system_topic_and_cell():
     found = agreement_aware_ndcg(RUNS, JUDGMENTS)
-    systems = found.by_system().set_index("system")
+    systems = found.to_frame(what="systems").set_index("system")
     assert systems["mean"].tolist() == pytest.approx(found.mean.mean(axis=0))
-    assert systems["spread"].tolist() == pytest.approx(found.sd.mean(axis=0))
-    assert systems["sd_of_mean"].tolist() == pytest.approx(np.sqrt((found.sd**2).sum(axis=0)) / 2)
-    topics = found.by_topic().set_index("topic")
+    assert systems["sd"].tolist() == pytest.approx(found.sd.mean(axis=0))
+    assert systems["standard_error"].tolist() == pytest.approx(np.sqrt((found.sd**2).sum(axis=0)) / 2)
+    topics = found.to_frame(what="topics").set_index("topic")
     assert topics.loc["q1", "mean"] == pytest.approx(found.mean[0].mean())
     assert topics["ideal"].tolist() == pytest.approx(found.ideal)
     assert len(found.to_frame()) == 6
-    nothing = agreement_aware_ndcg(RUNS, JUDGMENTS, missing="skip").by_system().set_index("system")
+    nothing = (
+        agreement_aware_ndcg(RUNS, JUDGMENTS, conventions=Conventions(missing="skip"))
+        .to_frame(what="systems")
+        .set_index("system")
+    )
     assert nothing.loc["none"].isna().all()
 
 
@@ -182,17 +187,17 @@ def test_of_eighteen_llms_the_mean_is_the_dcg_of_mean_judgments_and_its_share_of
         .to_xarray()
         .sel(topic=list(made.pool.topics), system=list(runs.systems))
     )
-    total = uncertain_dcg(runs, made, 10)
+    total = uncertain_dcg(runs, made, cutoff=10)
     assert total.mean == pytest.approx(scores[0, 0].to_numpy(), abs=1e-12)
-    share = agreement_aware_ndcg(runs, made, 10, normalise="divide")
+    share = agreement_aware_ndcg(runs, made, cutoff=10, normalise="divide")
     assert share.mean == pytest.approx(scores[1, 0].to_numpy(), abs=1e-12)
-    below = agreement_aware_ndcg(runs, made, 10)
+    below = agreement_aware_ndcg(runs, made, cutoff=10)
     assert below.mean.max() <= 0
     assert (below.sd > 0).mean() > 0.99
-    mixture = agreement_aware_ndcg(runs, made, 10, cumulate="mixture")
+    mixture = agreement_aware_ndcg(runs, made, cutoff=10, cumulate="mixture")
     assert mixture.mean == pytest.approx(below.mean, abs=1e-12)
     assert mixture.sd.mean() > 2 * below.sd.mean()
-    together = agreement_aware_ndcg(runs, made, 10, cumulate="assessors")
+    together = agreement_aware_ndcg(runs, made, cutoff=10, cumulate="assessors")
     assert together.mean == pytest.approx(below.mean, abs=1e-12)
     assert together.sd.mean() > 2 * below.sd.mean()
     assert together.ideal_sd.mean() > 2 * below.ideal_sd.mean()
@@ -201,9 +206,9 @@ def test_of_eighteen_llms_the_mean_is_the_dcg_of_mean_judgments_and_its_share_of
 def test_two_people_of_one_opinion_spread_less_than_two_who_differ(people):
     runs, judgments = people
     made = gain_distributions(judgments)
-    found = agreement_aware_ndcg(runs, made, 10)
+    found = agreement_aware_ndcg(runs, made, cutoff=10)
     disagreement = np.bincount(made.topic, made.variance) / np.bincount(made.topic)
-    spread = found.by_topic()["spread"].to_numpy()
+    spread = found.to_frame(what="topics")["sd"].to_numpy()
     calm, stormy = np.argsort(disagreement)[[2, -3]]
     assert spread[calm] < spread[stormy]
     assert np.corrcoef(disagreement, spread)[0, 1] > 0.5

@@ -1,52 +1,69 @@
-"""Distributions of gain cumulated down ranked lists: DCG as an interval, as a distribution, as draws.
+"""Distributions of gain cumulated down ranked lists: DCG as an interval, as a distribution, as samples.
 
     DCG@k = sum_{r <= k} w_r G_r,   C@k = sum_{r <= k} w_r
 
 Maddalena, Roitero, Demartini, Mizzaro (2017), Considering Assessor Agreement in IR Evaluation. ICTIR, section 6.1. The
-text cumulates distributions as sums and then builds mixtures of them with weights w_r / C. The means agree, the spreads
-do not: unanimous assessors make a sum certain, while the mixture still spreads as far as the gains of the list differ.
-Both let a strict and a lenient assessor change places from one document to the next; "assessors" does not.
+text cumulates distributions as sums and then builds mixtures of them with weights w_r / C. Their means agree, their
+standard deviations do not: with unanimous assessors that of a sum is 0, while that of the mixture is as large as gains
+differ within the list. Both treat documents as independent, so that a strict assessor is not strict throughout;
+"assessors" keeps the gains of each assessor together.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.gain_distributions.distributions import GainDistributions, gain_distributions
 from qrowd.gain_distributions.weights import Floats
 from qrowd.kernels.gain_sums import discounts
 from qrowd.kernels.ranking import weighted_sum
 from qrowd.model.alignment import Alignment, align
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
-from qrowd.model.frames import make_frame
+from qrowd.model.conventions import Conventions, Missing
 from qrowd.model.judgments import Judgments
-from qrowd.model.runs import Runs, ScoreDtype
+from qrowd.model.result import Result
+from qrowd.model.runs import Runs
 from qrowd.model.scores import interpolated, known_mean
 
 Cumulate = Literal["sum", "mixture", "assessors"]
 Discount = Literal["log2", "original"]
-Missing = Literal["zero", "skip", "interpolate"]
-Unjudged = Literal["nonrelevant"]
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalDCG:
-    """The least and the most that every list can gain, document by document; arrays are (topics, systems).
+class Cells(Result):
+    """A result with one row per topic and system."""
+
+    topics: tuple[str, ...]
+    systems: tuple[str, ...]
+
+    _CELLS: ClassVar[tuple[str, ...]] = ("mean", "sd")
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "topic": np.repeat(np.array(self.topics, object), len(self.systems)),
+            "system": np.tile(np.array(self.systems, object), len(self.topics)),
+            **{name: getattr(self, name).ravel() for name in self._CELLS},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalDCG(Cells):
+    """The smallest and the largest DCG that each list can have; arrays are (topics, systems).
 
     cutoff, dcg : the last rank and the discount.
     """
 
-    topics: tuple[str, ...]
-    systems: tuple[str, ...]
     lower: Floats
     upper: Floats
     cutoff: int
     dcg: Discount
+
+    _CELLS = ("lower", "upper")
 
     @property
     def mean(self) -> Floats:
@@ -55,24 +72,18 @@ class IntervalDCG:
 
     @property
     def sd(self) -> Floats:
-        """Of the interval taken as a uniform distribution: width / sqrt(12)."""
+        """Standard deviation of a uniform distribution on the interval: width / sqrt(12)."""
         return np.asarray((self.upper - self.lower) / np.sqrt(12))
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per topic and system."""
-        return cells(self.topics, self.systems, {"lower": self.lower, "upper": self.upper}, backend)
 
 
 @dataclass(frozen=True, eq=False)
-class UncertainDCG:
-    """Mean and standard deviation of what every list gains; arrays are (topics, systems).
+class UncertainDCG(Cells):
+    """Mean and standard deviation of the DCG of each list; arrays are (topics, systems).
 
-    cumulate : "sum" or "assessors", of DCG; "mixture", of the mixture, on the scale of DCG / C.
+    cumulate : "sum" or "assessors": of DCG; "mixture": of the mixture, on the scale of DCG / C.
     cutoff, dcg : the last rank and the discount. constant : C@cutoff.
     """
 
-    topics: tuple[str, ...]
-    systems: tuple[str, ...]
     mean: Floats
     sd: Floats
     cumulate: Cumulate
@@ -80,21 +91,15 @@ class UncertainDCG:
     dcg: Discount
     constant: float
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per topic and system."""
-        return cells(self.topics, self.systems, {"mean": self.mean, "sd": self.sd}, backend)
-
 
 @dataclass(frozen=True, eq=False)
-class SampledDCG:
-    """DCG of every list in draws of everybody's gains; systems share the draw of a document they both retrieve.
+class SampledDCG(Cells):
+    """DCG of each list in samples of all gains; systems share the sampled gain of a document they both retrieve.
 
-    values : (draws, topics, systems).
-    cutoff, dcg : the last rank and the discount. seed : give it as `rng` to see the same draws again.
+    values : (resamples, topics, systems).
+    cutoff, dcg : the last rank and the discount. seed : as `rng` it gives the same samples again.
     """
 
-    topics: tuple[str, ...]
-    systems: tuple[str, ...]
     values: Floats
     cutoff: int
     dcg: Discount
@@ -102,20 +107,20 @@ class SampledDCG:
 
     @property
     def mean(self) -> Floats:
-        """(topics, systems) over draws."""
+        """(topics, systems) over samples."""
         return np.asarray(self.values.mean(axis=0))
 
     @property
     def sd(self) -> Floats:
-        """(topics, systems) over draws, with draws - 1."""
+        """(topics, systems) over samples, with n - 1."""
         return np.asarray(self.values.std(axis=0, ddof=1))
 
     def by_system(self) -> Floats:
-        """(draws, systems) mean over topics."""
+        """(resamples, systems) mean over topics."""
         return known_mean(self.values, axis=1)
 
     def first(self) -> Floats:
-        """(systems,) share of draws in which the system has the highest mean; several that tie share the draw."""
+        """(systems,) share of samples in which the system has the highest mean; ties are divided equally."""
         means = self.by_system()
         best = means == np.fmax.reduce(means, axis=1)[:, None]
         return np.asarray((best / np.maximum(best.sum(axis=1, keepdims=True), 1)).mean(axis=0))
@@ -124,35 +129,31 @@ class SampledDCG:
 def interval_dcg(
     runs: Runs,
     judgments: Judgments | GainDistributions,
-    cutoff: int = 10,
     *,
+    cutoff: int = 10,
     dcg: Discount = "log2",
-    missing: Missing = "zero",
-    unjudged: Unjudged = "nonrelevant",
-    score_dtype: ScoreDtype = "float64",
+    conventions: Conventions = Conventions(),
 ) -> IntervalDCG:
-    """DCG by interval arithmetic: what a list gains if every document gains its least, and if its most (section 6.1.1).
+    """DCG by interval arithmetic: if every document gains its least, and if every document gains its most (6.1.1).
 
-    Arguments and errors as in `uncertain_dcg`. The ends are those of `lower` and `upper` of the distributions.
+    Arguments and errors as in `uncertain_dcg`. The ends of gains are `lower` and `upper` of the distributions.
     """
-    made, alignment, weights = laid_over(runs, judgments, cutoff, dcg, missing, unjudged, score_dtype)
-    ends = (at_ranks(alignment, cutoff, column) @ weights for column in (made.lower, made.upper))
-    lower, upper = (with_missing(end, alignment, missing) for end in ends)
-    return IntervalDCG(made.pool.topics, runs.systems, lower, upper, cutoff, dcg)
+    gains, alignment, weights = aligned(runs, judgments, cutoff, dcg, conventions)
+    ends = (at_ranks(alignment, cutoff, column) @ weights for column in (gains.lower, gains.upper))
+    lower, upper = (with_missing(end, alignment, conventions.missing) for end in ends)
+    return IntervalDCG(gains.pool.topics, runs.systems, lower, upper, cutoff, dcg)
 
 
 def uncertain_dcg(
     runs: Runs,
     judgments: Judgments | GainDistributions,
-    cutoff: int = 10,
     *,
+    cutoff: int = 10,
     cumulate: Cumulate = "sum",
     dcg: Discount = "log2",
-    missing: Missing = "zero",
-    unjudged: Unjudged = "nonrelevant",
-    score_dtype: ScoreDtype = "float64",
+    conventions: Conventions = Conventions(),
 ) -> UncertainDCG:
-    """The distribution of discounted cumulated gain of every list: its mean and standard deviation (section 6.1).
+    """Mean and standard deviation of the discounted cumulated gain of each list (section 6.1).
 
         sum        mean = sum_r w_r m_r            sd^2 = sum_r w_r^2 v_r
         mixture    mean = sum_r w_r m_r / C        sd^2 = sum_r w_r (v_r + m_r^2) / C - mean^2
@@ -160,123 +161,137 @@ def uncertain_dcg(
 
     Parameters
     ----------
-    judgments : Judgments, with the default options of `gain_distributions`, or what that made of them.
-    cumulate : "sum" adds gains up, documents being independent; its s.d. is disagreement and nothing else. "mixture"
-        is the paper's: the gain at a rank drawn with probability w_r / C. Its s.d. also holds how much gains differ
-        from rank to rank. "assessors" draws one assessor for the whole list, so that strict ones stay strict: its s.d.
-        is that of everybody's own DCG, a document somebody has not judged gaining its mean. For panels who judged most.
+    judgments : Judgments, or the result of `gain_distributions` where its options are not the default ones.
+    cutoff : last rank that counts.
+    cumulate : "sum" adds gains of independent documents, so that the s.d. is disagreement alone. "mixture" is the
+        paper's: the gain at a rank drawn with probability w_r / C, so that the s.d. also contains the differences
+        between ranks. "assessors" is over the assessors' own DCG, so that a strict assessor is strict throughout; a
+        document that an assessor has not judged gains its mean, which suits panels who judged most documents.
     dcg : discount "log2", log2(r + 1), or "original", none at rank 1 and log2(r) from rank 2 (the paper's).
-    missing : a judged topic that a run lacks counts as an empty list ("zero"), which gains nothing; not at all ("skip":
-        nan); or as the mean of the system's other topics and the topic's other systems ("interpolate", section 3.3).
-    unjudged : "nonrelevant": documents without a judgment, and ranks beyond the end of a list, surely gain 0.
-    score_dtype : as in `qrowd.evaluate`. Ties are broken by document id.
+    conventions : of these, score_dtype and missing ("interpolate": section 3.3); repeats and grades where judgments are
+        given. Documents without a judgment, and ranks beyond the end of a list, gain 0. Other conventions are refused.
 
     Raises
     ------
     ArgumentError
-        A cut-off below 1, or an option that there is not.
+        A cut-off below 1, an unknown option, or a convention that distributions of gains cannot honour.
     NoOverlapError
         Runs and judgments share no topic.
     """
-    choose("cumulate", cumulate, Cumulate)
-    made, alignment, weights = laid_over(runs, judgments, cutoff, dcg, missing, unjudged, score_dtype)
-    mean, sd = list_moments(made, alignment, weights, cumulate)
+    check_choice("cumulate", cumulate, Cumulate)
+    gains, alignment, weights = aligned(runs, judgments, cutoff, dcg, conventions)
+    mean, sd = list_moments(gains, alignment, weights, cumulate)
     if cumulate == "mixture":
         mean = mean / weights.sum()
-    mean, sd = with_missing(mean, alignment, missing), with_missing(sd, alignment, missing)
-    return UncertainDCG(made.pool.topics, runs.systems, mean, sd, cumulate, cutoff, dcg, float(weights.sum()))
+    mean, sd = (with_missing(table, alignment, conventions.missing) for table in (mean, sd))
+    return UncertainDCG(gains.pool.topics, runs.systems, mean, sd, cumulate, cutoff, dcg, float(weights.sum()))
 
 
 def sampled_dcg(
     runs: Runs,
     judgments: Judgments | GainDistributions,
-    cutoff: int = 10,
     *,
-    draws: int = 1000,
-    rng: Rng = None,
+    cutoff: int = 10,
     dcg: Discount = "log2",
-    missing: Missing = "zero",
-    unjudged: Unjudged = "nonrelevant",
-    score_dtype: ScoreDtype = "float64",
+    conventions: Conventions = Conventions(),
+    n_resamples: int = 1000,
+    rng: Rng = None,
 ) -> SampledDCG:
-    """DCG of every list when every document's gain is drawn from its distribution, again and again.
+    """DCG of each list when the gain of every document is sampled from its distribution.
 
-    Documents are independent, as in cumulate="sum". Systems that retrieve the same documents share their luck, which
-    mean and s.d. of each cannot say.
+    Documents are independent, as in cumulate="sum". Systems that retrieve the same documents share sampled gains, so
+    that samples show how their DCGs depend on each other.
 
-    draws : how many. rng : for them; None is fresh chance, and the result's `seed` draws the same again.
+    n_resamples : number of samples. rng : for them; the result's `seed` gives the same samples again.
     Other arguments and errors as in `uncertain_dcg`.
     """
-    if draws < 2:
-        raise ArgumentError(f"draws={draws!r}: at least 2 are needed")
+    if n_resamples < 2:
+        raise ArgumentError(f"n_resamples={n_resamples!r}: at least 2 are needed")
     seed = seed_of(rng)
     chance = Chance.of(seed)
-    made, alignment, weights = laid_over(runs, judgments, cutoff, dcg, missing, unjudged, score_dtype)
-    values = np.empty((draws, len(alignment.topics), len(runs.systems)))
-    out = np.empty((len(runs.systems), draws))
+    gains, alignment, weights = aligned(runs, judgments, cutoff, dcg, conventions)
+    values = np.empty((n_resamples, len(alignment.topics), len(runs.systems)))
+    out = np.empty((len(runs.systems), n_resamples))
     for t, topic in enumerate(alignment.topics):
-        gains = made.draw(draws, chance.stream("gains", t), made.pool.rows(t))
-        weighted_sum(topic.rows, weights[None], np.ascontiguousarray(gains), out)
+        samples = gains.draw(n_resamples, chance.stream("gains", t), gains.pool.rows(t))
+        weighted_sum(topic.rows, weights[None], np.ascontiguousarray(samples), out)
         values[:, t] = out.T
-    values[:, ~made.judged_topics] = np.nan
-    if missing != "zero" and alignment.missing.any():
+    values[:, ~gains.judged_topics] = np.nan
+    if conventions.missing != "zero" and alignment.missing.any():
         values[:, alignment.missing] = np.nan
-        if missing == "interpolate":
+        if conventions.missing == "interpolate":
             values = interpolated(values.transpose(1, 2, 0)).transpose(2, 0, 1)
-    return SampledDCG(made.pool.topics, runs.systems, values, cutoff, dcg, seed)
+    return SampledDCG(gains.pool.topics, runs.systems, values, cutoff, dcg, seed)
 
 
-# ------------------------------------------------------------------ what the room shares
+# ------------------------------------------------------------------ shared by this room
 
 
-def laid_over(
+def aligned(
     runs: Runs,
     judgments: Judgments | GainDistributions,
     cutoff: int,
     dcg: Discount,
-    missing: Missing,
-    unjudged: Unjudged,
-    score_dtype: ScoreDtype,
+    conventions: Conventions,
+    *,
+    empty: bool = False,
 ) -> tuple[GainDistributions, Alignment, Floats]:
-    """The distributions, the runs over their pool, and (cutoff,) the weight of each rank; options checked."""
-    choose("missing", missing, Missing)
-    choose("unjudged", unjudged, Unjudged)
+    """The distributions, the runs aligned with their pool, and (cutoff,) the weight of each rank; options checked.
+
+    empty : whether the convention of that name can be honoured.
+    """
     weights = rank_weights(cutoff, dcg)
-    made = made_of(judgments)
-    return made, align(runs, made.pool, score_dtype), weights
+    gains = distributions_of(judgments, conventions, empty=empty)
+    return gains, align(runs, gains.pool, conventions.score_dtype), weights
 
 
-def made_of(judgments: Judgments | GainDistributions) -> GainDistributions:
-    """The distributions of judgments, by default options where they are not made yet."""
-    return judgments if isinstance(judgments, GainDistributions) else gain_distributions(judgments)
+def distributions_of(
+    judgments: Judgments | GainDistributions, conventions: Conventions, *, empty: bool = False
+) -> GainDistributions:
+    """The distributions of judgments by these conventions, or those that are given.
+
+    Raises
+    ------
+    ArgumentError
+        A convention that is not the default and cannot be honoured.
+    """
+    refused = {
+        "ties": "gains are not averaged over ties",
+        "unjudged": "condensed lists need one assessor's rankings",
+        "min_coverage": "assessors share one distribution; leave out assessors by weights=",
+    }
+    if not empty:
+        refused["empty"] = "a topic where no document gains anything scores 0"
+    if isinstance(judgments, GainDistributions):
+        refused |= dict.fromkeys(("repeats", "grades"), "an option of gain_distributions, which was called before")
+    for name, reason in refused.items():
+        value, default = getattr(conventions, name), getattr(Conventions, name)
+        if value != default:
+            raise ArgumentError(f"{name}={value!r}: distributions of gains allow {default!r} alone; {reason}")
+    if isinstance(judgments, GainDistributions):
+        return judgments
+    return gain_distributions(judgments, gains=conventions.grades, repeats=conventions.repeats)
 
 
 def rank_weights(cutoff: object, dcg: Discount) -> Floats:
     """(cutoff,) the weight of each rank."""
     if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
         raise ArgumentError(f"cutoff={cutoff!r}: a whole number from 1 was expected")
-    choose("dcg", dcg, Discount)
+    if dcg in ("exp-log2", "exp-original"):
+        raise ArgumentError(f"dcg={dcg!r}: choose one of log2, original; 2^g - 1 is gains={{1: 1, 2: 3, 3: 7}}")
+    check_choice("dcg", dcg, Discount)
     return discounts(int(cutoff), original=dcg == "original")
 
 
-def choose(name: str, given: object, choices: Any) -> None:
-    """Refuse what is no choice."""
-    if given not in get_args(choices):
-        hint = {"exp-log2": "; 2^g - 1 is gains={1: 1, 2: 3, 3: 7}", "condensed": "; it needs one assessor's rankings"}
-        wrong = f"{name}={given!r}: choose one of {', '.join(get_args(choices))}"
-        raise ArgumentError(wrong + hint.get(str(given).replace("exp-original", "exp-log2"), ""))
-
-
 def at_ranks(alignment: Alignment, cutoff: int, column: Floats) -> Floats:
-    """(topics, systems, cutoff) what stands at each rank of each list, of a column (pairs,); 0 where unjudged."""
-    n_systems = alignment.missing.shape[1]
-    found = np.zeros((len(alignment.topics), n_systems, cutoff))
+    """(topics, systems, cutoff) values of a column (pairs,) at each rank of each list; 0 where unjudged."""
+    table = np.zeros((len(alignment.topics), alignment.missing.shape[1], cutoff))
     for t, topic in enumerate(alignment.topics):
-        here = np.append(column[alignment.pool.rows(t)], 0.0)  # row -1, unjudged, is the last
+        values = np.append(column[alignment.pool.rows(t)], 0.0)  # row -1, unjudged, is the last
         rows = topic.rows[:, :cutoff]
-        found[t, :, : rows.shape[1]] = here[rows]
-    found[np.diff(alignment.pool.starts) == 0] = np.nan
-    return found
+        table[t, :, : rows.shape[1]] = values[rows]
+    table[np.diff(alignment.pool.starts) == 0] = np.nan
+    return table
 
 
 def moments(means: Floats, variances: Floats, weights: Floats, cumulate: Cumulate) -> tuple[Floats, Floats]:
@@ -293,18 +308,18 @@ def moments(means: Floats, variances: Floats, weights: Floats, cumulate: Cumulat
 
 
 def list_moments(
-    made: GainDistributions, alignment: Alignment, weights: Floats, cumulate: Cumulate
+    gains: GainDistributions, alignment: Alignment, weights: Floats, cumulate: Cumulate
 ) -> tuple[Floats, Floats]:
     """(topics, systems) `moments` of every list, or, for cumulate="assessors", with the s.d. over assessors."""
-    means, variances = (at_ranks(alignment, weights.size, column) for column in (made.mean, made.variance))
+    means, variances = (at_ranks(alignment, weights.size, column) for column in (gains.mean, gains.variance))
     mean, sd = moments(means, variances, weights, cumulate)
     if cumulate == "assessors":
-        for t in np.flatnonzero(made.judged_topics).tolist():
-            sd[t] = sd_over_assessors(made, t, alignment.topics[t].rows, weights)
+        for t in np.flatnonzero(gains.judged_topics).tolist():
+            sd[t] = sd_over_assessors(gains, t, alignment.topics[t].rows, weights)
     return mean, sd
 
 
-def sd_over_assessors(made: GainDistributions, topic: int, rows: NDArray[np.int32], weights: Floats) -> Floats:
+def sd_over_assessors(gains: GainDistributions, topic: int, rows: NDArray[np.int32], weights: Floats) -> Floats:
     """(lists,) s.d. over the topic's assessors of their own DCG; an unjudged document gains its mean.
 
     rows : (lists, depth) places in the topic's pool, -1 outside.
@@ -312,40 +327,31 @@ def sd_over_assessors(made: GainDistributions, topic: int, rows: NDArray[np.int3
     Raises
     ------
     ArgumentError
-        Intervals, which do not say whose gain is whose.
+        Intervals, which do not hold the gains of each assessor.
     """
-    if made.shape == "interval":
-        raise ArgumentError("cumulate='assessors' needs everybody's own gains: use shape='sample'")
-    pairs = made.pool.rows(topic)
-    said = slice(int(made.starts[pairs.start]), int(made.starts[pairs.stop]))
-    present, column = np.unique(made.assessor[said], return_inverse=True)
-    own = np.repeat(made.mean[pairs, None], present.size, axis=1)
-    own[np.repeat(np.arange(own.shape[0]), made.n[pairs]), column] = made.gain[said]
+    if gains.shape == "interval":
+        raise ArgumentError("cumulate='assessors' needs the gains of each assessor: use shape='sample'")
+    pairs = gains.pool.rows(topic)
+    judged = slice(int(gains.starts[pairs.start]), int(gains.starts[pairs.stop]))
+    present, column = np.unique(gains.assessor[judged], return_inverse=True)
+    own = np.repeat(gains.mean[pairs, None], present.size, axis=1)
+    own[np.repeat(np.arange(own.shape[0]), gains.n[pairs]), column] = gains.gain[judged]
     dcg = np.empty((rows.shape[0], present.size))
     weighted_sum(rows, weights[None], own, dcg)
-    share = made.weights[present, topic] / made.weights[present, topic].sum()
+    share = gains.weights[present, topic] / gains.weights[present, topic].sum()
     variance = ((dcg - (dcg @ share)[:, None]) ** 2) @ share
-    if made.single == "pooled":
-        doubt = np.empty((rows.shape[0], 1))
-        weighted_sum(rows, weights[None] ** 2, np.where(made.widened(), made.variance, 0.0)[pairs, None], doubt)
-        variance += doubt[:, 0]
+    if gains.single == "pooled":
+        pooled = np.empty((rows.shape[0], 1))
+        weighted_sum(rows, weights[None] ** 2, np.where(gains.widened(), gains.variance, 0.0)[pairs, None], pooled)
+        variance += pooled[:, 0]
     return np.asarray(np.sqrt(variance))
 
 
 def with_missing(table: Floats, alignment: Alignment, missing: Missing) -> Floats:
-    """(topics, systems) with missing lists as the convention says; topics that nobody judged stay nan."""
+    """(topics, systems) with missing lists treated by the convention; topics that nobody judged stay nan."""
     if missing == "zero" or not alignment.missing.any():
         return table
     known = np.where(alignment.missing, np.nan, table)
     if missing == "skip":
         return known
     return np.where(np.isnan(table), np.nan, np.where(alignment.missing, interpolated(known), table))
-
-
-def cells(topics: tuple[str, ...], systems: tuple[str, ...], columns: dict[str, Floats], backend: str) -> Any:
-    """One row per topic and system."""
-    labels: dict[str, NDArray[Any]] = {
-        "topic": np.repeat(np.array(topics, object), len(systems)),
-        "system": np.tile(np.array(systems, object), len(topics)),
-    }
-    return make_frame({**labels, **{name: table.ravel() for name, table in columns.items()}}, backend)

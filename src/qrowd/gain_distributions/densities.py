@@ -1,4 +1,4 @@
-"""One list's gain as curves: what each document gains, discounted by its rank, and cumulated down the list.
+"""The gain of one list as densities: of each document, discounted by rank, and cumulated down the list.
 
 Maddalena, Roitero, Demartini, Mizzaro (2017), Considering Assessor Agreement in IR Evaluation. ICTIR, section 6.2,
 Figure 7.
@@ -11,16 +11,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from qrowd.errors import ArgumentError
-from qrowd.gain_distributions.cumulated import Discount, choose, made_of, moments, rank_weights
+from qrowd.errors import ArgumentError, check_choice
+from qrowd.gain_distributions.cumulated import Discount, distributions_of, moments, rank_weights
 from qrowd.gain_distributions.distributions import GainDistributions
 from qrowd.gain_distributions.normalised import ideal_order
 from qrowd.gain_distributions.weights import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
-from qrowd.model.frames import make_frame
+from qrowd.model.conventions import Conventions, ScoreDtype
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
-from qrowd.model.runs import Runs, ScoreDtype
+from qrowd.model.result import Result
+from qrowd.model.runs import Runs
 
 Cumulate = Literal["sum", "mixture"]
 Curve = Literal["as-is", "normal", "kde"]
@@ -31,11 +32,11 @@ REACH = 5.0  # standard deviations of a normal curve that a grid shows
 
 
 @dataclass(frozen=True, eq=False)
-class GainDensity:
+class GainDensity(Result):
     """The gain of one list, as densities on a grid; a density times the width of its bin is a probability.
 
     topic, system : whose list; system None for the ideal ranking.
-    documents : (ranks,) labels; "" beyond the end of the list. judged : (ranks,) who of them is; the others gain 0.
+    documents : (ranks,) labels; "" beyond the end of the list. judged : (ranks,) whether judged; others gain 0.
     weights : (ranks,) the discount.
     edges : (bins + 1,) of gains. gain : (ranks, bins) density of each document's gain.
     cumulated_edges : (bins + 1,); for a mixture the same as edges. discounted : (ranks, bins) density of w_r G_r on
@@ -63,20 +64,17 @@ class GainDensity:
     method: Method | None
     seed: Seed | None
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per curve ("gain", "discounted", "cumulated"), rank and bin: low, high, density."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per curve ("gain", "discounted", "cumulated"), rank and bin."""
         ranks, bins = self.gain.shape
         parts = (("gain", self.edges), ("discounted", self.cumulated_edges), ("cumulated", self.cumulated_edges))
-        return make_frame(
-            {
-                "curve": np.repeat(np.array([name for name, _ in parts], object), ranks * bins),
-                "rank": np.tile(np.repeat(np.arange(1, ranks + 1), bins), len(parts)),
-                "low": np.concatenate([np.tile(edges[:-1], ranks) for _, edges in parts]),
-                "high": np.concatenate([np.tile(edges[1:], ranks) for _, edges in parts]),
-                "density": np.concatenate([getattr(self, name).ravel() for name, _ in parts]),
-            },
-            backend,
-        )
+        return {
+            "curve": np.repeat(np.array([name for name, _ in parts], object), ranks * bins),
+            "rank": np.tile(np.repeat(np.arange(1, ranks + 1), bins), len(parts)),
+            "low": np.concatenate([np.tile(edges[:-1], ranks) for _, edges in parts]),
+            "high": np.concatenate([np.tile(edges[1:], ranks) for _, edges in parts]),
+            "density": np.concatenate([getattr(self, name).ravel() for name, _ in parts]),
+        }
 
 
 def density(
@@ -84,48 +82,48 @@ def density(
     judgments: Judgments | GainDistributions,
     topic: str,
     system: str | None = None,
-    cutoff: int = 10,
     *,
+    cutoff: int = 10,
     cumulate: Cumulate = "sum",
     dcg: Discount = "log2",
+    conventions: Conventions = Conventions(),
     curve: Curve = "as-is",
     method: Method = "convolution",
     bins: int = 100,
-    draws: int = 10_000,
+    n_resamples: int = 10_000,
     rng: Rng = None,
-    score_dtype: ScoreDtype = "float64",
 ) -> GainDensity:
     """The gain of one ranked list as densities, rank by rank: discounted, and cumulated (Figure 7).
 
     Parameters
     ----------
     runs, system : whose list; system=None is the ideal ranking, which needs no runs.
-    judgments : Judgments, with the default options of `gain_distributions`, or what that made of them.
-    cumulate, dcg, score_dtype : as in `uncertain_dcg`. A mixture is exact but for the width of bins.
-    curve : how a document's gain is drawn: "as-is", points of the sample or an even interval; "normal", of the same
-        mean and s.d.; "kde", a normal kernel on every assessor's gain, as wide as s.d. x (effective n)^(-1/5) (Scott's
-        rule). Documents without spread stay points.
-    method : of a sum: "convolution", on a grid 32 times as fine as the bins, keeping the mean; "normal", by mean and
-        s.d. alone; "sampled", in draws, with `rng`.
-    bins : of either grid, from the lowest to the highest gain.
+    judgments, cutoff, cumulate, dcg, conventions : as in `uncertain_dcg`. A mixture is exact up to the width of bins.
+    curve : density of a document's gain: "as-is", points of the sample or a uniform interval; "normal", of the same
+        mean and s.d.; "kde", a normal kernel on every assessor's gain, of width s.d. x (effective n)^(-1/5) (Scott's
+        rule). Documents with s.d. 0 stay points.
+    method : of a sum: "convolution", on a grid 32 times as fine as the bins, which keeps the mean; "normal", by mean
+        and s.d. alone; "sampled", with `n_resamples` and `rng`.
+    bins : number of bins of either grid, from the lowest to the highest gain.
 
     Raises
     ------
     ArgumentError
-        An unknown topic or system, an option that there is not, fewer than 1 bin or 2 draws, a kernel of intervals.
+        An unknown topic, system or option, fewer than 1 bin or 2 samples, or a kernel of intervals.
     """
-    for name, given, choices in (("cumulate", cumulate, Cumulate), ("curve", curve, Curve), ("method", method, Method)):
-        choose(name, given, choices)
-    for name, number, least in (("bins", bins, 1), ("draws", draws, 2)):
+    check_choice("cumulate", cumulate, Cumulate)
+    check_choice("curve", curve, Curve)
+    check_choice("method", method, Method)
+    for name, number, least in (("bins", bins, 1), ("n_resamples", n_resamples, 2)):
         if number < least:
             raise ArgumentError(f"{name}={number!r}: at least {least} needed")
     weights = rank_weights(cutoff, dcg)
-    made = made_of(judgments)
+    made = distributions_of(judgments, conventions)
     if curve == "kde" and made.shape == "interval":
         raise ArgumentError("curve='kde': an interval has no sample to smooth; use shape='sample'")
     if method == "sampled" and curve != "as-is":
-        raise ArgumentError(f"method='sampled' draws the distributions themselves, not curve={curve!r}")
-    documents, pairs = _listed(runs, made, topic, system, cutoff, score_dtype)
+        raise ArgumentError(f"method='sampled' samples the distributions themselves, not curve={curve!r}")
+    documents, pairs = _listed(runs, made, topic, system, cutoff, conventions.score_dtype)
     gains = [_Mixture.of(made, pair, curve) for pair in pairs]
     judged = pairs >= 0
     means, variances = (np.where(judged, column[pairs], 0.0) for column in (made.mean, made.variance))
@@ -149,21 +147,21 @@ def density(
         low, high = (np.cumsum(weights * end) for end in ends.T)
         scaled = [one.times(w) for one, w in zip(gains, weights, strict=True)]
         approximations = [_Mixture.normal(m, s) for m, s in zip(mean.tolist(), sd.tolist(), strict=True)]
-        shown = [low, high, weights * ends[:, 0], weights * ends[:, 1]]
+        limits = [low, high, weights * ends[:, 0], weights * ends[:, 1]]
         if method == "normal":
-            shown += list(np.array([one.ends() for one in approximations]).T)
-        over = _grid(np.min(shown), np.max(shown), bins)
+            limits += list(np.array([one.ends() for one in approximations]).T)
+        over = _grid(np.min(limits), np.max(limits), bins)
         discounted = np.stack([one.masses(over) for one in scaled])
         if method == "normal":
             cumulated = np.stack([one.masses(over) for one in approximations])
         elif method == "sampled":
             seed = seed_of(rng)
             random = np.random.default_rng(seed)
-            drawn = np.zeros((cutoff, draws))
+            samples = np.zeros((cutoff, n_resamples))
             for r in np.flatnonzero(judged).tolist():
-                drawn[r] = weights[r] * made.draw(draws, random, slice(pairs[r], pairs[r] + 1))[0]
-            sums = np.clip(np.cumsum(drawn, axis=0), over[0], over[-1])
-            cumulated = np.stack([np.histogram(row, over)[0] / draws for row in sums])
+                samples[r] = weights[r] * made.draw(n_resamples, random, slice(pairs[r], pairs[r] + 1))[0]
+            sums = np.clip(np.cumsum(samples, axis=0), over[0], over[-1])
+            cumulated = np.stack([np.histogram(row, over)[0] / n_resamples for row in sums])
         else:
             cumulated = _convolved(scaled, over)
     return GainDensity(
@@ -189,7 +187,7 @@ def density(
 
 @dataclass(frozen=True)
 class _Mixture:
-    """Points, even intervals and normal curves, with masses that add up to 1; every array is (parts,).
+    """Points, uniform intervals and normal curves, with masses that add up to 1; every array is (parts,).
 
     half, sd : half the width of an interval, the s.d. of a normal curve; a point has neither.
     """
@@ -298,8 +296,8 @@ def _grid(low: float, high: float, bins: int) -> Floats:
 def _convolved(gains: list[_Mixture], edges: Floats) -> Floats:
     """(ranks, bins) probabilities of the sum down to each rank.
 
-    Each distribution is put on the multiples of a small step, every gain being divided between the two next to it, so
-    that its mean stays. The share of node x is the second difference of E max(x - G, 0).
+    Each distribution is discretised to multiples of a small step, each gain divided between its two neighbours, so that
+    the mean is kept. The mass of node x is the second difference of E max(x - G, 0).
     """
     step = (edges[-1] - edges[0]) / (edges.size - 1) / FINE
     first, parts = [], []
@@ -312,10 +310,10 @@ def _convolved(gains: list[_Mixture], edges: Floats) -> Floats:
     length = sum(part.size - 1 for part in parts) + 1
     size = 1 << (length - 1).bit_length()
     spectrum = np.ones(size // 2 + 1, np.complex128)
-    found = np.empty((len(parts), edges.size - 1))
+    table = np.empty((len(parts), edges.size - 1))
     for r, part in enumerate(parts):
         spectrum = spectrum * np.fft.rfft(part, size)
         masses = np.maximum(np.fft.irfft(spectrum, size), 0)
         at = (sum(first[: r + 1]) + np.arange(size)) * step
-        found[r] = np.histogram(np.clip(at, edges[0], edges[-1]), edges, weights=masses)[0]
-    return found
+        table[r] = np.histogram(np.clip(at, edges[0], edges[-1]), edges, weights=masses)[0]
+    return table

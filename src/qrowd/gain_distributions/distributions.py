@@ -142,7 +142,7 @@ def gain_distributions(
     ----------
     gains : "as-is", the values, which must be on one scale; "rescaled", divided by the assessor's scale's maximum;
         "log", their natural logarithms, for magnitudes: those below 1 gain less than nothing, and an unjudged document,
-        which gains 0, stands for magnitude 1; or a map such as {1: 1, 2: 3, 3: 7}, where a value not named keeps itself.
+        which gains 0, stands for magnitude 1; or a map such as {1: 1, 2: 3, 3: 7}; other values gain themselves.
     shape : "sample", each assessor's gain with the assessor's share (variance: sum_a s_a (g_a - mean)^2); "interval",
         every gain between the ends equally likely (mean: their middle; s.d.: width / sqrt(12)).
     interval : the shares of the weight at which the interval begins and ends: (0, 1) from the smallest to the largest
@@ -179,12 +179,12 @@ def gain_distributions(
     if weight is not None:
         counts = weight[:, [topics.index(label) for label in one.topics]]
     each = counts[one.assessor, one.topic]
-    said = np.flatnonzero((one.value >= 0) & (each > 0))
-    if not said.size:
-        raise ArgumentError("judgments: nobody who counts has judged anything")
-    pair = one.pair_numbers[said]
-    order = np.lexsort((one.assessor[said], value[said], pair))
-    rows, pair = said[order], pair[order]
+    judged = np.flatnonzero((one.value >= 0) & (each > 0))
+    if not judged.size:
+        raise ArgumentError("judgments: there is no judgment by an assessor of weight above 0")
+    pair = one.pair_numbers[judged]
+    order = np.lexsort((one.assessor[judged], value[judged], pair))
+    rows, pair = judged[order], pair[order]
     first = np.flatnonzero(np.append(True, pair[1:] != pair[:-1]))
     gain, who, n = value[rows], one.assessor[rows], np.diff(np.append(first, rows.size))
     total = np.add.reduceat(each[rows], first)

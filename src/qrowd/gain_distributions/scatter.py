@@ -6,27 +6,32 @@ Figure 8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.gain_distributions.weights import Floats
 from qrowd.kernels.correlation import pearson, tau_b
-from qrowd.model.frames import make_frame
-from qrowd.model.scores import known_mean
+from qrowd.model.result import Result
+from qrowd.model.scores import known_mean, one_table, scores_of
+
+if TYPE_CHECKING:
+    from qrowd.model.scores import AnyScores
 
 
 @dataclass(frozen=True, eq=False)
-class Scatter:
-    """Means of two measures, over the cells that both know.
+class Scatter(Result):
+    """Means of two measures, over the cells where both have a score.
+
+    `to_frame` has two rows, of systems and of topics, with n, pearson and tau_b; what="points" gives one row per system
+    and topic, with both means.
 
     names : of the measures.
     systems : (systems,) labels; by_system : (2, systems) means over topics.
-    topics : (topics,) labels; by_topic : (2, topics) means over systems, their ease.
+    topics : (topics,) labels; by_topic : (2, topics) means over systems, the ease of the topics.
     pearson, tau : (2,) correlations of systems, and of topics: Pearson's, and Kendall's tau-b; nan where one of the two
         does not vary.
     """
@@ -39,57 +44,46 @@ class Scatter:
     pearson: Floats
     tau: Floats
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """Two rows, of systems and of topics: n, pearson and tau_b."""
-        n = [int((~np.isnan(means).any(axis=0)).sum()) for means in (self.by_system, self.by_topic)]
-        columns = {"n": np.array(n), "pearson": self.pearson, "tau_b": self.tau}
-        return make_frame({"of": np.array(["systems", "topics"], object), **columns}, backend)
+    def _tables(self) -> dict[str, Callable[[], Mapping[str, Any]]]:
+        return {"correlations": self._correlations, "points": self._points}
 
-    def points(self, backend: str = "pandas") -> Any:
-        """What to plot: one row per system and topic, with both means."""
+    def _correlations(self) -> dict[str, Any]:
+        n = [int((~np.isnan(means).any(axis=0)).sum()) for means in (self.by_system, self.by_topic)]
+        return {"of": ("systems", "topics"), "n": n, "pearson": self.pearson, "tau_b": self.tau}
+
+    def _points(self) -> dict[str, Any]:
         first, second = np.concatenate([self.by_system, self.by_topic], axis=1)
         of = np.repeat(np.array(["systems", "topics"], object), [len(self.systems), len(self.topics)])
-        label = np.array([*self.systems, *self.topics], object)
-        return make_frame({"of": of, "label": label, self.names[0]: first, self.names[1]: second}, backend)
+        return {"of": of, "label": (*self.systems, *self.topics), self.names[0]: first, self.names[1]: second}
 
 
-def scatter(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    names: tuple[str, str] = ("first", "second"),
-    topics: Sequence[str] | None = None,
-    systems: Sequence[str] | None = None,
-) -> Scatter:
+def scatter(first: AnyScores, second: AnyScores) -> Scatter:
     """Two measures of the same systems on the same topics, against each other.
 
-    Parameters
-    ----------
-    first, second : (topics, systems) scores; nan where there is none. A cell counts where both have a score.
-    topics, systems : labels; numbers from 1 by default.
+    first, second : scores of one measure and one assessor each. A cell counts where both have a score.
 
     Raises
     ------
     ArgumentError
-        Arrays of different shapes, or labels of another number.
+        Scores of several measures or assessors, or two measures of one name.
+    NoOverlapError
+        No topic or no system in common.
     """
-    x, y = np.array(first, np.float64), np.array(second, np.float64)
-    if x.ndim != 2 or x.shape != y.shape:
-        raise ArgumentError(f"scatter: arrays {x.shape} and {y.shape}; the same (topics, systems) twice was expected")
-    labels = []
-    for noun, given, n in (("topics", topics, x.shape[0]), ("systems", systems, x.shape[1])):
-        labels.append(tuple(map(str, range(1, n + 1))) if given is None else tuple(given))
-        if len(labels[-1]) != n:
-            raise ArgumentError(f"{noun}: {len(labels[-1])} labels for {n} {noun}")
-    if len(set(names)) != 2:
-        raise ArgumentError(f"names={names!r}: two different ones were expected")
+    first, second = scores_of(first), scores_of(second)
+    topics = [topic for topic in first.topics if topic in set(second.topics)]
+    systems = [system for system in first.systems if system in set(second.systems)]
+    if not topics or not systems:
+        raise NoOverlapError("scatter: the two scores share no topic or no system; name both as the runs do")
+    x, y = (one_table(scores.sel(topic=topics, system=systems))[0].copy() for scores in (first, second))
+    names = (first.measures[0], second.measures[0])
+    if names[0] == names[1]:
+        raise ArgumentError(f"scatter: both measures are called {names[0]!r}; two different names were expected")
     unknown = np.isnan(x) | np.isnan(y)
     x[unknown] = y[unknown] = np.nan
     by_system, by_topic = (np.stack([known_mean(table, axis=axis) for table in (x, y)]) for axis in (0, 1))
-    both = (by_system, by_topic)
-    linear = np.array([_pearson(*means) for means in both])
-    tau = np.array([float(tau_b(means[1:], means[:1])[0]) for means in both])
-    return Scatter(names, labels[1], by_system, labels[0], by_topic, linear, tau)
+    linear = np.array([_pearson(*means) for means in (by_system, by_topic)])
+    tau = np.array([float(tau_b(means[1:], means[:1])[0]) for means in (by_system, by_topic)])
+    return Scatter(names, tuple(systems), by_system, tuple(topics), by_topic, linear, tau)
 
 
 def _pearson(x: Floats, y: Floats) -> float:

@@ -1,4 +1,4 @@
-"""How much each assessor's word counts: one weight each, or one for every topic, as AWARE's accuracies are."""
+"""Weights of assessors: one for all topics, or one for each topic, as AWARE's accuracies are."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def weights_of(judgments: Judgments, weights: Weights) -> Floats:
         )
     nobody = np.flatnonzero(~(table > 0).any(axis=0))
     if nobody.size == table.shape[1]:
-        raise ArgumentError("weights: all are 0, so nobody counts; give at least one assessor a weight above 0")
+        raise ArgumentError("weights: all are 0; give at least one assessor a weight above 0")
     if nobody.size:
         raise ArgumentError(
-            f"weights: all are 0 on topic {judgments.topics[nobody[0]]}, so nobody counts there; leave the topic out, "
-            "or give all assessors the same weight there"
+            f"weights: all are 0 on topic {judgments.topics[nobody[0]]}; leave the topic out, or give all assessors "
+            "the same weight there"
         )
     return table
 
@@ -60,9 +60,9 @@ def _labelled(judgments: Judgments, weights: Any) -> Floats:
         raise ArgumentError(
             f"weights: dimensions {', '.join(map(str, weights.dims))}; assessor, or assessor and topic, were expected"
         )
-    found = [str(name) for name in weights["assessor"].values]
-    _known(found, judgments.assessors)
-    rows = [_place(found, name, "assessor") for name in judgments.assessors]
+    names = [str(name) for name in weights["assessor"].values]
+    _check_names(names, judgments.assessors)
+    rows = [_place(names, name, "assessor") for name in judgments.assessors]
     if "topic" not in weights.dims:
         return np.repeat(np.asarray(weights.values, np.float64)[rows][:, None], len(judgments.topics), axis=1)
     topics = [str(name) for name in weights["topic"].values]
@@ -77,15 +77,15 @@ def _named(judgments: Judgments, weights: Mapping[str, float | Mapping[str, floa
         rows = matching(judgments.assessors, str(pattern), "assessor") & unnamed
         unnamed &= ~rows
         if isinstance(weight, Mapping):
-            found = [str(topic) for topic in weight]
+            topics = [str(topic) for topic in weight]
             values = np.array([_number(one, pattern) for one in weight.values()])
-            table[rows] = values[[_place(found, topic, "topic", pattern) for topic in judgments.topics]]
+            table[rows] = values[[_place(topics, topic, "topic", pattern) for topic in judgments.topics]]
         else:
             table[rows] = _number(weight, pattern)
     if unnamed.any():
         raise ArgumentError(
-            f"weights: none for assessor {judgments.assessors[int(unnamed.argmax())]}; give one to everybody, 0 to "
-            "leave somebody out ('*' names all others)"
+            f"weights: none for assessor {judgments.assessors[int(unnamed.argmax())]}; give one for each, 0 to leave "
+            "an assessor out ('*' names all others)"
         )
     return table
 
@@ -109,13 +109,13 @@ def _number(weight: object, of: str) -> float:
         raise ArgumentError(f"weights: {weight!r} for {of}; a number, or one for each topic, was expected") from None
 
 
-def _known(found: list[str], assessors: tuple[str, ...]) -> None:
-    for name in found:
+def _check_names(names: list[str], assessors: tuple[str, ...]) -> None:
+    for name in names:
         if name not in assessors:
             raise ArgumentError(f"weights: no assessor {name!r}; {closest(name, assessors, 'assessor')}")
 
 
-def _place(found: list[str], name: str, noun: str, of: str = "") -> int:
-    if name not in found:
-        raise ArgumentError(f"weights{f' of {of}' if of else ''}: none for {noun} {name}; give one to every {noun}")
-    return found.index(name)
+def _place(labels: list[str], name: str, noun: str, of: str = "") -> int:
+    if name not in labels:
+        raise ArgumentError(f"weights{f' of {of}' if of else ''}: none for {noun} {name}; give one for each {noun}")
+    return labels.index(name)
