@@ -368,7 +368,7 @@ def _claims(found: Findings) -> Iterator[Claim]:
         f"{(found.deviations > 6).sum()}; median {np.median(found.deviations):.1f}",
     )
 
-    rare = found.widths.counts()
+    rare = found.widths.to_frame(what="counts")
     yield Claim("Figure 13", "median of H / N", "5", f"{found.widths.threshold:.1f}")
     yield Claim(
         "Figure 13",

@@ -52,7 +52,7 @@ def test_a_planted_flip_is_found_with_who_said_what_and_why():
     assert (row["level"], row["topic"]) == (2, flipped["topic"])
     assert row["nearest"] == 0
     assert row["value"] < row["own_centre"]
-    details = found.details()
+    details = found.to_frame(what="judgments")
     said = details[details["document"] == flipped["document"]]
     assert len(said) == row["n"]
     assert said["comment"].str.len().gt(0).all()
@@ -85,7 +85,7 @@ def test_without_conflict_there_is_an_empty_frame():
     judgments = judgments_of_rows(ann="0033", ref="0033")
     found = scale_conflicts(judgments, "ref", min_distance=1)
     assert len(found) == 0
-    assert len(found.to_frame()) == len(found.details()) == 0
+    assert len(found.to_frame()) == len(found.to_frame(what="judgments")) == 0
 
 
 def test_bad_input_gets_one_clear_line():

@@ -121,7 +121,7 @@ def test_bad_input_gets_one_clear_line():
         order_agreement(judgments, "Bob")
     with pytest.raises(ArgumentError, match="by='system': choose from assessor, unit, topic, levels"):
         order_agreement(judgments, "bob", by="system")
-    with pytest.raises(ArgumentError, match="by='unit': these judgments record no units"):
+    with pytest.raises(ArgumentError, match="by='unit': the judgments have no unit column"):
         order_agreement(judgments, "bob", by="unit")
     with pytest.raises(NoOverlapError, match="reference 'reference' has no grade for any document"):
         order_agreement(judgments, {("q", "elsewhere"): 1.0})

@@ -60,7 +60,7 @@ def test_relevant_is_what_each_scale_says_or_what_was_asked_for():
 
 def test_pairs_are_averaged_over_topics():
     rows = [("q1", "a", "ann", 1), ("q1", "a", "bob", 1), ("q2", "a", "ann", 1), ("q2", "a", "bob", 0)]
-    frame = overlap(Judgments.from_rows(rows)).by_pair()
+    frame = overlap(Judgments.from_rows(rows)).to_frame(what="pairs")
     assert (frame["overlap"][0], frame["n_topics"][0]) == (0.5, 2)
 
 

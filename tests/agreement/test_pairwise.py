@@ -61,7 +61,7 @@ def test_the_matrix_holds_what_cohen_kappa_says_of_the_eight_people(eight_people
     assert len(frame) == 28
     assert found.mean_agreement == pytest.approx(frame["agreement"].mean())
     assert found.mean_kappa == pytest.approx(frame["kappa"].mean())
-    matrix = found.matrix("kappa").set_index("assessor")
+    matrix = found.to_frame(what="kappa").set_index("assessor")
     assert matrix.shape == (8, 8)
     assert matrix.loc["a1", "a2"] == pytest.approx(cohen_kappa(eight_people, "a1", "a2").value)
 
@@ -138,8 +138,8 @@ def test_bad_input_gets_one_clear_line(crowd):
         pairwise_agreement(judgments_of_rows(ann="01"))
     with pytest.raises(ArgumentError, match="weights='cubic'"):
         pairwise_agreement(judgments_of_rows(ann="01", bob="01"), weights="cubic")
-    with pytest.raises(ArgumentError, match="which='tau': choose agreement, expected, kappa or n"):
-        pairwise_agreement(judgments_of_rows(ann="01", bob="01")).matrix("tau")
+    with pytest.raises(ArgumentError, match="what='tau': choose one of pairs, agreement, expected, kappa, n"):
+        pairwise_agreement(judgments_of_rows(ann="01", bob="01")).to_frame(what="tau")
     many = judgments_of({f"d{i}": {"ann": float(i), "bob": i + 0.5} for i in range(60)}, "0..1000")
     with pytest.raises(ArgumentError, match="120 distinct values are too many for a table"):
         label_table(many)

@@ -73,7 +73,7 @@ def test_units_per_assessor_are_counted_one_by_one(crowd):
     assert found.n_units.tolist() == [expected[a] for a in range(len(crowd.assessors))]
     assert (found.n_topics == found.n_units).all()
     assert found.to_frame()["n_judgments"].sum() == len(crowd)
-    counts = found.counts()
+    counts = found.to_frame(what="counts")
     assert (counts["n_units"] * counts["n_assessors"]).sum() == 7059
     assert counts["share"].sum() == approx(1)
     assert counts["n_units"].max() <= 18
@@ -91,13 +91,13 @@ def test_wide_units_put_the_check_documents_at_least_the_median_ratio_apart():
     assert found.wide.tolist() == [False, True, True]  # 0.6 / 0.2 is 3, whatever doubles make of it
     assert unit_widths(judgments, HN, threshold=5).wide.tolist() == [False, False, True]
     assert found.to_frame()["wide"].tolist() == [False, True, True]
-    assert found.counts().to_dict("list") == {"ratio": [2, 3, 9], "n_units": [1, 1, 1]}
+    assert found.to_frame(what="counts").to_dict("list") == {"ratio": [2, 3, 9], "n_units": [1, 1, 1]}
 
 
 def test_half_of_a_crowd_is_wide(crowd, checks):
     found = unit_widths(crowd, checks)
     assert 0.4 < found.wide.mean() < 0.6
-    assert found.counts()["n_units"].sum() == 7059
+    assert found.to_frame(what="counts")["n_units"].sum() == 7059
 
 
 # ---- the checks
@@ -143,25 +143,25 @@ REFUSED = {
     "one gold grade": (
         lambda: check_documents(ONE, gold_of(h=1, n=1)),
         ArgumentError,
-        "topic q: its judged documents have fewer than two different gold grades, so nothing shows which are the check "
+        "topic q: its judged documents have fewer than two different gold grades, which do not determine the check "
         "documents; name them, as checks={'q': (H, N)}",
     ),
     "two that would serve": (
         lambda: check_documents(ONE, gold_of(h=3, n=3, a=0)),
         ArgumentError,
-        "topic q: gold shows 2 documents at one end that equally many units hold; name the check documents, as "
-        "checks={'q': (H, N)}",
+        "topic q: 2 documents with the same extreme gold grade are in equally many units; name the check documents, "
+        "as checks={'q': (H, N)}",
     ),
     "gold check missing": (
         lambda: unit_widths(ONE, gold_of(h=3, n=2, a=0)),
         InputError,
-        "unit u2 of assessor bob, topic q: the check document N, a, is not in it; correct checks, or leave such units "
-        "out",
+        "unit u2 of assessor bob, topic q: the check document N, a, is missing; correct checks, or leave out such "
+        "units",
     ),
     "two gold assessors": (
         lambda: check_documents(ONE, Judgments.from_rows([("q", "h", "x", 1), ("q", "n", "y", 0)])),
         ArgumentError,
-        "gold: one assessor's grades are needed, these are of 2; use gold.select(assessors=...) or merge them first",
+        "gold: one assessor was expected, found 2 (x, y ...); select one, or merge them first",
     ),
     "gold in magnitudes": (
         lambda: check_documents(ONE, ONE.select(assessors="ann")),
@@ -171,17 +171,20 @@ REFUSED = {
     "gold twice": (
         lambda: check_documents(ONE, Judgments.from_rows([("q", "h", "x", 1), ("q", "h", "x", 0)])),
         InputError,
-        "gold: assessor x judged documents more than once (repeats: 1); use gold.single('first'), 'last' or 'mean'",
+        "assessor x, topic q, document h: judged more than once (1 repeated judgments in all); choose repeats='first', "
+        "'last' or 'mean'",
     ),
     "gold of others": (
         lambda: check_documents(ONE, Judgments.from_rows([("other", "h", "x", 1)])),
         NoOverlapError,
-        "gold: none of the judged documents has a gold grade; check topic and document labels",
+        "gold 'x' has no grade for any document that the others judged; check that both are of the same "
+        "collection",
     ),
     "gold that says nothing": (
         lambda: check_documents(ONE, gold_of(h=-1, n=-2)),
         NoOverlapError,
-        "gold: none of the judged documents has a gold grade; check topic and document labels",
+        "gold 'gold' has no grade for any document that the others judged; check that both are of the same "
+        "collection",
     ),
     "an unknown unit": (
         lambda: topic_units(ONE, backs={"u9": 1}),

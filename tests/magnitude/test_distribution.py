@@ -97,11 +97,11 @@ def test_frames_hold_a_row_per_group_and_the_curves_a_row_per_value():
     judgments = of_values([1.0, 2.0, 2.0, 8.0], assessor=lambda i: "ann" if i < 3 else "bob")
     found = distribution(judgments, by="assessor")
     assert found.to_frame()[["group", "n"]].to_dict("list") == {"group": ["ann", "bob"], "n": [3, 1]}
-    curves = found.curves()
+    curves = found.to_frame(what="curves")
     assert curves["share"].tolist() == approx([1 / 3, 1, 1])
     assert curves["value"].tolist() == [1, 2, 8]
     # At the geometric mean the curve is at one half.
-    whole = distribution(of_values([1.0, 2.0, 4.0])).curves()
+    whole = distribution(of_values([1.0, 2.0, 4.0])).to_frame(what="curves")
     assert whole["fitted"][1] == approx(0.5)
     assert whole.columns.tolist() == ["group", "value", "share", "fitted"]
 
@@ -190,7 +190,7 @@ def test_the_order_column_says_which_score_came_before():
 
 def test_counts_of_figures_add_up_to_the_units(crowd):
     found = ratio_digits(crowd)
-    counts = found.counts()
+    counts = found.to_frame(what="counts")
     assert counts["n_units"].sum() == 7059
     assert counts["share_within"].iloc[-1] == 1
     assert counts["n_units"][:3].sum() == found.n_within(2)

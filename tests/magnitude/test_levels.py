@@ -88,7 +88,7 @@ def test_the_low_check_document_itself_can_be_left_out(crowd, gold, checks):
     assert whole.gains.n[0] - without.gains.n[0] == 7059
     assert (whole.gains.n[1:] == without.gains.n[1:]).all()
     assert whole.gains.n.sum() == len(crowd)
-    assert whole.points().shape == (len(crowd), 6)
+    assert whole.to_frame(what="points").shape == (len(crowd), 6)
 
 
 def test_a_crowds_gains_rise_from_level_to_level_and_the_plots_limit_is_counted(crowd, gold):
@@ -136,7 +136,7 @@ def test_adjacent_levels_are_compared_unless_others_are_named(crowd, gold):
     found = level_ratios(crowd, gold)
     assert list(found.pairs) == ["1:0", "2:1", "3:2"]
     assert (found.ratios.median > 1).all()
-    points = found.points()
+    points = found.to_frame(what="points")
     assert points.columns.tolist() == ["levels", "topic", "assessor", "unit", "upper", "lower", "ratio"]
     assert len(points) == found.ratios.n.sum()
     one = points.iloc[0]
@@ -171,7 +171,7 @@ def test_adjacent_levels_are_tested_as_scipy_tests_them(crowd, gold, values, var
 @given(graded_crowds())
 def test_a_documents_magnitude_is_the_median_of_what_was_said_of_it(drawn):
     rows, gold = drawn
-    points = level_tests(judgments_of(rows), gold_of(gold)).points()
+    points = level_tests(judgments_of(rows), gold_of(gold)).to_frame(what="points")
     assert len(points) == len({row[:2] for row in rows})
     for point in points.itertuples():
         pair = (point.topic, point.document)
@@ -186,7 +186,7 @@ def test_a_documents_magnitude_is_the_median_of_what_was_said_of_it(drawn):
 def test_exceptions_are_the_topics_where_a_higher_level_has_a_lower_median(adjacent, strict, drawn):
     rows, gold = drawn
     found = level_tests(judgments_of(rows), gold_of(gold))
-    points, levels = found.points(), found.levels.tolist()
+    points, levels = found.to_frame(what="points"), found.levels.tolist()
     expected, possible = set(), 0
     for topic in {row[0] for row in rows}:
         here = points[points["topic"] == topic]
@@ -308,7 +308,7 @@ REFUSED = {
     "nobody's gold": (
         lambda: select_units_by_agreement(SMALL, "anne"),
         ArgumentError,
-        "gold='anne': nobody has this name; did you mean 'ann'?",
+        "gold='anne': no assessor has this name; did you mean 'ann'?",
     ),
     "a mask of another length": (
         lambda: select_units_by_agreement(SMALL, GOLD, preferred=np.array([True, False])),
@@ -348,7 +348,8 @@ REFUSED = {
     "gold of other topics": (
         lambda: gain_profile(SMALL, gold_of({("t9", "N"): 0}), checks=CHECKS),
         NoOverlapError,
-        "gold: none of the judged documents has a gold grade; check topic and document labels",
+        "gold 'gold' has no grade for any document that the others judged; check that both are of the same "
+        "collection",
     ),
 }  # fmt: skip
 

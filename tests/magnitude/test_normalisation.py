@@ -284,19 +284,19 @@ REFUSED = {
     "no check document in a unit": (
         lambda: normalise(judgments_of(GOOD), scheme="checks", checks=CHECKS),
         InputError,
-        "unit u2 of assessor bob, topic t1: the check document N, N, is not in it; correct checks, or leave such units "
-        "out",
+        "unit u2 of assessor bob, topic t1: the check document N, N, is missing; correct checks, or leave out such "
+        "units",
     ),
     "check documents in no unit": (
         lambda: normalise(judgments_of(GOOD), scheme="checks", checks={"t1": ("nowhere", "N")}),
         InputError,
-        "unit u1 of assessor ann, topic t1: the check document H, nowhere, is not in it (and 1 more); correct checks, "
-        "or leave such units out",
+        "unit u1 of assessor ann, topic t1: the check document H, nowhere, is missing (and 1 more); correct checks, "
+        "or leave out such units",
     ),
     "no checks": (
         lambda: normalise(judgments_of(GOOD), scheme="checks"),
         ArgumentError,
-        "checks: say which documents they are, as {topic: (H, N)} or by gold judgments",
+        "checks: name the check documents, as {topic: (H, N)} or by gold judgments",
     ),
     "no checks for a topic": (
         lambda: normalise(judgments_of(GOOD), scheme="checks", checks={"t2": ("H", "N")}),
@@ -306,7 +306,7 @@ REFUSED = {
     "one check document twice": (
         lambda: normalise(judgments_of(GOOD), scheme="checks", checks={"t1": ("H", "H")}),
         ArgumentError,
-        "checks: topic t1 has H as both H and N; two documents are needed",
+        "checks: topic t1 has H as both H and N; give two documents",
     ),
     "checks for another scheme": (
         lambda: normalise(judgments_of(GOOD), checks=CHECKS),

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation.coded import Coded
-from qrowd.errors import ArgumentError, check_choice
+from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng, Seed
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel, Pool
+from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 
 Floats = NDArray[np.float64]
-What = Literal["judgments", "confusion"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class TopicFit:
 
 
 @dataclass(frozen=True, eq=False)
-class Aggregate:
+class Aggregate(Result):
     """Judgments of several assessors merged into those of one.
 
     name : of the aggregator. method : its call with all options in force.
@@ -63,6 +62,8 @@ class Aggregate:
         alone.
     fits : of dawid_skene, one for each topic, or one for all.
     seed : pass it as `rng` to get the same result again; None if chance was not used.
+
+    `to_frame(what="confusion")` has one row per assessor and true grade (and topic, if topics were fitted alone).
     """
 
     name: str
@@ -111,21 +112,10 @@ class Aggregate:
             raise ArgumentError(f"sample({n_assessors}): expected 1 assessor or more")
         return PosteriorSamples(self, n_assessors, rng)
 
-    def to_frame(self, backend: str = "pandas", *, what: What = "judgments") -> Any:
-        """A data frame.
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"judgments": self._judgments, "confusion": self._confusions}
 
-        what : "judgments", one row per pair with its value and the probability of each grade; or "confusion", one row
-            per assessor and true grade (and topic, if topics were fitted alone) with the probability of each grade.
-
-        Raises
-        ------
-        ArgumentError
-            what="confusion" of a method without confusions.
-        """
-        check_choice("what", what, What)
-        return make_frame(self._confusions() if what == "confusion" else self._judgments(), backend)
-
-    def _judgments(self) -> dict[str, NDArray[Any]]:
+    def _judgments(self) -> dict[str, Any]:
         topic = np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
         columns: dict[str, NDArray[Any]] = {
             "topic": np.array(self.pool.topics, object)[topic],
@@ -135,7 +125,7 @@ class Aggregate:
         columns |= {f"p_{grade:g}": p for grade, p in zip(self.grades, self.posterior.T, strict=True)}
         return columns
 
-    def _confusions(self) -> dict[str, NDArray[Any]]:
+    def _confusions(self) -> dict[str, Any]:
         if not self.fits:
             raise ArgumentError(f"{self.name} has no confusions of assessors; use dawid_skene")
         true = [np.tile(self.grades, len(fit.assessors)) for fit in self.fits]

@@ -45,7 +45,7 @@ class Rows:
     difference: Floats
 
     @classmethod
-    def of(cls, judgments: Judgments, scale: Scale, repeats: Repeats, held: AgainstGold | None) -> Rows:
+    def of(cls, judgments: Judgments, scale: Scale, repeats: Repeats, with_gold: AgainstGold | None) -> Rows:
         one = judgments.single(repeats)
         number = {name: i for i, name in enumerate(judgments.assessors)}
         who = np.array([number[name] for name in one.assessors], np.int64)[one.assessor]
@@ -64,7 +64,7 @@ class Rows:
         total = np.repeat(np.add.reduceat(rescaled, begins), np.diff(starts))
         with np.errstate(invalid="ignore", divide="ignore"):
             difference = np.where(size > 1, (total - rescaled) / (size - 1) - rescaled, np.nan)
-        gold = np.full(rows.size, np.nan) if held is None else held.grades_of(one.topics, one.documents)(pair)
+        gold = np.full(rows.size, np.nan) if with_gold is None else with_gold.grades_of(one.topics, one.documents)(pair)
         topic = one.topic[rows].astype(np.int64)
         return cls(
             judgments.assessors, scale, starts, who[rows], topic, value, place[rows], order_from, gold, difference

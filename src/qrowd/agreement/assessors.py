@@ -219,19 +219,19 @@ def assessor_profiles(
         raise ArgumentError(f"level={level!r}: choose one of {', '.join(get_args(Level))}")
     if threshold <= 0 or min_documents < 2:
         raise ArgumentError(f"threshold={threshold}, min_documents={min_documents}: expected above 0, and 2 or more")
-    held = None if gold is None else against(judgments, gold, repeats=repeats)
-    everything = judgments if held is None else held.judgments
+    with_gold = None if gold is None else against(judgments, gold, repeats=repeats)
+    everything = judgments if with_gold is None else with_gold.judgments
     if not (everything.value >= 0).any():
         raise NoOverlapError("there are no judgments, so there are no assessors to describe")
-    both = everything if held is None else concatenate_judgments([everything, held.gold])
+    both = everything if with_gold is None else concatenate_judgments([everything, with_gold.gold])
     how = combined_how(both.scales, combine_scales, unlike_at(level))
     scale = on_one_scale(both, how, how).shared_scale()
     level = level or LEVEL_OF[scale.kind]
-    rows = _rows(everything, held, how, scale, repeats)
-    own = rows if how == "as-is" else _rows(everything, held, "as-is", scale, repeats)
+    rows = _rows(everything, with_gold, how, scale, repeats)
+    own = rows if how == "as-is" else _rows(everything, with_gold, "as-is", scale, repeats)
     # Values divided by different maxima are never equal, so relevance is compared instead of grades.
     by_shares = how == "rescaled" and not alike(both.scales)
-    categories = _rows(everything, held, "relevant", scale, repeats) if by_shares else own
+    categories = _rows(everything, with_gold, "relevant", scale, repeats) if by_shares else own
     n = len(rows.assessors)
     beyond_chance = BeyondChance(rows, level)
     agreement, agreement_standard_error = beyond_chance.with_others()
@@ -264,7 +264,7 @@ def assessor_profiles(
         order_from=rows.order_from,
         seconds=seconds,
         log_seconds_standard_error=log_seconds_standard_error,
-        gold=None if held is None else held.name,
+        gold=None if with_gold is None else with_gold.name,
         n_gold=n_gold,
         gold_share=gold_share,
         gold_agreement=gold_agreement,
@@ -277,12 +277,13 @@ def assessor_profiles(
     )
 
 
-def _rows(everything: Judgments, held: AgainstGold | None, how: Combined, scale: Scale, repeats: Repeats) -> Rows:
+def _rows(everything: Judgments, with_gold: AgainstGold | None, how: Combined, scale: Scale, repeats: Repeats) -> Rows:
     """The judgments with the gold grades, brought onto one scale."""
     if how != "as-is":
         everything = on_one_scale(everything, how, how)
-        held = None if held is None else replace(held, judgments=everything, gold=on_one_scale(held.gold, how, how))
-    return Rows.of(everything, scale, repeats, held)
+        if with_gold is not None:
+            with_gold = replace(with_gold, judgments=everything, gold=on_one_scale(with_gold.gold, how, how))
+    return Rows.of(everything, scale, repeats, with_gold)
 
 
 def _constant(rows: Rows, level: Level, n_shared: Ints, min_documents: int, relevance: bool) -> tuple[str, ...]:

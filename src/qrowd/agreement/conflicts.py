@@ -118,12 +118,12 @@ def scale_conflicts(
         raise ArgumentError(f"merge={merge!r}: choose one of {', '.join(get_args(Merge))}")
     if min_distance < 1:
         raise ArgumentError(f"min_distance={min_distance}: expected 1 level or more")
-    held = against(judgments, reference, noun="reference", repeats=repeats)
-    combined = on_one_scale(held.judgments, combine_scales, "rescaled")
+    with_reference = against(judgments, reference, noun="reference", repeats=repeats)
+    combined = on_one_scale(with_reference.judgments, combine_scales, "rescaled")
     logs = merge == "geometric_mean" or combined.shared_scale().kind == "magnitude"
     one = combined.single(repeats)
     pairs = one.pair_numbers
-    graded = held.grades_of(one.topics, one.documents)
+    graded = with_reference.grades_of(one.topics, one.documents)
     rows = np.flatnonzero((one.value >= 0) & ~np.isnan(graded(pairs)))
     rows = rows[np.argsort(pairs[rows], kind="stable")]
     pair, starts = np.unique(pairs[rows], return_index=True)
@@ -152,7 +152,7 @@ def scale_conflicts(
     conflicts = conflicts[np.argsort(-excess[conflicts], kind="stable")]
     back = np.exp if logs else np.asarray
     return Conflicts(
-        held.judgments,
+        with_reference.judgments,
         np.array(one.topics, object)[topic[conflicts]],
         np.array(one.documents, object)[document[conflicts]],
         levels[level[conflicts]],

@@ -125,9 +125,9 @@ def alpha_by_gold(
     """
     if by not in (None, "topic"):
         raise ArgumentError(f"by={by!r}: choose None or 'topic'")
-    held = against(judgments, gold)
+    with_gold = against(judgments, gold)
     data = document_counts(
-        held.judgments,
+        with_gold.judgments,
         level=level,
         by=by,
         repeats=repeats,
@@ -136,7 +136,7 @@ def alpha_by_gold(
         logs=logs,
         combine_scales=combine_scales,
     )
-    grade, grades = _gold_of(held, data)
+    grade, grades = _gold_of(with_gold, data)
     if len(grades) > MOST_LEVELS:
         raise ArgumentError(
             f"gold: {len(grades)} grades have too many combinations; recode gold to {MOST_LEVELS} grades or fewer"
@@ -213,9 +213,9 @@ def alpha_of_matched_subsets(
     The other options are those of `krippendorff_alpha`. If the number of documents had an effect, the alphas of subsets
     would move from the alpha of the whole set towards that of `matched_grades`.
     """
-    held = against(judgments, gold)
+    with_gold = against(judgments, gold)
     data = document_counts(
-        held.judgments,
+        with_gold.judgments,
         level=level,
         by="topic",
         repeats=repeats,
@@ -224,7 +224,7 @@ def alpha_of_matched_subsets(
         logs=logs,
         combine_scales=combine_scales,
     )
-    grade, grades = _gold_of(held, data)
+    grade, grades = _gold_of(with_gold, data)
     matched = grades[1:] if matched_grades is None else tuple(np.atleast_1d(np.array(matched_grades, float)).tolist())
     others = tuple(g for g in grades if g not in matched)
     if not others or not matched or not set(matched) <= set(grades):
@@ -254,9 +254,9 @@ def _subsets(documents: Documents, level: Level, size: int, n_resamples: int, ra
     return Disagreement(documents.values, documents.counts, level).alphas(weights)[0]
 
 
-def _gold_of(held: AgainstGold, data: DocumentCounts) -> tuple[Callable[[Ints], Floats], tuple[float, ...]]:
+def _gold_of(with_gold: AgainstGold, data: DocumentCounts) -> tuple[Callable[[Ints], Floats], tuple[float, ...]]:
     """A function from numbers of documents to gold grades, and the grades of the documents with enough judgments."""
-    grade = held.grades_of(data.topics, data.documents)
+    grade = with_gold.grades_of(data.topics, data.documents)
     grades = np.unique(np.concatenate([grade(documents.pair) for documents in data.groups]))
     return grade, tuple(grades[~np.isnan(grades)].tolist())
 

@@ -104,15 +104,15 @@ def order_agreement(
     for name in groups:
         if name not in BY:
             raise ArgumentError(f"by={name!r}: choose from {', '.join(BY)}, several of them, or None")
-    held = against(judgments, reference, noun="reference", repeats=repeats)
+    with_reference = against(judgments, reference, noun="reference", repeats=repeats)
     if "unit" in groups:
-        split, who, assessors, units = _by_unit(held.judgments)
+        split, who, assessors, units = _by_unit(with_reference.judgments)
     else:
-        split, assessors, units = held.judgments, held.judgments.assessors, ("",)
+        split, assessors, units = with_reference.judgments, with_reference.judgments.assessors, ("",)
         who = np.stack([np.arange(len(assessors)), np.zeros(len(assessors), np.int64)])
     one = split.single(repeats)
     number = np.array([split.assessors.index(name) for name in one.assessors])
-    grade = held.grades_of(one.topics, one.documents)(one.pair_numbers)
+    grade = with_reference.grades_of(one.topics, one.documents)(one.pair_numbers)
     rows = np.flatnonzero(~np.isnan(grade) & (one.value >= 0))
     assessor, unit = who[:, number[one.assessor[rows]]]
     cells, cell = np.unique(np.stack([assessor, unit, one.topic[rows]]).astype(np.int64), axis=1, return_inverse=True)
@@ -144,7 +144,7 @@ def order_agreement(
         name: levels[code] if name in ("low", "high") else np.array(labels[name], object)[code]
         for name, code in zip(names, distinct, strict=False)
     }
-    return OrderAgreement(groups, columns, totals[:, 0], totals[:, 1], totals[:, 2], strict, held.name)
+    return OrderAgreement(groups, columns, totals[:, 0], totals[:, 1], totals[:, 2], strict, with_reference.name)
 
 
 def _by_unit(judgments: Judgments) -> tuple[Judgments, Ints, tuple[str, ...], tuple[str, ...]]:

@@ -13,6 +13,7 @@ Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitude
 ACM TOIS 35(3).
 """
 
+from qrowd.magnitude.checks import check_documents
 from qrowd.magnitude.collection import (
     AssessorUnits,
     TopicUnits,
@@ -25,7 +26,6 @@ from qrowd.magnitude.collection import (
 )
 from qrowd.magnitude.digits import RatioDigits, RoundNumbers, ratio_digits, round_numbers, significant_digits
 from qrowd.magnitude.gains import FIGURE_15, GainProfile, LevelPair, LevelRatios, gain_profile, level_ratios
-from qrowd.magnitude.gold import check_documents
 from qrowd.magnitude.levels import LevelTests, level_tests
 from qrowd.magnitude.lognormal import Distribution, distribution
 from qrowd.magnitude.normalisation import normalise

@@ -6,7 +6,7 @@ ACM TOIS 35(3), Table I, sections 3.2.5, 4.1 and 7.3, Figure 13.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.magnitude.gold import Checks, check_magnitudes, named_checks
+from qrowd.magnitude.checks import Checks, check_magnitudes, named_checks
 from qrowd.magnitude.units import By, Floats, Rows, Units, units_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
+from qrowd.model.result import Result
 
 Equal = Literal["fails", "passes"]
 Counts = Mapping[str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class TopicUnits:
+class TopicUnits(Result):
     """Table I: one row per topic; every array is (topics,) unless said otherwise.
 
     topics : labels.
@@ -45,8 +45,7 @@ class TopicUnits:
     backs: Rows | None
     fails: Rows | None
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per topic, columns as in Table I."""
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, NDArray[Any]] = {"topic": np.array(self.topics, object)}
         columns |= {name: getattr(self, name) for name in ("n_documents", "n_units", "n_assessors", "n_judgments")}
         if self.high is not None and self.low is not None:
@@ -54,7 +53,7 @@ class TopicUnits:
         for name, counts in (("back", self.backs), ("fail", self.fails)):
             if counts is not None:
                 columns |= {f"{name} {times}": counts[:, i] for i, times in enumerate(("0", "1", "2+"))}
-        return make_frame(columns, backend)
+        return columns
 
 
 def topic_units(
@@ -107,7 +106,7 @@ def topic_units(
 
 
 @dataclass(frozen=True, eq=False)
-class AssessorUnits:
+class AssessorUnits(Result):
     """Units per assessor; every array is (assessors,)."""
 
     assessors: tuple[str, ...]
@@ -115,15 +114,16 @@ class AssessorUnits:
     n_topics: Rows
     n_judgments: Rows
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor."""
-        columns = {name: getattr(self, name) for name in ("n_units", "n_topics", "n_judgments")}
-        return make_frame({"assessor": np.array(self.assessors, object), **columns}, backend)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"assessors": self._assessors, "counts": self._counts}
 
-    def counts(self, backend: str = "pandas") -> Any:
-        """One row per number of units that occurs: how many assessors did so many, and which part of all."""
+    def _assessors(self) -> dict[str, Any]:
+        columns = {name: getattr(self, name) for name in ("n_units", "n_topics", "n_judgments")}
+        return {"assessor": np.array(self.assessors, object), **columns}
+
+    def _counts(self) -> dict[str, Any]:
         n_units, n = np.unique(self.n_units, return_counts=True)
-        return make_frame({"n_units": n_units, "n_assessors": n, "share": n / len(self.assessors)}, backend)
+        return {"n_units": n_units, "n_assessors": n, "share": n / len(self.assessors)}
 
 
 def assessor_units(judgments: Judgments, *, by: By = "unit") -> AssessorUnits:
@@ -140,7 +140,7 @@ def assessor_units(judgments: Judgments, *, by: By = "unit") -> AssessorUnits:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitWidths:
+class UnitWidths(Result):
     """Ratio of the two check documents in each unit.
 
     ratio : (units,) magnitude of H over that of N, to twelve digits.
@@ -156,14 +156,15 @@ class UnitWidths:
         """(units,) which units are wide."""
         return self.ratio >= self.threshold
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per unit."""
-        return make_frame({**self.units.columns(), "ratio": self.ratio, "wide": self.wide}, backend)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"units": self._units, "counts": self._counts}
 
-    def counts(self, backend: str = "pandas") -> Any:
-        """Figure 13: one row per ratio that occurs, how many units have it."""
+    def _units(self) -> dict[str, Any]:
+        return {**self.units.columns(), "ratio": self.ratio, "wide": self.wide}
+
+    def _counts(self) -> dict[str, Any]:
         ratio, n = np.unique(self.ratio, return_counts=True)
-        return make_frame({"ratio": ratio, "n_units": n}, backend)
+        return {"ratio": ratio, "n_units": n}
 
 
 def unit_widths(judgments: Judgments, checks: Checks, *, threshold: float | None = None, by: By = "unit") -> UnitWidths:
@@ -188,7 +189,7 @@ def unit_widths(judgments: Judgments, checks: Checks, *, threshold: float | None
 
 
 @dataclass(frozen=True, eq=False)
-class UnitChecks:
+class UnitChecks(Result):
     """Which units pass the checks; every array is (units,).
 
     ordered : whether H has a higher magnitude than N (check c).
@@ -212,10 +213,9 @@ class UnitChecks:
         """The judgments of units that pass."""
         return self.units.select(self.passed)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per unit."""
+    def _columns(self) -> dict[str, Any]:
         columns = {"ordered": self.ordered, "slow_enough": self.slow_enough, "passed": self.passed}
-        return make_frame({**self.units.columns(), **columns}, backend)
+        return {**self.units.columns(), **columns}
 
 
 def unit_checks(

@@ -9,6 +9,7 @@ ACM TOIS 35(3), sections 4.2 and 9.2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.magnitude.units import By, Floats, Rows, Units, positive, units_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 
 MOST = 9  # significant digits that are counted; numbers with more have MOST + 1
 TINY = 1e-300
@@ -28,7 +29,7 @@ Direction = Literal["forward", "either"]
 
 
 @dataclass(frozen=True, eq=False)
-class RoundNumbers:
+class RoundNumbers(Result):
     """Frequencies of the values that assessors write; the arrays are (values,), the most frequent value first.
 
     value : distinct magnitudes.
@@ -49,11 +50,8 @@ class RoundNumbers:
     one_two_five: float
     whole: float
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per value."""
-        return make_frame(
-            {name: getattr(self, name) for name in ("value", "n", "share", "n_assessors", "digits")}, backend
-        )
+    def _columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("value", "n", "share", "n_assessors", "digits")}
 
 
 def round_numbers(judgments: Judgments) -> RoundNumbers:
@@ -86,7 +84,7 @@ def round_numbers(judgments: Judgments) -> RoundNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class RatioDigits:
+class RatioDigits(Result):
     """Significant digits of the ratios within each unit.
 
     digits : (units,) the largest `of_judgment` of the unit; 0 for a unit with a single judgment.
@@ -104,16 +102,15 @@ class RatioDigits:
         """Number of units whose ratios have at most so many significant digits."""
         return int((self.digits <= digits).sum())
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per unit."""
-        return make_frame({**self.units.columns(), "digits": self.digits}, backend)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"units": self._units, "counts": self._counts}
 
-    def counts(self, backend: str = "pandas") -> Any:
-        """One row per number of digits: how many units have that many, and the share of units with at most so many."""
+    def _units(self) -> dict[str, Any]:
+        return {**self.units.columns(), "digits": self.digits}
+
+    def _counts(self) -> dict[str, Any]:
         n = np.bincount(self.digits, minlength=MOST + 2)
-        return make_frame(
-            {"digits": np.arange(n.size), "n_units": n, "share_within": np.cumsum(n) / len(self.units)}, backend
-        )
+        return {"digits": np.arange(n.size), "n_units": n, "share_within": np.cumsum(n) / len(self.units)}
 
 
 def ratio_digits(judgments: Judgments, *, direction: Direction = "forward", by: By = "unit") -> RatioDigits:

@@ -7,7 +7,7 @@ normalisation does not change unless it standardises.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.magnitude.gold import Checks, Gold, apart, check_magnitudes, gold_grades, named_checks
+from qrowd.magnitude.checks import Checks, check_magnitudes, named_checks, with_grades
 from qrowd.magnitude.units import By, Floats, Rows, Units, units_of
-from qrowd.model.frames import make_frame
+from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Ratios:
 
 
 @dataclass(frozen=True, eq=False)
-class GainProfile:
+class GainProfile(Result):
     """Gain of each gold level, as a multiple of the low check document's magnitude (Figure 14).
 
     levels : (levels,) gold grades that occur, ascending.
@@ -78,14 +79,15 @@ class GainProfile:
         """Root mean square difference between the levels' medians and the exponential profile, in natural logs."""
         return float(np.sqrt(np.mean(np.log(self.gains.median / self.exponential) ** 2)))
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per level."""
-        overlays = {"linear": self.linear, "exponential": self.exponential}
-        return make_frame({"level": self.levels, **self.gains.columns(), **overlays}, backend)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"levels": self._levels, "points": self._points}
 
-    def points(self, backend: str = "pandas") -> Any:
-        """One row per judgment: topic, assessor, unit, document, level and gain, ready for a box or strip plot."""
-        return make_frame({**_labels(self.units, self.row), "level": self.level, "gain": self.gain}, backend)
+    def _levels(self) -> dict[str, Any]:
+        overlays = {"linear": self.linear, "exponential": self.exponential}
+        return {"level": self.levels, **self.gains.columns(), **overlays}
+
+    def _points(self) -> dict[str, Any]:
+        return {**_labels(self.units, self.row), "level": self.level, "gain": self.gain}
 
 
 def gain_profile(
@@ -115,15 +117,15 @@ def gain_profile(
     NoOverlapError
         No judged document has a gold grade.
     """
-    judgments, gold = apart(judgments, gold)
+    with_gold = with_grades(judgments, gold)
+    judgments, grades = with_gold.judgments, with_gold.grades()
     units = units_of(judgments, by=by)
-    grades = gold_grades(judgments, gold)
-    _, low = check_magnitudes(units, gold if checks is None else checks)
+    _, low = check_magnitudes(units, with_gold.gold if checks is None else checks)
     graded = ~np.isnan(grades)
     n_without_gold = int((~graded).sum())
     relative = judgments.value / low[units.number]
     if not low_checks:
-        graded &= ~_is_low_check(units, gold if checks is None else checks)
+        graded &= ~_is_low_check(units, with_gold.gold if checks is None else checks)
         if not graded.any():
             raise ArgumentError("low_checks=False: only N has a gold grade")
     row = np.flatnonzero(graded)
@@ -165,7 +167,7 @@ FIGURE_15 = {
 
 
 @dataclass(frozen=True, eq=False)
-class LevelRatios:
+class LevelRatios(Result):
     """Ratios of the magnitudes of two gold levels within units (Figure 15).
 
     pairs : the pairs of levels, by name. ratios : one group per pair of levels.
@@ -183,18 +185,19 @@ class LevelRatios:
     lower: Rows
     limit: float
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per pair of levels."""
-        return make_frame({"levels": np.array(list(self.pairs), object), **self.ratios.columns()}, backend)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"pairs": self._pairs, "points": self._points}
 
-    def points(self, backend: str = "pandas") -> Any:
-        """One row per two documents: levels, topic, assessor, unit, both documents and their ratio."""
+    def _pairs(self) -> dict[str, Any]:
+        return {"levels": np.array(list(self.pairs), object), **self.ratios.columns()}
+
+    def _points(self) -> dict[str, Any]:
         labels = _labels(self.units, self.upper)
         documents = np.array(self.units.judgments.documents, object)
         lower = documents[self.units.judgments.document[self.lower]]
         names = np.array(list(self.pairs), object)[self.pair]
         upper = labels.pop("document")
-        return make_frame({"levels": names, **labels, "upper": upper, "lower": lower, "ratio": self.ratio}, backend)
+        return {"levels": names, **labels, "upper": upper, "lower": lower, "ratio": self.ratio}
 
 
 def level_ratios(
@@ -222,9 +225,9 @@ def level_ratios(
     NoOverlapError
         No judged document has a gold grade.
     """
-    judgments, gold = apart(judgments, gold)
+    with_gold = with_grades(judgments, gold)
+    judgments, grades = with_gold.judgments, with_gold.grades()
     units = units_of(judgments, by=by)
-    grades = gold_grades(judgments, gold)
     if pairs is None:
         present = np.unique(grades[~np.isnan(grades)]).astype(int).tolist()
         if len(present) < 2:

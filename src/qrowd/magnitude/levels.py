@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.magnitude.gold import Gold, apart, gold_grades
+from qrowd.magnitude.checks import with_grades
 from qrowd.magnitude.units import Floats, Rows, medians, positive
 from qrowd.model.frames import make_frame
+from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 
@@ -145,8 +146,9 @@ def level_tests(
         raise ArgumentError(f"values={values!r}: choose one of {', '.join(get_args(Values))}")
     if variances not in get_args(Variances):
         raise ArgumentError(f"variances={variances!r}: choose one of {', '.join(get_args(Variances))}")
-    judgments, gold = apart(judgments, gold)
-    value, grades = positive(judgments), gold_grades(judgments, gold)
+    with_gold = with_grades(judgments, gold)
+    judgments, grades = with_gold.judgments, with_gold.grades()
+    value = positive(judgments)
     pair = judgments.pair_numbers
     pairs, first, of_row = np.unique(pair, return_index=True, return_inverse=True)
     magnitude, level = medians(value, of_row, pairs.size), grades[first]

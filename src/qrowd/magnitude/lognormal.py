@@ -6,6 +6,7 @@ ACM TOIS 35(3), section 4.2, Figures 1 and 2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.magnitude.units import Floats, Rows, positive
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 
 Fit = Literal["logs", "moments"]
 Groups = Literal["topic", "assessor"]
@@ -25,7 +26,7 @@ STATISTICS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class Distribution(Result):
     """Distribution of magnitudes, overall or by group; every array is (groups,) unless said otherwise.
 
     groups : ("all",), or the topics or assessors.
@@ -60,13 +61,14 @@ class Distribution:
         """(groups,) share of magnitudes up to a value."""
         return np.array([np.searchsorted(part, value, side="right") / part.size for part in self._parts()])
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per group."""
-        columns = {name: getattr(self, name) for name in ("n", *STATISTICS)}
-        return make_frame({"group": np.array(self.groups, object), **columns}, backend)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"groups": self._groups, "curves": self._curves}
 
-    def curves(self, backend: str = "pandas") -> Any:
-        """Figures 1 and 2: one row per group and distinct value, with the observed and the fitted share up to it."""
+    def _groups(self) -> dict[str, Any]:
+        columns = {name: getattr(self, name) for name in ("n", *STATISTICS)}
+        return {"group": np.array(self.groups, object), **columns}
+
+    def _curves(self) -> dict[str, Any]:
         columns: dict[str, list[NDArray[Any]]] = {"group": [], "value": [], "share": [], "fitted": []}
         for g, part in enumerate(self._parts()):
             values, counts = np.unique(part, return_counts=True)
@@ -74,7 +76,7 @@ class Distribution:
             columns["value"].append(values)
             columns["share"].append(np.cumsum(counts) / part.size)
             columns["fitted"].append(_fitted(values, self.log_mean[g], self.log_sd[g]))
-        return make_frame({name: np.concatenate(parts) for name, parts in columns.items()}, backend)
+        return {name: np.concatenate(parts) for name, parts in columns.items()}
 
     def _parts(self) -> list[Floats]:
         return np.split(self.values, np.cumsum(self.n)[:-1])

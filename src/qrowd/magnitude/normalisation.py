@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from qrowd.errors import ArgumentError, InputError
-from qrowd.magnitude.gold import Checks, check_magnitudes
+from qrowd.magnitude.checks import Checks, check_magnitudes
 from qrowd.magnitude.units import By, Floats, Units, medians, units_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.model.result import Result
 
 Number: TypeAlias = float | Sequence[float] | NDArray[np.floating] | NDArray[np.integer]
 Many: TypeAlias = Sequence[float] | NDArray[np.floating] | NDArray[np.integer]
@@ -140,7 +141,7 @@ def units_needed(
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(Result):
     """Cost of judging a collection, in the currency of the pay.
 
     n_documents, n_units, n_judgments : number of each; judgments of check documents are counted in every unit.
@@ -151,6 +152,8 @@ class Cost:
     n_units: int
     n_judgments: int
     total: float
+
+    _COLUMNS = ("n_documents", "n_units", "n_judgments", "total", "per_document", "per_judgment")
 
     @property
     def per_document(self) -> float:

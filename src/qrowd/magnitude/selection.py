@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels.pairs import order_counts
-from qrowd.magnitude.gold import Gold, apart, gold_grades
+from qrowd.magnitude.checks import with_grades
 from qrowd.magnitude.units import By, Floats, Rows, Units, rows_of, units_of
+from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 
@@ -84,11 +85,11 @@ def select_units_by_agreement(
     """
     if n_units < 1:
         raise ArgumentError(f"n_units={n_units!r}: expected 1 unit or more")
-    judgments, gold = apart(judgments, gold)
+    with_gold = with_grades(judgments, gold)
+    judgments, grades = with_gold.judgments, with_gold.grades()
     units = units_of(judgments, by=by)
     if preferred is not None and np.shape(preferred) != (len(units),):
         raise ArgumentError(f"preferred: expected one True or False for each of {len(units)} units")
-    grades = gold_grades(judgments, gold)
     agreement, n_pairs = _order_agreement(units, grades, strict)
     n_without_gold = np.bincount(units.number[np.isnan(grades)], minlength=len(units))
     # The best unit first; units without pairs last.
