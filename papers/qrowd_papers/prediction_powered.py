@@ -27,7 +27,7 @@ Draw = Literal["with replacement", "split"]
 Quantity = Literal["means", "differences"]
 #: The methods compared: our defaults, then lam tuned on the very topics it is used with, then all as published.
 METHODS = {
-    "humans": {"method": "humans"},
+    "classical": {"method": "classical"},
     "ppi": {"method": "ppi"},
     "ppi++": {"method": "ppi++"},
     "ppi++, folds=1": {"method": "ppi++", "folds": 1},
@@ -136,7 +136,7 @@ def ppi_coverage(
                 fit = Rule(**options, target=target, confidence=confidence).fit(y, f[:n], f[n:])  # type: ignore[arg-type]
                 held = (fit.low <= np.tile(expected, repeats)) & (np.tile(expected, repeats) <= fit.high)
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    gained = np.nanmedian(n * (fit.humans_se / fit.se) ** 2 - n)
+                    gained = np.nanmedian(n * (fit.classical_standard_error / fit.standard_error) ** 2 - n)
                 width = float((fit.high - fit.low).mean())
                 row = (scores.assessors[a], n, name, float(held.mean()), width, float(fit.lam.mean()), float(gained))
                 found.append(row)

@@ -1,7 +1,7 @@
-"""Prediction-powered means: few topics judged by people, many more by a model, and one honest interval.
+"""Prediction-powered means: few topics judged by assessors, many more by a model, and a valid interval.
 
-The model's mean over many topics is precise but may be wrong; what people say of a few topics corrects it. How far the
-model is trusted is lam, from 0 (people alone) to 1.
+The model's mean over many topics is precise but may be biased; the assessors' scores on a few topics correct it. The
+weight of the model is lam, from 0 (assessors alone, the classical estimate) to 1.
 
 Angelopoulos, Bates, Fannjiang, Jordan & Zrnic (2023), Prediction-Powered Inference. Science 382, 669-674 (lam = 1);
 Angelopoulos, Duchi & Zrnic (2023), PPI++: Efficient Prediction-Powered Inference. arXiv:2311.01453 (lam tuned).
@@ -10,44 +10,53 @@ Angelopoulos, Duchi & Zrnic (2023), PPI++: Efficient Prediction-Powered Inferenc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.chance import Rng, Seed
-from qrowd.model.frames import make_frame
 from qrowd.model.labels import number_of
-from qrowd.model.scores import Floats, Scores, one_table
+from qrowd.model.result import Result
+from qrowd.model.scores import Floats, one_table, scores_of
 from qrowd.uncertainty.prediction_powered_sums import Method, Quantile, Rule, Target, Variance, effective_topics
 
 if TYPE_CHECKING:
-    import xarray
+    from qrowd.model.scores import AnyScores
 
-    SomeScores: TypeAlias = "xarray.DataArray | Scores"
+
+class Options(TypedDict, total=False):
+    """The options of `prediction_powered`, which documents them."""
+
+    method: Method
+    target: Target
+    folds: int | None
+    quantile: Quantile
+    variance: Variance
+    confidence: float
 
 
 @dataclass(frozen=True)
-class PredictionPowered:
+class PredictionPowered(Result):
     """A mean over topics with its interval.
 
-    lam : how far the model is trusted; the folds' mean where it was cross-fitted.
+    lam : weight of the model; the mean over folds where it was cross-fitted.
     df : degrees of freedom of the t quantile; inf for the normal one.
-    n_human, n_model : topics with people's scores; topics with the model's alone.
-    humans_se : the standard error of people alone, from the same topics.
+    n_assessor_topics, n_model_topics : topics with the assessors' scores; topics with the model's alone.
+    classical_standard_error : of the assessors alone, from the same topics.
     seed : of the folds; None where nothing was drawn.
     """
 
     estimate: float
-    se: float
+    standard_error: float
     low: float
     high: float
     lam: float
     df: float
-    n_human: int
-    n_model: int
-    humans_se: float
+    n_assessor_topics: int
+    n_model_topics: int
+    classical_standard_error: float
     method: Method
     target: Target
     confidence: float
@@ -55,70 +64,66 @@ class PredictionPowered:
 
     @property
     def effective_topics(self) -> float:
-        """As many topics judged by people alone would have this standard error; inf where it is 0."""
-        return float(effective_topics(self.n_human, np.array([self.humans_se]), np.array([self.se]))[0])
+        """Number of topics that assessors alone would need for this standard error; inf where it is 0."""
+        errors = np.array([self.classical_standard_error]), np.array([self.standard_error])
+        return float(effective_topics(self.n_assessor_topics, *errors)[0])
 
     @property
-    def gained(self) -> float:
-        """Effective number of human topics gained through the model; negative where it does harm."""
-        return self.effective_topics - self.n_human
+    def topics_gained(self) -> float:
+        """Effective number of judged topics gained through the model; negative where the model increases the error."""
+        return self.effective_topics - self.n_assessor_topics
 
 
 @dataclass(frozen=True, eq=False)
-class PredictionPoweredMeans:
-    """The mean of every system over topics with its interval; every array is (systems,).
+class PredictionPoweredMeans(Result):
+    """The mean of each system over topics with its interval; each array is (systems,).
 
-    human_topics : with scores of both, for every system. model_topics : with the model's alone.
-    left_out : topics of the people that the model lacks, or where some system has no score.
-    effective_topics, gained, lam, df, humans_se, seed : as in `PredictionPowered`.
+    assessor_topics : with scores of both, for every system. model_topics : with the model's scores alone.
+    left_out : topics of the assessors that the model lacks, or where some system has no score.
+    effective_topics, topics_gained, lam, df, classical_standard_error, seed : as in `PredictionPowered`.
     """
 
     systems: tuple[str, ...]
-    human_topics: tuple[str, ...]
+    assessor_topics: tuple[str, ...]
     model_topics: tuple[str, ...]
     left_out: tuple[str, ...]
     estimate: Floats
-    se: Floats
+    standard_error: Floats
     low: Floats
     high: Floats
     lam: Floats
     df: Floats
-    humans_se: Floats
+    classical_standard_error: Floats
     method: Method
     target: Target
     confidence: float
     seed: Seed | None
 
+    _COLUMNS = (
+        "systems",
+        "estimate",
+        "standard_error",
+        "low",
+        "high",
+        "lam",
+        "df",
+        "classical_standard_error",
+        "topics_gained",
+    )
+
     @property
     def effective_topics(self) -> Floats:
-        """(systems,) as many topics judged by people alone would have this standard error."""
-        return effective_topics(len(self.human_topics), self.humans_se, self.se)
+        """(systems,) number of topics that assessors alone would need for this standard error."""
+        return effective_topics(len(self.assessor_topics), self.classical_standard_error, self.standard_error)
 
     @property
-    def gained(self) -> Floats:
-        """(systems,) effective number of human topics gained through the model; negative where it does harm."""
-        return self.effective_topics - len(self.human_topics)
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system."""
-        return make_frame(
-            {
-                "system": np.array(self.systems, object),
-                "estimate": self.estimate,
-                "se": self.se,
-                "low": self.low,
-                "high": self.high,
-                "lam": self.lam,
-                "df": self.df,
-                "humans_se": self.humans_se,
-                "gained": self.gained,
-            },
-            backend,
-        )
+    def topics_gained(self) -> Floats:
+        """(systems,) effective number of judged topics gained through the model; negative where it adds error."""
+        return self.effective_topics - len(self.assessor_topics)
 
 
 def prediction_powered(
-    human: ArrayLike,
+    assessor: ArrayLike,
     model: ArrayLike,
     model_only: ArrayLike,
     *,
@@ -130,32 +135,35 @@ def prediction_powered(
     confidence: float = 0.95,
     rng: Rng = None,
 ) -> PredictionPowered:
-    """The mean that people would find, from few of their scores y and many of a model's.
+    """The mean of the assessors' scores y, estimated from few of them and many of a model's scores.
 
         theta = lam mean(g) + mean(y - lam f),  se^2 = lam^2 var(g) / N + var(y - lam f) / n
 
-    human, model : (n,) scores y and f of the same topics. model_only : (N,) the model's scores g of further topics.
-    method : "humans" (lam 0), "ppi" (lam 1), or "ppi++": lam = cov(y, f) / ((1 + n / N) var), clipped to [0, 1], var
-        being that of f and g together. A topic never tunes the lam it is used with (cross-fitting).
-    target : the mean of all topics there might be, of which these are a sample ("new topics"), or of these n + N alone
+    Parameters
+    ----------
+    assessor, model : (n,) scores y and f of the same topics. model_only : (N,) the model's scores g of further topics.
+    method : "classical" (lam 0), "ppi" (lam 1), or "ppi++": lam = cov(y, f) / ((1 + n / N) var), clipped to [0, 1],
+        where var is that of f and g together. A topic never tunes the lam that is applied to it (cross-fitting).
+    target : the mean of all possible topics, of which these are a sample ("new topics"), or of these n + N alone
         ("these topics"): theta = lam mean(f and g) + mean(y - lam f), lam = cov(y, f) / var, and
         se^2 = N / (n + N) var(y - lam f) / n.
-    folds : of the cross-fitting, drawn with `rng`; None leaves out one topic at a time, 1 does not cross-fit.
+    folds : number of folds of the cross-fitting, drawn with `rng`; None leaves out one topic at a time, 1 does not
+        cross-fit.
     quantile : "t", with Satterthwaite degrees of freedom, or "normal", as in the papers.
-    variance : "sample" divides by one less than the number of topics, "population" (ppi-python) by the number.
+    variance : "sample" divides by the number of topics less one, "population" (ppi-python) by the number.
 
     Raises
     ------
     ArgumentError
-        Fewer than two topics, arrays that do not fit each other, nan, an option nobody knows.
+        Fewer than two topics, arrays of different length, nan, an unknown option.
 
     >>> found = prediction_powered([0.5, 0.7, 0.2, 0.4], [0.6, 0.8, 0.2, 0.4], [0.5, 0.3, 0.6, 0.7, 0.4], method="ppi")
-    >>> print(f"{found.estimate:.3f} +- {found.se:.3f}, humans alone {found.humans_se:.3f}")
-    0.450 +- 0.076, humans alone 0.104
+    >>> print(f"{found.estimate:.3f} +- {found.standard_error:.3f}, classical {found.classical_standard_error:.3f}")
+    0.450 +- 0.076, classical 0.104
     """
     arrays = []
-    for name, given in (("human", human), ("model", model), ("model_only", model_only)):
-        array = np.asarray(given, np.float64)
+    for name, values in (("assessor", assessor), ("model", model), ("model_only", model_only)):
+        array = np.asarray(values, np.float64)
         if array.ndim != 1:
             raise ArgumentError(f"{name}: one score per topic was expected, not an array of shape {array.shape}")
         if not np.isfinite(array).all():
@@ -163,15 +171,15 @@ def prediction_powered(
         arrays.append(array[:, None])
     y, f, g = arrays
     if y.size != f.size:
-        raise ArgumentError(f"model: {f.size} scores for the {y.size} topics of human; one for each was expected")
+        raise ArgumentError(f"model: {f.size} scores for the {y.size} topics of assessor; one for each was expected")
     rule = Rule(method, target, folds, quantile, variance, confidence)
     fit = rule.fit(y, f, g, seed := rule.seed(rng))
-    values = {name: float(getattr(fit, name)[0]) for name in ("estimate", "se", "low", "high", "lam", "df")}
+    names = ("estimate", "standard_error", "low", "high", "lam", "df", "classical_standard_error")
+    numbers = {name: float(getattr(fit, name)[0]) for name in names}
     return PredictionPowered(
-        **values,
-        n_human=y.size,
-        n_model=g.size,
-        humans_se=float(fit.humans_se[0]),
+        **numbers,
+        n_assessor_topics=y.size,
+        n_model_topics=g.size,
         method=method,
         target=target,
         confidence=confidence,
@@ -180,109 +188,88 @@ def prediction_powered(
 
 
 def prediction_powered_means(
-    human: SomeScores,
-    model: SomeScores,
-    *,
-    method: Method = "ppi++",
-    target: Target = "new topics",
-    folds: int | None = None,
-    quantile: Quantile = "t",
-    variance: Variance = "sample",
-    confidence: float = 0.95,
-    rng: Rng = None,
+    assessor: AnyScores, model: AnyScores, *, rng: Rng = None, **options: Unpack[Options]
 ) -> PredictionPoweredMeans:
-    """The mean score of every system as people would find it, from people on some topics and a model on many.
+    """The mean of the assessors' scores for each system, from assessors on some topics and a model on many.
 
-    human, model : scores of one measure (topic, system): Scores of one assessor, or a DataArray such as
-        `qrowd.panel_mean(scores).sel(measure="AP")`. Topics and systems are matched by name; nan is no score.
-    Other options as in `prediction_powered`. Every system has its own lam; folds are the same for all.
+    assessor, model : scores of one measure by one assessor each, such as `scores.panel_mean()`. Topics and systems are
+        matched by name; nan is no score.
+    options : as in `prediction_powered`. Each system has its own lam; folds are the same for all.
 
     Raises
     ------
     NoOverlapError
         No topic with scores of both.
     ArgumentError
-        Fewer than two such topics; other systems; another measure.
+        Fewer than two such topics; other systems; another measure; an unknown option.
     """
-    both = matched(human, model)
-    rule = Rule(method, target, folds, quantile, variance, confidence)
-    fit = rule.fit(both.human, both.model, both.model_only, seed := rule.seed(rng))
+    both = matched(assessor, model)
+    rule = Rule(**options)
+    fit = rule.fit(*both.scores, seed := rule.seed(rng))
     return PredictionPoweredMeans(
-        both.systems, both.human_topics, both.model_topics, both.left_out, fit.estimate, fit.se, fit.low, fit.high,
-        fit.lam, fit.df, fit.humans_se, method, target, confidence, seed,
-    )  # fmt: skip
+        both.systems,
+        both.assessor_topics,
+        both.model_topics,
+        both.left_out,
+        **vars(fit),
+        method=rule.method,
+        target=rule.target,
+        confidence=rule.confidence,
+        seed=seed,
+    )
 
 
 def prediction_powered_difference(
-    human: SomeScores, model: SomeScores, first: str, second: str, **options: Any
+    assessor: AnyScores, model: AnyScores, first: str, second: str, *, rng: Rng = None, **options: Unpack[Options]
 ) -> PredictionPowered:
-    """First system minus second as people would find it: the same for the topics' differences.
+    """The difference of two systems, first minus second, by the assessors' scores.
 
-    first, second : names of systems. Other arguments as in `prediction_powered_means`.
+    Other arguments as in `prediction_powered_means`.
     """
-    both = matched(human, model)
+    both = matched(assessor, model)
     i, j = (number_of(name, both.systems, "system") for name in (first, second))
     if i == j:
         raise ArgumentError(f"systems {first!r} and {second!r} are the same; name two")
-    return prediction_powered(*(scores[:, i] - scores[:, j] for scores in both.scores), **options)
+    return prediction_powered(*(scores[:, i] - scores[:, j] for scores in both.scores), rng=rng, **options)
 
 
-# ---- labels at the door
+# ---------------------------------------------------------------------- matching by name
 
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Scores of the same systems: (human topics, systems) of both, and (model topics, systems) of the model alone."""
+    """Scores of the same systems: (assessor topics, systems) of both, and (model topics, systems) of the model alone.
+
+    scores : y, f and g.
+    """
 
     systems: tuple[str, ...]
-    human_topics: tuple[str, ...]
+    assessor_topics: tuple[str, ...]
     model_topics: tuple[str, ...]
     left_out: tuple[str, ...]
-    human: Floats
-    model: Floats
-    model_only: Floats
-
-    @property
-    def scores(self) -> tuple[Floats, Floats, Floats]:
-        """y, f and g."""
-        return self.human, self.model, self.model_only
+    scores: tuple[Floats, Floats, Floats]
 
 
-def matched(human: SomeScores, model: SomeScores) -> Matched:
-    """Topics and systems of both, by name."""
-    (y, measure, topics, systems), (f, other, model_topics, model_systems) = _opened(human), _opened(model)
-    if None not in (measure, other) and measure != other:
-        raise ArgumentError(f"model: scores of {other}, while human has {measure}; take the same measure of both")
+def matched(assessor: AnyScores, model: AnyScores) -> Matched:
+    """Match topics and systems by name."""
+    (y, (topics, systems)), (f, (model_topics, model_systems)) = one_table(assessor), one_table(model)
+    measure, other = scores_of(assessor).measures[0], scores_of(model).measures[0]
+    if measure != other:
+        raise ArgumentError(f"model: scores of {other}, while assessor has {measure}; take the same measure of both")
     if set(systems) != set(model_systems):
         odd = sorted(set(systems) ^ set(model_systems))[0]
-        has, lacks = ("human", "model") if odd in systems else ("model", "human")
+        has, lacks = ("assessor", "model") if odd in systems else ("model", "assessor")
         raise ArgumentError(f"{lacks}: no scores of system {odd!r}, which {has} has; select the same systems of both")
     f = f[:, [model_systems.index(name) for name in systems]]
     row = {name: i for i, name in enumerate(model_topics) if not np.isnan(f[i]).any()}
     judged = [i for i in range(len(topics)) if not np.isnan(y[i]).all()]
     used = [i for i in judged if not np.isnan(y[i]).any() and topics[i] in row]
     if not used:
-        raise NoOverlapError("human and model score no topic in common; check that both are of the same collection")
-    human_topics = tuple(topics[i] for i in used)
-    people = {topics[i] for i in judged}
-    only = tuple(name for name in model_topics if name in row and name not in people)
+        raise NoOverlapError("assessor and model score no topic in common; check that both are of the same collection")
+    judged_topics = {topics[i] for i in judged}
+    only = tuple(name for name in model_topics if name in row and name not in judged_topics)
+    assessor_topics = tuple(topics[i] for i in used)
     left_out = tuple(topics[i] for i in judged if i not in set(used))
-    pick: NDArray[np.int64] = np.array([row[name] for name in human_topics], np.int64)
+    shared: NDArray[np.int64] = np.array([row[name] for name in assessor_topics], np.int64)
     rest: NDArray[np.int64] = np.array([row[name] for name in only], np.int64)
-    return Matched(systems, human_topics, only, left_out, y[used], f[pick], f[rest])
-
-
-def _opened(scores: SomeScores) -> tuple[Floats, str | None, tuple[str, ...], tuple[str, ...]]:
-    """(topics, systems) scores, the measure where it is known, topics, systems."""
-    if isinstance(scores, Scores):
-        if scores.values.shape[:2] != (1, 1):
-            raise ArgumentError(
-                f"scores of {len(scores.measures)} measures and {len(scores.assessors)} assessors; one of each was "
-                "expected: take scores.sel(measure=..., assessor=...) or scores.panel_mean()"
-            )
-        return scores.values[0, 0], scores.measures[0], scores.topics, scores.systems
-    values, (topics, systems) = one_table(scores)
-    measure = None
-    if "measure" in getattr(scores, "coords", {}) and scores.coords["measure"].size == 1:
-        measure = str(scores.coords["measure"].values.ravel()[0])
-    return values, measure, topics, systems
+    return Matched(systems, assessor_topics, only, left_out, (y[used], f[shared], f[rest]))

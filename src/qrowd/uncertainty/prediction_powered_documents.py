@@ -1,15 +1,14 @@
-"""Prediction-powered scores by document: a model judged every document, people a sample of known probability.
+"""Prediction-powered scores by document: a model judged all documents, assessors a sample of known probability.
 
-Every unit of gain counts by its rank in P, DCG and RBP, so that a score can be corrected one document at a time. The
-estimate is unbiased whatever the model says: the model's errors are estimated as Horvitz & Thompson (1952, JASA 47,
-663-685) estimate a total.
+P, DCG and RBP are sums over ranks, so a score can be corrected one document at a time. The estimate is unbiased
+whatever the quality of the model: its errors are estimated as Horvitz & Thompson (1952, JASA 47, 663-685) estimate a
+total.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +21,8 @@ from qrowd.measures.patience import RBP
 from qrowd.measures.precision import P
 from qrowd.measures.scoring import Linear, TopicView
 from qrowd.model.alignment import align
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Floats
@@ -34,15 +33,15 @@ CORRECTABLE = (P, DCG, RBP)
 
 
 @dataclass(frozen=True, eq=False)
-class PredictionPoweredDocuments:
-    """Scores of every system, the model's corrected by the documents that people judged.
+class PredictionPoweredDocuments(Result):
+    """The model's scores of each system, corrected by the documents that the assessor judged.
 
     by_topic : (topics, systems) corrected scores; one may lie outside what the measure can reach.
     estimate, low, high : (systems,) mean over topics with its interval.
-    se : (systems,) of that mean, topics being sampled too (topics as clusters); `judging_se` the part of it that
-        judging every document would take away.
+    standard_error : (systems,) of that mean, with topics as sampled clusters. judging_standard_error : the part of it
+        that judging every document would remove.
     model_only : (systems,) mean of the model's own scores.
-    n_sampled : documents that people judged.
+    n_sampled : number of documents that the assessor judged.
     """
 
     measure: str
@@ -50,33 +49,20 @@ class PredictionPoweredDocuments:
     topics: tuple[str, ...]
     by_topic: Floats
     estimate: Floats
-    se: Floats
-    judging_se: Floats
+    standard_error: Floats
+    judging_standard_error: Floats
     low: Floats
     high: Floats
     model_only: Floats
     n_sampled: int
     confidence: float
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system."""
-        return make_frame(
-            {
-                "system": np.array(self.systems, object),
-                "estimate": self.estimate,
-                "se": self.se,
-                "judging_se": self.judging_se,
-                "low": self.low,
-                "high": self.high,
-                "model_only": self.model_only,
-            },
-            backend,
-        )
+    _COLUMNS = ("systems", "estimate", "standard_error", "judging_standard_error", "low", "high", "model_only")
 
 
 def prediction_powered_documents(
     runs: Runs,
-    human: Judgments,
+    assessor: Judgments,
     model: Judgments,
     measure: object,
     *,
@@ -84,54 +70,54 @@ def prediction_powered_documents(
     quantile: Quantile = "t",
     confidence: float = 0.95,
 ) -> PredictionPoweredDocuments:
-    """Mean scores as people would find them had they judged all that the model judged, by a measure linear in gains.
+    """The mean scores of an assessor who judged a sample of the documents that a model judged, by a linear measure.
 
         mean_t sum_r c_r [f + (xi / pi) (y - f)],  se^2 = variance between topics / T
 
-    human, model : judgments of one assessor each, on scales of their own; the model judged every topic. Of a document
-        it did not judge its gain f is 0. xi is 1 where people judged.
+    assessor, model : judgments of one assessor each, on scales of their own; the model judged every topic. The gain f
+        of a document that the model did not judge is 0. xi is 1 where the assessor judged.
     measure : P, DCG or RBP, as text.
-    probability : pi with which each document came to people, independently of its relevance: one number, one for each
-        row of `human`, or a function of (topic, document). Documents that could not be drawn (pi = 0) keep what the
-        model says of them.
+    probability : pi, with which each document was sampled, independently of its relevance: one number, one for each row
+        of `assessor`, or a function of (topic, document). Documents that could not be sampled (pi = 0) keep the gain of
+        the model.
 
     Raises
     ------
     ArgumentError
         A probability outside (0, 1]; several assessors; a topic without the model; fewer than two topics.
     MeasureError
-        A measure that cannot be taken apart by document.
+        A measure that is not a sum over documents.
     NoOverlapError
         Runs and judgments share no topic.
     """
     rule = Rule(quantile=quantile, confidence=confidence)
-    asked = parsed_measure(measure)
-    definition = asked.definition
-    if type(definition) not in CORRECTABLE or asked.values.get("judged_only"):
+    parsed = parsed_measure(measure)
+    definition = parsed.definition
+    if type(definition) not in CORRECTABLE or parsed.values.get("judged_only"):
         names = ", ".join(kind.name for kind in CORRECTABLE)
         raise MeasureError(
-            f"{asked}: cannot be corrected document by document; {names} can be, others by topic with "
+            f"{parsed}: cannot be corrected document by document; {names} can be, others by topic with "
             "prediction_powered_means"
         )
     assert isinstance(definition, Linear)
-    pool_judgments = _together(human, model, probability)
+    pool_judgments = _together(assessor, model, probability)
     panel = pool_judgments.panel()
     alignment = align(runs, panel.pool)
-    kept = [t for t, name in enumerate(panel.pool.topics) if name in set(runs.topics)]
-    if len(kept) < 2:
-        raise ArgumentError(f"runs: {len(kept)} judged topic; 2 or more are needed for a variance between topics")
+    topics = [t for t, name in enumerate(panel.pool.topics) if name in set(runs.topics)]
+    if len(topics) < 2:
+        raise ArgumentError(f"runs: {len(topics)} judged topic; 2 or more are needed for a variance between topics")
     both = panel.part(slice(0, 2))
-    shape = (len(kept), len(runs.systems))
+    shape = (len(topics), len(runs.systems))
     scores, own, variance = np.empty(shape), np.empty(shape), np.empty(shape)
     n_sampled = 0
-    for i, t in enumerate(kept):
+    for i, t in enumerate(topics):
         rows = alignment.topics[t].rows
         view = TopicView(rows, np.ascontiguousarray(both.topic(t)), both)
-        y, f = definition.gains(asked, view).T
+        y, f = definition.gains(parsed, view).T
         sampled = ~np.isnan(view.values[:, 0])
         pi = np.where(sampled, panel.topic(t)[:, 2], 1.0)
         error = np.where(sampled, y - f, 0.0)
-        weights = definition.weights(asked, view)
+        weights = definition.weights(parsed, view)
         columns = np.column_stack([f + error / pi, f])
         out = np.empty((rows.shape[0], 2))
         ranking.weighted_sum(rows, weights, np.ascontiguousarray(columns), out)
@@ -140,20 +126,30 @@ def prediction_powered_documents(
         ranking.weighted_sum(rows, weights**2, drawn, out := np.empty((rows.shape[0], 1)))
         variance[i] = out[:, 0]
         n_sampled += int(sampled.sum())
-    n = len(kept)
+    n = len(topics)
     estimate = scores.mean(axis=0)
-    se = np.sqrt(scores.var(axis=0, ddof=1) / n)
-    df = np.full(se.shape, np.inf if quantile == "normal" else n - 1.0)
-    half = rule.quantiles(df) * se
+    standard_error = np.sqrt(scores.var(axis=0, ddof=1) / n)
+    df = np.full(standard_error.shape, np.inf if quantile == "normal" else n - 1.0)
+    half = rule.quantiles(df) * standard_error
     return PredictionPoweredDocuments(
-        str(asked), runs.systems, tuple(panel.pool.topics[t] for t in kept), scores, estimate, se,
-        np.sqrt(variance.sum(axis=0)) / n, estimate - half, estimate + half, own.mean(axis=0), n_sampled, confidence,
-    )  # fmt: skip
+        str(parsed),
+        runs.systems,
+        tuple(panel.pool.topics[t] for t in topics),
+        scores,
+        estimate,
+        standard_error,
+        np.sqrt(variance.sum(axis=0)) / n,
+        estimate - half,
+        estimate + half,
+        own.mean(axis=0),
+        n_sampled,
+        confidence,
+    )
 
 
-def _together(human: Judgments, model: Judgments, probability: Probability) -> Judgments:
-    """Three assessors over one pool: people, the model, and the probabilities as if somebody had judged them."""
-    for name, judgments in (("human", human), ("model", model)):
+def _together(assessor: Judgments, model: Judgments, probability: Probability) -> Judgments:
+    """Three columns over one pool: the assessor, the model, and the probabilities."""
+    for name, judgments in (("assessor", assessor), ("model", model)):
         if len(judgments.assessors) != 1:
             raise ArgumentError(
                 f"{name}: judgments of {len(judgments.assessors)} assessors; those of one were expected: select or "
@@ -161,35 +157,33 @@ def _together(human: Judgments, model: Judgments, probability: Probability) -> J
             )
         if judgments.n_repeats():
             raise ArgumentError(f"{name}: documents judged more than once; choose with judgments.single(...)")
-    shared = set(human.topics) & set(model.topics)
+    shared = set(assessor.topics) & set(model.topics)
     if not shared:
-        raise NoOverlapError("human and model judge no topic in common; check that both are of the same collection")
-    missing = [topic for topic in human.topics if topic not in shared]
+        raise NoOverlapError("assessor and model judge no topic in common; check that both are of the same collection")
+    missing = [topic for topic in assessor.topics if topic not in shared]
     if missing:
-        raise ArgumentError(f"model: no judgments of topic {missing[0]!r}, which people judged; leave it out of human")
-    pi = _probabilities(human, probability)
-    people = replace(human, assessors=("human",))
-    chances = replace(human, assessors=("probability",), value=pi, scales=(Scale("fractions", 1.0),))
-    return concatenate_judgments([people, replace(model, assessors=("model",)), chances])
+        raise ArgumentError(f"model: no judgments of topic {missing[0]!r}, which the assessor judged; leave it out")
+    pi = _probabilities(assessor, probability)
+    judged = replace(assessor, assessors=("assessor",))
+    probabilities = replace(assessor, assessors=("probability",), value=pi, scales=(Scale("fractions", 1.0),))
+    return concatenate_judgments([judged, replace(model, assessors=("model",)), probabilities])
 
 
-def _probabilities(human: Judgments, probability: Probability) -> NDArray[np.float64]:
-    """(rows,) probability of each row of people's judgments."""
+def _probabilities(judgments: Judgments, probability: Probability) -> NDArray[np.float64]:
+    """(rows,) probability of each judgment."""
     if callable(probability):
-        names = zip(human.topic.tolist(), human.document.tolist(), strict=True)
-        pi = np.array([probability(human.topics[t], human.documents[d]) for t, d in names], np.float64)
+        names = zip(judgments.topic.tolist(), judgments.document.tolist(), strict=True)
+        pi = np.array([probability(judgments.topics[t], judgments.documents[d]) for t, d in names], np.float64)
     else:
         pi = np.asarray(probability, np.float64)
-        if pi.ndim > 1 or (pi.ndim == 1 and pi.size != len(human)):
-            raise ArgumentError(
-                f"probability: shape {pi.shape} for {len(human)} human judgments; one each was expected"
-            )
-        pi = np.broadcast_to(pi, (len(human),)).copy()
+        if pi.ndim > 1 or (pi.ndim == 1 and pi.size != len(judgments)):
+            raise ArgumentError(f"probability: shape {pi.shape} for {len(judgments)} judgments; one each was expected")
+        pi = np.broadcast_to(pi, (len(judgments),)).copy()
     wrong = np.flatnonzero(~((pi > 0) & (pi <= 1)))
     if wrong.size:
         row = int(wrong[0])
         raise ArgumentError(
-            f"probability: {pi[row]:g} of {human.describe(row)}; above 0 and up to 1 was expected, the chance with "
-            "which the document was drawn"
+            f"probability: {pi[row]:g} of {judgments.describe(row)}; above 0 and up to 1 was expected, the probability "
+            "with which the document was sampled"
         )
     return pi

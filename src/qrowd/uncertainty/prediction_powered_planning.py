@@ -1,4 +1,4 @@
-"""How many topics must people judge, beside a model that judges all of them?"""
+"""The number of topics that assessors have to judge, beside a model that judges all of them."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qrowd.errors import ArgumentError
+from qrowd.model.result import Result
 from qrowd.model.scores import Floats
 from qrowd.uncertainty.prediction_powered import prediction_powered
 from qrowd.uncertainty.prediction_powered_sums import Method, Quantile, Rule, Target
 
 
 @dataclass(frozen=True, eq=False)
-class TopicsNeeded:
-    """Human topics for an interval of a wanted width, as predicted from a pilot.
+class AssessorTopicsNeeded(Result):
+    """Judged topics for an interval of a given width, predicted from a pilot.
 
-    n_human : the fewest that suffice, the other topics being the model's; None where not even all of them do.
-    n_humans_alone : the fewest without a model, however many topics that takes.
-    n, widths : (choices,) every number of human topics, and the width predicted for it.
+    n_assessor_topics : the fewest that suffice beside the model; None where not even all of them do.
+    n_without_model : the fewest without a model, beyond the topics there are if necessary.
+    n, widths : (choices,) each number of judged topics, and the width predicted for it.
     """
 
-    n_human: int | None
-    n_humans_alone: int | None
+    n_assessor_topics: int | None
+    n_without_model: int | None
     width: float
     n_topics: int
     n: Floats
     widths: Floats
     confidence: float
 
+    _COLUMNS = ("n", "widths")
 
-def topics_needed(
-    human: ArrayLike,
+
+def assessor_topics_needed(
+    assessor: ArrayLike,
     model: ArrayLike,
     model_only: ArrayLike,
     width: float,
@@ -42,14 +45,16 @@ def topics_needed(
     target: Target = "new topics",
     quantile: Quantile = "t",
     confidence: float = 0.95,
-) -> TopicsNeeded:
-    """The fewest human topics that give an interval `width` wide (high - low), from a pilot's variances.
+) -> AssessorTopicsNeeded:
+    """The fewest judged topics that give an interval of this width (high - low), from a pilot's variances.
 
         se^2 = lam^2 var(g) / (T - n) + (var(y) - 2 lam cov(y, f) + lam^2 var(f)) / n
 
-    human, model, model_only : the pilot, as in `prediction_powered`. n_topics : T, all there are; default: the pilot's.
-    Of T topics n are judged by people and by the model, T - n by the model alone; the t quantile has n - 1 degrees of
-    freedom, which is on the safe side. Few pilot topics predict badly: compute the interval anew as judging goes on.
+    assessor, model, model_only : the pilot, as in `prediction_powered`. n_topics : T, the number of topics; default:
+        that of the pilot.
+
+    Of T topics, n are judged by assessors and by the model, T - n by the model alone; the t quantile has n - 1 degrees
+    of freedom, which is conservative. Few pilot topics predict badly: repeat the computation as judging goes on.
 
     Raises
     ------
@@ -58,17 +63,17 @@ def topics_needed(
     """
     if not width > 0:
         raise ArgumentError(f"width={width!r}: a number above 0 was expected")
-    prediction_powered(human, model, model_only, method=method)  # for its checks
+    prediction_powered(assessor, model, model_only, method=method)  # for its checks
     rule = Rule(method, target, 1, quantile, "sample", confidence)
-    y, f, g = (np.asarray(scores, np.float64)[:, None] for scores in (human, model, model_only))
+    y, f, g = (np.asarray(scores, np.float64)[:, None] for scores in (assessor, model, model_only))
     total = y.size + g.size if n_topics is None else n_topics
     if total < 2:
         raise ArgumentError(f"n_topics={n_topics!r}: 2 or more were expected")
     n = np.arange(2, total + 1)
     widths = np.array([_width(rule, y, f, g, int(k), total - int(k)) for k in n])
     enough = np.flatnonzero(widths <= width)
-    alone = Rule("humans", target, 1, quantile, "sample", confidence)
-    return TopicsNeeded(
+    alone = Rule("classical", target, 1, quantile, "sample", confidence)
+    return AssessorTopicsNeeded(
         int(n[enough[0]]) if enough.size else None,
         _alone(alone, y, width, total),
         width,
@@ -80,7 +85,7 @@ def topics_needed(
 
 
 def _width(rule: Rule, y: Floats, f: Floats, g: Floats, n: int, n_only: int) -> float:
-    """Predicted for n human topics and n_only of the model alone."""
+    """The width predicted for n judged topics and n_only of the model alone."""
     lam = 0.0
     if n_only > 1 and rule.method == "ppi":
         lam = 1.0
@@ -96,7 +101,7 @@ def _width(rule: Rule, y: Floats, f: Floats, g: Floats, n: int, n_only: int) -> 
 
 
 def _alone(rule: Rule, y: Floats, width: float, total: int) -> int | None:
-    """The fewest topics without a model; found by doubling, then halving, as the width falls with every topic."""
+    """The fewest topics without a model, by doubling, then bisection, since the width falls with each topic."""
     nothing = np.zeros((2, 1))
 
     def enough(n: int) -> bool:

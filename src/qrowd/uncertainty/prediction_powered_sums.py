@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from qrowd.errors import ArgumentError
+from qrowd.comparison.interval_widths import check_confidence
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.scores import Floats
 
-Method = Literal["humans", "ppi", "ppi++"]
+Method = Literal["classical", "ppi", "ppi++"]
 Target = Literal["new topics", "these topics"]
 Quantile = Literal["t", "normal"]
 Variance = Literal["sample", "population"]
@@ -20,20 +21,20 @@ CHOICES = {"method": Method, "target": Target, "quantile": Quantile, "variance":
 
 @dataclass(frozen=True)
 class Fit:
-    """What `Rule.fit` finds; every array is (systems,)."""
+    """The result of `Rule.fit`; each array is (systems,)."""
 
     estimate: Floats
-    se: Floats
+    standard_error: Floats
     low: Floats
     high: Floats
     lam: Floats
     df: Floats
-    humans_se: Floats
+    classical_standard_error: Floats
 
 
 @dataclass(frozen=True)
 class Rule:
-    """The options of `prediction_powered`, checked, and what they do to arrays."""
+    """The options of `prediction_powered`, checked, and the computation on arrays."""
 
     method: Method = "ppi++"
     target: Target = "new topics"
@@ -44,16 +45,14 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
-            if getattr(self, name) not in get_args(choices):
-                raise ArgumentError(f"{name}={getattr(self, name)!r}: choose from {', '.join(get_args(choices))}")
+            check_choice(name, getattr(self, name), choices)
         if self.folds is not None and self.folds < 1:
             raise ArgumentError(f"folds={self.folds!r}: 1 or more were expected, or None to leave out one at a time")
-        if not 0 < self.confidence < 1:
-            raise ArgumentError(f"confidence={self.confidence!r}: a number between 0 and 1 was expected")
+        check_confidence(self.confidence)
 
     @property
     def ddof(self) -> int:
-        """What variances take from the number of topics."""
+        """The number subtracted from the number of topics in a variance."""
         return 1 if self.variance == "sample" else 0
 
     def seed(self, rng: Rng) -> Seed | None:
@@ -64,17 +63,17 @@ class Rule:
         """Estimates of every column of y and f (n, systems) and g (N, systems)."""
         n, n_only = y.shape[0], g.shape[0]
         if n < 2:
-            raise ArgumentError(f"human: {n} topic{'' if n == 1 else 's'} judged by people; 2 or more are needed")
-        if n_only < 2 and self.method != "humans":
+            raise ArgumentError(f"assessor: {n} topic{'' if n == 1 else 's'} judged by assessors; 2 or more are needed")
+        if n_only < 2 and self.method != "classical":
             raise ArgumentError(
                 f"model: {n_only} topic{'' if n_only == 1 else 's'} scored by the model alone; 2 or more are needed, "
-                'or method="humans"'
+                'or method="classical"'
             )
         lam = self.lam(y, f, g, seed)
         mean_lam = lam.mean(axis=0)
         left, share = np.zeros(y.shape[1]), 1.0
         if self.target == "these topics":
-            middle = np.concatenate([f, g]).mean(axis=0)  # known, as every topic there is has the model's score
+            middle = np.concatenate([f, g]).mean(axis=0)  # known: the model scored every topic
             share = n_only / (n + n_only)
         else:
             middle = g.mean(axis=0) if n_only else f.mean(axis=0)
@@ -83,18 +82,18 @@ class Rule:
         # Around the model's mean, so that topics of folds with another lam remain comparable.
         corrected = y - lam * (f - middle)
         right = share * corrected.var(axis=0, ddof=self.ddof) / n
-        se = np.sqrt(left + right)
+        standard_error = np.sqrt(left + right)
         df = self.degrees(left, right, n, n_only)
-        half = self.quantiles(df) * se
+        half = self.quantiles(df) * standard_error
         estimate = corrected.mean(axis=0)
-        humans_se = np.sqrt(share * y.var(axis=0, ddof=self.ddof) / n)
-        return Fit(estimate, se, estimate - half, estimate + half, mean_lam, df, humans_se)
+        classical = np.sqrt(share * y.var(axis=0, ddof=self.ddof) / n)
+        return Fit(estimate, standard_error, estimate - half, estimate + half, mean_lam, df, classical)
 
     def lam(self, y: Floats, f: Floats, g: Floats, seed: Seed | None = None) -> Floats:
-        """(n, systems) how far the model is trusted on every topic."""
+        """(n, systems) weight of the model on each topic."""
         n = y.shape[0]
         if self.method != "ppi++":
-            return np.full(y.shape, 0.0 if self.method == "humans" else 1.0)
+            return np.full(y.shape, 0.0 if self.method == "classical" else 1.0)
         weight = self.weight(n, g.shape[0])
         if self.folds == 1:
             return np.broadcast_to(self.tuned(y, f, g, weight), y.shape)
@@ -104,12 +103,12 @@ class Rule:
         lam = np.zeros(y.shape)
         for fold in np.unique(of):
             rest = of != fold
-            if rest.sum() > 1:  # one topic has no covariance: people alone
+            if rest.sum() > 1:  # one topic has no covariance: lam stays 0
                 lam[~rest] = self.tuned(y[rest], f[rest], g, weight)
         return lam
 
     def weight(self, n: int, n_only: int) -> float:
-        """What lam is divided by for the variance of the mean of g; 1 where the mean of all topics is known."""
+        """The divisor of lam for the variance of the mean of g; 1 where the mean of all topics is known."""
         return 1.0 if self.target == "these topics" else 1 + n / n_only
 
     def tuned(self, y: Floats, f: Floats, g: Floats, weight: float) -> Floats:
@@ -121,7 +120,7 @@ class Rule:
         return np.where(constant, 0.0, np.clip(covariance / np.where(constant, 1.0, weight * spread), 0.0, 1.0))
 
     def degrees(self, left: Floats, right: Floats, n: int, n_only: int) -> Floats:
-        """(systems,) Satterthwaite's, of a sum of two variances of means."""
+        """(systems,) Satterthwaite's degrees of freedom of a sum of two variances of means."""
         if self.quantile == "normal":
             return np.full(left.shape, np.inf)
         down = left**2 / max(n_only - 1, 1) + right**2 / (n - 1)
@@ -136,8 +135,9 @@ class Rule:
         return np.asarray(np.where(np.isinf(df), ndtri(upper), stdtrit(np.where(np.isinf(df), 1.0, df), upper)))
 
 
-def effective_topics(n: int, humans_se: Floats, se: Floats) -> Floats:
-    """(systems,) how many topics people alone would need for this standard error; inf where it is 0."""
+def effective_topics(n: int, classical: Floats, standard_error: Floats) -> Floats:
+    """(systems,) number of topics that assessors alone would need for this standard error; inf where it is 0."""
     with np.errstate(divide="ignore"):
-        more = n * np.square(np.divide(humans_se, se, out=np.full(se.shape, np.inf), where=se > 0))
-    return np.asarray(np.where(humans_se == se, float(n), more))
+        unlimited = np.full(standard_error.shape, np.inf)
+        ratio = np.divide(classical, standard_error, out=unlimited, where=standard_error > 0)
+    return np.asarray(np.where(classical == standard_error, float(n), n * np.square(ratio)))

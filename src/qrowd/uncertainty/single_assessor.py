@@ -33,8 +33,9 @@ KINDS = ("tau_b", "ap")
 class SingleAssessorSimulation:
     """How alike the system rankings by n_resamples draws of one judgment per document are to a reference ranking.
 
-    tau_b, ap : (measures, n_resamples) of the systems' means, over the topics that the draw and the reference both have a score
-        in. For AP correlation the draw's list is walked and the reference decides. nan where one of them ties all.
+    tau_b, ap : (measures, n_resamples) of the systems' means, over the topics that the draw and the reference both have
+        a score in. For AP correlation the draw's list is walked and the reference decides. nan where one of them ties
+        all.
     all_tau_b, all_ap : (measures,) the same of the panel's mean scores instead of a draw's; nan where the panel is the
         reference.
     reference : "panel", or the name of the one assessor.
@@ -107,10 +108,8 @@ def simulate_single_assessor(
 
     Raises
     ------
-    ArgumentError
-        A reference of several assessors, a panel in which nobody has a score, fewer than two systems, n_resamples below 1.
-    NoOverlapError
-        No topic shared by runs, judgments and reference.
+    ArgumentError A reference of several assessors, a panel in which nobody has a score, fewer than two systems,
+    n_resamples below 1. NoOverlapError No topic shared by runs, judgments and reference.
     """
     if reference is not None and len(reference.assessors) != 1:
         raise ArgumentError(
