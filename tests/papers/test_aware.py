@@ -42,7 +42,8 @@ def by_hand(approach, size):
             name, _, printed = approach.partition(":")
             polarity = "printed" if printed else "dissimilarity"
             accuracy = similarities.accuracies([name], polarity=polarity).isel(estimator=0)
-            values = aware(scores.sel(assessor=list(members)), accuracy.sel(assessor=list(members)))
+            average = aware(scores.sel(assessor=list(members)), accuracy.sel(assessor=list(members)))
+            values = average.to_xarray().isel(assessor=0)
         means = values.mean("topic").values, gold.mean("topic").values
         total.append(np.transpose([figures(m, g) for m, g in zip(*means, strict=True)]))
     return np.mean(total, axis=0)

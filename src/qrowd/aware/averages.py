@@ -1,21 +1,24 @@
-"""AWARE itself: the mean of what assessors' judgments make of a system, weighted by their accuracies.
+"""AWARE itself: the mean of assessors' scores, weighted by their accuracies.
 
 Ferrante, Ferro, Maistro (2017), ACM TOIS 36(2), equation 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.model.scores import Scores
+from qrowd.model.scores import Scores, scores_of
 
 if TYPE_CHECKING:
     import xarray
+
+    from qrowd.model.scores import AnyScores
 
 Floats = NDArray[np.float64]
 
@@ -36,9 +39,9 @@ def weighted_average(values: Floats, accuracy: Floats) -> Floats:
 
 
 def averaged(scores: Scores, accuracy: Floats, name: str, about: Mapping[str, Any]) -> Scores:
-    """The AWARE version of every measure, as scores of one assessor of that name.
+    """AWARE's version of every measure, as scores of one assessor of that name.
 
-    accuracy : (measures, assessors, topics). about : how it came about, kept as the attribute "aware".
+    accuracy : (measures, assessors, topics). about : its options, kept as the attribute "aware".
     """
     values = weighted_average(scores.values, accuracy)[:, None]
     relevant = weighted_average(scores.relevant[..., None], accuracy)[:, None, :, 0]
@@ -47,39 +50,71 @@ def averaged(scores: Scores, accuracy: Floats, name: str, about: Mapping[str, An
     return Scores(scores.measures, (name,), scores.topics, scores.systems, values, relevant, coverage, attributes)
 
 
-def aware(scores: xarray.DataArray, accuracy: xarray.DataArray | Floats) -> xarray.DataArray:
+def aware(scores: AnyScores, accuracy: Mapping[str, float] | Sequence[float] | Floats | xarray.DataArray) -> Scores:
     """The accuracy-weighted mean of scores over the assessors that have a score in the cell.
 
-    scores : with dimensions assessor, topic, system and any others. Leave out the cells where an assessor found nothing
-        relevant by evaluate(..., empty="nan"), AWARE's rule.
-    accuracy : with dimension assessor and any of the others, or more; or one number per assessor. 0 or more; only
-        ratios matter.
+    scores : AWARE leaves out the topics in which an assessor found nothing relevant:
+        `evaluate(..., conventions=Conventions(empty="nan"))`.
+    accuracy : {assessor: weight}, one number per assessor, or a DataArray with dimension assessor and any of estimator,
+        measure and topic, as `Similarities.accuracies` gives. 0 or more; only ratios matter.
 
-    aware(t, s) = sum_k a_k(t) m_k(t, s) / sum_k a_k(t), over the assessors k with a score; where all their accuracies
-    are 0, they count alike. Equation 3; accuracies are conditional on the topic.
+    Returns scores of one assessor, "aware", or of one per estimator, by name.
 
-    >>> aware(scores, accuracy)  # doctest: +SKIP
-    <xarray.DataArray 'aware' (measure: 2, topic: 5, system: 4)> ...
+    aware(t, s) = sum_k a_k(t) m_k(t, s) / sum_k a_k(t), over the assessors k with a score; with equal weights where all
+    their accuracies are 0. Equation 3; accuracies are conditional on the topic.
+
+    Raises
+    ------
+    ArgumentError
+        Weights below 0, or none for an assessor, a measure or a topic of the scores.
     """
-    import xarray
-
-    if not isinstance(accuracy, xarray.DataArray):
-        given = np.asarray(accuracy, np.float64)
-        if given.shape != (scores.sizes["assessor"],):
-            raise ArgumentError(
-                f"accuracy: one number for each of the {scores.sizes['assessor']} assessors was expected, or a "
-                "DataArray with a dimension assessor"
-            )
-        accuracy = xarray.DataArray(given, dims="assessor", coords={"assessor": scores.coords["assessor"]})
-    for dim in (name for name in accuracy.dims if name in scores.coords and name in accuracy.coords):
-        labels = set(accuracy[dim].values.tolist())
-        if lost := [label for label in scores[dim].values.tolist() if label not in labels]:
-            raise ArgumentError(f"accuracy: none for {dim} {lost[0]}; give one for each that has scores")
-        accuracy = accuracy.sel({dim: scores[dim].values})
-    if (accuracy < 0).any():
+    scores = scores_of(scores)
+    names, weights = _accuracies(scores, accuracy)
+    if (weights < 0).any():
         raise ArgumentError("accuracy: weights are 0 or more")
-    known = scores.notnull()
-    weights = accuracy.fillna(0.0).where(known, 0.0)
-    weights = weights.where(weights.sum("assessor") > 0, known.astype(float))
-    mean = (scores.fillna(0.0) * weights).sum("assessor") / weights.sum("assessor")
-    return mean.rename("aware").assign_attrs(scores.attrs)
+    averages = [averaged(scores, table, name, {}) for name, table in zip(names, weights, strict=True)]
+    return replace(
+        averages[0],
+        assessors=names,
+        values=np.concatenate([one.values for one in averages], axis=1),
+        relevant=np.concatenate([one.relevant for one in averages], axis=1),
+        coverage=np.concatenate([one.coverage for one in averages]),
+    )
+
+
+def _accuracies(scores: Scores, accuracy: Any) -> tuple[tuple[str, ...], Floats]:
+    """The names of the estimators, and (estimators, measures, assessors, topics) accuracies."""
+    labels = {"measure": scores.measures, "assessor": scores.assessors, "topic": scores.topics}
+    shape = tuple(map(len, labels.values()))
+    if not hasattr(accuracy, "dims"):
+        if isinstance(accuracy, Mapping):
+            _check_labels("assessor", scores.assessors, set(accuracy))
+            accuracy = [accuracy[name] for name in scores.assessors]
+        weights = np.asarray(accuracy, np.float64)
+        if weights.shape != shape[1:2]:
+            raise ArgumentError(
+                f"accuracy: one number for each of the {shape[1]} assessors was expected, or a DataArray with a "
+                "dimension assessor"
+            )
+        return ("aware",), np.broadcast_to(weights[:, None], (1, *shape))
+    dimensions = ("estimator", *labels)
+    if "assessor" not in accuracy.dims or not set(accuracy.dims) <= set(dimensions):
+        raise ArgumentError(
+            f"accuracy: dimensions {', '.join(map(str, accuracy.dims))}; assessor, and any of estimator, measure and "
+            "topic, were expected"
+        )
+    for dim, names in labels.items():
+        if dim in accuracy.dims:
+            _check_labels(dim, names, set(map(str, accuracy[dim].values)))
+            accuracy = accuracy.sel({dim: list(names)})
+    if "estimator" not in accuracy.coords:
+        accuracy = accuracy.assign_coords(estimator="aware")
+    accuracy = accuracy.expand_dims([dim for dim in dimensions if dim not in accuracy.dims]).transpose(*dimensions)
+    names = tuple(map(str, accuracy["estimator"].values))
+    return names, np.broadcast_to(np.asarray(accuracy.values, np.float64), (len(names), *shape))
+
+
+def _check_labels(dim: str, names: tuple[str, ...], present: set[str]) -> None:
+    missing = [name for name in names if name not in present]
+    if missing:
+        raise ArgumentError(f"accuracy: none for {dim} {missing[0]}; give one for each that has scores")
