@@ -20,9 +20,9 @@ FLOORS = {
     7: "web | reports",
     6: "methods | campaigns | scale",
     5: "aware | uncertainty | protocols | judges",
-    4: "evaluation | files",
+    4: "evaluation | files | store",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
-    " | comparison | simulation | trec | tables | store",
+    " | comparison | simulation | trec | tables",
     2: "model | collect",
     1: "kernels | threads",
     0: "errors",  # the ground: kernels raise them too

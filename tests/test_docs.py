@@ -26,7 +26,7 @@ from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES
 from qrowd.model.conventions import Conventions
 from qrowd.model.frames import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
 from qrowd.reports.plots.registry import PLOTS
-from qrowd.trec import PreferenceForm
+from qrowd.trec import PreferenceFormat
 from test_architecture import FLOOR_OF
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -230,13 +230,23 @@ def test_a_generated_page_is_what_make_docs_writes(name, generator):
 
 def test_every_command_and_option_is_on_the_page_of_the_command_line(environment):
     page = PAGES["docs/cli.md"]
+    shared = page.split("\n## Shared options\n")[1].split("\n## ")[0]
+    groups = {
+        name.lower(): re.findall(r"`(--[a-z-]+)`", names)
+        for name, names in re.findall(r"\*([\w ]+)\* (?:stands )?for ((?:`[^`]+`(?:, )?)+)", shared)
+    }
+    assert set(groups) == {"judgment data", "preference data", "conventions"}
     for command in ("", *COMMANDS):
         help_text = shell(f"qrowd {command} --help", ROOT, environment)
-        told = page.split(f"## {f'qrowd {command}'.strip()}\n")[1].split("\n## ")[0]
+        section = page.split(f"## {f'qrowd {command}'.strip()}\n")[1].split("\n## ")[0]
+        own, _, common = section.partition("Shared options: ")
+        named = {*re.findall(r"`(?:-\w, )?(--[a-z-]+)", common)}
+        named |= {name for group in re.findall(r"\*([\w ]+)\*", common) for name in groups[group]}
         options = set(re.findall(r"(?<!\S)--[a-z][a-z-]*", help_text)) - {"--help"}
         assert options or command == "demo" or "[OPTIONS]" in help_text
         for option in options:
-            assert re.search(rf"^- `(-\w, |--[a-z-]+, )?{option}(, --[a-z-]+)?`", told, re.MULTILINE), (command, option)
+            described = shared if option in named else own
+            assert re.search(rf"^- `(-\w, |--[a-z-]+, )?{option}(, --[a-z-]+)?`", described, re.MULTILINE), (command, option)
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
@@ -346,7 +356,7 @@ def test_the_numbers_of_the_changelog_are_those_of_the_source():
         ("{} ways of putting assessors together", len(qrowd.methods.DEFINITIONS)),
         ("all {} estimators", len(qrowd.aware.NAMES)),
         ("{} figures ready for a paper", len(PLOTS)),
-        ("{} text formats", len(get_args(PreferenceForm)) - 1),  # but for "auto"
+        ("{} text formats", len(get_args(PreferenceFormat)) - 1),  # but for "auto"
     ):
         assert text.format(numbers[n]) in " ".join(PAGES["CHANGELOG.md"].split())
 

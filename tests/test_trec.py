@@ -163,10 +163,10 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("form", "text", "message"), MISTAKES)
-def test_a_mistake_is_one_line_with_file_line_and_what_was_expected(form, text, message):
+@pytest.mark.parametrize(("format", "text", "message"), MISTAKES)
+def test_a_mistake_is_one_line_with_file_line_and_what_was_expected(format, text, message):
     with pytest.raises(FileError) as error:
-        parse(text, "f", form)
+        parse(text, "f", format)
     assert str(error.value) == message
     assert "\n" not in message
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import read_preferences
 from qrowd.model.preferences import Preferences
-from qrowd.trec import PREFERENCES, format_preferences, mistakes, parse, preference_form, preferences_from
+from qrowd.trec import PREFERENCES, format_preferences, mistakes, parse, preference_format, preferences_from
 
 
-def read(text, form="auto", **options):
+def read(text, format="auto", **options):
     raw = text if isinstance(text, bytes) else text.encode()
-    return preferences_from([("x", parse(raw, "x.txt", preference_form(raw, "x.txt", form)))], **options)
+    return preferences_from([("x", parse(raw, "x.txt", preference_format(raw, "x.txt", format)))], **options)
 
 
 def pairs(preferences):
@@ -86,8 +86,8 @@ labels = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), mi
 )
 def test_what_was_written_is_read_again(rows, data):
     preferences = Preferences.from_rows([(topic, *two, "x") for topic, two in rows])
-    for form in ("pairs", "winner"):
-        assert pairs(read(format_preferences(preferences, form), form)) == pairs(preferences)
+    for format in ("pairs", "winner"):
+        assert pairs(read(format_preferences(preferences, format=format), format)) == pairs(preferences)
     first = data.draw(st.lists(st.sampled_from([0, 1]), min_size=len(rows), max_size=len(rows)))
     columns = {
         "topic": [t for t, _ in rows],
@@ -95,7 +95,7 @@ def test_what_was_written_is_read_again(rows, data):
         "other": [o for _, (_, o) in rows],
     }
     shown = Preferences.from_frame(columns | {"first": first}, assessor="x")
-    assert read(format_preferences(shown, "winner")).first.tolist() == first
+    assert read(format_preferences(shown, format="winner")).first.tolist() == first
 
 
 grouped = st.tuples(*(st.sampled_from(letters) for letters in ("tu", "abcd", "abcd", "gh")))
@@ -115,7 +115,7 @@ def test_trec_evals_format_keeps_groups_and_marks(rows):
         },
         assessor="x",
     )
-    again = read(format_preferences(preferences, "prefs"))
+    again = read(format_preferences(preferences, format="prefs"))
     assert sorted((*row[:3], group) for row, group in zip(again.to_rows(), again.group, strict=True)) == sorted(rows)
     found = [(topic, document, group) for (topic, document, _), group in zip(again.bad, again.bad_group, strict=True)]
     assert sorted(found) == sorted(set(marks))
@@ -123,13 +123,13 @@ def test_trec_evals_format_keeps_groups_and_marks(rows):
 
 def test_several_assessors_are_trec_evals_groups():
     preferences = Preferences.from_rows([("t", "a", "b", "ann"), ("t", "c", "b", "bob")], bad=[("t", "b", "bob")])
-    text = format_preferences(preferences, "prefs")
+    text = format_preferences(preferences, format="prefs")
     assert text == "t ann 1 a 2\nt ann 1 b 1\nt bob 2 c 2\nt bob 2 b 0\nt bob 3 b 0\n"
     assert pairs(read(text, assessor_in_column=True)) == pairs(preferences)
 
 
 @pytest.mark.parametrize(
-    ("rows", "bad", "form", "message"),
+    ("rows", "bad", "format", "message"),
     [
         ([("t", "a", "b", "ann", 2)], [], "pairs", r"cannot hold strong preferences \(strength 2\)"),
         ([("t", "a", "b", "ann")], [("t", "c", "ann")], "pairs", "cannot hold Bad marks"),
@@ -139,22 +139,22 @@ def test_several_assessors_are_trec_evals_groups():
             [("t", "a", "b", "ann")],
             [("t", "a", "ann")],
             "prefs",
-            "cannot hold a preference for a document marked as Bad",
+            "cannot hold a preference for a Bad document",
         ),
-        ([("t", "a", "b", "ann")], [], "qrels", "choose pairs, winner or prefs"),
+        ([("t", "a", "b", "ann")], [], "qrels", "choose one of pairs, winner, prefs"),
     ],
 )
-def test_what_a_format_cannot_hold_is_refused(rows, bad, form, message):
+def test_what_a_format_cannot_hold_is_refused(rows, bad, format, message):
     with pytest.raises(ArgumentError, match=message):
-        format_preferences(Preferences.from_rows(rows, bad=bad), form)
+        format_preferences(Preferences.from_rows(rows, bad=bad), format=format)
 
 
 # ---- mistakes
 
 MISTAKES = [
     ("pairs", "t a b\nt a a\n", 2, "document a cannot be preferred to itself"),
-    ("pairs", "t a b\nt a b b\n", 2, "expected 'topic preferred other', found 4 fields, like 'topic a b preferred'; choose with form=..."),  # noqa: E501
-    ("winner", "t a b c\n", 1, "the preferred document 'c' is neither 'a' nor 'b'; levels by group are read with form='qrels_prefs'"),  # noqa: E501
+    ("pairs", "t a b\nt a b b\n", 2, "expected 'topic preferred other', found 4 fields, like 'topic a b preferred'; choose with format=..."),  # noqa: E501
+    ("winner", "t a b c\n", 1, "the preferred document 'c' is neither 'a' nor 'b'; levels by group are read with format='qrels_prefs'"),  # noqa: E501
     ("winner", "t a b a\nt a a a\n", 2, "document a cannot be preferred to itself"),
     ("winner", "t a b a\nt a\n", 2, "expected 'topic a b preferred', found 2 fields"),
     ("prefs", "t g 1 a 2\nt g 1 b x\n", 2, "expected a finite number as level, found 'x'"),
@@ -165,12 +165,12 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("form", "text", "line", "message"), MISTAKES)
-def test_a_mistake_is_named_by_its_line(form, text, line, message):
+@pytest.mark.parametrize(("format", "text", "line", "message"), MISTAKES)
+def test_a_mistake_is_named_by_its_line(format, text, line, message):
     with pytest.raises(FileError) as error:
-        read(text, form)
+        read(text, format)
     assert str(error.value) == f"x.txt, line {line}: {message}"
-    assert [str(found) for found in mistakes(text.encode(), "x.txt", PREFERENCES[form])] == [str(error.value)]
+    assert [str(found) for found in mistakes(text.encode(), "x.txt", PREFERENCES[format])] == [str(error.value)]
 
 
 def test_labels_that_differ_far_from_their_beginning_are_different():
@@ -183,7 +183,7 @@ def test_labels_that_differ_far_from_their_beginning_are_different():
 def test_a_file_of_something_else_is_refused_by_its_first_line():
     with pytest.raises(FileError, match=r"x.txt, line 2: expected a line of preferences \(.*\), found 6 fields"):
         read("# runs\nt Q0 d 1 2.5 tag\n")
-    with pytest.raises(ArgumentError, match="form='qrels': choose one of auto, pairs, winner, prefs, qrels_prefs"):
+    with pytest.raises(ArgumentError, match="format='qrels': choose one of auto, pairs, winner, prefs, qrels_prefs"):
         read("t a b\n", "qrels")
 
 

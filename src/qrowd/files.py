@@ -95,12 +95,12 @@ def read_runs(paths: Paths) -> Runs:
     return concatenate_runs(_joined(load, named, trec.runs_from))
 
 
-def read_preferences(paths: Paths, *, form: trec.PreferenceForm = "auto", assessor: str = "file") -> Preferences:
+def read_preferences(paths: Paths, *, format: trec.PreferenceFormat = "auto", assessor: str = "file") -> Preferences:
     """Read preferences from text files and tables.
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or gzip; "-" is
         standard input.
-    form : of text files. "pairs" (`topic preferred other`), "winner" (`topic a b preferred`), "prefs" (trec_eval's
+    format : of text files. "pairs" (`topic preferred other`), "winner" (`topic a b preferred`), "prefs" (trec_eval's
         `topic group subgroup document level`), "qrels_prefs" (`topic group document level`); "auto" tells the first
         three by the number of fields. In trec_eval's formats higher levels are preferred to lower ones of the same
         (sub)group, and level 0 marks a document as Bad.
@@ -125,7 +125,7 @@ def read_preferences(paths: Paths, *, form: trec.PreferenceForm = "auto", assess
         text = read_bytes(path)
         if tables.is_table(text, _shown(path)):
             return tables.preferences_from_table(text, _shown(path), assessor=name)
-        return trec.parse(text, _shown(path), trec.preference_form(text, _shown(path), form))
+        return trec.parse(text, _shown(path), trec.preference_format(text, _shown(path), format))
 
     join = partial(trec.preferences_from, assessor_in_column=assessor == "column")
     return concatenate_preferences(_joined(load, named, join))

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError, FileError, check_choice
 from qrowd.model.inferred_scales import joined_sources
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Vocabulary, closest, number_in
@@ -25,7 +25,7 @@ from qrowd.model.scales import Scale
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLANK = r"[ \t-\r]"
-PreferenceForm = Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"]
+PreferenceFormat = Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _wrong_winner(fields: list[bytes]) -> str | None:
     if fields[3] in fields[1:3]:
         return _wrong_pair(fields)
     _, a, b, chosen = map(_shown, fields)
-    hint = "levels by group are read with form='qrels_prefs'"
+    hint = "levels by group are read with format='qrels_prefs'"
     return f"the preferred document {chosen!r} is neither {a!r} nor {b!r}; {hint}"
 
 
@@ -92,7 +92,7 @@ class Parsed:
     ends: NDArray[np.int64]
     number: NDArray[np.float64]
     rank: NDArray[np.float64] | None
-    form: Format
+    format: Format
 
     @property
     def n_rows(self) -> int:
@@ -103,7 +103,7 @@ class Parsed:
         return vocabulary.encode(self.text, starts, ends)
 
 
-def parse(text: bytes, name: str, form: Format) -> Parsed:
+def parse(text: bytes, name: str, format: Format) -> Parsed:
     """Split a file's text and read its numbers. Safe to call for many files in threads.
 
     Raises
@@ -117,17 +117,17 @@ def parse(text: bytes, name: str, form: Format) -> Parsed:
         text += b"\n"
     characters = np.frombuffer(bytearray(text.removeprefix(BYTE_ORDER_MARK)), np.uint8)
     n_lines = text.count(b"\n")
-    starts, ends = np.empty((2, n_lines, len(form.wanted)), np.int64)
-    wanted = np.array(form.wanted, np.int64)
-    n_rows, bad_line = split_fields(characters, form.n_fields, wanted, starts, ends)
+    starts, ends = np.empty((2, n_lines, len(format.wanted)), np.int64)
+    wanted = np.array(format.wanted, np.int64)
+    n_rows, bad_line = split_fields(characters, format.n_fields, wanted, starts, ends)
     if bad_line:
-        raise next(mistakes(text, name, form))
+        raise next(mistakes(text, name, format))
     if n_rows == 0:
-        raise FileError(name, f"holds no line of {form.noun}; expected {form.line!r}")
+        raise FileError(name, f"holds no line of {format.noun}; expected {format.line!r}")
     starts, ends = starts[:n_rows], ends[:n_rows]
 
     def numbers(field: int) -> NDArray[np.float64]:
-        column = form.wanted.index(field)
+        column = format.wanted.index(field)
         first, last = np.ascontiguousarray(starts[:, column]), np.ascontiguousarray(ends[:, column])
         values = np.empty(n_rows)
         if parse_decimals(characters, first, last, values):
@@ -135,52 +135,52 @@ def parse(text: bytes, name: str, form: Format) -> Parsed:
                 values[row] = number_in(characters[first[row] : last[row]].tobytes())
         return values
 
-    number = np.empty(0) if form.number is None else numbers(form.number)
+    number = np.empty(0) if format.number is None else numbers(format.number)
     if not np.isfinite(number).all():
-        raise next(mistakes(text, name, form))
-    rank = None if form.rank is None else numbers(form.rank)
-    return Parsed(name, characters, starts, ends, number, rank, form)
+        raise next(mistakes(text, name, format))
+    rank = None if format.rank is None else numbers(format.rank)
+    return Parsed(name, characters, starts, ends, number, rank, format)
 
 
-def mistakes(text: bytes, name: str, form: Format) -> Iterator[FileError]:
+def mistakes(text: bytes, name: str, format: Format) -> Iterator[FileError]:
     """Every mistake in a file's text, line by line: the slow, plain reading that writes the messages."""
     if b"\0" in text:
         yield FileError(name, "is not plain text: it holds zero bytes, as UTF-16 and binary files do")
         return
     seen: dict[tuple[bytes, ...], int] = {}
-    number_word = "" if form.number is None else form.line.split()[form.number]
+    number_word = "" if format.number is None else format.line.split()[format.number]
     levels: dict[tuple[bytes, ...], tuple[float, int]] = {}
     for number, line in enumerate(text.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
         fields = line.split()
         if not fields or line.startswith(b"#"):
             continue
-        if len(fields) != form.n_fields:
-            yield FileError(name, f"expected {form.line!r}, found {_counted(len(fields), form)}", number)
+        if len(fields) != format.n_fields:
+            yield FileError(name, f"expected {format.line!r}, found {_counted(len(fields), format)}", number)
             continue
-        if form.number is not None and not isfinite(number_in(fields[form.number])):
-            found = _shown(fields[form.number])
+        if format.number is not None and not isfinite(number_in(fields[format.number])):
+            found = _shown(fields[format.number])
             yield FileError(name, f"expected a finite number as {number_word}, found {found!r}", number)
-        elif form.problem and (problem := form.problem(fields) or _clash(form, fields, number, levels)):
+        elif format.problem and (problem := format.problem(fields) or _clash(format, fields, number, levels)):
             yield FileError(name, problem, number)
-        if form.key:
-            first = seen.setdefault(tuple(fields[i] for i in form.key), number)
+        if format.key:
+            first = seen.setdefault(tuple(fields[i] for i in format.key), number)
             if first != number:
-                topic, document = (_shown(fields[i]) for i in form.key)
+                topic, document = (_shown(fields[i]) for i in format.key)
                 again = f"document {document} is in the list of topic {topic} twice (first in line {first})"
                 yield FileError(name, f"{again}; keep one of them", number)
 
 
 def _clash(
-    form: Format, fields: list[bytes], line: int, levels: dict[tuple[bytes, ...], tuple[float, int]]
+    format: Format, fields: list[bytes], line: int, levels: dict[tuple[bytes, ...], tuple[float, int]]
 ) -> str | None:
     """Why a level contradicts an earlier one of the same document and group; `levels` remembers them and their lines.
 
     Within a subgroup a document has one level; within a group it is Bad (level 0) everywhere or nowhere.
     """
-    if form.number is None:
+    if format.number is None:
         return None
     *groups, document, _ = fields
-    level = number_in(fields[form.number])
+    level = number_in(fields[format.number])
     before, first = levels.setdefault((*groups, document), (level, line))
     if before != level:
         again = f"document {_shown(document)} has level {level:g} here and {before:g} in line {first}"
@@ -192,15 +192,15 @@ def _clash(
     return None
 
 
-def _counted(n_fields: int, form: Format) -> str:
+def _counted(n_fields: int, format: Format) -> str:
     """How many fields a line has, and which other format has as many."""
-    if form in PREFERENCES.values():
+    if format in PREFERENCES.values():
         like = next((other.line for other in PREFERENCES.values() if other.n_fields == n_fields), None)
-        hint = f", like {like!r}; choose with form=..." if like else ""
-        return f"{n_fields} field{'' if n_fields == 1 else 's'}{hint}"
-    other = QRELS if form is RUN else RUN
-    swapped = f", like {other.noun}; were runs and judgments swapped?" if n_fields == other.n_fields else ""
-    return f"{n_fields} field{'' if n_fields == 1 else 's'}{swapped}"
+        hint = f", like {like!r}; choose with format=..." if like else ""
+    else:
+        other = QRELS if format is RUN else RUN
+        hint = f", like {other.noun}; were runs and judgments swapped?" if n_fields == other.n_fields else ""
+    return f"{n_fields} field{'' if n_fields == 1 else 's'}{hint}"
 
 
 def _shown(field: bytes) -> str:
@@ -265,20 +265,16 @@ def judgments_from(
     )
 
 
-def preference_form(text: bytes, name: str, form: PreferenceForm = "auto") -> Format:
+def preference_format(text: bytes, name: str, format: PreferenceFormat = "auto") -> Format:
     """The format named, or under "auto" the one that the first line's number of fields tells: 3, 4 or 5.
 
     Levels by group (`qrels_prefs`) have four fields, as `topic a b preferred` has, and must be asked for.
     """
-    if form not in get_args(PreferenceForm):
-        raise ArgumentError(f"form={form!r}: choose one of {', '.join(get_args(PreferenceForm))}")
-    if form != "auto":
-        return PREFERENCES[form]
-    lines = text.removeprefix(BYTE_ORDER_MARK).split(b"\n")
-    number, fields = next(
-        ((i, line.split()) for i, line in enumerate(lines, start=1) if line.strip() and not line.startswith(b"#")),
-        (1, []),
-    )
+    check_choice("format", format, PreferenceFormat)
+    if format != "auto":
+        return PREFERENCES[format]
+    lines = enumerate(text.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1)
+    number, fields = next(((i, line.split()) for i, line in lines if line.strip() and line[:1] != b"#"), (1, []))
     kind = {3: "pairs", 4: "winner", 5: "prefs"}.get(len(fields))
     if kind is None:
         choices = ", ".join(repr(known.line) for known in PREFERENCES.values())
@@ -292,10 +288,10 @@ def preferences_from(parsed: Iterable[tuple[str, Parsed]], *, assessor_in_column
     parts, names = [], []
     for i, (name, part) in enumerate(parsed):
         names.append(name)
-        if part.form.number is None:
-            rows = _said_in_pairs(part, topics, documents)
+        if part.format.number is None:
+            rows = _rows_of_pairs(part, topics, documents)
         else:
-            rows = _said_in_levels(part, topics, documents, groups)
+            rows = _rows_of_levels(part, topics, documents, groups)
         parts.append((i, *rows))
     words = np.array(groups.labels(), object)
     grouped = any(part[5] is not None for part in parts) and not assessor_in_column
@@ -335,28 +331,28 @@ def preferences_from(parsed: Iterable[tuple[str, Parsed]], *, assessor_in_column
 
 
 Codes = NDArray[np.int32]
-Said = tuple[Codes, Codes, Codes, NDArray[np.float64] | None, Codes | None, Codes, Codes, Codes | None]
+PreferenceRows = tuple[Codes, Codes, Codes, NDArray[np.float64] | None, Codes | None, Codes, Codes, Codes | None]
 """topic, preferred, other, first, group; topic, document, group of the marks."""
 
 
-def _said_in_pairs(part: Parsed, topics: Vocabulary, documents: Vocabulary) -> Said:
+def _rows_of_pairs(part: Parsed, topics: Vocabulary, documents: Vocabulary) -> PreferenceRows:
     topic, a, b = part.encode(0, topics), part.encode(1, documents), part.encode(2, documents)
     nobody = np.empty(0, np.int32)
-    if part.form.n_fields == 3:
+    if part.format.n_fields == 3:
         if (a == b).any():
-            raise next(mistakes(part.text.tobytes(), part.name, part.form))
+            raise next(mistakes(part.text.tobytes(), part.name, part.format))
         return topic, a, b, None, None, nobody, nobody, None
     chosen = part.encode(3, documents)
     first = chosen == a
     if (a == b).any() or not (first | (chosen == b)).all():
-        raise next(mistakes(part.text.tobytes(), part.name, part.form))
+        raise next(mistakes(part.text.tobytes(), part.name, part.format))
     return topic, chosen, np.where(first, b, a), first.astype(np.float64), None, nobody, nobody, None
 
 
-def _said_in_levels(part: Parsed, topics: Vocabulary, documents: Vocabulary, groups: Vocabulary) -> Said:
+def _rows_of_levels(part: Parsed, topics: Vocabulary, documents: Vocabulary, groups: Vocabulary) -> PreferenceRows:
     from qrowd.kernels.preference import pairs_by_value
 
-    document_field = part.form.n_fields - 2
+    document_field = part.format.n_fields - 2
     topic, group = part.encode(0, topics), part.encode(1, groups)
     document, level = part.encode(document_field, documents), part.number
     subgroup = part.encode(2, Vocabulary()) if document_field == 3 else np.zeros_like(topic)
@@ -367,7 +363,7 @@ def _said_in_levels(part: Parsed, topics: Vocabulary, documents: Vocabulary, gro
     by_group = [np.unique(np.stack([in_group.ravel(), document]), axis=1).shape[1]]
     by_group.append(np.unique(np.stack([in_group.ravel(), document, level == 0]), axis=1).shape[1])
     if (level < 0).any() or distinct[0] != distinct[1] or by_group[0] != by_group[1]:
-        raise next(mistakes(part.text.tobytes(), part.name, part.form))
+        raise next(mistakes(part.text.tobytes(), part.name, part.format))
     order = np.argsort(cell.ravel(), kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(cell.ravel()))).astype(np.int64)
     pairs, _ = pairs_by_value(starts, level[order], False)
@@ -375,22 +371,14 @@ def _said_in_levels(part: Parsed, topics: Vocabulary, documents: Vocabulary, gro
     zero = np.flatnonzero(level == 0)
     _, once = np.unique(np.stack([in_group.ravel()[zero], document[zero]]), axis=1, return_index=True)
     marks = zero[np.sort(once)]
-    return (
-        topic[better],
-        document[better],
-        document[worse],
-        None,
-        group[better],
-        topic[marks],
-        document[marks],
-        group[marks],
-    )
+    preferred, other, marked = document[better], document[worse], document[marks]
+    return topic[better], preferred, other, None, group[better], topic[marks], marked, group[marks]
 
 
-def format_preferences(preferences: Preferences, form: Literal["pairs", "winner", "prefs"] = "pairs") -> str:
+def format_preferences(preferences: Preferences, *, format: Literal["pairs", "winner", "prefs"] = "pairs") -> str:
     """Preferences as lines of text in their own order.
 
-    form : "pairs" (`topic preferred other`), "winner" (`topic a b preferred`, a being the document shown first, or
+    format : "pairs" (`topic preferred other`), "winner" (`topic a b preferred`, a being the document shown first, or
         where nobody knows the one with the lower id), "prefs" (trec_eval's, one subgroup per preference, the group
         being that of the preference, else its assessor; levels 2 and 1, 0 for what is Bad).
 
@@ -399,43 +387,41 @@ def format_preferences(preferences: Preferences, form: Literal["pairs", "winner"
     ArgumentError
         What the format cannot hold: several assessors, marks, strong preferences, weights, certain labels.
     """
-    if form not in ("pairs", "winner", "prefs"):
-        raise ArgumentError(f"form={form!r}: choose pairs, winner or prefs")
+    check_choice("format", format, ("pairs", "winner", "prefs"))
     for there, what in (
         ((preferences.strength == 2).any(), "strong preferences (strength 2)"),
         (preferences.weight is not None and (preferences.weight != 1).any(), "weights"),
-        (form != "prefs" and preferences.bad_topic.size > 0, "Bad marks"),
-        (form != "prefs" and len(preferences.assessors) > 1, "several assessors; select one"),
+        (format != "prefs" and preferences.bad_topic.size > 0, "Bad marks"),
+        (format != "prefs" and len(preferences.assessors) > 1, "several assessors; select one"),
     ):
         if there:
-            raise ArgumentError(f"form={form!r} cannot hold {what}; write a table (to_frame) instead")
-    topics = [_field(label, first=True) for label in preferences.topics]
-    documents = [_field(label) for label in preferences.documents]
-    rows = list(
-        zip(preferences.topic.tolist(), preferences.preferred.tolist(), preferences.other.tolist(), strict=True)
-    )
-    if form == "pairs":
+            raise ArgumentError(f"format={format!r} cannot hold {what}; write a table (to_frame) instead")
+    topics = [checked_label(label, first=True) for label in preferences.topics]
+    documents = [checked_label(label) for label in preferences.documents]
+    columns = preferences.topic, preferences.preferred, preferences.other
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    if format == "pairs":
         return "".join(f"{topics[t]} {documents[p]} {documents[o]}\n" for t, p, o in rows)
-    if form == "winner":
-        known = np.full(len(rows), np.nan) if preferences.first is None else preferences.first
+    if format == "winner":
+        firsts = np.full(len(rows), np.nan) if preferences.first is None else preferences.first
         lines = []
-        for (t, p, o), first in zip(rows, known.tolist(), strict=True):
+        for (t, p, o), first in zip(rows, firsts.tolist(), strict=True):
             leads = documents[p] < documents[o] if np.isnan(first) else first == 1
             a, b = (p, o) if leads else (o, p)
             lines.append(f"{topics[t]} {documents[a]} {documents[b]} {documents[p]}\n")
         return "".join(lines)
     grouped = preferences.pooled() if len(preferences.assessors) > 1 or preferences.group is None else preferences
     assert grouped.group is not None
-    groups = [_field(str(label)) for label in grouped.group.tolist()]
-    marks = () if grouped.bad_group is None else tuple(_field(str(label)) for label in grouped.bad_group.tolist())
+    groups, marks = (
+        [] if labels is None else [checked_label(str(label)) for label in labels.tolist()]
+        for labels in (grouped.group, grouped.bad_group)
+    )
     bad = set(zip(grouped.bad_topic.tolist(), grouped.bad_document.tolist(), marks, strict=True))
     lines = []
     for number, ((t, p, o), group) in enumerate(zip(rows, groups, strict=True), start=1):
         if (t, p, group) in bad:
-            raise ArgumentError(
-                f"{grouped.describe(number - 1)}: form='prefs' cannot hold a preference for a document marked as Bad; "
-                "write a table (to_frame) instead"
-            )
+            row = grouped.describe(number - 1)
+            raise ArgumentError(f"{row}: prefs cannot hold a preference for a Bad document; write a table instead")
         lines.append(f"{topics[t]} {group} {number} {documents[p]} 2\n")
         lines.append(f"{topics[t]} {group} {number} {documents[o]} {0 if (t, o, group) in bad else 1}\n")
     for number, (t, d, group) in enumerate(sorted(bad), start=len(rows) + 1):
@@ -460,8 +446,12 @@ def format_run(runs: Runs, system: str) -> str:
     lines = []
     for t, (start, length) in enumerate(zip(ranked.starts[0].tolist(), ranked.lengths[0].tolist(), strict=True)):
         for rank, row in enumerate(range(start, start + length), start=1):
-            fields = _field(runs.topics[t], first=True), "Q0", _field(runs.documents[ranked.document[row]])
-            lines.append(f"{' '.join(fields)} {rank} {falling[row]!r} {_field(system)}\n")
+            fields = (
+                checked_label(runs.topics[t], first=True),
+                "Q0",
+                checked_label(runs.documents[ranked.document[row]]),
+            )
+            lines.append(f"{' '.join(fields)} {rank} {falling[row]!r} {checked_label(system)}\n")
     return "".join(lines)
 
 
@@ -473,18 +463,29 @@ def format_qrels(judgments: Judgments, *, assessor_in_column: bool = False) -> s
     ArgumentError
         A label that TREC's format cannot hold.
     """
-    topics = [_field(label, first=True) for label in judgments.topics]
-    documents = [_field(label) for label in judgments.documents]
-    assessors = [_field(label) if assessor_in_column else "0" for label in judgments.assessors]
+    topics = [checked_label(label, first=True) for label in judgments.topics]
+    documents = [checked_label(label) for label in judgments.documents]
+    assessors = [checked_label(label) if assessor_in_column else "0" for label in judgments.assessors]
     columns = (judgments.topic, judgments.assessor, judgments.document, judgments.value)
     return "".join(
-        f"{topics[t]} {assessors[a]} {documents[d]} {int(v) if v.is_integer() else repr(v)}\n"
+        qrels_line(topics[t], assessors[a], documents[d], v)
         for t, a, d, v in zip(*(column.tolist() for column in columns), strict=True)
     )
 
 
-def _field(label: str, *, first: bool = False) -> str:
-    """A label as it may stand between blanks, or first in a line."""
+def qrels_line(topic: str, second: str, document: str, value: float) -> str:
+    """A line of qrels, of labels that `checked_label` accepts; `second` is the second column."""
+    return f"{topic} {second} {document} {int(value) if value == int(value) else repr(value)}\n"
+
+
+def checked_label(label: str, *, first: bool = False) -> str:
+    """The label, which TREC's formats can hold between blanks, or first in a line.
+
+    Raises
+    ------
+    ArgumentError
+        An empty label, one with a blank, or one that starts a comment.
+    """
     if not label or re.search(BLANK, label) or (first and label.startswith("#")):
         problem = "is empty" if not label else "holds a blank" if re.search(BLANK, label) else "starts a comment"
         raise ArgumentError(f"label {label!r} {problem}, so TREC's formats cannot hold it; write a table instead")

@@ -69,7 +69,7 @@ def test_prefs_measures_are_trec_evals_on_partial_preferences_of_several_groups(
     (tmp_path / "s.run").write_text(format_run(runs, "s"))
     preferences = read_preferences(tmp_path / "x.prefs")
     # What qrowd cannot know is left out: groups in which nothing is preferred to anything.
-    (tmp_path / "y.prefs").write_text(format_preferences(preferences, "prefs"))
+    (tmp_path / "y.prefs").write_text(format_preferences(preferences, format="prefs"))
     again = read_preferences(tmp_path / "y.prefs")
     scores = (
         evaluate(runs, again, NAMES, conventions=Conventions(min_coverage=0)).to_xarray().isel(assessor=0, system=0)
@@ -84,7 +84,7 @@ def test_prefs_measures_are_trec_evals_on_levels_by_group(tmp_path, seed):
     lines = [f"{t} {group} {d} {level}\n" for (t, group), by in levels.items() for d, level in by.items()]
     (tmp_path / "x.qrels").write_text("".join(lines))
     (tmp_path / "s.run").write_text(format_run(runs, "s"))
-    preferences = read_preferences(tmp_path / "x.qrels", form="qrels_prefs")
+    preferences = read_preferences(tmp_path / "x.qrels", format="qrels_prefs")
     texts = {name: f"{name}(one_subgroup=True)" if "Rnonrel" in name else name for name in NAMES}
     scores = (
         evaluate(runs, preferences, list(texts.values()), conventions=Conventions(min_coverage=0))
@@ -117,7 +117,7 @@ def test_prefs_measures_are_trec_evals_on_real_grades(dl21, tmp_path):
     qrels = dl21 / "qrels.nist.txt"
     runs = read_runs([*sorted((dl21 / "runs").glob("*.gz"))[::20]])
     texts = {name: f"{name}(one_subgroup=True)" if "Rnonrel" in name else name for name in NAMES}
-    preferences = read_preferences(qrels, form="qrels_prefs")
+    preferences = read_preferences(qrels, format="qrels_prefs")
     judgments = read_judgments(qrels)
     for source in (preferences, judgments):
         scores = (

@@ -6,12 +6,9 @@ No numerical package is imported here, so that the command line knows the choice
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol, Self, TypeVar
 
 from qrowd.errors import ArgumentError, check_choice
-
-if TYPE_CHECKING:
-    from qrowd.model.judgments import Judgments
 
 Ties = Literal["document", "expected"]
 ScoreDtype = Literal["float64", "float32"]
@@ -29,6 +26,15 @@ CHOICES = {
     "repeats": Repeats,
     "grades": Grades,
 }
+
+
+class Rescalable(Protocol):
+    """Judgments, whose values can be divided by their scale's maximum."""
+
+    def rescaled(self) -> Self: ...
+
+
+Graded = TypeVar("Graded", bound=Rescalable)
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,6 @@ class Conventions:
         if not 0 <= self.min_coverage <= 1:
             raise ArgumentError(f"min_coverage={self.min_coverage!r}: a share from 0 to 1 was expected")
 
-    def graded(self, judgments: Judgments) -> Judgments:
+    def graded(self, judgments: Graded) -> Graded:
         """The judgments with their values as `grades` has them."""
         return judgments.rescaled() if self.grades == "rescaled" else judgments

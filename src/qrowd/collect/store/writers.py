@@ -8,7 +8,6 @@ prefs                        `topic assessor subgroup document level`, as trec_e
 from __future__ import annotations
 
 import csv as csv_module
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO, StringIO
 from itertools import groupby, islice
@@ -17,6 +16,7 @@ from typing import Any
 
 from qrowd.collect.store.export import JUDGMENTS, PREFERENCES, Tuple
 from qrowd.errors import ArgumentError
+from qrowd.trec import checked_label, qrels_line
 
 ROWS = 1000  # in a piece
 ROWS_OF_PARQUET = 50_000  # in a row group
@@ -93,9 +93,8 @@ def qrels(columns: Sequence[str], rows: Iterable[Tuple], *, assessor_in_column: 
                 raise ArgumentError(
                     f"topic {label!r}, document {name!r}: qrels cannot hold 'cannot tell'; write a table"
                 )
-            second = _field(who) if assessor_in_column else "0"
-            number = int(value) if value == int(value) else repr(value)
-            lines.append(f"{_field(label, first=True)} {second} {_field(name)} {number}\n")
+            second = checked_label(who) if assessor_in_column else "0"
+            lines.append(qrels_line(checked_label(label, first=True), second, checked_label(name), value))
         yield "".join(lines).encode()
 
 
@@ -116,7 +115,7 @@ def prefs(columns: Sequence[str], rows: Iterable[Tuple], *, definitely: bool = F
     for (label, who), group in groupby(said, key=lambda row: row[:2]):  # the rows of an assessor stand together
         mine = list(group)
         bad = {other for _, _, preferred, other, _ in mine if preferred is None}
-        start = f"{_field(label, first=True)} {_field(who)}"
+        start = f"{checked_label(label, first=True)} {checked_label(who)}"
         lines, compared = [], set()
         for _, _, preferred, other, strength in mine:
             if preferred is None:
@@ -127,11 +126,11 @@ def prefs(columns: Sequence[str], rows: Iterable[Tuple], *, definitely: bool = F
                 raise ArgumentError(f"{where}: prefs cannot hold {what}; write a table instead")
             number += 1
             compared.add(other)
-            lines.append(f"{start} {number} {_field(preferred)} 2\n")
-            lines.append(f"{start} {number} {_field(other)} {0 if other in bad else 1}\n")
+            lines.append(f"{start} {number} {checked_label(preferred)} 2\n")
+            lines.append(f"{start} {number} {checked_label(other)} {0 if other in bad else 1}\n")
         for name in sorted(bad - compared):
             number += 1
-            lines.append(f"{start} {number} {_field(name)} 0\n")
+            lines.append(f"{start} {number} {checked_label(name)} 0\n")
         yield "".join(lines).encode()
 
 
@@ -175,11 +174,3 @@ def _place(columns: Sequence[str], name: str, known: Sequence[str]) -> int:
             f"columns: no {name!r} among {', '.join(columns)}; this format needs {', '.join(known[:5])}"
         )
     return list(columns).index(name)
-
-
-def _field(label: str, *, first: bool = False) -> str:
-    """A label as it may stand between blanks, or first in a line."""
-    if not label or re.search(r"\s", label) or (first and label.startswith("#")):
-        problem = "is empty" if not label else "starts a comment" if not re.search(r"\s", label) else "holds a blank"
-        raise ArgumentError(f"label {label!r} {problem}, so TREC's formats cannot hold it; write a table instead")
-    return label
