@@ -61,7 +61,7 @@ def graded(**settings):
 
 REFUSED = [
     (with_head(name="Pilot"), "campaign.name: 'Pilot' cannot stand in an address"),
-    (with_head(name=None), "campaign.name: is missing"),
+    (with_head(name=None), "campaign.name: None cannot be used; give a text"),
     (with_head(name="a" * 65), "campaign.name: "),
     (with_head(name=7), "campaign.name: 7 cannot be used; give a text"),
     (with_head(title=" "), "campaign.title: is empty"),
@@ -168,7 +168,7 @@ def test_what_cannot_work_is_refused_in_one_line(whole, message):
 
 
 def test_what_is_not_said_has_its_default():
-    plan = plan_from_table(with_head(title=None))
+    plan = plan_from_table(with_head(title=""))
     assert (plan.title, plan.lease_minutes, plan.consent, plan.checks) == ("pilot-1", 60, "", True)
     assert (plan.protocol, plan.settings, plan.journey) == ("magnitude", MagnitudeSettings(5, 2), JourneySettings())
     assert repr(plan) == "Plan(pilot-1, magnitude: 1 topic, 6 documents)"

@@ -66,7 +66,7 @@ class PlanTable:
 
 
 def plan_from_table(table: Mapping[str, Any]) -> Plan:
-    """A plan from one table of JSON or TOML that holds everything itself: a `PlanTable`; null stands for a missing key.
+    """A plan from one table of JSON or TOML that holds everything itself: a `PlanTable`.
 
     Documents in nobody's pool are left out.
 
@@ -75,7 +75,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     SchemaError
         A key that does not exist, a value of the wrong type, or whatever could not work.
     """
-    whole = read(PlanTable, _with_pools(_without_nulls(table)))
+    whole = read(PlanTable, _with_pools(table))
     head, settings = whole.campaign, _settings(whole)
     crowd = crowd_of({name: part for name in CROWDS if (part := getattr(whole, name)) is not None})
     pooled = {label for topic in whole.topics for label in topic.pool}
@@ -135,12 +135,6 @@ def _settings(whole: PlanTable) -> Settings:
     protocol = _protocol(whole)
     settings: Settings | None = getattr(whole, protocol)
     return SETTINGS[protocol]() if settings is None else settings
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
-    return [_without_nulls(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _with_pools(table: Any) -> Any:

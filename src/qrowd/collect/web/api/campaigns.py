@@ -175,7 +175,7 @@ OPERATIONS = (
         create,
         {201: Answer("The new campaign", "Campaign")},
         "Needs a key for all campaigns. What could not work is refused as a whole, in one line that names it.",
-        body="Plan",
+        body="PlanTable",
         examples={"grades": EXAMPLE_PLAN},
         problems=(409, 413, 415, 422),
     ),

@@ -11,14 +11,11 @@ from pydantic import StringConstraints
 
 from qrowd.collect.campaigns import pages
 from qrowd.collect.campaigns.creation import read_settings
-from qrowd.collect.campaigns.crowd import KEYS as CROWD_KEYS
-from qrowd.collect.campaigns.plan import DocumentPlan, TopicPlan
-from qrowd.collect.campaigns.plan_tables import HEAD
+from qrowd.collect.campaigns.plan_tables import PlanTable
 from qrowd.collect.campaigns.progress import Progress
 from qrowd.collect.protocols.events import ACTIONS, Action
-from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import Schema, SchemaError, components, path, plain, read
-from qrowd.collect.protocols.settings import SETTINGS, JourneySettings, Settings
+from qrowd.collect.protocols.settings import JourneySettings, Settings
 from qrowd.collect.protocols.views import View
 from qrowd.collect.store.assessors import AssessorRow
 from qrowd.collect.store.materials import CampaignRow
@@ -219,13 +216,6 @@ def one_of(names: list[str], property_name: str, values: list[str]) -> Schema:
     }
 
 
-def table(properties: Mapping[str, Schema], description: str = "", needed: list[str] | None = None) -> Schema:
-    """An object with these properties and no others; all of them are there unless `needed` says otherwise."""
-    schema: Schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
-    required = list(properties) if needed is None else needed
-    return schema | ({"required": required} if required else {}) | ({"description": description} if description else {})
-
-
 def all_components() -> dict[str, Schema]:
     """Every schema of the OpenAPI document, by name."""
     views = [kind.__name__ for kind in get_args(View)]
@@ -243,51 +233,12 @@ def all_components() -> dict[str, Schema]:
         schema["properties"] = {"do": {"const": do}, **schema["properties"], "shown": form["shown"], "key": form["key"]}
         schema["required"] = ["do", *schema.get("required", [])]
     names = [kind.__name__ for kind in ACTIONS.values()]
+    bodies = components([Arrival, PlanTable])
+    bodies["TopicPlan"]["required"].remove("pool")  # default: all documents
     return {
         **answers,
         "View": one_of(views, "kind", views),
         **actions,
         "Action": one_of(names, "do", list(ACTIONS)),
-        **components([Arrival]),
-        **plan_components(),
+        **bodies,
     }
-
-
-def plan_components() -> dict[str, Schema]:
-    """What a campaign is created from."""
-    text, texts = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
-    head: dict[str, Schema] = {
-        "name": {**text, "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$"},
-        "title": {**text, "description": "default: the name"},
-        "protocol": {**text, "enum": list(SETTINGS), "description": "default: the one that has a table"},
-        "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1, "description": "default: random"},
-        "lease_minutes": {"type": ["number", "null"], "minimum": 1, "maximum": 100_000, "description": "default: 60"},
-        "consent": {**text, "description": "shown before the first page, in place of the usual text"},
-        "instructions": {**text, "description": "on every page"},
-        "checks": {"type": ["boolean", "null"], "description": "whether magnitude units hold two check documents"},
-    }
-    assert tuple(head) == HEAD
-    schemas = components([*SETTINGS.values(), JourneySettings, Question, TopicPlan, DocumentPlan])
-    topic = schemas["TopicPlan"]
-    topic["required"] = ["label", "title"]
-    topic["properties"] |= {
-        "pool": {**texts, "description": "labels of documents; default: all of them"},
-        "systems": {"type": "object", "additionalProperties": texts},
-    }
-    crowds = {
-        name: table({key: {"default": default} for key, (default, _) in keys.items()}, f"For {name}", [])
-        for name, keys in CROWD_KEYS.items()
-    }
-    plan = table(
-        {
-            "campaign": table(head, needed=["name"]),
-            **{name: reference(kind.__name__) for name, kind in SETTINGS.items()},
-            "journey": reference("JourneySettings"),
-            **crowds,
-            "topics": {"type": "array", "items": reference("TopicPlan"), "minItems": 1},
-            "documents": {"type": "array", "items": reference("DocumentPlan"), "minItems": 1},
-        },
-        "All that a campaign is created from. Only the table of the campaign's own protocol may be there.",
-        ["campaign", "topics", "documents"],
-    )
-    return schemas | {"Plan": plan}
