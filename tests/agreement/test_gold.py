@@ -136,7 +136,7 @@ def test_bad_gold_gets_one_clear_line(judged, truth):
         alpha_by_gold(judged, many)
     with pytest.raises(ArgumentError, match="no alpha of gold '3'; there are 0, 1, 2, 01, 02, 12, 012"):
         alpha_by_gold(judged, truth.judgments()).of("3")
-    with pytest.raises(ArgumentError, match="by='unit': choose None or 'topic'"):
+    with pytest.raises(ArgumentError, match="by='unit': choose one of None, topic"):
         alpha_by_gold(judged, truth.judgments(), by="unit")
     with pytest.raises(ArgumentError, match=r"matched_grades=7: choose some, not all, of the gold grades 0, 1, 2"):
         alpha_of_matched_subsets(judged, truth.judgments(), matched_grades=7)

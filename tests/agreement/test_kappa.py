@@ -121,7 +121,7 @@ def test_bad_input_gets_one_clear_line():
         cohen_kappa(apart, "Ann", "bob")
     with pytest.raises(ArgumentError, match="'ann' and 'ann' are the same assessor; name two"):
         cohen_kappa(apart, "ann", "ann")
-    with pytest.raises(ArgumentError, match="weights='cubic': choose linear, quadratic or None"):
+    with pytest.raises(ArgumentError, match="weights='cubic': choose one of None, linear, quadratic"):
         cohen_kappa(judgments_of_rows(ann="01", bob="01"), "ann", "bob", weights="cubic")
     with pytest.raises(NoOverlapError, match="agreement needs at least two assessors; there is only 'ann'"):
         fleiss_kappa(judgments_of_rows(ann="01"))

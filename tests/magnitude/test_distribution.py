@@ -208,7 +208,7 @@ REFUSED = {
     "by": (
         lambda: distribution(of_values([1.0]), by="unit"),
         ArgumentError,
-        "by='unit': choose None or one of topic, assessor",
+        "by='unit': choose one of None, topic, assessor",
     ),
     "within": (
         lambda: distribution(of_values([1.0]), within=(2, 3)),

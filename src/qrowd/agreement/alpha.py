@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from qrowd.agreement.document_counts import By, DocumentCounts, Documents, document_counts
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.counts import Counts, coincidences
 from qrowd.kernels.disagreement import (
     INTERVAL,
@@ -200,8 +200,7 @@ def krippendorff_alpha(
         raise ArgumentError(
             f"n_resamples={n_resamples}, confidence={confidence}: expected 0 or more, and a number between 0 and 1"
         )
-    if resample not in get_args(Resample):
-        raise ArgumentError(f"resample={resample!r}: choose one of {', '.join(get_args(Resample))}")
+    check_choice("resample", resample, Resample)
     data = document_counts(
         judgments,
         level=level,

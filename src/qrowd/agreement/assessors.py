@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.assessor_rows import BeyondChance, Rows
 from qrowd.agreement.document_counts import LEVEL_OF, unlike_at
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.disagreement import Level
 from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.inferred_scales import alike
@@ -215,8 +215,8 @@ def assessor_profiles(
     NoOverlapError
         There are no judgments; gold has no grade for any judged document.
     """
-    if level is not None and level not in get_args(Level):
-        raise ArgumentError(f"level={level!r}: choose one of {', '.join(get_args(Level))}")
+    if level is not None:
+        check_choice("level", level, Level)
     if threshold <= 0 or min_documents < 2:
         raise ArgumentError(f"threshold={threshold}, min_documents={min_documents}: expected above 0, and 2 or more")
     with_gold = None if gold is None else against(judgments, gold, repeats=repeats)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, ScaleError
+from qrowd.errors import ArgumentError, ScaleError, check_choice
 from qrowd.model.gold import Gold, against
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales, on_one_scale
@@ -114,8 +114,7 @@ def scale_conflicts(
     ScaleError
         A value of 0 where logarithms are needed.
     """
-    if merge not in get_args(Merge):
-        raise ArgumentError(f"merge={merge!r}: choose one of {', '.join(get_args(Merge))}")
+    check_choice("merge", merge, Merge)
     if min_distance < 1:
         raise ArgumentError(f"min_distance={min_distance}: expected 1 level or more")
     with_reference = against(judgments, reference, noun="reference", repeats=repeats)

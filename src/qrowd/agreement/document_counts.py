@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.counts import Counts, alike, value_counts
 from qrowd.kernels.disagreement import Level
 from qrowd.model.judgments import Judgments, Repeats
@@ -112,8 +112,8 @@ def document_counts(
     ArgumentError
         An unknown level or grouping; `min_judgments` below 2.
     """
-    if level is not None and level not in get_args(Level):
-        raise ArgumentError(f"level={level!r}: choose one of {', '.join(get_args(Level))}")
+    if level is not None:
+        check_choice("level", level, Level)
     if min_judgments < 2:
         raise ArgumentError(f"min_judgments={min_judgments}: agreement needs at least 2 judgments of a document")
     need_two_assessors(judgments)

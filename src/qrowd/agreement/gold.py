@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qrowd.agreement.alpha import Alpha, Disagreement, Resample, alpha_columns, alpha_of
 from qrowd.agreement.correlation import pearson
 from qrowd.agreement.document_counts import DocumentCounts, Documents, document_counts
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
@@ -123,8 +123,7 @@ def alpha_by_gold(
     The other options are those of `krippendorff_alpha`. Alpha is nan if a combination has no document with enough
     judgments, or a single distinct value.
     """
-    if by not in (None, "topic"):
-        raise ArgumentError(f"by={by!r}: choose None or 'topic'")
+    check_choice("by", by, (None, "topic"))
     with_gold = against(judgments, gold)
     data = document_counts(
         with_gold.judgments,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import document_counts, need_two_assessors
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.counts import confusion
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest
@@ -201,8 +201,7 @@ def unlike_with(weights: Weights | None) -> Combined:
 
 def credits(values: Floats, weights: Weights | None) -> Floats:
     """(values, values) credit for each pair of values, from 1 for equal ones down to 0."""
-    if weights not in (None, *get_args(Weights)):
-        raise ArgumentError(f"weights={weights!r}: choose linear, quadratic or None")
+    check_choice("weights", weights, (None, *get_args(Weights)))
     if values.size > MOST_VALUES:
         raise ArgumentError(
             f"{values.size} distinct values are too many for kappa; krippendorff_alpha(judgments, 'interval') takes any"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.magnitude.checks import Checks, check_magnitudes, named_checks
 from qrowd.magnitude.units import By, Floats, Rows, Units, units_of
 from qrowd.model.judgments import Judgments
@@ -242,8 +242,7 @@ def unit_checks(
     InputError
         A unit without its check documents.
     """
-    if equal not in get_args(Equal):
-        raise ArgumentError(f"equal={equal!r}: choose one of {', '.join(get_args(Equal))}")
+    check_choice("equal", equal, Equal)
     units = units_of(judgments, by=by)
     high, low = check_magnitudes(units, checks)
     ordered = high > low if equal == "fails" else high >= low

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import check_choice
 from qrowd.magnitude.units import By, Floats, Rows, Units, positive, units_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
@@ -130,8 +130,7 @@ def ratio_digits(judgments: Judgments, *, direction: Direction = "forward", by: 
     >>> ratio_digits(magnitudes, by="assessor").of_judgment  # the last one is half of the second
     array([ 0, 10,  1])
     """
-    if direction not in get_args(Direction):
-        raise ArgumentError(f"direction={direction!r}: choose one of {', '.join(get_args(Direction))}")
+    check_choice("direction", direction, Direction)
     units = units_of(judgments, by=by)
     earlier, later = units.pairs
     with np.errstate(over="ignore", under="ignore"):

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.magnitude.checks import with_grades
 from qrowd.magnitude.units import Floats, Rows, medians, positive
 from qrowd.model.frames import make_frame
@@ -142,10 +142,8 @@ def level_tests(
     NoOverlapError
         No judged document has a gold grade.
     """
-    if values not in get_args(Values):
-        raise ArgumentError(f"values={values!r}: choose one of {', '.join(get_args(Values))}")
-    if variances not in get_args(Variances):
-        raise ArgumentError(f"variances={variances!r}: choose one of {', '.join(get_args(Variances))}")
+    check_choice("values", values, Values)
+    check_choice("variances", variances, Variances)
     with_gold = with_grades(judgments, gold)
     judgments, grades = with_gold.judgments, with_gold.grades()
     value = positive(judgments)

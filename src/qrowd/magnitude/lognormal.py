@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.magnitude.units import Floats, Rows, positive
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
@@ -106,10 +106,8 @@ def distribution(
     InputError
         A magnitude of 0 or below.
     """
-    if fit not in get_args(Fit):
-        raise ArgumentError(f"fit={fit!r}: choose one of {', '.join(get_args(Fit))}")
-    if by is not None and by not in get_args(Groups):
-        raise ArgumentError(f"by={by!r}: choose None or one of {', '.join(get_args(Groups))}")
+    check_choice("fit", fit, Fit)
+    check_choice("by", by, (None, *get_args(Groups)))
     value = positive(judgments)
     low, high = within or (0.0, np.inf)
     inside = (value >= low) & (value <= high)

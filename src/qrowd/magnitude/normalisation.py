@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from qrowd.errors import ArgumentError, InputError
+from qrowd.errors import ArgumentError, InputError, check_choice
 from qrowd.magnitude.checks import Checks, check_magnitudes
 from qrowd.magnitude.units import By, Floats, Units, medians, units_of
 from qrowd.model.judgments import Judgments
@@ -73,8 +73,7 @@ def normalise(
     >>> normalise(Judgments.from_rows(both), by="assessor").value.round(3)
     array([ 3.162,  6.325,  9.487, 12.649,  3.162,  6.325,  9.487, 12.649])
     """
-    if scheme not in get_args(Scheme):
-        raise ArgumentError(f"scheme={scheme!r}: choose one of {', '.join(get_args(Scheme))}")
+    check_choice("scheme", scheme, Scheme)
     if checks is not None and scheme != "checks":
         raise ArgumentError(f"checks: scheme={scheme!r} does not use them; omit them, or use scheme='checks'")
     units = units_of(judgments, by=by)

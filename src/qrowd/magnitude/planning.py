@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import pi
-from typing import Literal, TypeAlias, get_args, overload
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.model.result import Result
 
 Number: TypeAlias = float | Sequence[float] | NDArray[np.floating] | NDArray[np.integer]
@@ -90,8 +90,7 @@ def assessors_needed_for_ratio(
     >>> [assessors_needed_for_ratio(0.8, margin=0.5, estimator=e) for e in ("geometric_mean", "median")]
     [15, 24]
     """
-    if estimator not in get_args(Estimator):
-        raise ArgumentError(f"estimator={estimator!r}: choose one of {', '.join(get_args(Estimator))}")
+    check_choice("estimator", estimator, Estimator)
     sd = _at_least("log_sd", log_sd, 0) * (np.sqrt(pi / 2) if estimator == "median" else 1.0)
     return _needed(sd, np.log1p(_above("margin", margin)), _quantile(confidence))
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, InputError, ScaleError
+from qrowd.errors import ArgumentError, InputError, ScaleError, check_choice
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Codes, factorize
 
@@ -117,8 +117,7 @@ def units_of(judgments: Judgments, *, by: By = "unit") -> Units:
     ScaleError
         An assessor whose declared scale is not `magnitude`.
     """
-    if by not in get_args(By):
-        raise ArgumentError(f"by={by!r}: choose one of {', '.join(get_args(By))}")
+    check_choice("by", by, By)
     if not len(judgments):
         raise ArgumentError("judgments: there are none")
     for name, scale in zip(judgments.assessors, judgments.scales, strict=True):
