@@ -91,7 +91,7 @@ def predicted_relevance(
     ArgumentError
         Neither rel nor relevant_grades, one outside the scale, or any other option out of range.
 
-    >>> rows = [("q", "d", who, g) for who, gs in {"ann": "2210", "bob": "2100"}.items() for d, g in zip("wxyz", gs)]
+    >>> rows = [("q", d, who, g) for who, gs in {"ann": "2210", "bob": "2100"}.items() for d, g in zip("wxyz", gs)]
     >>> model = predicted_relevance(Judgments.from_rows([(*row[:3], float(row[3])) for row in rows]), rel=2, rng=1)
     >>> model.probability.round(3), model.n
     (array([0.   , 0.5  , 0.667]), array([3., 2., 3.]))
