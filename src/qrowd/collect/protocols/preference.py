@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import ceil, log2
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -63,6 +64,9 @@ class Said:
     seconds: float
     active: float | None
     time: float
+
+
+_fields = attrgetter(*Said.__slots__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,16 +236,15 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         return Rows(preferences=tuple(preferences), bad=tuple(bad))
 
     def to_json(self, state: PreferenceState) -> dict[str, Any]:
-        data = asdict(state)
-        if state.shown is not None:
-            data["shown"]["markable"] = list(state.shown.markable)
-        return data | {"said": [asdict(one) for one in state.said]}
+        data = {name: getattr(state, name) for name in PreferenceState.__slots__}
+        shown = None if state.shown is None else asdict(state.shown) | {"markable": list(state.shown.markable)}
+        return data | {"shown": shown, "said": [list(_fields(one)) for one in state.said]}
 
     def from_json(self, data: Mapping[str, Any]) -> PreferenceState:
         shown = data["shown"]
         if shown is not None:
             shown = Shown(**{**shown, "markable": tuple(shown["markable"])})
-        return PreferenceState(**{**data, "shown": shown, "said": tuple(Said(**one) for one in data["said"])})
+        return PreferenceState(**{**data, "shown": shown, "said": tuple(Said(*one) for one in data["said"])})
 
     # ---- what comes next
 
