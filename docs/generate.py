@@ -2,69 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
 
 from qrowd.cli.main import app
+from qrowd.cli.options import CONVENTIONS, Data, PreferenceData
 from qrowd.reports.measure_reference import measure_reference
 
 COMMAND_LINE = """\
 # Command line
 
-Generated from the commands by `make docs`. Every command parses, calls one function of the library and shows its
-result; what a command does, Python can do ([evaluation](evaluation.md)).
+Generated from the commands by `make docs`. What a command does, Python can do, too ([evaluation](evaluation.md)).
 
-- **Files** are paths, patterns (quoted or not: `--runs 'runs/*.gz'` and `--runs runs/*.gz` are the same), folders,
-  `NAME=PATH`, or `-` for standard input. What may be in them: [files](files.md).
-- **Standard output** holds the answer; a progress bar goes to standard error, and only to a terminal.
-- **Exit status** is 0 when all went well, 2 when something handed over cannot be used (one line on standard error names
-  the file and line, or the argument, and the next step), 130 when interrupted.
-- **`--output`** leaves a complete file or none. `.csv`, `.parquet` and `.json` hold every score as a full double, `.md`
-  and `.tex` the tables as printed. Parquet needs `pip install 'qrowd[tables]'`.
-- What the conventions mean, and why each default is what it is: [decisions](decisions.md).
+- **Files** are paths, patterns (quoted or not), folders, `NAME=PATH`, or `-` for standard input. Their formats are
+  described under [files](files.md).
+- **Lists**: an option that takes several values takes them at once (`-m AP RR`) or repeated (`-m AP -m RR`).
+- **Standard output** holds the answer. Progress is shown on standard error, and only on a terminal.
+- **Exit status** is 0 after success, 2 after a mistake in the input (one line on standard error names it and the next
+  step), and 130 after Ctrl-C.
+- **`--output`** leaves a complete file or none. `.csv`, `.parquet` and `.json` hold all numbers in full precision,
+  `.md` and `.tex` the tables as printed. Parquet needs `pip install 'qrowd[tables]'`.
+- The conventions and the reasons for their defaults are described under [decisions](decisions.md).
 """
+GROUPS = {
+    "judgment data": [field.name for field in fields(Data)],
+    "preference data": [field.name for field in fields(PreferenceData)],
+    "conventions": list(CONVENTIONS),
+}
+SHARED = """\
+These options mean the same in each command that lists them under *Shared options*. *Judgment data* stands for {};
+*preference data* for {}; *conventions* for {}."""
 
 
 def command_reference() -> str:
     """Every command with its arguments, options and defaults, as Markdown."""
     root: Any = get_command(app)
-    parts = [COMMAND_LINE.rstrip(), "## qrowd", str(root.help), "\n".join(map(parameter, root.params))]
-    for name, command in commands(root).items():
+    every = commands(root)
+    parameters = [one for command in every.values() for one in command.params]
+    shared = shared_options(parameters)
+    parts = [
+        COMMAND_LINE.rstrip(),
+        "## qrowd",
+        f"{root.help}\n\n{entry(root.params[0])}",
+        "## Shared options",
+        SHARED.format(*map(listed, GROUPS.values())),
+    ]
+    parts.append("\n".join(map(entry, sorted(shared.values(), key=lambda one: one.name))))
+    for name, command in every.items():
         parts += [f"## qrowd {name}", " ".join(str(command.help).split())]
-        parts += panels(command.params)
+        own = [one for one in command.params if described(one) not in shared]
+        parts += ["\n".join(map(entry, own))] if own else []
+        common = {one.name: mention(one, shared[described(one)]) for one in command.params if described(one) in shared}
+        for group, names in GROUPS.items():
+            if all(common.get(name, "").endswith("`") for name in names):
+                common = {group: f"*{group}*", **{name: text for name, text in common.items() if name not in names}}
+        parts += [f"Shared options: {', '.join(common.values())}."] if common else []
     return "\n\n".join(parts) + "\n"
 
 
 def commands(group: Any) -> dict[str, Any]:
     """{name: command}, those of a group named after it and themselves."""
-    found = {}
+    named = {}
     for name, command in group.commands.items():
         inner = commands(command) if hasattr(command, "commands") else {}
-        found |= {f"{name} {own}": one for own, one in inner.items()} or {name: command}
-    return found
+        named |= {f"{name} {own}": one for own, one in inner.items()} or {name: command}
+    return named
 
 
-def panels(parameters: list[Any]) -> Iterator[str]:
-    """One list for each panel of the help text, in its order."""
-    names = dict.fromkeys(getattr(p, "rich_help_panel", None) for p in parameters)
-    for panel in sorted(names, key=lambda name: name is not None):
-        listed = "\n".join(parameter(p) for p in parameters if getattr(p, "rich_help_panel", None) == panel)
-        yield f"{panel}:\n\n{listed}" if panel else listed
+def shared_options(parameters: list[Any]) -> dict[tuple[str, ...], Any]:
+    """The options that two commands or more describe in the same words."""
+    alike: dict[tuple[str, ...], list[Any]] = {}
+    for one in parameters:
+        alike.setdefault(described(one), []).append(one)
+    return {key: usual(several) for key, several in alike.items() if len(several) > 1 and is_option(several[0])}
 
 
-def parameter(given: Any) -> str:
+def usual(alike: list[Any]) -> Any:
+    """The option with the most frequent default."""
+    n = Counter(map(default, alike))
+    return max(alike, key=lambda one: n[default(one)])
+
+
+def listed(names: list[str]) -> str:
+    return ", ".join(f"`--{name.replace('_', '-')}`" for name in names)
+
+
+def is_option(parameter: Any) -> bool:
+    return bool(parameter.opts[0].startswith("-"))
+
+
+def described(parameter: Any) -> tuple[str, ...]:
+    """Its names, its values and its meaning, but not its default."""
+    return *parameter.opts, *parameter.secondary_opts, values(parameter), str(parameter.help)
+
+
+def values(parameter: Any) -> str:
+    """What may be given: a word for it, or the choices."""
+    if not is_option(parameter) or getattr(parameter, "is_flag", False):
+        return ""
+    return str(parameter.metavar or parameter.display_type(None).strip("<>").replace(" range", ""))
+
+
+def default(parameter: Any) -> str:
+    """The default in words; empty where there is none."""
+    if isinstance(parameter.show_default, str):
+        return parameter.show_default
+    if parameter.secondary_opts:
+        return str((parameter.opts if parameter.default else parameter.secondary_opts)[0])
+    return "" if parameter.required or parameter.default is None or parameter.is_flag else str(parameter.default)
+
+
+def spelled(parameter: Any) -> str:
+    if not is_option(parameter):
+        return f"`{parameter.metavar or parameter.name.upper()}`"
+    return f"`{', '.join([*parameter.opts, *parameter.secondary_opts])}`"
+
+
+def mention(parameter: Any, alike: Any) -> str:
+    """A shared option, with its default where it differs from the usual one."""
+    if (default(parameter), parameter.required) == (default(alike), alike.required):
+        return spelled(parameter)
+    other = f"default: {default(parameter)}" if default(parameter) else "required" if parameter.required else "optional"
+    return f"{spelled(parameter)} ({other})"
+
+
+def entry(parameter: Any) -> str:
     """One argument or option in a line."""
-    argument = not given.opts[0].startswith("-")
-    name = (given.metavar or given.name.upper()) if argument else ", ".join([*given.opts, *given.secondary_opts])
-    facts = ["required"] if given.required else ["optional"] if argument else []
-    if given.nargs == -1 or getattr(given, "multiple", False):
-        facts.append("may be repeated")
-    if not given.required and given.default not in (None, False, [], ()):
-        facts.append(f"default `{given.default}`")
-    return f"- `{name}`{' (' + ', '.join(facts) + ')' if facts else ''}: {given.help}"
+    facts = [f"`{values(parameter)}`" * bool(values(parameter)), "required" * parameter.required]
+    facts += [f"default: {default(parameter)}" * bool(default(parameter))]
+    facts = [fact for fact in facts if fact]
+    return f"- {spelled(parameter)}{' (' + ', '.join(facts) + ')' if facts else ''}: {parameter.help}"
 
 
 def pages() -> dict[str, str]:

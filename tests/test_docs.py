@@ -246,7 +246,8 @@ def test_every_command_and_option_is_on_the_page_of_the_command_line(environment
         assert options or command == "demo" or "[OPTIONS]" in help_text
         for option in options:
             described = shared if option in named else own
-            assert re.search(rf"^- `(-\w, |--[a-z-]+, )?{option}(, --[a-z-]+)?`", described, re.MULTILINE), (command, option)
+            entry = rf"^- `(-\w, |--[a-z-]+, )?{option}(, --[a-z-]+)?`"
+            assert re.search(entry, described, re.MULTILINE), (command, option)
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)

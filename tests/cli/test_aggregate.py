@@ -27,7 +27,7 @@ def test_every_method_merges_into_one_judgment_per_document(qrowd, experts, fold
 def test_dawid_skene_says_whether_it_converged_and_whom_it_trusts(qrowd, experts):
     out = qrowd("aggregate", *experts, "--method", "dawid-skene", "--per", "all").out
     assert "which converged in" in out
-    assert "how often each assessor gives the merged grade" in out
+    assert "probability that each assessor gives the merged grade" in out
     assert "log-likelihood: -" in out
 
 

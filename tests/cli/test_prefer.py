@@ -32,7 +32,7 @@ def test_agreement_says_how_consistent_assessors_are_and_where_preferences_meet_
     outcome = qrowd("prefer", "agree", *said, "--judgments", folder / "gold.qrels")
     assert outcome.status == 0, outcome.err
     first = outcome.out.splitlines()[0]
-    assert first.startswith("11,700 preferences of 3 assessors on 25 topics; 98.")
+    assert first.startswith("11,700 preferences by 3 assessors on 25 topics; 98.")
     assert "of the pairs that both ordered alike" in first
     assert "what another assessor says (column) of a pair of which one says the row" in outcome.out
     assert "assessor-1, gold" in outcome.out

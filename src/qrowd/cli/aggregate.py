@@ -33,7 +33,7 @@ def aggregate(
     qrels: Qrels = None,
     output: Output = None,
 ) -> None:
-    """What do the assessors say together? One merged judgment per document, and its probability."""
+    """Merge the judgments of several assessors into one judgment per document."""
     from qrowd import files, trec
     from qrowd.reports.aggregation import aggregate_document
     from qrowd.reports.answers import merge

@@ -35,7 +35,7 @@ def agree(
     seed: Seed = 1,
     output: Output = None,
 ) -> None:
-    """How well do the assessors agree? Krippendorff's alpha, and Cohen's kappa of each pair of assessors."""
+    """Measure how well assessors agree: Krippendorff's alpha, and Cohen's kappa of each pair."""
     from qrowd.reports.answers import agreement_of
 
     check_output(output)

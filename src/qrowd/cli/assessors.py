@@ -13,7 +13,7 @@ def assessors(
     combine_scales: CombineScales = "auto",
     output: Output = None,
 ) -> None:
-    """How does each assessor judge? Grades, severity, agreement with others and with themselves, drift and speed."""
+    """Describe each assessor: grades, severity, agreement with others, drift and speed."""
     from qrowd.agreement.assessors import assessor_profiles
     from qrowd.agreement.document_counts import unlike_at
     from qrowd.reports.agreement import assessors_document

@@ -54,7 +54,7 @@ def aware(
     seed: Seed = 1,
     output: Output = None,
 ) -> None:
-    """Which system is better, if assessors who judge like random ones count less (AWARE)?"""
+    """Weight the assessors by how different they are from random assessors (AWARE)."""
     from qrowd import files
     from qrowd.aware import LEVELS, assessor_similarities
     from qrowd.aware import estimator as check_estimator

@@ -33,7 +33,7 @@ def create(
 
 
 def import_(
-    archive: Annotated[str, typer.Argument(help="File that was exported with --what archive.")],
+    archive: Annotated[str, typer.Argument(help="Archive that was exported from a campaign.")],
     database: Database = DATABASE,
 ) -> None:
     """Import a campaign and its event log from an archive."""
@@ -184,6 +184,6 @@ def backup(path: Annotated[str, typer.Argument(help="New file for the copy.")], 
 
 
 campaign = command_group(
-    "Collect judgments: create, watch, export and keep campaigns.",
+    "Create, watch and export campaigns of judging.",
     create, import_, export, status, owner, invite, set_status, rebuild, backup,
 )  # fmt: skip

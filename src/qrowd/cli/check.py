@@ -13,7 +13,7 @@ def check(
     paths: Annotated[list[str], typer.Argument(metavar="FILES", help="Files of runs and judgments, in any mixture.")],
     assessor: Assessor = "file",
 ) -> None:
-    """What do these files contain? Topics, documents, assessors, scales, ties, repeats, gaps and mistakes."""
+    """Show what files of runs and judgments contain, and the mistakes in them."""
     from qrowd.cli.show import console, show_table
     from qrowd.reports.document import Table
     from qrowd.reports.inspection import inspect

@@ -36,7 +36,7 @@ def compare(
         convention(help="Topics in which two systems score the same, in Wilcoxon's test: left out, ranked, or split."),
     ] = "wilcox",
     correction: Annotated[
-        Literal["none", "holm"], convention(help="Correction of the p-values of Wilcoxon top sets for multiple tests.")
+        Literal["holm", "none"], convention(help="Correction of the p-values of Wilcoxon top sets for multiple tests.")
     ] = "none",
     sign_ties: Annotated[
         Literal["ignore", "half", "agree"],
@@ -48,7 +48,7 @@ def compare(
     seed: Seed = 1,
     output: Output = None,
 ) -> None:
-    """Which systems may be the best, and do the assessors agree on that?"""
+    """Show which systems may be the best, and whether the assessors agree on that."""
     from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.evaluation import measure as parse

@@ -40,7 +40,7 @@ def evaluate(
     seed: Seed = 1,
     output: Output = None,
 ) -> None:
-    """Which system is better, and do the assessors agree on that?"""
+    """Score each run by each assessor, and show whether the assessors agree on the best system."""
     from qrowd import files
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_MEASURES

@@ -68,7 +68,7 @@ def plan(
     conventions: Scoring = Conventions(),
     output: Output = None,
 ) -> None:
-    """More topics or more assessors: which helps more, and what does a budget buy?"""
+    """Plan how many topics and assessors to judge, and how to spend a budget."""
     from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.evaluation import measure as parse

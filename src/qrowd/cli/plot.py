@@ -61,7 +61,7 @@ def plot(
         ),
     ] = None,
 ) -> None:
-    """Draw one plot as SVG, PDF or PNG, ready for a paper; without a name, list all plots."""
+    """Draw one plot as SVG, PDF or PNG, ready for a paper."""
     from dataclasses import replace
 
     from qrowd import files

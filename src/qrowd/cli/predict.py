@@ -65,7 +65,7 @@ def predict(
     qrels: Qrels = None,
     output: Output = None,
 ) -> None:
-    """Which documents will users find relevant? A probability for each grade, from documents that two judged."""
+    """Predict which documents users find relevant, from documents that two or more assessors judged."""
     from qrowd import files, trec
     from qrowd.reports.answers import predict_relevance
 

@@ -38,7 +38,7 @@ def evaluate(
     seed: Seed = 1,
     output: Output = None,
 ) -> None:
-    """Which system ranks the preferred documents above the others, and do the assessors agree on that?"""
+    """Score each run by preference measures, and show whether the assessors agree on the best system."""
     from qrowd import files
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
@@ -73,7 +73,7 @@ def agree(
     ] = False,
     output: Output = None,
 ) -> None:
-    """Are the assessors consistent, and do they prefer the same documents?"""
+    """Show whether the assessors are consistent, and whether they prefer the same documents."""
     from qrowd import files
     from qrowd.reports.preferences import preference_document
 
@@ -106,7 +106,7 @@ def bradley_terry(
     seed: Seed = 1,
     output: Output = None,
 ) -> None:
-    """How much better is each document than the others, by the model of Bradley and Terry?"""
+    """Estimate how much better each document is, by the model of Bradley and Terry."""
     from warnings import catch_warnings
 
     from qrowd.preferences import bradley_terry as fit
@@ -157,7 +157,7 @@ def simulate(
     seed: Seed = 1,
     output: Output = None,
 ) -> None:
-    """How many judgments are needed, if pairs are asked in a certain order until the result is known?"""
+    """Count the judgments that each order of asking needs until the result is known."""
     from qrowd import files
     from qrowd.reports.answers import replayed_preferences, simulated_preferences
 
@@ -179,5 +179,5 @@ def simulate(
 
 
 prefer = command_group(
-    "Which system is better, by preferences between two documents?", evaluate, agree, bradley_terry, simulate
+    "Evaluate systems by preferences between two documents.", evaluate, agree, bradley_terry, simulate
 )

@@ -66,7 +66,7 @@ def replace(
     seed: Seed = 1,
     output: Output = None,
 ) -> None:
-    """May this model replace our assessors, does it reach their ceiling, and which systems does it favour?"""
+    """Test whether a model may replace assessors, and whether it favours some systems."""
     from qrowd import files
     from qrowd.evaluation import measure as parse
     from qrowd.reports.answers import replacement
@@ -86,7 +86,7 @@ def replace(
         q=q,
         closeness=closeness,
         clusters=clusters,
-        fewest=min_documents,
+        min_documents=min_documents,
         documents=documents,
         conventions=Conventions(min_coverage=min_coverage, repeats=repeats, grades=grades),
         rng=seed,

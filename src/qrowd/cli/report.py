@@ -26,7 +26,7 @@ def report(
     n_resamples: NResamples = 10_000,
     confidence: Confidence = 0.95,
     random_assessors: Annotated[
-        int, option(help="Number of random assessors of each kind, for the weights of AWARE.", panel="Sampling", min=1)
+        int, option(help="Number of random assessors of each kind, for AWARE.", panel="Sampling", min=1)
     ] = 200,
     seed: Seed = 1,
     title: Annotated[str, option(help="Title of the page.", panel="Output", metavar="TITLE")] = "",
@@ -41,7 +41,7 @@ def report(
         ),
     ] = "report.html",
 ) -> None:
-    """Which search system is better, how certain is that, and on what do the assessors disagree? One page."""
+    """Write one page: which system is better, how certain that is, and on what the assessors disagree."""
     import shlex
     from datetime import UTC, datetime
 

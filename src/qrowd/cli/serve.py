@@ -44,7 +44,7 @@ def serve(
     ] = None,
     per_minute: Annotated[int, option(help="Judgments that one assessor may send per minute.", min=1)] = 60,
 ) -> None:
-    """Serve campaigns to browsers: magnitudes, grades and preferences. Ctrl-C stops the server without loss."""
+    """Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss."""
     with server_extra():
         from qrowd.collect.web.owner import owner_link
         from qrowd.collect.web.serving import Serving

@@ -13,7 +13,7 @@ from qrowd.errors import QrowdError
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="Paper, such as magnitude or aware; a wrong name lists all of them.")],
+    name: Annotated[str | None, typer.Argument(help="Paper that is recomputed; default: list all papers.")] = None,
     data: Annotated[
         str | None,
         option(
@@ -22,7 +22,7 @@ def study(
     ] = None,
     quick: Annotated[bool, option("--quick", help="Use fewer samples (about one minute).")] = False,
     tuples: Annotated[int, option(help="aware: tuples of assessors of every size.")] = 1000,
-    random_assessors: Annotated[int, option(help="aware: random assessors of each kind.")] = 1000,
+    random_assessors: Annotated[int, option(help="Number of random assessors of each kind, for AWARE.", min=1)] = 1000,
     folder: Annotated[
         str | None, option(help="aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER")
     ] = None,
@@ -36,10 +36,13 @@ def study(
     format: Annotated[Literal["svg", "pdf", "png"], option(help="Format of the figures.", panel="Output")] = "svg",
     output: Output = None,
 ) -> None:
-    """Recompute the tables and figures of a paper, on real data and on simulated panels of its size."""
+    """Recompute the tables and figures of a paper."""
     from qrowd.cli.show import progress
 
     papers = recomputed_papers()
+    if name is None:
+        typer.echo("\n".join(papers.PAGES))
+        return
     check_output(output)
     papers.check(name, figures=figures is not None or figure is not None)
     if figure is not None:
