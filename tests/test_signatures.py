@@ -1,0 +1,293 @@
+"""All public signatures speak one language: data positional, options keyword-only, one spelling and one default each."""
+
+import dataclasses
+import importlib
+import inspect
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+import qrowd
+
+ROOMS = (
+    "agreement",
+    "aggregation",
+    "aware",
+    "comparison",
+    "gain_distributions",
+    "magnitude",
+    "predicted_relevance",
+    "preferences",
+    "simulation",
+    "uncertainty",
+)
+
+SPELLINGS = {  # the one spelling of a matter, and those that it replaces
+    "conventions": ("ties", "score_dtype", "unjudged", "missing", "empty", "min_coverage", "grades"),
+    "n_resamples": ("n", "replicates", "bootstrap", "repetitions", "rounds", "draws", "permutations", "n_boot"),
+    "confidence": ("alpha", "level_of_confidence", "share"),
+    "standard_error": ("se", "error", "stderr"),
+    "sd": ("spread", "sd_of_mean", "std"),
+    "gold": ("truth", "true"),
+    "rel": ("theta", "lowest_relevant", "relevant", "threshold"),
+    "relevant_grades": ("relevant_set",),
+    "cutoff": ("cut", "k"),
+    "rng": ("seed", "random_state", "random"),
+    "assessors": ("humans", "people", "workers", "judges", "annotators"),
+    "assessor": ("judge", "human", "worker", "person", "annotator"),
+    "method": ("approach", "merging"),
+    "methods": ("approaches",),
+    "format": ("form",),
+}
+REPLACED = {old: new for new, spellings in SPELLINGS.items() for old in spellings}
+
+OPTIONS = {  # keyword-only, also where a function has no default for them
+    "ties", "conventions", "n_resamples", "confidence", "rng", "level", "correction", "repeats", "threads", "progress",
+    "combine_scales", "smoothing", "backend", "what", "format", "by",
+}  # fmt: skip
+
+OTHER_SENSE = {  # (name, where): why this spelling stands here
+    ("truth", "*"): "the simulated truth, a Truth, which is no assessor's",
+    ("score_dtype", "Runs.ranked"): "the only convention that orders a list",
+    ("grades", "simulate_pool"): "the number of grades to simulate",
+    ("grades", "Confused.of_accuracy"): "the number of grades",
+    ("grades", "pairs_of_grades"): "the grades themselves",
+    ("ties", "simulate_runs"): "the probability of a tied score",
+    ("unjudged", "simulate_runs"): "the share of unjudged documents to simulate",
+    ("ties", "dawid_skene"): "ties between grades, not between scores",
+    ("ties", "majority_vote"): "ties between grades, not between scores",
+    ("ties", "sign_agreement"): "ties between systems on a topic",
+    ("ties", "bradley_terry"): "preferences for neither document",
+    ("ties", "from_grades"): "documents of the same grade",
+    ("n", "Judgments.slots"): "the number of slots",
+    ("n", "omega_squared"): "the number of observations, as in the formula",
+    ("n", "tukey_of_means"): "the observations of each mean, as printed in papers",
+    ("n", "PredictedRelevance.relevance_to_at_least"): "the number of users, as in the paper",
+    ("n", "relevance_to_at_least"): "the number of users, as in the paper",
+    ("n", "PredictedRelevance.user_disagreement"): "the number of users, as in the paper",
+    ("threshold", "assessor_profiles"): "the z from which an assessor is marked, no grade",
+    ("threshold", "unit_widths"): "the width from which a unit is wide, no grade",
+}
+POSITIONAL = {  # (name, where): why it may be given without its name
+    ("measures", "*"): "data, with a usual choice",
+    ("measure", "*"): "data, with a usual choice",
+    ("n_topics", "*"): "a design is two numbers: generalizability(50, 5)",
+    ("n_assessors", "*"): "a design is two numbers: generalizability(50, 5)",
+    ("topics", "d_study"): "data, with a usual choice",
+    ("assessors", "d_study"): "data, with a usual choice",
+    ("backend", "*"): "the only option that all frames have: to_frame('polars')",
+}
+DEFAULTS = {  # name: why its default differs from function to function
+    "assessor": "whether to choose an assessor, or how a file names its own",
+    "assessors": "which of them, all by default; a d-study's is a number",
+    "topics": "which of them, all by default; a d-study's is a number",
+    "documents": "which of them, all by default; a cost is per document",
+    "measure": "which one to select, or what scores without a name are called",
+    "bad": "the Bad marks themselves, whether they count, or from which grade on",
+    "conventions": "AWARE leaves out topics without a relevant document",
+    "n_resamples": "0 where an interval is extra; else as many as the number needs to be stable, or the paper's",
+    "rng": "simulate_demo makes the same collection for everybody",
+    "by": "what groups there are differs",
+    "method": "methods of different things",
+    "target": "of a design, or of an estimate",
+    "draw": "how random assessors grade, or what is drawn",
+    "design": "estimated from the scores, or that of the components",
+    "resample": "units of different data",
+    "ties": "ties of different things",
+    "repeats": "which one counts, or the share to simulate",
+    "threshold": "of different things; see OTHER_SENSE",
+    "tol": "of probabilities, or of log-worths",
+    "smoothing": "none for a likelihood, one count for a posterior",
+    "within": "a factor that permutations respect, or groups of a distribution",
+    "limit": "the paper's, for different plots",
+    "noise": "of magnitudes, or of preferences",
+    "bins": "of topics, or of a density",
+    "min_documents": "of a profile, or the alternative annotator test's",
+    "folds": "of topics left out, or of cross-fitting, which is extra",
+    "apc_reference": "the paper's: random lists are walked, gold is not",
+    "assessor_weights": "whether to estimate them, or the ones to simulate",
+    "correction": "top sets are as published; p-values against a baseline are adjusted",
+    "name": "of everybody's preferences, or of the truth as an assessor",
+    "grades": "yes or no for a confusion of given accuracy, four for a pool",
+    "judgment_cost": "extra in a plan, the unit of cost elsewhere",
+}
+NO_ROWS = {  # a class that functions return: why it has no to_frame
+    "Measure": "a name with parameters",
+    "Scale": "one line of text",
+    "Panel": "the array that measures read; Judgments have the frame",
+    "Rankings": "the array that measures read; Runs have the frame",
+    "TopicPreferences": "the array that measures read; Preferences have the frame",
+    "PairView": "the array that measures read; Preferences have the frame",
+    "Truth": "`Truth.judgments()` has the frame",
+    "Confused": "a behaviour, not a result",
+    "Estimator": "a name with parameters",
+    "Cycle": "one path of documents",
+}
+
+UNTIL: dict[str, set[str]] = {  # known offences, by room; the list must only become shorter
+    "agreement": {
+        "EaseCorrelation.points(bins): an option without keyword",
+        "EaseCorrelation.points(name): an option without keyword",
+    },
+    "aware": {
+        "AssessorWeights: no to_frame",
+        "DoubtfulWeight: no to_frame",
+        "LeftOut: no to_frame",
+        "Similarities.accuracies(estimators): an option without keyword",
+        "Similarities: no to_frame",
+        "reasons_to_doubt(profiles): an option without keyword",
+    },
+    "comparison": {
+        "AllDifferences.adjusted(correction): an option without keyword",
+        "Difference.sentence(digits): an option without keyword",
+        "anova(interactions): an option without keyword",
+        "correlations(reference): an option without keyword",
+        "equal_cost(per): an option without keyword",
+        "row_correlations(kind): an option without keyword",
+    },
+    "gain_distributions": {
+        "GainDistributions.draw(n): spelled n_resamples",
+        "GainDistributions.draw(pairs): an option without keyword",
+        "GainDistributions.draw(random): spelled rng",
+        "density(system): an option without keyword",
+    },
+    "magnitude": {
+        "Units: no to_frame",
+    },
+    "predicted_relevance": {
+        "PredictedRelevance.gains_of(band): an option without keyword",
+        "PredictedRelevance.judgments(gains): an option without keyword",
+        "PredictedRelevance.user_disagreement(m): an option without keyword",
+        "PredictedRelevance.user_disagreement(n): an option without keyword",
+        "PredictedRelevance.with_gains(gains): an option without keyword",
+        "judgments_by_intent(which): an option without keyword",
+        "relevant_results(runs): an option without keyword",
+    },
+    "preferences": {
+        "AgreementDifference: no to_frame",
+        "PairView.ranks(cutoff): an option without keyword",
+        "PreferenceTable.redistributed(rate): an option without keyword",
+        "TopicWorths.unknown(n): spelled n_resamples",
+        "TopicWorths: no to_frame",
+    },
+    "uncertainty": {
+        "RelevanceGivenRanks: no to_frame",
+        "SingleAssessorSimulation.quantiles(kind): an option without keyword",
+        "SingleAssessorSimulation.quantiles(shares): an option without keyword",
+        "human_ceiling(min_coverage): spelled conventions",
+        "under_label_uncertainty(share): spelled confidence",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A public function, or a public method of a public class."""
+
+    room: str
+    name: str
+    function: object
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        return [p for p in inspect.signature(self.function).parameters.values() if p.name not in ("self", "cls")]
+
+    @property
+    def last(self) -> str:
+        return self.name.rpartition(".")[2]
+
+
+def public_names() -> Iterator[tuple[str, str, object]]:
+    """(room, name, object) of everything that qrowd and its rooms offer."""
+    seen: set[int] = set()
+    modules = [("qrowd", qrowd), *((room, importlib.import_module(f"qrowd.{room}")) for room in ROOMS)]
+    for room, module in modules:
+        for name in sorted(module.__all__):
+            thing = getattr(module, name)
+            if not inspect.ismodule(thing) and id(thing) not in seen:
+                seen.add(id(thing))
+                yield room, name, thing
+
+
+def signatures() -> Iterator[Signature]:
+    for room, name, thing in public_names():
+        if inspect.isfunction(thing):
+            yield Signature(room, name, thing)
+        elif inspect.isclass(thing):
+            for method, attribute in vars(thing).items():
+                function = attribute.__func__ if isinstance(attribute, classmethod | staticmethod) else attribute
+                if not method.startswith("_") and inspect.isfunction(function):
+                    yield Signature(room, f"{name}.{method}", function)
+
+
+SIGNATURES = list(signatures())
+
+
+def spelled_twice(signature: Signature) -> Iterator[str]:
+    for parameter in signature.parameters:
+        if parameter.name in REPLACED and not excused(OTHER_SENSE, parameter.name, signature):
+            yield f"{signature.name}({parameter.name}): spelled {REPLACED[parameter.name]}"
+
+
+def positional(signature: Signature) -> Iterator[str]:
+    for parameter in signature.parameters:
+        by_place = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.POSITIONAL_ONLY)
+        option = parameter.default is not parameter.empty or parameter.name in OPTIONS
+        if by_place and option and not excused(POSITIONAL, parameter.name, signature):
+            yield f"{signature.name}({parameter.name}): an option without keyword"
+
+
+def excused(table: dict[tuple[str, str], str], name: str, signature: Signature) -> bool:
+    return any((name, where) in table for where in (signature.name, signature.last, "*"))
+
+
+def without_rows() -> Iterator[tuple[str, str]]:
+    """(room, class) of dataclasses that public functions return and that have no data frame."""
+    for signature in SIGNATURES:
+        returned = str(signature.function.__annotations__.get("return", ""))
+        for word in re.findall(r"[A-Z]\w+", returned):
+            thing = signature.function.__globals__.get(word)
+            if (
+                inspect.isclass(thing)
+                and dataclasses.is_dataclass(thing)
+                and thing.__module__.startswith("qrowd.")
+                and not hasattr(thing, "to_frame")
+                and word not in NO_ROWS
+            ):
+                yield signature.room, f"{word}: no to_frame"
+
+
+def offences() -> dict[str, set[str]]:
+    by_room = defaultdict(set)
+    for signature in SIGNATURES:
+        by_room[signature.room] |= {*spelled_twice(signature), *positional(signature)}
+    for room, offence in without_rows():
+        by_room[room].add(offence)
+    return {room: found for room, found in by_room.items() if found}
+
+
+def other_defaults() -> dict[str, dict[str, list[str]]]:
+    """{name: {default: where}} of options with more than one default."""
+    defaults = defaultdict(lambda: defaultdict(list))
+    for signature in SIGNATURES:
+        for parameter in signature.parameters:
+            if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty:
+                defaults[parameter.name][repr(parameter.default)].append(signature.name)
+    return {name: dict(where) for name, where in defaults.items() if len(where) > 1 and name not in DEFAULTS}
+
+
+@pytest.mark.parametrize("room", ("qrowd", *ROOMS))
+def test_a_room_spells_each_option_once_takes_it_by_keyword_and_frames_its_results(room):
+    assert sorted(offences().get(room, set())) == sorted(UNTIL.get(room, set()))
+
+
+def test_an_option_has_the_same_default_everywhere():
+    assert other_defaults() == {}
+
+
+def test_no_exception_outlives_its_reason():
+    names = {(p.name, where) for s in SIGNATURES for p in s.parameters for where in (s.name, s.last, "*")}
+    assert not (set(OTHER_SENSE) | set(POSITIONAL)) - names
