@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from qrowd.aggregation.coded import Coded
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, Seed
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

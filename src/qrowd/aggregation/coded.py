@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.panel import Pool
 from qrowd.model.scales import Scale
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Repeated = Literal["first", "last", "all", "error"]
 """Which of an assessor's repeated judgments counts as a vote; with "all" each is a vote of its own."""
 RepeatedValues = Literal["first", "last", "mean", "all", "error"]
@@ -79,7 +78,7 @@ def coded(
     check_choice("repeats", repeats, RepeatedValues)
     judgments = on_one_scale(judgments, combine_scales, unlike)
     scale = judgments.shared_scale()
-    one = judgments if repeats == "all" else judgments.single(repeats)
+    one = judgments if repeats == "all" else judgments.single(repeats=repeats)
     judged = np.flatnonzero(one.value >= 0)
     if not judged.size:
         raise NoOverlapError("there are no judgments to merge")

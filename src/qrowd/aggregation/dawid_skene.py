@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.aggregation.aggregate import Aggregate, TopicFit, aggregate_of
-from qrowd.aggregation.coded import Coded, Floats, Repeated, coded_grades
+from qrowd.aggregation.coded import Coded, Repeated, coded_grades
 from qrowd.aggregation.vote import Ties, one_of, winning
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales

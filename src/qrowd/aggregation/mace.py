@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 
 from qrowd.aggregation.aggregate import Aggregate, aggregate_of
-from qrowd.aggregation.coded import Coded, Floats, Repeated, coded_grades
+from qrowd.aggregation.coded import Coded, Repeated, coded_grades
 from qrowd.aggregation.dawid_skene import most_probable
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales

@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 
 from qrowd.aggregation.aggregate import Aggregate, aggregate_of
-from qrowd.aggregation.coded import Coded, Floats, Ints, Repeated, RepeatedValues, coded, coded_grades
+from qrowd.aggregation.coded import Coded, Repeated, RepeatedValues, coded, coded_grades
 from qrowd.errors import ScaleError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales

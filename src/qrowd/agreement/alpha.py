@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 from qrowd.agreement.document_counts import By, DocumentCounts, Documents, document_counts
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.counts import Counts, coincidences
 from qrowd.kernels.disagreement import (
     INTERVAL,
@@ -33,7 +34,6 @@ from qrowd.model.labels import closest
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
 
-Floats = NDArray[np.float64]
 Resample = Literal["topics", "documents", "deviations"]
 
 CELLS_AT_ONCE = 2_000_000  # of a block of resamples

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ScaleError
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import value_counts
 from qrowd.kernels.disagreement import NOMINAL, RATIO, Difference, Level, mid_ranks, to_the_others
 from qrowd.model.gold import AgainstGold
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scales import Scale
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CELLS_AT_ONCE = 4_000_000
 
@@ -46,7 +44,7 @@ class Rows:
 
     @classmethod
     def of(cls, judgments: Judgments, scale: Scale, repeats: Repeats, with_gold: AgainstGold | None) -> Rows:
-        one = judgments.single(repeats)
+        one = judgments.single(repeats=repeats)
         number = {name: i for i, name in enumerate(judgments.assessors)}
         who = np.array([number[name] for name in one.assessors], np.int64)[one.assessor]
         judged = np.flatnonzero(one.value >= 0)

@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.assessor_rows import BeyondChance, Rows
 from qrowd.agreement.document_counts import LEVEL_OF, unlike_at
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.disagreement import Level
 from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.inferred_scales import alike
@@ -23,9 +23,6 @@ from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
 from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_GRADES = 11  # that get a column each
 MAD_TO_SD = 1.4826  # turns a median absolute deviation into a standard deviation, for normal numbers

@@ -17,6 +17,7 @@ from qrowd.agreement.alpha import Alphas
 from qrowd.agreement.correlation import Pearson, pearson
 from qrowd.agreement.gold import AlphaByGold
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import tau_b
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
@@ -26,7 +27,6 @@ from qrowd.model.scores import interpolated, known_mean, one_measure, rankable
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
-Floats = NDArray[np.float64]
 Agreement = Alphas | AlphaByGold | Mapping[str, float]
 """Agreement of every topic: alpha of all documents, alpha by gold, or {topic: number}."""
 

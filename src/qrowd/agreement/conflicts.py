@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, ScaleError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.gold import Gold, against
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Merge = Literal["median", "geometric_mean", "mean"]
 
 
@@ -120,7 +119,7 @@ def scale_conflicts(
     with_reference = against(judgments, reference, noun="reference", repeats=repeats)
     combined = on_one_scale(with_reference.judgments, combine_scales, "rescaled")
     logs = merge == "geometric_mean" or combined.shared_scale().kind == "magnitude"
-    one = combined.single(repeats)
+    one = combined.single(repeats=repeats)
     pairs = one.pair_numbers
     graded = with_reference.grades_of(one.topics, one.documents)
     rows = np.flatnonzero((one.value >= 0) & ~np.isnan(graded(pairs)))

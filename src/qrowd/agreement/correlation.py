@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from qrowd.kernels.arrays import Floats
 
 
 class Pearson(NamedTuple):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import Counts, alike, value_counts
 from qrowd.kernels.disagreement import Level
 from qrowd.model.judgments import Judgments, Repeats
@@ -22,8 +23,6 @@ from qrowd.model.labels import closest, factorize
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.scales import Scale
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Groups = str | Mapping[Any, object] | Sequence[object] | NDArray[Any]
 """How judgments are grouped: see `grouped`."""
 By = Groups | None
@@ -120,7 +119,7 @@ def document_counts(
     judgments = on_one_scale(judgments, combine_scales, unlike_at(level))
     scale = judgments.shared_scale()
     split, name, labels, group_of_topic = grouped(judgments, by)
-    single = split.single(repeats) if slots is None else split.slots(slots)
+    single = split.single(repeats=repeats) if slots is None else split.slots(slots)
     used = (single.value >= 0) & (group_of_topic[single.topic] >= 0)
     pair = single.pair_numbers[used]
     group, value = group_of_topic[single.topic[used]], single.value[used]

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from qrowd.agreement.correlation import Pearson, pearson
 from qrowd.agreement.document_counts import document_counts
 from qrowd.errors import ScaleError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.result import Result
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

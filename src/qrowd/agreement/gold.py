@@ -18,6 +18,7 @@ from qrowd.agreement.alpha import Alpha, Disagreement, Resample, alpha_columns, 
 from qrowd.agreement.correlation import pearson
 from qrowd.agreement.document_counts import DocumentCounts, Documents, document_counts
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.disagreement import Level
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
@@ -25,9 +26,6 @@ from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_LEVELS = 6
 

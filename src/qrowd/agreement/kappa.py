@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import document_counts, need_two_assessors
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.counts import confusion
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.result import Result
 
-Floats = NDArray[np.float64]
 Weights = Literal["linear", "quadratic"]
 
 MOST_VALUES = 1000
@@ -118,7 +117,7 @@ def cohen_kappa(
     if first == second:
         raise ArgumentError(f"{first!r} and {second!r} are the same assessor; name two")
     both = judgments.select(assessors=lambda name: name in (first, second))
-    one = on_one_scale(both, combine_scales, unlike_with(weights)).single(repeats)
+    one = on_one_scale(both, combine_scales, unlike_with(weights)).single(repeats=repeats)
     pairs = one.pair_numbers
     rows = [np.flatnonzero((one.assessor == one.assessors.index(name)) & (one.value >= 0)) for name in (first, second)]
     _, i, j = np.intersect1d(pairs[rows[0]], pairs[rows[1]], assume_unique=True, return_indices=True)

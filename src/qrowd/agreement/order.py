@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.pairs import order_counts, order_counts_by_level
 from qrowd.model.gold import Gold, against
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.result import Result
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BY = ("assessor", "unit", "topic", "levels")
 MOST_LEVELS = 50
@@ -110,7 +108,7 @@ def order_agreement(
     else:
         split, assessors, units = with_reference.judgments, with_reference.judgments.assessors, ("",)
         who = np.stack([np.arange(len(assessors)), np.zeros(len(assessors), np.int64)])
-    one = split.single(repeats)
+    one = split.single(repeats=repeats)
     number = np.array([split.assessors.index(name) for name in one.assessors])
     grade = with_reference.grades_of(one.topics, one.documents)(one.pair_numbers)
     rows = np.flatnonzero(~np.isnan(grade) & (one.value >= 0))

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import need_two_assessors
 from qrowd.errors import NoOverlapError, ScaleError
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.result import Result
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +100,7 @@ def overlap(judgments: Judgments, *, rel: float | None = None, repeats: Repeats 
         Magnitudes without `rel`.
     """
     need_two_assessors(judgments)
-    one = judgments.single(repeats)
+    one = judgments.single(repeats=repeats)
     lowest = np.array([np.nan if s.rel is None else s.rel for s in one.scales])
     if rel is not None:
         lowest[:] = rel

@@ -12,18 +12,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.document_counts import document_counts, need_two_assessors
 from qrowd.agreement.kappa import Weights, credits, unlike_with
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import coincidences, diagonal_test
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +154,7 @@ def pairwise_agreement(
 
 def _coded(judgments: Judgments, repeats: Repeats) -> tuple[Ints, Ints, Floats]:
     """(judgments,) number of the document, number of the assessor, and value; at most one per document and assessor."""
-    one = judgments.single(repeats)
+    one = judgments.single(repeats=repeats)
     judged = one.value >= 0
     _, document = np.unique(one.pair_numbers[judged], return_inverse=True)
     number = {name: i for i, name in enumerate(judgments.assessors)}

@@ -62,7 +62,7 @@ def split_documents(
     NoOverlapError
         No document was judged by so many.
     """
-    panel = judgments.panel(repeats)
+    panel = judgments.panel(repeats=repeats)
     if not np.isfinite(panel.maximum).all():
         raise ScaleError(
             "magnitudes have no highest value to be split between; qrowd.agreement.geometric_sd is for them"

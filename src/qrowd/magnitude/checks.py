@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from qrowd.errors import ArgumentError, InputError, ScaleError
-from qrowd.magnitude.units import By, Floats, Rows, Units, and_more, units_of
+from qrowd.kernels.arrays import Floats
+from qrowd.magnitude.units import By, Rows, Units, and_more, units_of
 from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.judgments import Judgments
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.checks import Checks, check_magnitudes, named_checks
-from qrowd.magnitude.units import By, Floats, Rows, Units, units_of
+from qrowd.magnitude.units import By, Rows, Units, units_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.model.result import Result

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import check_choice
-from qrowd.magnitude.units import By, Floats, Rows, Units, positive, units_of
+from qrowd.kernels.arrays import Floats
+from qrowd.magnitude.units import By, Rows, Units, positive, units_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.checks import Checks, check_magnitudes, named_checks, with_grades
-from qrowd.magnitude.units import By, Floats, Rows, Units, units_of
+from qrowd.magnitude.units import By, Rows, Units, units_of
 from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result

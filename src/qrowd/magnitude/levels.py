@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.checks import with_grades
-from qrowd.magnitude.units import Floats, Rows, medians, positive
+from qrowd.magnitude.units import Rows, medians, positive
 from qrowd.model.frames import make_frame
 from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.magnitude.units import Floats, Rows, positive
+from qrowd.kernels.arrays import Floats
+from qrowd.magnitude.units import Rows, positive
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 

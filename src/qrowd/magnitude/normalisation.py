@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 
 from qrowd.errors import ArgumentError, InputError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.checks import Checks, check_magnitudes
-from qrowd.magnitude.units import By, Floats, Units, medians, units_of
+from qrowd.magnitude.units import By, Units, medians, units_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
 

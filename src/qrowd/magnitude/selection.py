@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.pairs import order_counts
 from qrowd.magnitude.checks import with_grades
-from qrowd.magnitude.units import By, Floats, Rows, Units, rows_of, units_of
+from qrowd.magnitude.units import By, Rows, Units, rows_of, units_of
 from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, ScaleError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Codes, factorize
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = Ints  # numbers of judgments, or one number for each
 By = Literal["unit", "assessor"]
 
 
