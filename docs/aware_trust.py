@@ -1,6 +1,6 @@
 """Which of AWARE's estimators to trust: the tables of aware.md, recomputed by simulation or taken from its study.
 
-python docs/aware_trust.py    writes them into aware.md anew (half a minute)
+python docs/aware_trust.py    writes them into aware.md and the folder aware (half a minute)
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from qrowd.aware import NAMES, Similarities, similarity_to_random
 from qrowd.aware.similarity import Polarity
-from qrowd.evaluation import Conventions, score
+from qrowd.evaluation import evaluate
+from qrowd.model.conventions import Conventions
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scores import known_mean
 from qrowd.simulation import (
@@ -35,6 +36,18 @@ from qrowd.simulation import (
 
 Floats = NDArray[np.float64]
 PAGE = Path(__file__).parent / "aware.md"
+FOLDER = Path(__file__).parent / "aware"
+SHOWN = (
+    "sgl_fro_md",
+    "sgl_rmse_md",
+    "sgl_rmse_msd",
+    "sgl_rmse_med",
+    "sgl_kld_md",
+    "sgl_tau_msd",
+    "tpc_fro_md",
+    "tpc_kld_md",
+)
+"""The estimators that the page shows; the files beside it have all thirty."""
 STUDY = Path(__file__).parent / "papers" / "aware_weights" / "trials-rmse-ratio-geometric-mean.csv"
 POLARITIES: tuple[Polarity, ...] = get_args(Polarity)
 SYSTEMS = 30
@@ -87,7 +100,7 @@ class Draw:
         truth = simulate_pool(topics, 60, prevalence=0.3, rng=seed)
         systems = runs(truth, seed)
         judgments = simulate_judgments(truth, panel, rng=seed)
-        true = score(systems, truth.judgments(binary=True), "AP", Conventions(empty="nan"))
+        true = evaluate(systems, truth.judgments(binary=True), "AP", conventions=Conventions(empty="nan"))
         similarities = similarity_to_random(systems, judgments, "AP", n_resamples=n, rng=seed)
         return cls(similarities, known_mean(true.values[0, 0], 0))
 
@@ -134,10 +147,10 @@ def draws(
 # ---- tables
 
 
-def accuracy_table() -> str:
+def accuracy_rows() -> list[list[str]]:
     """Does weight follow accuracy? For every estimator, on three kinds of collection."""
     kinds = {"uneven": draws(uneven, HONEST), "favoured": draws(favoured, HONEST), "all judged": draws(judged, HONEST)}
-    lines = [_row(["estimator", *kinds]), _row(["---"] + ["---:"] * len(kinds))]
+    rows = [["estimator", *kinds]]
     for names in _alike():
         cells = []
         for collections in kinds.values():
@@ -145,25 +158,24 @@ def accuracy_table() -> str:
                 np.array([draw.follows_accuracy(names[0], polarity) for draw in collections]) for polarity in POLARITIES
             )
             cells.append(f"{_short(usual.mean())} ({_short(usual.min())}) / {_short(printed.mean())}")
-        lines.append(_row([_code(names), *cells]))
-    return "\n".join(lines)
+        rows.append([", ".join(names), *cells])
+    return rows
 
 
-def trouble_table() -> str:
-    """Who is trusted, and what becomes of the result?"""
+def trouble_rows() -> list[list[str]]:
+    """How many honest assessors do careless ones outweigh, and what is the effect on the result?"""
     collections = draws(uneven, HONEST | TROUBLE)
-    rid = draws(uneven, {name: who for name, who in (HONEST | TROUBLE).items() if name != "lazy"})
+    without = draws(uneven, {name: who for name, who in (HONEST | TROUBLE).items() if name != "lazy"})
     alone = np.mean([draw.of_assessors() for draw in collections], axis=0)[len(HONEST) :]
-    lines = [_row(["estimator", *TROUBLE, "tau", "RMSE", "tau, no lazy", "RMSE, no lazy"])]
-    lines.append(_row(["---"] + ["---:"] * (len(TROUBLE) + 4)))
-    lines.append(_row(["their own tau", *(_short(tau) for tau, _ in alone), *[""] * 4]))
-    lines.append(_row(["their own RMSE", *(_short(rmse, 3) for _, rmse in alone), *[""] * 4]))
-    lines.append(_row(["`uniform`", *[""] * len(TROUBLE), *_results([collections, rid], "uniform", POLARITIES[:1])]))
+    rows = [["estimator", *TROUBLE, "tau", "RMSE", "tau, no lazy", "RMSE, no lazy"]]
+    rows.append(["their own tau", *(_short(tau) for tau, _ in alone), *[""] * 4])
+    rows.append(["their own RMSE", *(_short(rmse, 3) for _, rmse in alone), *[""] * 4])
+    rows.append(["uniform", *[""] * len(TROUBLE), *_results([collections, without], "uniform", POLARITIES[:1])])
     for name in NAMES:
-        fooled = [np.mean([draw.outweighed(name, p) for draw in collections], axis=0) for p in POLARITIES]
-        cells = [f"{_short(usual)} / {_short(printed)}" for usual, printed in zip(*fooled, strict=True)]
-        lines.append(_row([f"`{name}`", *cells, *_results([collections, rid], name, POLARITIES)]))
-    return "\n".join(lines)
+        outweighed = [np.mean([draw.outweighed(name, p) for draw in collections], axis=0) for p in POLARITIES]
+        cells = [f"{_short(usual)} / {_short(printed)}" for usual, printed in zip(*outweighed, strict=True)]
+        rows.append([name, *cells, *_results([collections, without], name, POLARITIES)])
+    return rows
 
 
 def _results(kinds: Sequence[Sequence[Draw]], name: str, polarities: Sequence[Polarity]) -> list[str]:
@@ -182,29 +194,32 @@ def _alike() -> list[Sequence[str]]:
     return list(dict.fromkeys(grouped.get(name, (name,)) for name in NAMES))
 
 
-def _code(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
 def _short(value: float, digits: int = 2) -> str:
     """.93, -.07, 1.00."""
     return re.sub(r"^(-?)0\.", r"\1.", f"{value + 0.0:.{digits}f}").replace("-." + "0" * digits, "." + "0" * digits)
 
 
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def weights_table() -> str:
+def weights_rows() -> list[list[str]]:
     """The estimators beside equal weights, as the study of AWARE's weights found."""
     with STUDY.open(newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
-    lines = [["panels", *header[1:]], ["---", "---", *["---:"] * (len(header) - 2)]]
-    lines += [[title.partition(":")[0], f"`{name}`", *cells] for title, name, *cells in rows]
+    return [["panels", *header[1:]], *([title.partition(":")[0], *cells] for title, *cells in rows)]
+
+
+def as_markdown(rows: Sequence[Sequence[str]]) -> str:
+    """The rows of `SHOWN` estimators and those that are of none, with names of estimators as code."""
+    header, *others = rows
+    lines = [header, ["---" if column in ("panels", "estimator") else "---:" for column in header]]
+    at = header.index("estimator")
+    for row in others:
+        names = re.findall(r"(?:sgl|tpc)_\w+", row[at])
+        if not names or not set(names).isdisjoint(SHOWN):
+            code = re.sub(r"((?:sgl|tpc)_[\w:]+|uniform)", r"`\1`", row[at])
+            lines.append([*row[:at], code, *row[at + 1 :]])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-TABLES = {"accuracy": accuracy_table, "trouble": trouble_table, "weights": weights_table}
+SIMULATED = {"accuracy": accuracy_rows, "trouble": trouble_rows}
 
 
 def with_tables(page: str, tables: Mapping[str, str]) -> str:
@@ -216,5 +231,10 @@ def with_tables(page: str, tables: Mapping[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    written = with_tables(PAGE.read_text(encoding="utf-8"), {name: make() for name, make in TABLES.items()})
-    PAGE.write_text(written, encoding="utf-8")
+    tables = {"weights": weights_rows()}
+    for name, make in SIMULATED.items():
+        tables[name] = make()
+        with (FOLDER / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(tables[name])
+    page = with_tables(PAGE.read_text(encoding="utf-8"), {name: as_markdown(rows) for name, rows in tables.items()})
+    PAGE.write_text(page, encoding="utf-8")

@@ -1,5 +1,6 @@
 """Which estimators follow accuracy, and who fools them: what docs/aware.md says is what is measured."""
 
+import csv
 import importlib.util
 import re
 import sys
@@ -81,19 +82,30 @@ def test_where_errors_are_random_the_default_ranks_better_than_equal_weights_and
     assert tau("sgl_rmse_msd") > tau("uniform") + 0.05
 
 
-def test_the_tables_of_the_page_hold_every_estimator_and_what_is_computed(trust):
-    accuracy, trouble = (
-        re.search(rf"<!--table {name}-->\n\n(.*?)\n\n<!--end", PAGE, re.DOTALL)[1] for name in ("accuracy", "trouble")
-    )
-    for table in (accuracy, trouble):
-        assert re.findall(r"`((?:sgl|tpc)_\w+)`", table) == list(NAMES)
+def rows_of(name):
+    with (ROOT / "docs" / "aware" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def test_the_tables_beside_the_page_hold_every_estimator_and_what_is_computed(trust):
+    accuracy, trouble = rows_of("accuracy"), rows_of("trouble")
+    for rows in (accuracy, trouble):
+        assert [name for row in rows for name in re.findall(r"(?:sgl|tpc)_\w+", row[0])] == list(NAMES)
     draws = trust.draws(trust.uneven, trust.HONEST)
-    for line in accuracy.splitlines()[2:]:
-        name = re.search(r"`(\w+)`", line)[1]
-        usual, lowest, printed = re.findall(r"-?(?:1\.00|\.\d\d)", line)[:3]
+    for names, cell, *_ in accuracy[1:]:
+        name = names.partition(",")[0]
+        usual, lowest, printed = re.findall(r"-?(?:1\.00|\.\d\d)", cell)
         found = [draw.follows_accuracy(name, "dissimilarity") for draw in draws]
         assert (float(usual), float(lowest)) == pytest.approx((np.mean(found), min(found)), abs=0.0051), name
         assert float(printed) == pytest.approx(follows(draws, name, "printed"), abs=0.0051), name
+
+
+def test_the_page_shows_some_rows_of_the_tables_beside_it(trust):
+    tables = {"accuracy": rows_of("accuracy"), "trouble": rows_of("trouble"), "weights": trust.weights_rows()}
+    assert trust.with_tables(PAGE, {name: trust.as_markdown(rows) for name, rows in tables.items()}) == PAGE
+    for name in ("accuracy", "trouble"):
+        shown = re.search(rf"<!--table {name}-->\n\n(.*?)\n\n<!--end", PAGE, re.DOTALL)[1]
+        assert set(trust.SHOWN) <= set(re.findall(r"`((?:sgl|tpc)_\w+)`", shown))
 
 
 def test_tables_are_put_between_their_marks(trust):
