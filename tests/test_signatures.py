@@ -1,4 +1,4 @@
-"""All public signatures speak one language: data positional, options keyword-only, one spelling and one default each."""
+"""Public signatures agree: data positional, options keyword-only, one spelling and one default for each option."""
 
 import dataclasses
 import importlib
@@ -279,7 +279,7 @@ def other_defaults() -> dict[str, dict[str, list[str]]]:
     return {name: dict(where) for name, where in defaults.items() if len(where) > 1 and name not in DEFAULTS}
 
 
-@pytest.mark.parametrize("room", ("qrowd", *ROOMS))
+@pytest.mark.parametrize("room", ["qrowd", *ROOMS])
 def test_a_room_spells_each_option_once_takes_it_by_keyword_and_frames_its_results(room):
     assert sorted(offences().get(room, set())) == sorted(UNTIL.get(room, set()))
 

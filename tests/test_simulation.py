@@ -451,7 +451,7 @@ def test_repeats_are_the_share_given_and_look_anew(truth: Truth) -> None:
 
 def test_a_careful_assessor_repeats_themselves_exactly(truth: Truth) -> None:
     judgments = simulate_judgments(truth, {"ann": Lenient()}, repeats=0.2, rng=5)
-    assert judgments.single("mean").value.tolist() == judgments.single("first").value.tolist()
+    assert judgments.single(repeats="mean").value.tolist() == judgments.single(repeats="first").value.tolist()
 
 
 def test_nothing_is_recorded_unless_asked_and_asking_changes_no_judgment(truth: Truth) -> None:

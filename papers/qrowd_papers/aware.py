@@ -404,7 +404,7 @@ class _Kept:
 def _fingerprint(about: tuple[Any, ...]) -> str:
     """Of the runs, the panel, the gold and every option."""
     systems, panel, gold, *options = about
-    ranked = systems.ranked("float64")
+    ranked = systems.ranked(score_dtype="float64")
     known = blake2b(digest_size=16)
     for array in (ranked.document, ranked.starts, panel.values, panel.pool.document, gold.value, gold.document):
         known.update(np.ascontiguousarray(array).tobytes())

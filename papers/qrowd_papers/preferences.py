@@ -93,7 +93,7 @@ def rank_systems(
 def log_worths_and_grades(preferences: Preferences, judgments: Judgments) -> tuple[float, int]:
     """Mean over topics of tau-b of Bradley-Terry log-worths and one assessor's grades, and the number of topics."""
     fitted = bradley_terry(preferences)
-    single = judgments.single("first")
+    single = judgments.single(repeats="first")
     grade = {
         (single.topics[t], single.documents[d]): value
         for t, d, value in zip(single.topic.tolist(), single.document.tolist(), single.value.tolist(), strict=True)

@@ -251,7 +251,7 @@ class _Plan:
         if self.conventions.repeats != "first":
             raise ArgumentError(
                 f"repeats={self.conventions.repeats!r} is for Judgments: every preference counts; choose with "
-                "preferences.single(repeats)"
+                "preferences.single(repeats=repeats)"
             )
 
     def _score(self, panel: Panel | Preferences, scores: Floats, relevant: Floats, coverage: Floats) -> None:
@@ -333,7 +333,7 @@ def _panels(
     if isinstance(judgments, Judgments):
         if not len(judgments):
             raise ArgumentError("judgments: there are none")
-        return judgments.assessors, [conventions.graded(judgments).panel(conventions.repeats)]
+        return judgments.assessors, [conventions.graded(judgments).panel(repeats=conventions.repeats)]
     if conventions.grades == "rescaled":
         raise ArgumentError("grades='rescaled' is for Judgments; make panels from judgments.rescaled()")
     if isinstance(judgments, Panel):

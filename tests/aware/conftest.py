@@ -63,7 +63,7 @@ class Case:
         with_score = [
             topic for topic in topics if self.scores.sel(assessor=assessor, topic=topic).notnull().any().item()
         ]
-        panel = self.judgments.panel(self.conventions.repeats)
+        panel = self.judgments.panel(repeats=self.conventions.repeats)
         a = panel.assessors.index(assessor)
         pool, like = by_label(panel, a, with_score)
         found = {measure: [] for measure in self.measures}

@@ -101,7 +101,7 @@ def test_a_scale_that_parts_agree_on_stays_and_another_is_inferred_again():
 def test_no_judgments_at_all_are_judgments_too():
     none = Judgments.from_rows([])
     assert repr(none) == "Judgments(0 judgments: 0 topics, 0 documents, 0 assessors)"
-    assert none.single("mean").n_repeats() == 0
+    assert none.single(repeats="mean").n_repeats() == 0
     assert none.panel().values.shape == (0, 0)
     assert none.coverage().shape == (0, 0)
     assert len(none.slots(2)) == 0
@@ -131,7 +131,7 @@ def test_of_repeats_the_first_last_or_mean_stays(rows, ordered, repeats):
         else:
             number = counting[0 if repeats == "first" else -1]
             kept.append((number, rows[number][3]))
-    single = made(rows, ordered).single(repeats)
+    single = made(rows, ordered).single(repeats=repeats)
     assert rows_of(single) == [(*rows[i][:3], pytest.approx(value)) for i, value in sorted(kept)]
     assert single.n_repeats() == 0
 
@@ -148,20 +148,20 @@ def test_repeats_are_counted_by_assessor_and_refused_on_request(rows):
         with pytest.raises(
             InputError, match=rf"judged more than once \({judgments.n_repeats()} repeated judgments in all"
         ):
-            judgments.single("error")
+            judgments.single(repeats="error")
     else:
-        assert judgments.single("error") is judgments
+        assert judgments.single(repeats="error") is judgments
 
 
 def test_a_repeat_that_is_refused_is_named():
     judgments = Judgments.from_rows([("t", "d", "bob", 1), ("t", "d", "ann", 1), ("t", "d", "ann", 0)])
     with pytest.raises(InputError, match=r"^assessor ann, topic t, document d: judged more than once .*; choose "):
-        judgments.single("error")
+        judgments.single(repeats="error")
 
 
 def test_an_unknown_way_with_repeats_is_refused():
     with pytest.raises(ArgumentError, match="repeats='median': choose one of first, last, mean, error"):
-        Judgments.from_rows([("t", "d", "ann", 1)]).single("median")
+        Judgments.from_rows([("t", "d", "ann", 1)]).single(repeats="median")
 
 
 # ---- crowds
@@ -315,7 +315,7 @@ def test_unit_grades_divide_by_the_maximum_and_leave_what_was_not_judged():
 
 @given(worlds, st.booleans())
 def test_a_panel_holds_every_judgment_and_nan_where_there_is_none(rows, ordered):
-    panel = made(rows, ordered).panel("last")
+    panel = made(rows, ordered).panel(repeats="last")
     said = {key: rows[what_counts(rows, group)[-1]][3] for key, group in grouped(rows, ordered, 0, 1, 2).items()}
     pool = defaultdict(set)
     for topic, document, *_ in rows:
@@ -342,7 +342,7 @@ def test_coverage_is_the_share_of_a_topics_pool_that_the_assessor_judged(rows):
 # ---- nothing changes its input
 
 VERBS = {
-    "single": lambda j: j.single("mean"),
+    "single": lambda j: j.single(repeats="mean"),
     "slots": lambda j: j.with_scales({"*": "0..8"}).slots(2),
     "select": lambda j: j.select(documents="d*"),
     "recode": lambda j: j.recode({1: 0, 0: 2}),
@@ -382,7 +382,7 @@ def test_judgments_say_what_they_hold():
 def test_a_negative_value_gives_way_to_a_judgment_of_the_same_assessor():
     rows = [("t", "d", "ann", -2), ("t", "d", "ann", 3), ("t", "d", "ann", -1), ("t", "e", "ann", -1)]
     for repeats in ("first", "last", "mean"):
-        single = Judgments.from_rows(rows).single(repeats)
+        single = Judgments.from_rows(rows).single(repeats=repeats)
         assert single.value.tolist() == [3, -1]
 
 

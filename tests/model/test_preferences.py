@@ -208,22 +208,22 @@ def test_what_only_some_parts_recorded_is_missing_in_the_others():
 @pytest.mark.parametrize(("repeats", "kept"), [("first", ["b", "a"]), ("last", ["a", "a"])])
 def test_of_pairs_judged_again_one_stays_by_the_order_column(repeats, kept):
     """By order, b over a was said before a over b."""
-    single = Preferences.from_frame(WITH_EVERYTHING).single(repeats)
+    single = Preferences.from_frame(WITH_EVERYTHING).single(repeats=repeats)
     assert [row[1] for row in single.to_rows()] == kept
     assert single.n_contradictions() == 0
 
 
 def test_pairs_judged_again_are_refused_on_request():
     with pytest.raises(InputError, match=r"the pair was judged before \(1 such rows in all\)"):
-        Preferences.from_frame(WITH_EVERYTHING).single("error")
+        Preferences.from_frame(WITH_EVERYTHING).single(repeats="error")
     with pytest.raises(ArgumentError, match="choose one of first, last, error"):
-        Preferences.from_rows([]).single("mean")
-    assert len(Preferences.from_rows([]).single("error")) == 0
+        Preferences.from_rows([]).single(repeats="mean")
+    assert len(Preferences.from_rows([]).single(repeats="error")) == 0
 
 
 def test_pooled_preferences_are_one_assessors_with_a_group_for_everyone():
     one = Preferences.from_rows([("t", "a", "b", "ann"), ("t", "b", "a", "bob")], bad=[("t", "c", "bob")])
-    pooled = one.pooled("all")
+    pooled = one.pooled(name="all")
     assert pooled.assessors == ("all",)
     assert pooled.group.tolist() == ["ann", "bob"]
     assert pooled.bad_group.tolist() == ["bob"]

@@ -34,7 +34,7 @@ def ranking(ranked, runs, system, topic):
 @example({"A": {"t1": {"a": 1.0, "b": 1.0 + 1e-9, "D1": 1.0}}}, True)
 def test_every_list_is_ranked_as_the_oracle_ranks_it(nested, single):
     runs = Runs.from_dict(nested)
-    ranked = runs.ranked("float32" if single else "float64")
+    ranked = runs.ranked(score_dtype="float32" if single else "float64")
     for system, topics in nested.items():
         for topic in runs.topics:
             scores = topics.get(topic, {})
@@ -57,7 +57,7 @@ def test_ranks_do_not_depend_on_the_order_of_the_rows(nested, random):
 @given(several, st.booleans())
 def test_a_document_is_tied_where_it_has_the_score_of_the_one_above(nested, single):
     runs = Runs.from_dict(nested)
-    ranked = runs.ranked("float32" if single else "float64")
+    ranked = runs.ranked(score_dtype="float32" if single else "float64")
     rounded = oracle.single_precision if single else float
     tied_lists = {}
     for system, topics in nested.items():
@@ -88,7 +88,7 @@ def test_a_system_without_a_list_for_a_topic_has_one_of_length_0():
 
 def test_an_unknown_precision_is_refused():
     with pytest.raises(ArgumentError, match="score_dtype='float16': choose one of float64, float32"):
-        Runs.from_dict({"A": {"t": {"d": 1}}}).ranked("float16")
+        Runs.from_dict({"A": {"t": {"d": 1}}}).ranked(score_dtype="float16")
 
 
 # ---- the rank column
@@ -198,7 +198,7 @@ def test_ranking_changes_nothing_and_nobody_can_change_the_columns(nested):
     columns = [runs.system, runs.topic, runs.document, runs.score]
     before = [column.copy() for column in columns]
     runs.ranked()
-    runs.ranked("float32")
+    runs.ranked(score_dtype="float32")
     for column, old in zip(columns, before, strict=True):
         assert column.tobytes() == old.tobytes()
         assert not column.flags.writeable

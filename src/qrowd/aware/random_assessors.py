@@ -18,6 +18,7 @@ from qrowd.aware.estimators import GAPS
 from qrowd.aware.similarity import ApcReference, Similarities, SimilarityOptions, refuse_high
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -28,8 +29,6 @@ from qrowd.model.scores import Scores
 from qrowd.simulation import RandomAssessors
 from qrowd.threads import in_threads
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 LEVELS: Mapping[str, float] = {"under": 0.05, "even": 0.5, "over": 0.95}
 """The probability that each of the paper's kinds of random assessors calls a document relevant."""
 CONVENTIONS = Conventions(empty="nan")
@@ -260,7 +259,7 @@ def _panel(judgments: Judgments, conventions: Conventions) -> Panel:
             if len(judgments)
             else "judgments: there are none"
         )
-    panel = conventions.graded(judgments).panel(conventions.repeats)
+    panel = conventions.graded(judgments).panel(repeats=conventions.repeats)
     first = panel.values[:, :1]
     if bool(((panel.values == first) | (np.isnan(panel.values) & np.isnan(first))).all()):
         raise ArgumentError(

@@ -11,16 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement import AssessorProfiles, assessor_profiles
 from qrowd.aware.similarity import Across, Polarity, Similarities
 from qrowd.comparison.rankings import correlations
 from qrowd.errors import NoOverlapError, ScaleError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scores import known_mean
-
-Floats = NDArray[np.float64]
 
 MORE = 1.1  # times an equal share: from there on a weight is more than equal
 FEW = 0.25  # times as often as the others is hardly ever
@@ -146,7 +144,7 @@ def _shares(accuracy: Floats) -> Floats:
 
 def _hardly_distinguishing(judgments: Judgments, repeats: Repeats) -> list[tuple[str, str]]:
     """(assessor, reason)."""
-    panel = judgments.panel(repeats)
+    panel = judgments.panel(repeats=repeats)
     known = ~np.isnan(panel.values)
     lowest = np.array([np.nan if s.rel is None else s.rel for s in panel.scales])
     relevant = known & (np.nan_to_num(panel.values) >= lowest)

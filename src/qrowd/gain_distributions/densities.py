@@ -15,7 +15,7 @@ from qrowd.errors import ArgumentError, check_choice
 from qrowd.gain_distributions.cumulated import Discount, distributions_of, moments, rank_weights
 from qrowd.gain_distributions.distributions import GainDistributions
 from qrowd.gain_distributions.normalised import ideal_order
-from qrowd.gain_distributions.weights import Floats
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions, ScoreDtype
 from qrowd.model.judgments import Judgments
@@ -276,7 +276,7 @@ def _listed(
             raise ArgumentError(f"system={system!r}: no such run; {closest(system, runs.systems, 'system')}")
         listed = []
         if topic in runs.topics:
-            ranked = runs.ranked(score_dtype)
+            ranked = runs.ranked(score_dtype=score_dtype)
             s, column = runs.systems.index(system), runs.topics.index(topic)
             start, length = int(ranked.starts[s, column]), int(ranked.lengths[s, column])
             listed = [runs.documents[d] for d in ranked.document[start : start + min(length, cutoff)].tolist()]

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, ScaleError, check_choice
-from qrowd.gain_distributions.weights import Floats, weights_of
+from qrowd.gain_distributions.weights import weights_of
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.measure import gain_map
 from qrowd.model.panel import Pool
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 Gains = Literal["as-is", "rescaled", "log"]
 Shape = Literal["sample", "interval"]
 Single = Literal["zero", "pooled"]
-Ints = NDArray[np.int64]
 
 ROUNDING = 1e-12  # shares add up to 1 up to rounding
 
@@ -173,7 +173,7 @@ def gain_distributions(
         judgments = judgments.select(assessors=lambda name: bool(counting[name].any()))
         weight = np.array([counting[name] for name in judgments.assessors])
     scale = Scale("fractions", 1.0) if gains == "rescaled" else judgments.shared_scale()
-    one = (judgments.rescaled() if gains == "rescaled" else judgments).single(repeats)
+    one = (judgments.rescaled() if gains == "rescaled" else judgments).single(repeats=repeats)
     value = _gains_of(one, gains)
     counts = np.ones((len(one.assessors), len(one.topics)))
     if weight is not None:

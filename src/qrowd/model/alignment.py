@@ -73,7 +73,7 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
             f"runs and judgments share no topic: runs have {_some(runs.topics)}, judgments {_some(pool.topics)}; "
             "check that both are of the same collection"
         )
-    ranked = runs.ranked(score_dtype)
+    ranked = runs.ranked(score_dtype=score_dtype)
     number = runs.document_number
     document = np.array([number.get(label, -1) for label in pool.documents], np.int32)[pool.document]
     place = np.full(len(runs.documents), -1, np.int32)

@@ -93,7 +93,7 @@ def against(judgments: Judgments, gold: Gold, *, noun: str = "gold", repeats: Re
             f"{noun}: one assessor was expected, found {len(own.assessors)}{f' ({shown} ...)' if shown else ''}; "
             "select one, or merge them first"
         )
-    pair = AgainstGold(judgments, own.single(repeats))
+    pair = AgainstGold(judgments, own.single(repeats=repeats))
     if np.isnan(pair.grades()).all():
         raise NoOverlapError(
             f"{noun} {pair.name!r} has no grade for any document that the others judged; "

@@ -380,7 +380,7 @@ class Judgments:
         value = np.where(self.value < 0, self.value, self.value / maxima[self.assessor])
         return replace(self, value=value, scales=tuple(scale.rescaled() for scale in self.scales))
 
-    def single(self, repeats: Repeats = "first") -> Judgments:
+    def single(self, *, repeats: Repeats = "first") -> Judgments:
         """At most one judgment per (topic, document, assessor).
 
         repeats : which one stays, by the order column (else by place): "first" or "last"; "mean" puts the mean of the
@@ -440,9 +440,9 @@ class Judgments:
         )
         return slotted._take(kept, keep_assessors=True)
 
-    def panel(self, repeats: Repeats = "first") -> Panel:
+    def panel(self, *, repeats: Repeats = "first") -> Panel:
         """As one dense array over the pooled documents; see `Panel`. Values below 0 become nan (not judged)."""
-        one = self.single(repeats)
+        one = self.single(repeats=repeats)
         pairs, row = np.unique(one.pair_numbers, return_inverse=True)
         values = np.full((pairs.size, len(one.assessors)), np.nan)
         values[row, one.assessor] = np.where(one.value < 0, np.nan, one.value)

@@ -360,7 +360,7 @@ class Preferences:
                 keep_bad &= found[bad]
         return self._take(np.flatnonzero(keep), np.flatnonzero(keep_bad))
 
-    def single(self, repeats: Repeats = "first") -> Preferences:
+    def single(self, *, repeats: Repeats = "first") -> Preferences:
         """At most one preference per topic, pair of documents and assessor.
 
         repeats : which one stays, by the order column (else by place): "first" or "last"; "error" refuses pairs that
@@ -378,7 +378,7 @@ class Preferences:
         ends = np.append(~again[1:], True)[: rows.size] if repeats == "last" else ~again
         return self._take(np.sort(rows[ends]), np.arange(self.bad_topic.size))
 
-    def pooled(self, name: str = "everyone") -> Preferences:
+    def pooled(self, *, name: str = "everyone") -> Preferences:
         """As if one assessor had said it all, in one judgment group per assessor (and group of theirs).
 
         trec_eval's averages over judgment groups are measures of such an assessor.

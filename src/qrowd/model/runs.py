@@ -128,7 +128,7 @@ class Runs:
             f"document {self.documents[self.document[row]]}"
         )
 
-    def ranked(self, score_dtype: ScoreDtype = "float64") -> Rankings:
+    def ranked(self, *, score_dtype: ScoreDtype = "float64") -> Rankings:
         """Every list in rank order.
 
         score_dtype : "float64" (trec_eval 10.0), or "float32", which ties scores that agree in single precision, as

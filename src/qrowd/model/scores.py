@@ -93,7 +93,7 @@ class Scores:
             coverage=self.coverage[np.ix_(a, t)],
         )
 
-    def panel_mean(self, weights: Mapping[str, float] | Sequence[float] | Floats | None = None) -> Scores:
+    def panel_mean(self, *, weights: Mapping[str, float] | Sequence[float] | Floats | None = None) -> Scores:
         """The mean over the assessors that have a score, topic by topic: scores of the one assessor "panel mean".
 
         weights : {assessor: weight}, or one number per assessor, 0 or more; default: equal weights.

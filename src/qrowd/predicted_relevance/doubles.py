@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import value_counts
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.scales import Scale
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Repeated = Literal["first", "last", "error"]
 """Which of an assessor's repeated judgments counts; a mean of grades is no grade."""
 
@@ -122,7 +120,7 @@ def graded(judgments: Judgments, repeats: Repeated = "first", combine_scales: Co
     check_choice("repeats", repeats, Repeated)
     judgments = on_one_scale(judgments, combine_scales, "relevant")
     scale = grades_scale(judgments)
-    one = judgments.single(repeats)
+    one = judgments.single(repeats=repeats)
     judged = np.flatnonzero(one.value >= 0)
     if not judged.size:
         raise NoOverlapError("there are no judgments, so there is no disagreement to learn from")

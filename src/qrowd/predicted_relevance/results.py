@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.alignment import align
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.predicted_relevance.doubles import Floats, Pairs, Repeated
+from qrowd.predicted_relevance.doubles import Pairs, Repeated
 from qrowd.predicted_relevance.model import PredictedRelevance
 
 JUDGED = "all judged"
@@ -64,7 +65,7 @@ def relevant_results(
     """
     if cutoff < 1:
         raise ArgumentError(f"cutoff={cutoff}: a rank from 1 was expected")
-    panel = model.on_scale(judgments).panel(repeats)
+    panel = model.on_scale(judgments).panel(repeats=repeats)
     values = panel.values
     judged = ~np.isnan(values)
     pool, topics = panel.pool, panel.pool.topics

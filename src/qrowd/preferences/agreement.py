@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import diagonal_test
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
@@ -19,8 +19,6 @@ from qrowd.model.preferences import Preferences
 from qrowd.preferences.closure import BAD, CHAIN, closure
 from qrowd.preferences.decided import Contradictions, decided
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 STATES = ("A << B", "A < B", "A = B", "A, B bad", "A > B", "A >> B")
 FAR_LESS, LESS, TIED, BOTH_BAD, MORE, FAR_MORE = range(6)
 
@@ -214,7 +212,7 @@ def inferred_table(judgments: Judgments, *, bad: float | None = 0.0, repeats: Re
 
     bad : documents with this grade or a lower one count as marked; None: two of those are equal like others.
     """
-    one = judgments.single(repeats)
+    one = judgments.single(repeats=repeats)
     known = np.flatnonzero(one.value >= 0)
     n, n_assessors = max(len(one.documents), 1), max(len(one.assessors), 1)
     rank = _by_name(one.documents)
@@ -376,7 +374,7 @@ def agreement_with_grades(
     NoOverlapError
         No pair of documents was both ordered and graded.
     """
-    held, one = decided(preferences, contradictions), judgments.single(repeats)
+    held, one = decided(preferences, contradictions), judgments.single(repeats=repeats)
     topics = {name: i for i, name in enumerate(one.topics)}
     documents = {name: i for i, name in enumerate(one.documents)}
     topic = np.array([topics.get(name, -1) for name in preferences.topics], np.int64)[held.topic]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import check_choice
 from qrowd.kernels import preference
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.preferences import Preferences
@@ -16,7 +17,6 @@ from qrowd.model.topic_preferences import TopicPreferences
 
 Ties = Literal["drop", "random", "fractional"]
 Levels = Literal["wins", "reach", "share"]
-Floats = NDArray[np.float64]
 
 
 def from_grades(
@@ -38,9 +38,8 @@ def from_grades(
     >>> from_grades(judgments).to_rows()
     [('q', 'd1', 'd2', 'ann', 1), ('q', 'd1', 'd3', 'ann', 1), ('q', 'd2', 'd3', 'ann', 1)]
     """
-    if ties not in get_args(Ties):
-        raise ArgumentError(f"ties={ties!r}: choose one of {', '.join(get_args(Ties))}")
-    one = judgments.single(repeats)
+    check_choice("ties", ties, Ties)
+    one = judgments.single(repeats=repeats)
     said = np.flatnonzero(one.value >= 0)
     cell = one.topic[said].astype(np.int64) * len(one.assessors) + one.assessor[said]
     rows = said[np.argsort(cell, kind="stable")]
@@ -95,8 +94,7 @@ def to_grades(preferences: Preferences, *, by: Levels = "wins") -> Judgments:
     >>> to_grades(Preferences.from_rows([("q", "a", "b", "ann"), ("q", "b", "c", "ann")])).value
     array([1., 1., 0.])
     """
-    if by not in get_args(Levels):
-        raise ArgumentError(f"by={by!r}: choose one of {', '.join(get_args(Levels))}")
+    check_choice("by", by, Levels)
     pool = preferences.pool
     parts: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], Floats]] = []
     for topic in range(len(preferences.topics)):

@@ -199,7 +199,7 @@ def topics_of(runs: Runs, judgments: Judgments, scores: Scores, conventions: Con
     """Ease and agreement of every topic, and where assessors disagree."""
     by_topic = known_mean(scores.values[0], axis=0)
     ease = dict(zip(scores.topics, known_mean(by_topic, axis=1).tolist(), strict=True))
-    panel = judgments.panel(conventions.repeats)
+    panel = judgments.panel(repeats=conventions.repeats)
     alpha: dict[str, float] = {}
     correlation, p, n = nan, nan, 0
     shared, _ = comparable(judgments)
@@ -228,7 +228,7 @@ def topics_of(runs: Runs, judgments: Judgments, scores: Scores, conventions: Con
 
 def _splits(runs: Runs, judgments: Judgments, conventions: Conventions) -> tuple[SplitRow, ...]:
     """The retrieved documents that several assessors judged most differently; of equal ones, those of most systems."""
-    panel = judgments.panel(conventions.repeats)
+    panel = judgments.panel(repeats=conventions.repeats)
     magnitudes = np.isinf(panel.maximum)
     maximum = np.where(magnitudes, nan, panel.maximum)
     with np.errstate(divide="ignore", invalid="ignore"):

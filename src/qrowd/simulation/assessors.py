@@ -28,7 +28,7 @@ class Behaviour(Protocol):
         """The scale of everything `judge` says."""
         ...
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         """(pairs,) one value for every pooled document; nan where the assessor does not judge."""
         ...
 
@@ -52,7 +52,7 @@ class Lenient:
     def scale(self, truth: Truth) -> Scale:
         return _grades(truth.n_grades)
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         return np.searchsorted(truth.cuts, _seen(truth, self, rng), side="right").astype(np.float64)
 
 
@@ -71,7 +71,7 @@ class Confident:
     def scale(self, truth: Truth) -> Scale:
         return parse_scale("0..1")
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         surplus = self.sharpness * (_seen(truth, self, rng) - truth.cuts[0])
         likely: Floats = np.round(0.5 + 0.5 * np.tanh(surplus / 2), 2)
         return likely
@@ -93,7 +93,7 @@ class Magnitude:
     def scale(self, truth: Truth) -> Scale:
         return parse_scale("magnitude")
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         logs = np.log(self.multiplier) + self.exponent * truth.relevance
         return written(logs + self.noise * rng.standard_normal(logs.size), self.round_numbers, rng)
 
@@ -118,7 +118,7 @@ class Confused:
         object.__setattr__(self, "confusion", tuple(map(tuple, matrix.tolist())))
 
     @classmethod
-    def of_accuracy(cls, accuracy: float, grades: int = 2) -> Confused:
+    def of_accuracy(cls, accuracy: float, *, grades: int = 2) -> Confused:
         """Right with probability `accuracy`, else any wrong grade alike.
 
         >>> Confused.of_accuracy(0.75)
@@ -130,7 +130,7 @@ class Confused:
     def scale(self, truth: Truth) -> Scale:
         return _grades(len(self.confusion[0]))
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         matrix = np.array(self.confusion)
         if len(matrix) not in (2, truth.n_grades):
             raise ArgumentError(f"a confusion of {len(matrix)} rows does not fit a truth of {truth.n_grades} grades")
@@ -152,7 +152,7 @@ class Random:
     def scale(self, truth: Truth) -> Scale:
         return _grades(2)
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         return (rng.random(truth.relevance.size) < self.p).astype(np.float64)
 
 
@@ -168,7 +168,7 @@ class Spammer:
     def scale(self, truth: Truth) -> Scale:
         return _grades(truth.n_grades)
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         if self.grade is None:
             return rng.integers(truth.n_grades, size=truth.relevance.size).astype(np.float64)
         if not 0 <= self.grade < truth.n_grades:
@@ -183,7 +183,7 @@ class Lazy:
     def scale(self, truth: Truth) -> Scale:
         return _grades(2)
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         lots = np.where(truth.grade > 0, rng.random(truth.grade.size), -1.0)
         best = np.maximum.reduceat(lots, truth.pool.starts[:-1])[truth.topic]
         return np.asarray((lots == best) & (lots >= 0), np.float64)
@@ -196,7 +196,7 @@ class AllRelevant:
     def scale(self, truth: Truth) -> Scale:
         return _grades(2)
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
         return np.ones(truth.relevance.size)
 
 
@@ -209,8 +209,8 @@ class Inverted:
     def scale(self, truth: Truth) -> Scale:
         return self.of.scale(truth)
 
-    def judge(self, truth: Truth, rng: np.random.Generator) -> Floats:
-        scale, said = self.of.scale(truth), self.of.judge(truth, rng)
+    def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
+        scale, said = self.of.scale(truth), self.of.judge(truth, rng=rng)
         return 1 / said if scale.kind == "magnitude" else scale.maximum - said
 
 

@@ -59,12 +59,12 @@ def simulate_judgments(
     for number, (name, behaviour) in enumerate(assessors.items()):
         # A stream for each purpose, so that asking for more judgments or records does not change the values.
         said, again, work = (chance.stream(name, purpose) for purpose in range(3))
-        first = behaviour.judge(truth, said)
+        first = behaviour.judge(truth, rng=said)
         pair = _covered(truth, covered[name], work)
         pair = pair[~np.isnan(first[pair])]
         value = first[pair]
         if repeated[name]:
-            second = behaviour.judge(truth, again)
+            second = behaviour.judge(truth, rng=again)
             more = work.permutation(pair)[: round(repeated[name] * pair.size)]
             more = more[~np.isnan(second[more])]
             pair, value = np.append(pair, more), np.append(value, second[more])

@@ -1,8 +1,9 @@
-"""The alternative annotator test: may a model stand in for the people who judge?
+"""The alternative annotator test: may a model replace the assessors?
 
-Each person is left out in turn, and the others say who is closer to them: the person or the model. The model may stand
-in for somebody if it is closer about as often, a person's cost of `eps` granted. Documents of one topic are alike, so
-topics are what counts as independent; in the paper it is documents.
+Each assessor is left out in turn, and it is tested whether the model or the assessor is closer to the others'
+judgments. The model may replace the assessor if it is at least as close often enough, with a margin `eps` for the
+assessor's higher cost. Documents of one topic are correlated, so topics are the independent units here; in the paper
+documents are.
 
 Calderon, Reichart & Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge. ACL, section 3. Benjamini &
 Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing under Dependency. Ann. Stat. 29(4).
@@ -11,17 +12,17 @@ Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing un
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import benjamini_yekutieli
-from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.model.frames import make_frame
+from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
 from qrowd.model.labels import Selection, closest, matching
 from qrowd.model.panel import Pool
+from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 from qrowd.uncertainty.one_sided_t import documents_t, topics_t
 
@@ -31,178 +32,165 @@ Closeness = Literal["accuracy", "rmse", "difference"]
 Clusters = Literal["topics", "documents"]
 """What counts as independent of each other."""
 
-ROUNDING = 1e-12  # of the scale's maximum: how much further apart counts as further apart
-PASSES = 0.5  # winning rate
-FEWEST_PEOPLE = 3
-FEWEST_TOPICS = 5  # that a person needs where topics are clusters
+ROUNDING = 1e-12  # of the scale's maximum: larger differences of distances count
+PASSES = 0.5  # winning rate from which on the model passes
+MIN_ASSESSORS = 3
+MIN_TOPICS = 5  # per assessor where topics are clusters
 
 
 @dataclass(frozen=True, eq=False)
-class AnnotatorTest:
-    """A model held against each person by what the others said; arrays are (people,).
+class AnnotatorTest(Result):
+    """A model compared with each assessor by the judgments of the others; arrays are (assessors,).
 
-    people : who was tested; n_documents : of theirs that the model and at least one other judged; n_topics : of these
+    assessors : those tested. n_documents : of theirs that the model and at least one other judged. n_topics : of these
         documents.
-    model_share : rho_l, share of them on which the model agrees with the others at least as well as the person.
-    person_share : rho_h, the converse; ties count for both.
-    difference : person_share - model_share, the mean of W_h - W_l; t, p : of the one-sided test that it is eps or more,
-        as `one_sided_t` makes it for `clusters`.
-    adjusted : p by Benjamini and Yekutieli over the people tested; replaceable : adjusted <= q.
-    winning_rate : share of the people tested who are replaceable; passes : it is .5 or more.
-    advantage : mean of model_share, the chance that the model is at least as good as a person drawn at random.
-    untested : people with fewer than `fewest` such documents, or on too few topics. n_repeats : judgments that repeat
-        one by the same assessor, of which `repeats` says what counts.
+    model_share : rho_l, share of them on which the model agrees with the others at least as well as the assessor.
+    assessor_share : rho_h, the converse; ties count for both.
+    difference : assessor_share - model_share, the mean of W_h - W_l; t, p : of the one-sided test that it is eps or
+        more, from `one_sided_t` for `clusters`.
+    p_adjusted : p by Benjamini and Yekutieli over the assessors tested. replaceable : p_adjusted <= q.
+    winning_rate : share of the assessors tested who are replaceable. passes : it is .5 or more.
+    advantage_probability : mean of model_share, the probability that the model is at least as good as a random
+        assessor.
+    untested : assessors with fewer than `min_documents` such documents, or on too few topics.
+    n_repeats : judgments that repeat one by the same assessor; `repeats` says which of them count.
     """
 
     model: str
-    people: tuple[str, ...]
+    assessors: tuple[str, ...]
     n_documents: Ints
     n_topics: Ints
     model_share: Floats
-    person_share: Floats
+    assessor_share: Floats
     difference: Floats
     t: Floats
     p: Floats
-    adjusted: Floats
+    p_adjusted: Floats
     replaceable: NDArray[np.bool_]
     winning_rate: float
-    advantage: float
+    advantage_probability: float
     closeness: Closeness
     clusters: Clusters
     eps: float
     q: float
-    fewest: int
+    min_documents: int
     untested: tuple[str, ...]
     repeats: Repeats
     n_repeats: int
 
     @property
     def passes(self) -> bool:
-        """Whether the model may stand in for half of the people or more."""
+        """Whether the model may replace half of the assessors or more."""
         return self.winning_rate >= PASSES
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per person tested."""
-        n = len(self.people)
-        return make_frame(
-            {
-                "model": np.array([self.model] * n, object),
-                "person": np.array(self.people, object),
-                "documents": self.n_documents,
-                "topics": self.n_topics,
-                "model_share": self.model_share,
-                "person_share": self.person_share,
-                "difference": self.difference,
-                "t": self.t,
-                "p": self.p,
-                "adjusted": self.adjusted,
-                "replaceable": self.replaceable,
-            },
-            backend,
-        )
+    _COLUMNS = (
+        "model",
+        "assessors",
+        "n_documents",
+        "n_topics",
+        "model_share",
+        "assessor_share",
+        "difference",
+        "t",
+        "p",
+        "p_adjusted",
+        "replaceable",
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOutAnnotatorTests:
-    """The human reference line: each person tested as if they were the model; arrays are (people,).
+class LeaveOneOutAnnotatorTests(Result):
+    """The same test for each assessor in place of the model; arrays are (assessors,).
 
-    n_tested : colleagues they could be held against; 0 where nobody shared enough documents that a third had judged.
-    winning_rate, advantage : as of a model; nan where n_tested is 0. The rate of few colleagues is coarse.
+    n_tested : number of other assessors tested; 0 where none shares enough documents that a third one judged.
+    winning_rate, advantage_probability : as of a model; nan where n_tested is 0.
     """
 
-    people: tuple[str, ...]
+    assessors: tuple[str, ...]
     n_tested: Ints
     winning_rate: Floats
-    advantage: Floats
+    advantage_probability: Floats
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per person."""
-        return make_frame(
-            {
-                "person": np.array(self.people, object),
-                "tested": self.n_tested,
-                "winning_rate": self.winning_rate,
-                "advantage": self.advantage,
-            },
-            backend,
-        )
+    _COLUMNS = ("assessors", "n_tested", "winning_rate", "advantage_probability")
 
 
 def alternative_annotator_test(
     judgments: Judgments,
     model: str | Judgments,
-    humans: Selection | None = None,
     *,
+    assessors: Selection | None = None,
     eps: float = 0.2,
     q: float = 0.05,
     closeness: Closeness | None = None,
     clusters: Clusters = "topics",
-    fewest: int = 30,
+    min_documents: int = 30,
     repeats: Repeats = "first",
 ) -> AnnotatorTest:
-    """Whether a model agrees with people as well as each of them agrees with the others.
+    """Test whether a model agrees with assessors as well as each of them agrees with the others.
 
-    For person j and a document that j, the model and at least one other person judged, S(x) is how close x is to the
-    others, W_l = [S(model) >= S(j)] and W_h = [S(j) >= S(model)]. A t-test of mean(W_h - W_l) >= eps is made for every
-    j; q is the false discovery rate over all of them.
+    For assessor j and a document that j, the model and at least one other assessor judged, S(x) is how close x is to
+    the others, W_l = [S(model) >= S(j)] and W_h = [S(j) >= S(model)]. The hypothesis mean(W_h - W_l) >= eps is tested
+    by a t-test for each j; q is the false discovery rate over all of them.
 
-    model : the name of an assessor of `judgments`, or the judgments of one. humans : which of the others are the
-        people, by name, shell pattern or list of those; all of them by default.
-    eps : what a person costs more than the model, as a share of documents: .2 for experts, .15 for skilled people, .1
+    Parameters
+    ----------
+    model : name of an assessor of `judgments`, or the judgments of one. assessors : the human assessors, by name, shell
+        pattern or list of those; default: all others.
+    eps : margin for the higher cost of an assessor, as a share of documents: .2 for experts, .15 for skilled people, .1
         for a crowd.
     closeness : "accuracy", the share of the others who gave the same grade; "rmse", minus the root of the mean squared
         difference to the others; "difference", minus the mean absolute difference. Accuracy by default for binary
         judgments, of which all three say the same, and rmse for grades and fractions.
-    clusters : "topics", documents of one topic may be alike, and topics are independent of each other (`topics_t`);
-        "documents", all documents are independent, as in the paper. Where a model fails on whole topics, the latter
-        rejects far too often, and the more so the more documents a topic has.
-    fewest : documents that a person needs to be tested, on five topics at least where these are the clusters. The paper
-        asks for 30 documents and three people.
+    clusters : "topics": documents of one topic may be correlated, topics are independent (`topics_t`); "documents": all
+        documents are independent, as in the paper. Where a model fails on whole topics, the latter rejects far too
+        often, the more so the more documents a topic has.
+    min_documents : number of documents that an assessor needs to be tested, on at least five topics where these are the
+        clusters. The paper asks for 30 documents and three assessors.
 
     Raises
     ------
     NoOverlapError
-        The model judged no document that two people did.
+        The model judged no document that two assessors judged.
     ArgumentError
-        Fewer than three people with that many documents and topics; an option outside its range.
+        Fewer than three assessors with that many documents and topics; an option outside its range.
     ScaleError
-        Scales that cannot be one; a model that only says yes or no beside people who give grades; magnitudes.
+        Scales that cannot be one; a binary model beside assessors who give grades; magnitudes.
     """
-    _check(eps, q, closeness, clusters, fewest)
-    given, name, people = model_and_people(judgments, model, humans)
-    if len(people) < FEWEST_PEOPLE:
-        raise ArgumentError(_too_few(people))
-    shared = _shared_scale(given, name)
-    panel = given.panel(repeats)
-    numbers = [panel.assessors.index(who) for who in people]
+    _check(eps, q, closeness, clusters, min_documents)
+    together, name, names = model_and_assessors(judgments, model, assessors)
+    if len(names) < MIN_ASSESSORS:
+        raise ArgumentError(_too_few(names))
+    shared = _shared_scale(together, name)
+    panel = together.panel(repeats=repeats)
+    numbers = [panel.assessors.index(who) for who in names]
     table = panel.values[:, numbers]
     topic = _topics(panel.pool)
     models = panel.values[:, panel.assessors.index(name)]
-    found = _held_against(table, models, topic, _kind(closeness, shared), shared.maximum)
-    if not found.n.any():
+    counts = _counts(table, models, topic, _kind(closeness, shared), shared.maximum)
+    if not counts.n.any():
         raise NoOverlapError(
-            f"{name!r} judged no document that two of the people judged, so nobody can say who is closer to the "
-            "others; check that topics and documents have the same names"
+            f"{name!r} judged no document that two of the assessors judged, so its distance to the others is unknown; "
+            " check that topics and documents have the same names"
         )
-    tested = found.enough(fewest, clusters)
-    untested = tuple(who for who, enough in zip(people, tested, strict=True) if not enough)
-    if tested.sum() < FEWEST_PEOPLE:
-        raise ArgumentError(_too_little(found, people, name, fewest, clusters))
-    result = found.only(tested)
+    tested = counts.enough(min_documents, clusters)
+    untested = tuple(who for who, enough in zip(names, tested, strict=True) if not enough)
+    if tested.sum() < MIN_ASSESSORS:
+        raise ArgumentError(_too_little(counts, names, name, min_documents, clusters))
+    result = counts.only(tested)
     t, p = result.t_test(eps, clusters)
-    adjusted = benjamini_yekutieli(p)
-    replaceable = adjusted <= q
+    p_adjusted = benjamini_yekutieli(p)
+    replaceable = p_adjusted <= q
     return AnnotatorTest(
         name,
-        tuple(who for who, enough in zip(people, tested, strict=True) if enough),
+        tuple(who for who, enough in zip(names, tested, strict=True) if enough),
         result.n_documents,
         result.n_topics,
         result.model_share,
-        result.person_share,
-        result.person_share - result.model_share,
+        result.assessor_share,
+        result.assessor_share - result.model_share,
         t,
         p,
-        adjusted,
+        p_adjusted,
         replaceable,
         float(replaceable.mean()),
         float(result.model_share.mean()),
@@ -210,75 +198,74 @@ def alternative_annotator_test(
         clusters,
         eps,
         q,
-        fewest,
+        min_documents,
         untested,
         repeats,
-        given.n_repeats(),
+        together.n_repeats(),
     )
 
 
 def leave_one_out_annotator_tests(
     judgments: Judgments,
-    humans: Selection | None = None,
     *,
+    assessors: Selection | None = None,
     eps: float = 0.2,
     q: float = 0.05,
     closeness: Closeness | None = None,
     clusters: Clusters = "topics",
-    fewest: int = 30,
+    min_documents: int = 30,
     repeats: Repeats = "first",
 ) -> LeaveOneOutAnnotatorTests:
-    """The human reference line: every person tested as if they were the model, against all others.
+    """Apply the test to each assessor in place of the model: a reference for the result of a model.
 
-    It needs documents that three people judged: the one who plays the model, the one who is left out, and another. What
-    a model reaches is to be read beside what the people reach under the same rules. Arguments as in
-    `alternative_annotator_test`; two colleagues are enough here.
+    It needs documents that three assessors judged: the one in place of the model, the one left out, and another.
+    Arguments as in `alternative_annotator_test`; two other assessors are enough here.
     """
-    _check(eps, q, closeness, clusters, fewest)
-    given = judgments if humans is None else judgments.select(assessors=humans)
-    shared = _not_magnitude(given)
-    panel = given.panel(repeats)
+    _check(eps, q, closeness, clusters, min_documents)
+    selected = judgments if assessors is None else judgments.select(assessors=assessors)
+    shared = _not_magnitude(selected)
+    panel = selected.panel(repeats=repeats)
     topic = _topics(panel.pool)
     n = len(panel.assessors)
-    n_tested, rate, advantage = np.zeros(n, np.int64), np.full(n, np.nan), np.full(n, np.nan)
+    n_tested, rate, advantage_probability = np.zeros(n, np.int64), np.full(n, np.nan), np.full(n, np.nan)
     for who in range(n):
         judged = ~np.isnan(panel.values[:, who])
         theirs = panel.values[judged]
         others = np.delete(theirs, who, axis=1)
-        found = _held_against(others, theirs[:, who], topic[judged], _kind(closeness, shared), shared.maximum)
-        tested = found.only(found.enough(fewest, clusters))
+        counts = _counts(others, theirs[:, who], topic[judged], _kind(closeness, shared), shared.maximum)
+        tested = counts.only(counts.enough(min_documents, clusters))
         n_tested[who] = len(tested.n)
         if n_tested[who]:
             rate[who] = (benjamini_yekutieli(tested.t_test(eps, clusters)[1]) <= q).mean()
-            advantage[who] = tested.model_share.mean()
-    return LeaveOneOutAnnotatorTests(panel.assessors, n_tested, rate, advantage)
+            advantage_probability[who] = tested.model_share.mean()
+    return LeaveOneOutAnnotatorTests(panel.assessors, n_tested, rate, advantage_probability)
 
 
-def model_and_people(
-    judgments: Judgments, model: str | Judgments, humans: Selection | None
+def model_and_assessors(
+    judgments: Judgments, model: str | Judgments, assessors: Selection | None
 ) -> tuple[Judgments, str, tuple[str, ...]]:
-    """All judgments in one, the name of the model and those of the people.
+    """All judgments together, the name of the model, and those of the assessors.
 
     Raises
     ------
     ArgumentError
-        A model that is nobody, or several; a name that people and model share.
+        An unknown model, or several; a name that assessors and model share.
     """
     if isinstance(model, Judgments):
         if len(model.assessors) != 1:
             raise ArgumentError(f"model: {len(model.assessors)} assessors ({_listed(model.assessors)}); give one")
         name = model.assessors[0]
         if name in judgments.assessors:
-            raise ArgumentError(f"model {name!r} is also one of the people; rename it, or name it among the judgments")
+            raise ArgumentError(f"model {name!r} is also the name of an assessor; rename it, or give its name")
         judgments = concatenate_judgments([judgments, model])
     elif model not in judgments.assessors:
         raise ArgumentError(f"model {model!r} judged nothing; {closest(model, judgments.assessors, 'assessor')}")
     else:
         name = model
     others = tuple(who for who in judgments.assessors if who != name)
-    if humans is not None:
-        chosen = matching(others, humans, "assessor")
-        others = tuple(who for who, wanted in zip(others, chosen, strict=True) if wanted)
+    if assessors is not None:
+        selected = matching(others, assessors, "assessor")
+        others = tuple(who for who, is_selected in zip(others, selected, strict=True) if is_selected)
     keep = {name, *others}
     return judgments.select(assessors=lambda who: who in keep), name, others
 
@@ -287,21 +274,21 @@ def model_and_people(
 
 
 @dataclass(frozen=True, eq=False)
-class _Held:
-    """(people, topics) n documents, sums of W_l, W_h and of (W_h - W_l)^2."""
+class _Counts:
+    """(assessors, topics) number of documents, sums of W_l, W_h and of (W_h - W_l)^2."""
 
     n: Floats
     model_wins: Floats
-    person_wins: Floats
+    assessor_wins: Floats
     squares: Floats
 
-    def only(self, which: NDArray[np.bool_]) -> _Held:
-        return _Held(self.n[which], self.model_wins[which], self.person_wins[which], self.squares[which])
+    def only(self, which: NDArray[np.bool_]) -> _Counts:
+        return _Counts(self.n[which], self.model_wins[which], self.assessor_wins[which], self.squares[which])
 
-    def enough(self, fewest: int, clusters: Clusters) -> NDArray[np.bool_]:
-        """(people,) who has as many documents, and topics where they are the clusters, as a test needs."""
-        topics = self.n_topics >= (FEWEST_TOPICS if clusters == "topics" else 1)
-        return np.asarray((self.n_documents >= fewest) & topics)
+    def enough(self, min_documents: int, clusters: Clusters) -> NDArray[np.bool_]:
+        """(assessors,) whether there are enough documents, and enough topics where these are the clusters."""
+        topics = self.n_topics >= (MIN_TOPICS if clusters == "topics" else 1)
+        return np.asarray((self.n_documents >= min_documents) & topics)
 
     @property
     def n_documents(self) -> Ints:
@@ -316,30 +303,30 @@ class _Held:
         return np.asarray(self.model_wins.sum(axis=1) / self.n_documents)
 
     @property
-    def person_share(self) -> Floats:
-        return np.asarray(self.person_wins.sum(axis=1) / self.n_documents)
+    def assessor_share(self) -> Floats:
+        return np.asarray(self.assessor_wins.sum(axis=1) / self.n_documents)
 
     def t_test(self, eps: float, clusters: Clusters) -> tuple[Floats, Floats]:
         """t and the one-sided p of mean(W_h - W_l) >= eps."""
         test = topics_t if clusters == "topics" else documents_t
-        return test(self.n, self.person_wins - self.model_wins, self.squares, eps)
+        return test(self.n, self.assessor_wins - self.model_wins, self.squares, eps)
 
 
-def _held_against(people: Floats, model: Floats, topic: Ints, kind: Closeness, maximum: float) -> _Held:
-    """Who is closer to the others, over the documents of (documents, people) and (documents,), nan not judged.
+def _counts(judgments: Floats, model: Floats, topic: Ints, kind: Closeness, maximum: float) -> _Counts:
+    """Counts from (documents, assessors) and (documents,) judgments; nan is not judged.
 
-    topic : (documents,) numbered from 0, rising.
+    topic : (documents,) numbered from 0, ascending.
 
-    Only documents with people who judged them are looked at, each with every ordered two of its people: time goes with
-    the pairs of judgments, not with documents x people x people.
+    Each judged document is compared for each ordered pair of its assessors: time grows with the pairs of judgments, not
+    with documents x assessors x assessors.
     """
-    count = (~np.isnan(people)).sum(axis=1)
+    count = (~np.isnan(judgments)).sum(axis=1)
     rows = np.flatnonzero((count >= 2) & ~np.isnan(model))
-    who = np.nonzero(~np.isnan(people[rows]))
+    who = np.nonzero(~np.isnan(judgments[rows]))
     size = count[rows]
     starts = np.cumsum(size) - size
-    value, document, person = people[rows][who], who[0], who[1]
-    # Each judgment beside all judgments of its document; its own is taken out.
+    value, document, assessor = judgments[rows][who], who[0], who[1]
+    # Each judgment with all other judgments of its document.
     repeat = size[document]
     first = np.repeat(np.arange(value.size), repeat)
     second = np.arange(first.size) - np.repeat(np.cumsum(repeat) - repeat, repeat) + starts[document[first]]
@@ -350,13 +337,13 @@ def _held_against(people: Floats, model: Floats, topic: Ints, kind: Closeness, m
     n_others = size[document] - 1
     gap = (np.bincount(first, own, value.size) - np.bincount(first, models, value.size)) / n_others
     least = ROUNDING * maximum ** (2 if kind == "rmse" else 1 if kind == "difference" else 0)
-    model_wins, person_wins = (gap >= -least).astype(float), (gap <= least).astype(float)
-    shape = people.shape[1], int(topic.max(initial=-1)) + 1
-    cell = person * shape[1] + topic[rows][document]
-    return _Held(
+    model_wins, assessor_wins = (gap >= -least).astype(float), (gap <= least).astype(float)
+    shape = judgments.shape[1], int(topic.max(initial=-1)) + 1
+    cell = assessor * shape[1] + topic[rows][document]
+    return _Counts(
         *(
             np.bincount(cell, of, shape[0] * shape[1]).astype(np.float64).reshape(shape)
-            for of in (np.ones(person.size), model_wins, person_wins, (person_wins - model_wins) ** 2)
+            for of in (np.ones(assessor.size), model_wins, assessor_wins, (assessor_wins - model_wins) ** 2)
         )
     )
 
@@ -367,7 +354,7 @@ def _topics(pool: Pool) -> Ints:
 
 
 def _apart(value: Floats, other: Floats, kind: Closeness) -> Floats:
-    """How far apart two grades are; of squared differences the root can wait, since it keeps the order."""
+    """Distance of two grades; for rmse its square, which has the same order."""
     if kind == "accuracy":
         return np.asarray(value != other, np.float64)
     return np.asarray((value - other) ** 2 if kind == "rmse" else np.abs(value - other))
@@ -381,72 +368,73 @@ def _not_magnitude(judgments: Judgments) -> Scale:
     shared = judgments.shared_scale()
     if shared.kind == "magnitude":
         raise ScaleError(
-            "magnitudes have no common unit, so nobody's numbers are close to anybody's; normalise and recode them "
-            "to grades first"
+            "magnitudes have no common scale, so their differences mean nothing; normalise and recode them to grades "
+            "first"
         )
     return shared
 
 
 def _shared_scale(judgments: Judgments, model: str) -> Scale:
-    """The one scale of all; where none was declared, the model must use as much of it as the people do, and no more."""
+    """The common scale; where none was declared, the model has to use the same scale as the assessors."""
     scales = judgments.own_scales()
     own = scales.pop(model)
     widest = max(scales.values(), key=lambda scale: scale.maximum, default=own)
     if not any(scale.declared for scale in (own, *scales.values())):
         if own.kind == "binary" and widest.kind != "binary":
             raise ScaleError(
-                f"model {model} says 0 and 1 only, the people judge on {widest}; make the people's grades binary with "
-                f"recode, or declare the scale (--scale '*={widest}') if the model could have said more"
+                f"model {model} gives 0 and 1 only, the assessors judge on {widest}; make the assessors' grades binary "
+                f"with recode, or declare the scale (--scale '*={widest}') if the model could have given more"
             )
         if own.maximum > widest.maximum:
             raise ScaleError(
-                f"model {model} goes up to {own.maximum:g}, the people only to {widest.maximum:g}; bring them together "
-                "with recode or rescaled() (--unit), or declare the scale they share "
+                f"model {model} goes up to {own.maximum:g}, the assessors only to {widest.maximum:g}; bring them "
+                "together with recode or rescaled() (--grades rescaled), or declare the scale they share "
                 f"(--scale '*=0-{own.maximum:g}')"
             )
     return _not_magnitude(judgments)
 
 
-def _check(eps: float, q: float, closeness: Closeness | None, clusters: Clusters, fewest: int) -> None:
+def _check(eps: float, q: float, closeness: Closeness | None, clusters: Clusters, min_documents: int) -> None:
     if not 0 <= eps < 1:
         raise ArgumentError(f"eps={eps!r}: a share from 0 to below 1 was expected (.2 experts, .15 skilled, .1 crowd)")
     if not 0 < q < 1:
         raise ArgumentError(f"q={q!r}: a false discovery rate between 0 and 1 was expected")
-    if closeness is not None and closeness not in get_args(Closeness):
-        raise ArgumentError(f"closeness={closeness!r}: choose one of {', '.join(get_args(Closeness))}")
-    if clusters not in get_args(Clusters):
-        raise ArgumentError(f"clusters={clusters!r}: choose one of {', '.join(get_args(Clusters))}")
-    if fewest < 2:
-        raise ArgumentError(f"fewest={fewest!r}: a t-test needs at least 2 documents")
+    if closeness is not None:
+        check_choice("closeness", closeness, Closeness)
+    check_choice("clusters", clusters, Clusters)
+    if min_documents < 2:
+        raise ArgumentError(f"min_documents={min_documents!r}: a t-test needs at least 2 documents")
 
 
-def _too_few(people: tuple[str, ...]) -> str:
-    """What to do with one person or two."""
-    number = f"{len(people)} {'person' if len(people) == 1 else 'people'} ({_listed(people)})"
-    told = f"humans: {number}; the alternative annotator test needs at least {FEWEST_PEOPLE}, so add judgments of more"
-    if not people:
-        return told
+def _too_few(assessors: tuple[str, ...]) -> str:
+    """What to do with one assessor or two."""
+    number = f"{len(assessors)} assessor{'' if len(assessors) == 1 else 's'} ({_listed(assessors)})"
+    text = (
+        f"assessors: {number}; the alternative annotator test needs at least {MIN_ASSESSORS}, so add judgments of more"
+    )
+    if not assessors:
+        return text
     return (
-        f"{told} people, or ask `qrowd compare --reference {people[0]}` whether systems rank alike by {people[0]} and "
-        "by the model"
+        f"{text} assessors, or ask `qrowd compare --reference {assessors[0]}` whether systems rank alike by "
+        f"{assessors[0]} and by the model"
     )
 
 
-def _too_little(found: _Held, people: tuple[str, ...], model: str, fewest: int, clusters: Clusters) -> str:
-    """Which people lack documents or topics, and what to do."""
-    documents = found.n_documents >= fewest
-    if documents.sum() >= FEWEST_PEOPLE:
-        most = ", ".join(f"{who} {n}" for who, n in list(zip(people, found.n_topics.tolist(), strict=True))[:8])
+def _too_little(counts: _Counts, assessors: tuple[str, ...], model: str, min_documents: int, clusters: Clusters) -> str:
+    """Which assessors lack documents or topics, and what to do."""
+    documents = counts.n_documents >= min_documents
+    if documents.sum() >= MIN_ASSESSORS:
+        most = ", ".join(f"{name} {n}" for name, n in list(zip(assessors, counts.n_topics.tolist(), strict=True))[:8])
         return (
-            f"{int(found.enough(fewest, clusters).sum())} of {len(people)} people have {FEWEST_TOPICS} topics that "
-            f"{model!r} and another person judged too ({most}), the fewest that can be clusters; judge more topics, or "
-            "take documents for independent with clusters='documents' (--clusters documents), which rejects too often "
-            "where a model fails on whole topics"
+            f"{int(counts.enough(min_documents, clusters).sum())} of {len(assessors)} assessors have {MIN_TOPICS} "
+            f"topics that {model!r} and another assessor judged too ({most}), the fewest that can be clusters; judge "
+            "more topics, or treat documents as independent with clusters='documents' (--clusters documents), which "
+            "rejects too often where a model fails on whole topics"
         )
-    most = ", ".join(f"{who} {n:,}" for who, n in list(zip(people, found.n_documents.tolist(), strict=True))[:8])
+    most = ", ".join(f"{name} {n:,}" for name, n in list(zip(assessors, counts.n_documents.tolist(), strict=True))[:8])
     return (
-        f"{int(documents.sum())} of {len(people)} people have {fewest} documents that {model!r} and another person "
-        f"judged too ({most}); {FEWEST_PEOPLE} people with {fewest} documents each are needed"
+        f"{int(documents.sum())} of {len(assessors)} assessors have {min_documents} documents that {model!r} and "
+        f"another assessor judged too ({most}); {MIN_ASSESSORS} with {min_documents} documents each are needed"
     )
 
 

@@ -117,7 +117,7 @@ def human_ceiling(
     truth = _one(reference, "reference")
     models = () if model is None else (_one(model, "model"),)
     _distinct((*people, truth, *models))
-    panel = concatenate_judgments([judgments, reference, *([] if model is None else [model])]).panel(repeats)
+    panel = concatenate_judgments([judgments, reference, *([] if model is None else [model])]).panel(repeats=repeats)
     column = {name: i for i, name in enumerate(panel.assessors)}
     said = panel.values[:, [column[who] for who in people]]
     models_said = panel.values[:, [column[who] for who in models]]

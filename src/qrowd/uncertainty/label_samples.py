@@ -52,7 +52,7 @@ class JudgmentSamples:
     def __init__(self, judgments: Judgments, n: int, *, repeats: Repeats = "first", block: int = 512, rng: Rng) -> None:
         self.assessors = tuple(f"sample {i}" for i in range(1, whole("n_resamples", n) + 1))
         self.block = whole("block", block)
-        one = _judged(judgments).single(repeats)
+        one = _judged(judgments).single(repeats=repeats)
         self.scale = _one_scale(one)
         self._chance = Chance.of(rng)
         self.pool, pair = pool_of(one)

@@ -110,7 +110,7 @@ def merged_runs(
             f"no topic has {min_lists} lists whose first {cutoff} documents are all judged (the most is "
             f"{int(found.counts.max(initial=0))}); choose a smaller cutoff or min_lists"
         )
-    chance, ranked = Chance.of(rng), runs.ranked(conventions.score_dtype)
+    chance, ranked = Chance.of(rng), runs.ranked(score_dtype=conventions.score_dtype)
     by_label = sorted(range(len(runs.systems)), key=runs.systems.__getitem__)
     number = {topic: t for t, topic in enumerate(runs.topics)}
     documents, topics = [], []

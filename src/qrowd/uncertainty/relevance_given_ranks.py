@@ -99,7 +99,7 @@ def relevance_given_ranks(
         Runs and judgments share no topic.
     """
     n = whole("n_resamples", n_resamples)
-    panel = judgments.panel(conventions.repeats)
+    panel = judgments.panel(repeats=conventions.repeats)
     if np.isnan(panel.values).all():
         raise ArgumentError("judgments: no document was judged")
     for name, lowest in zip(panel.assessors, panel.rel, strict=True):
