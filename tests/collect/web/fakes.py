@@ -1,19 +1,17 @@
 """A service without a database of its own, drawings that only repeat what they are given, and a browser."""
 
-import asyncio
 import html
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlencode, urlsplit
 
 from sqlalchemy import insert
 
+from collect.web.server import BASE, NOW, SECRET, Browser, Clock
 from qrowd.collect.campaigns.pages import Page, Receipt
 from qrowd.collect.campaigns.submissions import Submission
 from qrowd.collect.protocols.events import Action, Refusal
@@ -25,25 +23,12 @@ from qrowd.collect.store.schema import campaign as campaign_table
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.security import ServerSettings
 
-SECRET = bytes(range(7, 250, 5))
-BASE = "https://judge.test"
-NOW = 1_800_000_000.0
 CROWD = {
     "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL", "screened_out": "COUT"}},
     "panel": {"links": {"completed": "https://panel.test/done?who={id}&code={code}"}, "codes": {"completed": "P1"}},
     "mturk": {"sandbox": False},
 }
 DOCUMENT = DocumentView(0, 2, 1, None, (False, False), (False, False), (), "optional")
-
-
-class Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self, now: float = NOW) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class FakeService:
@@ -156,91 +141,6 @@ class FakeRendering:
 
     def render_error(self, status: int, *, message: str = "", reference: str = "", **more: Any) -> str:
         return f'<html>error {status} {html.escape(message)}<input name="reference" value="{reference}"></html>'
-
-
-@dataclass
-class Answer:
-    status: int
-    headers: list[tuple[str, str]]
-    body: bytes
-
-    @property
-    def text(self) -> str:
-        return self.body.decode()
-
-    def header(self, name: str) -> str | None:
-        found = [value for key, value in self.headers if key == name]
-        return ", ".join(found) if found else None
-
-    def field(self, name: str) -> str:
-        """The value of the page's input of that name."""
-        found = re.search(rf'name="{re.escape(name)}" value="([^"]*)"', self.text)
-        assert found, f"no field {name} in {self.text[:300]}"
-        return html.unescape(found[1])
-
-
-@dataclass
-class Browser:
-    """Sends requests straight to the application; keeps cookies; says where its forms come from."""
-
-    app: Any
-    base: str = BASE
-    cookies: dict[str, str] = field(default_factory=dict)
-    address: str = "192.0.2.1"
-
-    def get(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> Answer:
-        return self.send(method, path, b"", dict(headers or {}))
-
-    def post(
-        self, path: str, form: Mapping[str, str] | bytes, headers: Mapping[str, str] | None = None, origin: str = BASE
-    ) -> Answer:
-        body = form if isinstance(form, bytes) else urlencode(form).encode()
-        own = {"content-type": "application/x-www-form-urlencoded", "content-length": str(len(body))}
-        return self.send("POST", path, body, {**own, **({"origin": origin} if origin else {}), **(headers or {})})
-
-    def send(self, method: str, path: str, body: bytes, headers: Mapping[str, str], *, keep: bool = True) -> Answer:
-        parts = urlsplit(path)
-        sent = {"host": urlsplit(self.base).netloc, **headers}
-        if self.cookies:
-            sent["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        scope = scope_of(method, parts.path, parts.query, sent, self.address)
-        answer = asyncio.run(ask(self.app, scope, body))
-        for key, value in answer.headers if keep else ():
-            if key == "set-cookie":
-                name, _, rest = value.partition("=")
-                content = rest.partition(";")[0].strip('"')
-                if content and "Max-Age=0" not in rest:
-                    self.cookies[name] = content
-                else:
-                    self.cookies.pop(name, None)
-        return answer
-
-
-def scope_of(method: str, path: str, query: str, headers: Mapping[str, str], address: str = "192.0.2.1") -> Any:
-    from urllib.parse import unquote
-
-    return {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
-        "path": unquote(path), "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
-        "headers": [(k.encode(), v.encode("latin-1")) for k, v in headers.items()],
-        "client": (address, 1), "server": ("127.0.0.1", 80), "state": {},
-    }  # fmt: skip
-
-
-async def ask(app: Any, scope: Any, body: bytes) -> Answer:
-    messages = [{"type": "http.request", "body": body, "more_body": False}]
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        return messages.pop(0) if messages else {"type": "http.disconnect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await app(scope, receive, send)
-    start = next(message for message in sent if message["type"] == "http.response.start")
-    content = b"".join(message.get("body", b"") for message in sent if message["type"] == "http.response.body")
-    return Answer(start["status"], [(k.decode(), v.decode("latin-1")) for k, v in start["headers"]], content)
 
 
 @dataclass

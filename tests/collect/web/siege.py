@@ -8,10 +8,7 @@ import asyncio
 import html
 import random
 import re
-import socket
 import sqlite3
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -21,9 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode
 
-import uvicorn
-
-from collect.web.fakes import BASE, NOW, SECRET, Answer, Browser, Clock
+from collect.web.server import NOW, Answer, Browser, Clock, Place, serving
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
@@ -35,13 +30,8 @@ from qrowd.collect.store.accounts import invite, make_api_key, revoke_api_key
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import document, topic, unit
-from qrowd.collect.web import owner
-from qrowd.collect.web.api import routes as api
-from qrowd.collect.web.app import make_app
-from qrowd.collect.web.owner import owner_link
-from qrowd.collect.web.security import ServerSettings
 
-DOWNLOADS = ("sizes", "stars", "pairs")
+CAMPAIGNS = ("sizes", "stars", "pairs")
 N = 8
 CODES = {name: f"CODE{name.upper().replace('_', '')}" for name in ("completed", "failed", "screened_out")}
 CROWD = {
@@ -111,7 +101,7 @@ def fill(connection: Any) -> dict[str, str]:
         "stars": {"k": N, "redundancy": 60},
         "pairs": {"redundancy": 60, "sharing": "own"},
     }
-    for name in DOWNLOADS:
+    for name in CAMPAIGNS:
         id = create_campaign(connection, plan_from_table(table(name, protocols[name], **more[name])), NOW)
         for who in ("ann", "ben"):
             links[f"{name} {who}"] = invite(connection, id, who, NOW)
@@ -126,7 +116,7 @@ def fill(connection: Any) -> dict[str, str]:
 
 async def others(service: JudgingService) -> None:
     """Somebody else has judged already."""
-    for name in DOWNLOADS:
+    for name in CAMPAIGNS:
         who = await service.arrive(name, "link", "ZZother", name="ZZother")
         for _ in range(12):
             page = await service.page(who)
@@ -140,22 +130,10 @@ async def others(service: JudgingService) -> None:
 
 
 @dataclass
-class Fort:
+class Fort(Place):
     """The server. links : tokens of invitations, by "campaign name"; keys by "key name"."""
 
-    store: Any
-    clock: Clock
-    service: JudgingService
-    app: Any
-    links: dict[str, str]
-    base: str = BASE
-
-    def owner(self) -> Browser:
-        """Somebody who came in by the printed link."""
-        browser = Browser(self.app, self.base)
-        path = self.store.write(lambda c: owner_link(c, "", self.clock()))
-        assert browser.post(path, {"csrf": browser.get(path).field("csrf")}, origin=self.base).status == 303
-        return browser
+    links: Mapping[str, str] = field(default_factory=dict)
 
     def walker(self, campaign: str, provider: str = "link", who: str = "ann", **changes: str) -> "Walker":
         """Somebody at a campaign's door."""
@@ -283,38 +261,11 @@ class Walker:
 def fort(folder: Path, **changes: Any) -> Iterator[Fort]:
     """A server over a store of its own in that folder; `changes` : settings."""
     content, links = template()
-    (folder / "judgments.db").write_bytes(content)
-    clock = Clock(NOW + 1000)
-    with open_store(folder / "judgments.db") as store:
-        service = JudgingService(store, clock=clock)
-        given = {"base_url": BASE, "secret": SECRET, "environ": {}, "judgments_per_minute": 1000, **changes}
-        settings = ServerSettings(**given)
-        routes, large = [*owner.ROUTES, *api.ROUTES], {**owner.LARGE, **api.LARGE}
-        app = make_app(service, store, settings=settings, routes=routes, large=large, clock=clock)
-        yield Fort(store, clock, service, app, links, given["base_url"])
+    with serving(folder, content, Clock(NOW + 1000), **{"judgments_per_minute": 1000, **changes}) as place:
+        yield Fort(**vars(place), links=links)
 
 
 def everything(answer: Answer) -> str:
     """Headers and body, as they were sent and as a browser understands them."""
     text = answer.body.decode("utf-8", "replace")
     return "\n".join([*(f"{name}: {value}" for name, value in answer.headers), text, html.unescape(text)])
-
-
-@contextmanager
-def listening(folder: Path, **changes: Any) -> Iterator[Fort]:
-    """The server on a port of this machine."""
-    with socket.socket() as own:
-        own.bind(("127.0.0.1", 0))
-        base = f"http://127.0.0.1:{own.getsockname()[1]}"
-        with fort(folder, base_url=base, **changes) as made:
-            config = uvicorn.Config(made.app, log_level="critical", lifespan="off", ws="none", server_header=False)
-            server = uvicorn.Server(config)
-            thread = threading.Thread(target=server.run, kwargs={"sockets": [own]}, daemon=True)
-            thread.start()
-            while not server.started:
-                time.sleep(0.01)
-            try:
-                yield made
-            finally:
-                server.should_exit = True
-                thread.join(timeout=5)

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import select
 from starlette.routing import Route
 
-from collect.web.fakes import SECRET, World, world
+from collect.web.fakes import World, world
+from collect.web.server import SECRET
 from qrowd.collect.campaigns.judging import NotFoundError
 from qrowd.collect.protocols.events import GoOn, Judge, Refusal
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View

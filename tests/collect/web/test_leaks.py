@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from collect.web.fakes import Browser
-from collect.web.siege import CODES, DOWNLOADS, PROVIDERS, Fort, N, Walker, everything, fort
+from collect.web.server import Browser
+from collect.web.siege import CAMPAIGNS, CODES, PROVIDERS, Fort, N, Walker, everything, fort
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.events import Consent
 from qrowd.collect.protocols.protocol import Material, Question
@@ -75,7 +75,7 @@ def test_a_magnitude_unit_says_nothing_however_it_ends(place: Fort, end: str, pr
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("campaign", DOWNLOADS[1:])
+@pytest.mark.parametrize("campaign", CAMPAIGNS[1:])
 def test_grades_and_pairs_say_nothing(place: Fort, campaign: str, provider: str) -> None:
     walker = place.walker(campaign, provider, f"{campaign}-{provider}", **ids(campaign, provider))
     if provider == "link":

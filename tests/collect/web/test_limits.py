@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collect.web.fakes import Clock
+from collect.web.server import Clock
 from qrowd.collect.web.limits import Limiter
 
 

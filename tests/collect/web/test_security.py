@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.routing import Route
 
-from collect.web.fakes import BASE, CROWD, NOW, SECRET, Browser, World, scope_of, world
+from collect.web.fakes import CROWD, World, world
+from collect.web.server import BASE, NOW, SECRET, Browser, scope_of
 from qrowd.collect.web.security import BODY_LIMIT, ServerSettings, Signer, client_address, content_policy
 from qrowd.errors import ArgumentError
 
@@ -20,11 +21,11 @@ def served(tmp_path: Path) -> Iterator[World]:
         yield made
 
 
-DOWNLOADS = {"campaign": "one", "token": "link", "name": "icon.svg"}
+PATH_VALUES = {"campaign": "one", "token": "link", "name": "icon.svg"}
 
 
 def filled(served: World, path: str) -> str:
-    return re.sub(r"\{(\w+)(:path)?\}", lambda m: served.links["ann"] if m[1] == "token" else DOWNLOADS[m[1]], path)
+    return re.sub(r"\{(\w+)(:path)?\}", lambda m: served.links["ann"] if m[1] == "token" else PATH_VALUES[m[1]], path)
 
 
 def posts(served: World) -> list[str]:

@@ -21,9 +21,9 @@ import pytest
 from sqlalchemy import func, select
 from starlette.routing import Route
 
-from collect.web.fakes import BASE, Answer, Browser
 from collect.web.payloads import PAYLOADS
-from collect.web.siege import CODES, Fort, Walker, everything, fort, listening
+from collect.web.server import BASE, Answer, Browser, listening
+from collect.web.siege import CODES, Fort, Walker, everything, fort
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
@@ -676,7 +676,7 @@ def test_a_text_that_is_too_long_is_refused_beside_its_box(shared: Fort, name: s
 
 
 def test_huge_and_odd_headers_end_one_connection_and_no_server(tmp_path: Path) -> None:
-    with listening(tmp_path) as place:
+    with listening(lambda base: fort(tmp_path, base_url=base)) as place:
         host, port = place.base.removeprefix("http://").split(":")
 
         def ask(raw: bytes) -> bytes:

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from collect.web.fakes import Answer, Browser
 from collect.web.payloads import PAYLOADS
-from collect.web.siege import listening, template
+from collect.web.server import Answer, Browser, listening
+from collect.web.siege import fort, template
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
@@ -64,7 +64,7 @@ document.addEventListener('securitypolicyviolation', e => window.found.push(e.vi
 def test_no_payload_does_anything_in_a_browser_on_any_page(tmp_path: Path, browser: "Chromium") -> None:
     assert len(PAYLOADS) >= 60
     ASIDE.submit(template).result()
-    with listening(tmp_path) as place:
+    with listening(lambda base: fort(tmp_path, base_url=base)) as place:
         place.store.write(lambda c: create_campaign(c, hostile_plan(), place.clock()))
         context, happened = browser.new_context(), []
         context.add_init_script(WATCH)

@@ -4,26 +4,21 @@ import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from collect.web.api.client import Client, Json
+from collect.web.server import BASE, NOW, Place, serving
+from judging import seeded
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.store.accounts import find_api_key, make_api_key, revoke_api_key
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.web.api.routes import LARGE, ROUTES
-from qrowd.collect.web.app import make_app
-from qrowd.collect.web.security import ServerSettings
 
 T = TypeVar("T")
-BASE = "https://judge.test"
-SECRET = bytes(range(7, 250, 5))
-NOW = 1_800_000_000.0
 DOCUMENTS = [{"label": f"d{i}", "title": f"Title {i}", "text": f"What document {i} says."} for i in range(6)]
 QUESTION = {"text": "What is asked?", "options": ["this", "that", "these", "those"], "correct": 1}
 
@@ -64,13 +59,11 @@ class Clock:
 
 
 @dataclass
-class World:
+class World(Place):
     """keys : "all", one per campaign, "revoked"."""
 
-    store: Any
-    app: Any
-    keys: dict[str, str]
-    runner: asyncio.Runner = field(repr=False)
+    keys: dict[str, str] = field(default_factory=dict)
+    runner: asyncio.Runner = field(repr=False, default_factory=asyncio.Runner)
 
     def client(self, key: str = "all") -> Client:
         return Client(self.keys.get(key, key), BASE, self.app)
@@ -103,13 +96,8 @@ def fill(connection: Any) -> dict[str, str]:
 @contextmanager
 def world(folder: Path) -> Iterator[World]:
     content, keys = template()
-    (folder / "judgments.db").write_bytes(content)
-    clock, numbers = Clock(), Random(5)
-    with open_store(folder / "judgments.db") as store, asyncio.Runner() as runner:
-        service = JudgingService(store, clock=clock, number=lambda: numbers.getrandbits(62))
-        settings = ServerSettings(base_url=BASE, secret=SECRET)
-        app = make_app(service, store, settings=settings, routes=[*ROUTES], large=LARGE, clock=clock)
-        yield World(store, app, keys, runner)
+    with serving(folder, content, Clock(), partial(seeded, seed=5)) as place, asyncio.Runner() as runner:
+        yield World(**vars(place), keys=keys, runner=runner)
 
 
 def sensible(page: Json, rng: Random) -> tuple[str, Json] | None:

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from sqlalchemy import select
 
-from collect.web.fakes import Answer, Browser, World, world
+from collect.web.fakes import World, world
+from collect.web.server import Answer, Browser
 from qrowd.collect.protocols.events import GoOn
 from qrowd.collect.protocols.views import EndView
 from qrowd.collect.store.schema import assessor as assessor_table

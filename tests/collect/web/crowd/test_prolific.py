@@ -12,7 +12,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from sqlalchemy import update
 
-from collect.web.fakes import CROWD, NOW, Answer, Browser, Clock, World, world
+from collect.web.fakes import CROWD, World, world
+from collect.web.server import NOW, Answer, Browser, Clock
 from qrowd.collect.protocols.views import EndView, LostView, NoneLeftView
 from qrowd.collect.store.schema import campaign
 from qrowd.collect.web.crowd.signed_links import Keys, verified

@@ -5,18 +5,14 @@ import random
 import re
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from functools import cache
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import uvicorn
-
-from collect.web.fakes import BASE, NOW, SECRET, Browser, Clock
+from collect.web.server import BASE, NOW, Browser, Clock, Place, listening, serving
 from judging import seeded
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
@@ -54,9 +50,6 @@ from qrowd.collect.protocols.views import (
 )  # fmt: skip
 from qrowd.collect.store.accounts import add_account, hash_password
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.web.app import make_app
-from qrowd.collect.web.owner import LARGE, ROUTES, owner_link
-from qrowd.collect.web.security import ServerSettings
 
 CROWD = {
     "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL"}},
@@ -159,22 +152,12 @@ def template(demo: bool) -> tuple[bytes, float]:
         return (Path(folder) / "judgments.db").read_bytes(), clock.now
 
 
-@dataclass
-class Estate:
-    """The server. address : where a browser finds it, "" where it is only asked straight."""
+class Estate(Place):
+    """The server."""
 
-    store: Any
-    clock: Clock
-    service: JudgingService
-    app: Any
-    address: str = ""
-
-    def owner(self) -> Browser:
-        """Somebody who came in by the printed link."""
-        browser = Browser(streaming(self.app))
-        path = self.store.write(lambda c: owner_link(c, "", self.clock()))
-        assert browser.post(path, {"csrf": browser.get(path).field("csrf")}).status == 303
-        return browser
+    @property
+    def address(self) -> str:
+        return self.base
 
     def assessor(self, name: str, campaign: str = "small") -> str:
         """The address of an assessor's page."""
@@ -185,50 +168,17 @@ class Estate:
         return f"/owner/c/{campaign}/assessors/{number:x}"
 
 
-def streaming(app: Any) -> Any:
-    """The application behind a server that says by itself when a browser has gone, as today's do."""
-
-    async def newer(scope: Any, receive: Any, send: Any) -> None:
-        await app({**scope, "asgi": {"version": "3.0", "spec_version": "2.4"}}, receive, send)
-
-    return newer
-
-
 @contextmanager
 def estate(folder: Path, *, demo: bool = False, **changes: Any) -> Iterator[Estate]:
     """A server over a filled store of its own in that folder."""
     content, now = template(demo)
-    (folder / "judgments.db").write_bytes(content)
-    clock = Clock(now + 40)
-    with open_store(folder / "judgments.db") as store:
-        service = seeded(store, clock, seed=2)
-        settings = ServerSettings(**{"base_url": BASE, "secret": SECRET, "environ": {}, **changes})
-        yield Estate(
-            store, clock, service, make_app(service, store, settings=settings, routes=ROUTES, large=LARGE, clock=clock)
-        )
+    with serving(folder, content, Clock(now + 40), partial(seeded, seed=2), **changes) as place:
+        yield Estate(**vars(place))
 
 
-@contextmanager
-def served(folder: Path, *, demo: bool = False) -> Iterator[Estate]:
+def served(folder: Path, *, demo: bool = False) -> AbstractContextManager[Estate]:
     """The same on a port of this machine."""
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    with estate(folder, demo=demo, base_url=address) as made:
-        config = uvicorn.Config(made.app, port=port, log_level="error", lifespan="off", ws="none")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        try:
-            yield replace(made, address=address)
-        finally:
-            server.should_exit = True
-            thread.join(timeout=5)
+    return listening(lambda base: estate(folder, demo=demo, base_url=base))
 
 
 def text_of(page: str) -> str:

@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy import func, select
 from starlette.routing import Route
 
-from collect.web.fakes import BASE, SECRET, Browser
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
+from collect.web.server import BASE, SECRET, Browser
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.store.accounts import find_api_key, find_invitation
 from qrowd.collect.store.materials import campaigns
