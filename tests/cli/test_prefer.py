@@ -34,10 +34,10 @@ def test_agreement_says_how_consistent_assessors_are_and_where_preferences_meet_
     first = outcome.out.splitlines()[0]
     assert first.startswith("11,700 preferences by 3 assessors on 25 topics; 98.")
     assert "of the pairs that both ordered alike" in first
-    assert "what another assessor says (column) of a pair of which one says the row" in outcome.out
+    assert "probability that another assessor answers the column where one assessor answers the row" in outcome.out
     assert "assessor-1, gold" in outcome.out
     assert "cycles: " in outcome.out
-    assert "tested chains: not known, since no order of judging is given" in outcome.out
+    assert "tested chains: not known, since no order of judging is recorded" in outcome.out
     assert "by chance" not in outcome.out
 
 

@@ -21,24 +21,24 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     assert outcome.status == 0, outcome.err
     first, *lines = outcome.out.splitlines()
     assert first.startswith(
-        "crowd-3 has not shown that it may stand in for your people: the test supports replacing 0 of 3 (winning "
-        "rate 0.00 < 0.50 at eps 0.2). On average over people, "
+        "crowd-3 has not shown that it may replace your assessors: the test supports replacing 0 of 3 (winning "
+        "rate 0.00 < 0.50 at eps 0.2). On average over assessors, "
     )
-    assert "in its place 2 of 3 people would pass the same test." in first
-    assert "by nDCG@10 of gold; by the people's mean grades 0.964, by their highest 0.828." in first
-    assert "It favours or disfavours rerank no more clearly than a person might: +0." in first
-    assert "; people range from -0." in first
+    assert "in its place 2 of 3 assessors would pass the same test." in first
+    assert "by nDCG@10 of gold; by the assessors' mean grades 0.964, by their highest 0.828." in first
+    assert "It does not clearly favour or disfavour rerank more than another assessor might: +0." in first
+    assert "; assessors range from -0." in first
     table = {line.split()[0]: line.split() for line in lines if line.startswith(PEOPLE)}
     assert [len(table[name]) for name in PEOPLE] == [
         5
-    ] * 3  # the last table with that name is the ceiling's or favour's
+    ] * 3  # the last table with that name is the ceiling's or bias's
     ann = next(line.split() for line in lines if line.startswith("ann "))
     assert (ann[1], ann[2], ann[5], ann[6], ann[7]) == ("1,000", "25", "+0.500", "1.000", "no")
     assert "rerank (4 of 12)" in outcome.out
     for note in ("clusters: topics, documents of one topic may be alike",
                  "eps 0.2; false discovery rate 0.05", "closeness: rmse", "kappa: Cohen's, weights=quadratic",
                  "ceiling: 1,000 documents",
-                 "favour: 95 % prediction interval for one more person", "severity: taken out by shuffling",
+                 "bias: 95 % prediction interval for one more assessor", "severity: removed by shuffling",
                  "scale: 0-3"):  # fmt: skip
         assert note in outcome.out
 
@@ -58,19 +58,19 @@ def test_few_topics_are_pointed_out(qrowd, folder, tmp_path):
         judges[-1].write_text("".join(line for line in lines if line.split()[0] in topics))
     outcome = qrowd("replace", "--judgments", *judges[:3], "--model", judges[3], "--scale", "*=0-3")
     assert outcome.status == 0, outcome.err
-    assert "few topics: somebody is tested on 6; below 20" in outcome.out
+    assert "few topics: some assessor is tested on 6; below 20" in outcome.out
 
 
-def test_a_person_like_the_others_may_stand_in_and_needs_no_reference_or_runs(qrowd, folder):
+def test_an_assessor_like_the_others_may_replace_them_and_needs_no_gold_or_runs(qrowd, folder):
     judges = folder / "judges"
     outcome = qrowd("replace", "--judgments", judges / "sven.qrels", judges / "lena.qrels", judges / "ann.qrels",
                     "--model", judges / "bob.qrels")  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
-        "bob may stand in for your people: the test supports replacing 3 of 3 (winning rate 1.00 >= 0.50"
+        "bob may replace your assessors: the test supports replacing 3 of 3 (winning rate 1.00 >= 0.50"
     )
     assert "nDCG" not in outcome.out
-    assert "favour" not in outcome.out
+    assert "bias" not in outcome.out
 
 
 def test_the_model_may_be_among_the_files_of_the_people(qrowd, people, folder):
@@ -78,7 +78,7 @@ def test_the_model_may_be_among_the_files_of_the_people(qrowd, people, folder):
     judges = [folder / "judges" / f"{name}.qrels" for name in (*PEOPLE, "sven")]
     outcome = qrowd("replace", "--judgments", *judges, "--model", model)
     assert outcome.status == 0, outcome.err
-    assert "bob may stand in for your people: the test supports replacing 3 of 3" in outcome.out
+    assert "bob may replace your assessors: the test supports replacing 3 of 3" in outcome.out
 
 
 def test_a_model_on_fractions_is_brought_together_by_unit(qrowd, people, folder):
@@ -114,14 +114,14 @@ def test_numbers_go_to_files(qrowd, people, folder, tmp_path):
     arguments = ("replace", *people, "--model", folder / "judges" / "sven.qrels", "--gold", folder / "gold.qrels")
     assert qrowd(*arguments, "--output", "test.csv").status == 0
     frame = pd.read_csv(tmp_path / "test.csv")
-    assert frame["person"].tolist() == list(PEOPLE)
+    assert frame["assessor"].tolist() == list(PEOPLE)
     assert frame["replaceable"].tolist() == [False, False, True]
     assert qrowd(*arguments, "--output", "test.json", "--documents", "seen").status == 0
     content = json.loads((tmp_path / "test.json").read_text())
     assert content["winning_rate"] == pytest.approx(1 / 3)
     assert content["passes"] is False
     assert content["ceiling"]["line"][:2] == ["max", "mean"]
-    assert content["favour"] is None
+    assert content["bias"] is None
 
 
 def bad(folder, what):
@@ -134,10 +134,10 @@ def bad(folder, what):
     table = folder / "two.csv"
     table.write_text("topic,document,assessor,value\nq,d,ann,1\nq,d,x,1\n")
     return {
-        "two people": (["--judgments", ann, bob, "--model", sven], ["2 people", "at least 3"]),
-        "one person": (["--judgments", ann, "--model", sven], ["1 person (ann)", "qrowd compare --reference ann"]),
+        "two people": (["--judgments", ann, bob, "--model", sven], ["2 assessors", "at least 3"]),
+        "one person": (["--judgments", ann, "--model", sven], ["1 assessor (ann)", "qrowd compare --reference ann"]),
         "few documents": (
-            ["--judgments", ann, bob, lena, "--model", few, "--scale", "*=0-3"], ["0 of 3 people have 30", "few"],
+            ["--judgments", ann, bob, lena, "--model", few, "--scale", "*=0-3"], ["0 of 3 assessors have 30", "few"],
         ),
         "a model elsewhere": (["--judgments", ann, bob, lena, "--model", other], ["'other' judged no document"]),
         "two models": (["--judgments", ann, bob, lena, "--model", table], ["--model", "found 2"]),
@@ -183,8 +183,8 @@ def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
-        f"umbrela-gpt4o may stand in for your people: the test supports replacing {verdict} >= 0.50 at eps 0.2). On "
-        "average over people, it is at least as close to the others as the person on 71 % of documents. Ranking by its "
-        "grades scores 0.713 by nDCG@10 of nist; by the people's mean grades 0.815, by their highest 0.778."
+        f"umbrela-gpt4o may replace your assessors: the test supports replacing {verdict} >= 0.50 at eps 0.2). On "
+        "average over assessors, it is at least as close to the others as the assessor on 71 % of documents. Ranking by its "
+        "grades scores 0.713 by nDCG@10 of nist; by the assessors' mean grades 0.815, by their highest 0.778."
     )
-    assert "own winning rate: nobody has one" in outcome.out
+    assert "own winning rate: not known" in outcome.out

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from qrowd.aware import AssessorWeights, DoubtfulWeight, assessor_weights, doubtful_weights, similarity_to_random
-from qrowd.methods import evaluate_methods
 from qrowd.reports.aware import aware_document, weight_notes
-from qrowd.reports.comparison import Choices
-from qrowd.reports.report import report_document, report_summary
+from qrowd.reports.report import report as report_of
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import Lenient, Random, Spammer, simulate_judgments, simulate_pool, simulate_runs
 
@@ -22,20 +20,21 @@ def judged_by(**others):
 
 def notes(judgments, **options):
     similarities = similarity_to_random(RUNS, judgments, ["AP", "nDCG@10"], n_resamples=20, rng=1)
-    return aware_document(similarities, judgments, "sgl_rmse_md", options.get("polarity", "dissimilarity"), "own").notes
+    polarity = options.get("polarity", "dissimilarity")
+    return [*map(str, aware_document(similarities, judgments, "sgl_rmse_md", polarity, "own").notes)]
 
 
 def test_a_note_names_the_assessor_the_share_and_the_reason_and_one_note_says_what_a_weight_is():
     share, equal = np.array([[0.134, 0.433, 0.433]]), np.array([[0.083, 0.083, 0.083]])
     weights = AssessorWeights("sgl_rmse_md", ("AP",), ("Annotator 9", "b", "c"), share, equal, share)
-    first, last = weight_notes(
-        weights, {"Annotator 9": ("always says 3: others said it in 22% of the same documents",)}
+    first, last = map(
+        str, weight_notes(weights, {"Annotator 9": ("always says 3: others said it in 22% of the same documents",)})
     )
     assert first == (
-        "Annotator 9 has more than an equal share of the weight by AP (13.4%; with equal weights 8.3%), although this "
-        "assessor stands out: always says 3: others said it in 22% of the same documents"
+        "Annotator 9: has more than an equal share of the weight by AP (13.4 %; with equal weights 8.3 %), although it "
+        "stands out: always says 3: others said it in 22% of the same documents"
     )
-    assert last.startswith("a weight says how far an assessor is from random judging, not how accurate")
+    assert last.startswith("weight: says how far an assessor is from random judging, not how accurate")
     assert weight_notes(weights, {}) == []
     assert doubtful_weights(weights, {"b": ("fast",)}) == (
         DoubtfulWeight("b", "AP", 0.433, 0.083, True, ("fast",)),
@@ -45,7 +44,7 @@ def test_a_note_names_the_assessor_the_share_and_the_reason_and_one_note_says_wh
 def test_notes_on_weights_come_first_and_only_where_there_is_a_spammer_with_much_weight():
     assert not any("although" in note for note in notes(judged_by()))
     first = notes(judged_by(spammer=Spammer(3)))[0]
-    assert first.startswith("spammer has the largest weight by nDCG@10 (")
+    assert first.startswith("spammer: has the largest weight by nDCG@10 (")
 
 
 def test_the_case_of_a_panel_is_said_for_every_measure_from_the_mean_agreement_with_the_others():
@@ -54,28 +53,27 @@ def test_the_case_of_a_panel_is_said_for_every_measure_from_the_mean_agreement_w
     by_weight, equal = assessor_weights(similarities, "sgl_rmse_md").mean_agreement
     assert by_weight[0] > equal[0] + 0.01
     assert by_weight[1] == pytest.approx(equal[1], abs=0.01)
-    cases = [note for note in notes(by_lot) if "with more weight rank" in note]
+    cases = [note for note in notes(by_lot) if "with more weight agree" in note]
     assert [case.split(":")[0] for case in cases] == ["AP", "nDCG@10"]
-    figures = [
-        f"the others do (mean tau-b {w:.2f} by weight, {e:.2f} with equal weights)"
+    numbers = [
+        f"with the others' rankings (mean tau-b {w:.2f} by weight, {e:.2f} with equal weights)"
         for w, e in zip(by_weight, equal, strict=True)
     ]
-    assert f"more like {figures[0]}, as where assessors differ in random errors" in cases[0]
-    assert f"no more like {figures[1]}: nothing here says that these weights are better" in cases[1]
-    assert any("rank the systems less like the others do (" in note for note in notes(by_lot, polarity="printed"))
+    assert f"agree more {numbers[0]}, as where assessors differ in random errors" in cases[0]
+    assert f"agree no more {numbers[1]}: there is no sign that these weights are better" in cases[1]
+    assert any("agree less with the others' rankings (" in note for note in notes(by_lot, polarity="printed"))
 
 
 @pytest.fixture(scope="module")
 def report():
-    options = {"choices": Choices(replicates=200), "random_assessors": 20, "evaluate_methods": evaluate_methods}
-    return report_summary(RUNS, judged_by(spammer=Spammer(3)), **options)
+    return report_of(RUNS, judged_by(spammer=Spammer(3)), n_resamples=200, random_assessors=20, rng=1)
 
 
 def test_the_report_says_beside_its_column_of_weights_that_a_spammer_has_the_largest(report):
-    first = report.assessors.weight_notes[0]
-    assert first.startswith("spammer has the largest weight by nDCG@10 (")
+    first = str(report.assessors.weight_notes[0])
+    assert first.startswith("spammer: has the largest weight by nDCG@10 (")
     row = next(row for row in report.assessors.rows if row.assessor == "spammer")
     assert row.accuracy == max(one.accuracy for one in report.assessors.rows)
-    assert f"({row.accuracy:.1%}; with equal weights " in first
-    assert "spammer has the largest weight by nDCG@10" in report_page(report)
-    assert report_document(report).notes[:2] == report.assessors.weight_notes
+    assert f"({100 * row.accuracy:.1f} %; with equal weights " in first
+    assert "spammer: has the largest weight by nDCG@10" in report_page(report)
+    assert report.to_document().notes[:2] == report.assessors.weight_notes

@@ -7,9 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from browsers import chromium
-from qrowd.methods import evaluate_methods
-from qrowd.reports.comparison import Choices
-from qrowd.reports.report import Provenance, report_summary
+from qrowd.reports.report import report as report_of
+from qrowd.reports.report_content import Provenance
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import simulate_demo
 
@@ -23,12 +22,12 @@ def browser():
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     runs, judgments, _ = simulate_demo()
-    made = report_summary(
-        runs, judgments, choices=Choices(replicates=500), random_assessors=5, evaluate_methods=evaluate_methods,
+    report = report_of(
+        runs, judgments, n_resamples=500, random_assessors=5, rng=1,
         provenance=Provenance("qrowd report --runs runs --judgments judges", (), "2026-01-01"),
     )  # fmt: skip
     file = tmp_path_factory.mktemp("report") / "report.html"
-    file.write_text(report_page(made), "utf-8")
+    file.write_text(report_page(report), "utf-8")
     return file.as_uri()
 
 

@@ -33,9 +33,9 @@ from qrowd.preferences.scheduling import (
 from qrowd.reports.agreement import agreement_document
 from qrowd.reports.document import Document
 from qrowd.reports.prediction import PredictedScores, predicted_scores, prediction_document
+from qrowd.reports.preferences import curves_document
 from qrowd.reports.replacement import replacement_document, replacement_test
 from qrowd.reports.scales import scale_rules, with_scale_note
-from qrowd.reports.scheduling import curves_document
 from qrowd.uncertainty.assessor_bias import assessor_bias
 from qrowd.uncertainty.ceiling import human_ceiling
 from qrowd.uncertainty.severity import expected_scores
@@ -229,7 +229,7 @@ def replacement(
     if runs is not None and groups:
         scores = evaluate(runs, tested, [measure], conventions=scoring)
         expected = expected_scores(runs, tested, measure, model, conventions=scoring, rng=rng)
-        bias = assessor_bias(scores, groups, None, model, expected=expected)
+        bias = assessor_bias(scores, groups, model, expected=expected)
     return replacement_document(test, line, kappas, ceiling, bias, scores)
 
 
@@ -249,7 +249,7 @@ def simulated_preferences(
         simulate_topic(systems=n_systems, depth=depth, bad=bad, weight=weight, rng=[seed, number])
         for number in range(n_topics)
     ]
-    about = f"topics: {n_topics:,} simulated, {n_systems} systems' first {depth}, {100 * bad:g} % Bad"
+    about = f"{n_topics:,} simulated, {n_systems} systems' first {depth}, {100 * bad:g} % Bad"
     return _replayed(topics, order, sure, seed, about)
 
 
@@ -261,7 +261,7 @@ def replayed_preferences(
     topics = list(real_topics(preferences, runs, systems=systems, depth=depth, weight=weight, rng=rng))
     covered = sum(topic.answers.coverage for topic in topics) / len(topics)
     about = (
-        f"topics: {len(topics):,}, first {depth} of {topics[0].systems.n} systems; {100 * covered:.0f} % of pairs were "
+        f"{len(topics):,}, first {depth} of {topics[0].systems.n} systems; {100 * covered:.0f} % of pairs were "
         "judged, the others are filled in by the share of pairs that each document won"
     )
     return _replayed(topics, order, sure, rng, about)

@@ -1,8 +1,8 @@
-"""AWARE as a document: the systems by weighted and by equal weights, the weights of the assessors, what was assumed."""
+"""AWARE as a document: the systems by AWARE's weights and by equal weights, and the weights of the assessors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +22,9 @@ from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scores import Floats, Scores, known_mean
-from qrowd.reports.document import Document, Table
+from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import number, span
+from qrowd.reports.phrases import count, number, percent, span
 
 if TYPE_CHECKING:
     import pandas
@@ -41,7 +41,7 @@ def aware_document(
     *,
     repeats: Repeats = "first",
 ) -> Document:
-    """The systems by AWARE and by equal weights, the assessors' weights, and whose weight is doubtful.
+    """The systems by AWARE and by equal weights, the assessors' weights, and which weights are doubtful.
 
     judgments : what the similarities were computed from; read for signs that an assessor does not deserve the weight.
     """
@@ -82,15 +82,15 @@ def _sentence(scores: Scores, both: list[tuple[SystemRanking, SystemRanking, Sys
         sentences.append(
             f"{first} has the highest mean {measure}"
             + (", with equal weights too" if first == other else f" (with equal weights {other} has)")
-            + f"; {_moved(moved, len(scores.systems))} rank than with equal weights"
+            + f"; {_moved(moved, len(scores.systems))} than with equal weights"
         )
     return f"Assessors weighted by {name}: " + ". ".join(sentences) + "."
 
 
-def _moved(n: int, of: int) -> str:
+def _moved(n: int, n_systems: int) -> str:
     if n == 0:
-        return "no system has another"
-    return f"{n} of {of} systems {'has' if n == 1 else 'have'} another"
+        return "no system has another rank"
+    return f"{n} of {n_systems} systems {'has' if n == 1 else 'have'} another rank"
 
 
 def _systems(
@@ -110,7 +110,11 @@ def _systems(
         ]
         for s in order
     ]
-    return Table(measure, ["system", "AWARE", "s.e.", "rank", "uniform", "rank ", "range over assessors"], rows)
+    return Table(
+        measure,
+        ["system", "AWARE", "standard error", "rank", "equal weights", "rank by equal weights", "range over assessors"],
+        rows,
+    )
 
 
 def _assessors(weights: AssessorWeights) -> Table:
@@ -130,23 +134,23 @@ def _assessors(weights: AssessorWeights) -> Table:
     return Table(title, header, rows)
 
 
-def weight_notes(weights: AssessorWeights, reasons: Mapping[str, Sequence[str]]) -> list[str]:
+def weight_notes(weights: AssessorWeights, reasons: Mapping[str, Sequence[str]]) -> list[Note]:
     """A note for each assessor with more than an equal share of the weight and a reason to doubt it, and what to do."""
     doubtful = doubtful_weights(weights, reasons)
     if not doubtful:
         return []
-    return [
-        *map(_doubt, doubtful),
-        "a weight says how far an assessor is from random judging, not how accurate the assessor is: giving one grade "
-        "throughout is far from random, too; check the assessors named above, or leave them out",
-    ]
+    advice = (
+        "says how far an assessor is from random judging, not how accurate the assessor is: giving one grade "
+        "throughout is far from random, too; check the assessors named above, or leave them out"
+    )
+    return [*map(_doubt, doubtful), Note("weight", advice)]
 
 
-def _doubt(one: DoubtfulWeight) -> str:
+def _doubt(one: DoubtfulWeight) -> Note:
     which = "the largest weight" if one.largest else "more than an equal share of the weight"
-    return (
-        f"{one.assessor} has {which} by {one.measure} ({one.share:.1%}; with equal weights {one.equal:.1%}), "
-        f"although this assessor stands out: {'; '.join(one.reasons)}"
+    shares = f"{percent(one.share, 1)}; with equal weights {percent(one.equal, 1)}"
+    return Note(
+        one.assessor, f"has {which} by {one.measure} ({shares}), although it stands out: {'; '.join(one.reasons)}"
     )
 
 
@@ -156,52 +160,52 @@ def _notes(
     both: list[tuple[SystemRanking, SystemRanking, SystemRanking]],
     polarity: str,
     across: str,
-) -> list[str]:
+) -> Iterator[Note]:
     about = similarities.attributes
-    found = []
     if weights.estimator != UNIFORM:
         by_weight, equal = weights.mean_agreement
         for m, measure in enumerate(weights.measures):
             tau = kendall_tau_b(both[m][0].mean, both[m][1].mean)
-            found.append(
-                f"{measure}: tau-b of the two rankings, by weights and by equal weights, is {tau:.2f}; "
-                f"{_case(by_weight[m], equal[m])}"
+            yield Note(
+                measure,
+                f"tau-b of the rankings with weights and with equal weights is {tau:.2f}; "
+                f"{_benefit(by_weight[m], equal[m])}",
             )
     if similarities.toward == "gold":
-        found.append(
-            f"estimator: {weights.estimator}, by similarity to {about['gold']} on {len(about['topics'])} topics"
-        )
+        n = count(len(about["topics"]), "topic")
+        yield Note("estimator", f"{weights.estimator}, by similarity to {about['gold']} on {n}")
     else:
         levels = ", ".join(f"{level} {p:g}" for level, p in similarities.levels.items())
-        found.append(
-            f"estimator: {weights.estimator}; polarity: {polarity}; random assessors: {about['n_resamples']:,} of each "
-            f"level ({levels}); seed: {about['seed']}"
+        yield Note(
+            "estimator",
+            f"{weights.estimator}; polarity: {polarity}; random assessors: {about['n_resamples']:,} of each level "
+            f"({levels}); seed: {about['seed']}",
         )
-    found.append(f"kernel density: bandwidth {about['bandwidth']:g}, {about['points']} points; beta {about['beta']:g}")
+    yield Note("kernel density", f"bandwidth {about['bandwidth']:g}, {about['points']} points; beta {about['beta']:g}")
     if across == "all":
-        found.append("accuracies: one for all measures, from their mean similarity")
+        yield Note("accuracies", "one for all measures, from their mean similarity")
     flat = [
         assessor
         for a, assessor in enumerate(similarities.scores.assessors)
         if similarities.scores.known[:, a].any() and _constant(similarities.scores, a)
     ]
     if flat:
-        found.append(f"no ranking: by some measure, all systems have equal scores from {', '.join(flat)}")
-    return [*found, *scoring_notes(similarities.scores)]
+        yield Note("no ranking", f"by some measure, all systems have equal scores from {', '.join(flat)}")
+    yield from scoring_notes(similarities.scores)
 
 
-def _case(by_weight: float, equal: float) -> str:
-    """Whether the panel looks like one where weights help: assessors with more weight agree more with the others."""
-    figures = f"(mean tau-b {by_weight:.2f} by weight, {equal:.2f} with equal weights)"
+def _benefit(by_weight: float, equal: float) -> str:
+    """Whether assessors with more weight agree more with the others, as in panels where weights help."""
+    taus = f"(mean tau-b {by_weight:.2f} by weight, {equal:.2f} with equal weights)"
     if by_weight > equal + LEAST_DIFFERENCE:
         return (
-            f"assessors with more weight rank the systems more like the others do {figures}, as where assessors differ "
-            "in random errors"
+            f"assessors with more weight agree more with the others' rankings {taus}, as where assessors differ in "
+            "random errors"
         )
     how = "less" if by_weight < equal - LEAST_DIFFERENCE else "no more"
     return (
-        f"assessors with more weight rank the systems {how} like the others do {figures}: nothing here says that these "
-        "weights are better than equal ones"
+        f"assessors with more weight agree {how} with the others' rankings {taus}: there is no sign that these weights "
+        "are better than equal ones"
     )
 
 

@@ -1,9 +1,9 @@
-"""Preferences as documents: how consistent assessors are, how far they agree, how strong documents are."""
+"""Preferences as documents: consistency and agreement of assessors, worth of documents, judgments that orders need."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +22,9 @@ from qrowd.preferences import (
     preference_table,
     transitivity,
 )
-from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import count, number, probability
-
-if TYPE_CHECKING:
-    import pandas
+from qrowd.preferences.scheduling import Curves
+from qrowd.reports.document import Document, Note, Table
+from qrowd.reports.phrases import count, interval, number, percent, probability
 
 SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
 CYCLES_SHOWN = 2
@@ -35,7 +33,7 @@ CYCLES_SHOWN = 2
 def preference_document(
     preferences: Preferences, judgments: Judgments | None = None, *, separate_strong: bool = False, chains: bool = False
 ) -> Document:
-    """How consistent each assessor is with himself or herself, and with the others; and preferences beside grades.
+    """How consistent each assessor is, how far assessors agree, and preferences compared with grades.
 
     judgments : grades to compare with. separate_strong, chains : see `qrowd.preferences.preference_table`.
     """
@@ -48,17 +46,12 @@ def preference_document(
             [state, *(number(p, 3) for p in shares), f"{total:,.0f}"]
             for state, shares, total in zip(table.states, table.probability, table.total, strict=True)
         ]
-        title = "what another assessor says (column) of a pair of which one says the row"
-        tables.append(Table(title, ["one says", *table.states, "judgments"], rows))
+        title = "probability that another assessor answers the column where one assessor answers the row"
+        tables.append(Table(title, ["answer", *table.states, "judgments"], rows))
         tables.append(_pairs(shared))
     if judgments is not None:
-        tables.append(_beside_grades(preferences, judgments))
-
-    def frame() -> pandas.DataFrame:
-        made: pandas.DataFrame = own.to_frame()
-        return made
-
-    return Document(_sentence(preferences, own, shared), tuple(tables), tuple(_notes(preferences, own)), frame)
+        tables.append(_grades_table(preferences, judgments))
+    return Document(_sentence(preferences, own, shared), tuple(tables), tuple(_notes(preferences, own)), own.to_frame)
 
 
 def _shared(preferences: Preferences, chains: bool) -> PairwisePreferences | None:
@@ -71,8 +64,8 @@ def _shared(preferences: Preferences, chains: bool) -> PairwisePreferences | Non
 
 def _sentence(preferences: Preferences, own: Transitivity, shared: PairwisePreferences | None) -> str:
     n = len(preferences.assessors)
-    of_whom = f"of {count(n, 'assessor')} on {count(len(preferences.topics), 'topic')}"
-    parts = [f"{count(len(preferences), 'preference')} {of_whom}"]
+    source = f"by {count(n, 'assessor')} on {count(len(preferences.topics), 'topic')}"
+    parts = [f"{count(len(preferences), 'preference')} {source}"]
     if not np.isnan(own.rate):
         parts.append(f"{100 * own.rate:.1f} % of chains are kept")
     if shared is not None:
@@ -104,55 +97,54 @@ def _assessors(preferences: Preferences, own: Transitivity) -> Table:
             ]
         )
     header = ["assessor", "preferences", "strong", "Bad", "topics", "chains kept", "cyclic triples"]
-    title = "assessors" if len(preferences.assessors) <= SHOWN else f"the {SHOWN} assessors who said most"
+    title = "assessors" if len(preferences.assessors) <= SHOWN else f"the {SHOWN} assessors with most preferences"
     return Table(title, header, rows)
 
 
 def _pairs(shared: PairwisePreferences) -> Table:
     frame = shared.to_frame().sort_values("n_pairs", ascending=False, kind="stable").head(SHOWN)
     rows = [[f"{r.first}, {r.second}", f"{r.n_pairs:,}", number(r.agreement, 3)] for r in frame.itertuples()]
-    return Table("two by two", ["assessor", "pairs both ordered", "alike"], rows)
+    return Table("pairs of assessors", ["assessor", "pairs both ordered", "agreement"], rows)
 
 
-def _beside_grades(preferences: Preferences, judgments: Judgments) -> Table:
+def _grades_table(preferences: Preferences, judgments: Judgments) -> Table:
     found = agreement_with_grades(preferences, judgments)
     rows = []
     for p, preferring in enumerate(found.assessors):
         for g, grading in enumerate(found.graders):
             here = (found.assessor == p) & (found.grader == g)
-            told = here & (found.difference > 0)
-            n, tied = found.n[told].sum(), found.n[here & (found.difference == 0)].sum()
+            ordered = here & (found.difference > 0)
+            n, tied = found.n[ordered].sum(), found.n[here & (found.difference == 0)].sum()
             if here.any():
-                share = found.concordant[told].sum() / n if n else np.nan
+                share = found.concordant[ordered].sum() / n if n else np.nan
                 rows.append([f"{preferring}, {grading}", f"{n:,}", number(share, 3), f"{tied:,}"])
-    header = ["assessor", "pairs that grades order", "alike", "pairs of equal grade"]
-    return Table("preferences beside grades", header, rows)
+    header = ["assessor", "pairs that grades order", "agreement", "pairs of equal grade"]
+    return Table("preferences compared with grades", header, rows)
 
 
-def _notes(preferences: Preferences, own: Transitivity) -> Iterator[str]:
-    yield "chains kept: of i over j over k, all three pairs judged, how often i over k"
-    yield f"tested chains: {_tested(own)}"
+def _notes(preferences: Preferences, own: Transitivity) -> Iterator[Note]:
+    yield Note("chains kept", "share of i over k where i over j and j over k, all three pairs judged")
+    yield Note("tested chains", _tested(own))
     if own.n_repeats:
         repeated = count(own.n_repeats, "preference repeats", "preferences repeat")
-        yield f"repeats: {repeated} a pair of the same assessor; what most of them say holds"
+        yield Note("repeats", f"{repeated} a pair of the same assessor; the majority counts")
     if own.n_contradictions:
-        yield (
-            f"contradictions: {count(own.n_contradictions, 'pair was', 'pairs were')} ordered both ways by the same "
-            f"assessor, {own.n_undecided:,} of them as often one way as the other (no order)"
+        pairs = count(own.n_contradictions, "pair was", "pairs were")
+        yield Note(
+            "contradictions",
+            f"{pairs} ordered both ways by the same assessor, {own.n_undecided:,} of them equally often (no order)",
         )
     found = cycles(preferences)
     if found:
         shown = "; ".join(map(str, found[:CYCLES_SHOWN]))
-        yield f"cycles: {len(found):,}, as {shown}{' ...' if len(found) > CYCLES_SHOWN else ''}"
+        yield Note("cycles", f"{len(found):,}, as {shown}{' ...' if len(found) > CYCLES_SHOWN else ''}")
     if preferences.seconds is not None and not np.isnan(preferences.seconds).all():
         times = judging_time(preferences.pooled()).to_frame().iloc[0].to_dict()
-        yield "seconds: " + ", ".join(f"{key} {value:g}" for key, value in times.items() if _is_number(value))
+        yield Note("seconds", ", ".join(f"{key} {value:g}" for key, value in times.items() if _is_number(value)))
     if preferences.first is not None and not np.isnan(preferences.first).all():
         bias = position_bias(preferences.pooled())
-        yield (
-            f"shown first: preferred in {100 * bias.share[0]:.1f} % of {count(bias.n[0], 'preference')} "
-            f"(p {probability(bias.p[0])})"
-        )
+        n = count(bias.n[0], "preference")
+        yield Note("shown first", f"preferred in {percent(bias.share[0], 1)} of {n} (p {probability(bias.p[0])})")
 
 
 def _tested(own: Transitivity) -> str:
@@ -160,8 +152,8 @@ def _tested(own: Transitivity) -> str:
     chains = own.chains.sum()
     if own.tested is None or own.tested_kept is None:
         return (
-            "not known, since no order of judging is given; random answers keep half of the chains, unless pairs were "
-            "left out because earlier answers implied them: then no chain can be broken"
+            "not known, since no order of judging is recorded; random answers keep half of the chains, unless pairs "
+            "were left out because earlier answers implied them: then no chain can be broken"
         )
     tested = own.tested.sum()
     if not tested:
@@ -180,13 +172,14 @@ def _is_number(value: Any) -> bool:
 
 
 def worth_document(found: BradleyTerry) -> Document:
-    """Which documents are the strongest of each topic, how sure that is, and whom the model believes."""
-    strongest = list(_strongest(found))
+    """The documents with the highest worth of each topic, with intervals, and the weights of the assessors."""
+    highest = list(_highest_worths(found))
     tables = [
         Table(
-            "the strongest document of each topic" + (f" (the first {SHOWN})" if len(strongest) > SHOWN else ""),
+            "the document with the highest worth of each topic"
+            + (f" (the first {SHOWN})" if len(highest) > SHOWN else ""),
             ["topic", "documents", "first", "log-worth", "interval", "second", "P(first over second)"],
-            strongest[:SHOWN],
+            highest[:SHOWN],
         )
     ]
     if len(found.assessors) > 1:
@@ -195,16 +188,12 @@ def worth_document(found: BradleyTerry) -> Document:
             [
                 found.assessors[a],
                 number(found.assessor_weight[a], 3),
-                _interval(found.assessor_weight_low[a], found.assessor_weight_high[a]),
+                interval(found.assessor_weight_low[a], found.assessor_weight_high[a]),
                 number(found.intercept[a], 3),
             ]
             for a in order
         ]
-        tables.append(Table("assessors", ["assessor", "weight", "interval", "favours the first shown"], rows))
-
-    def frame() -> pandas.DataFrame:
-        made: pandas.DataFrame = found.to_frame()
-        return made
+        tables.append(Table("assessors", ["assessor", "weight", "interval", "preference for the first shown"], rows))
 
     ended = "converged" if found.converged else "DID NOT CONVERGE"
     adversaries = [name for name, r in zip(found.assessors, found.assessor_weight, strict=True) if r < 0]
@@ -212,21 +201,20 @@ def worth_document(found: BradleyTerry) -> Document:
         f"Bradley-Terry log-worths of {count((~np.isnan(found.log_worth)).sum(), 'document')} on "
         f"{count(len(found.pool.topics), 'topic')} from {count(found.n_comparisons, 'preference')}, {ended} in "
         f"{count(found.iterations, 'iteration')}"
-        + (f"; {', '.join(adversaries)} would rather prefer the worse document." if adversaries else ".")
+        + (f"; {', '.join(adversaries)} tend to prefer the worse document." if adversaries else ".")
     )
-    notes = [f"method: {found.method}", f"log-likelihood: {found.log_likelihood:.1f}"]
+    notes = [Note("method", found.method), Note("log-likelihood", f"{found.log_likelihood:.1f}")]
     if found.n_resamples:
-        notes.append(
-            f"intervals: {100 * found.confidence:g} %, {count(found.n_resamples, 'resample')} of {found.resample}; "
-            f"seed: {found.seed}"
-        )
+        n = count(found.n_resamples, "resample")
+        notes.append(Note("intervals", f"{percent(found.confidence)}, {n} of {found.resample}; seed: {found.seed}"))
     parts = int(sum(found.component[found.pool.rows(t)].max(initial=-1) for t in range(len(found.pool.topics))))
     if parts:
-        notes.append(f"parts: {parts:,} groups of documents are linked to the rest of their topic by the ridge alone")
-    return Document(sentence, tuple(tables), tuple(notes), frame)
+        text = f"{parts:,} groups of documents are linked to the rest of their topic by the ridge alone"
+        notes.append(Note("components", text))
+    return Document(sentence, tuple(tables), tuple(notes), found.to_frame)
 
 
-def _strongest(found: BradleyTerry) -> Iterator[list[str]]:
+def _highest_worths(found: BradleyTerry) -> Iterator[list[str]]:
     for t, topic in enumerate(found.pool.topics):
         rows = found.pool.rows(t)
         log_worth = found.log_worth[rows]
@@ -240,11 +228,57 @@ def _strongest(found: BradleyTerry) -> Iterator[list[str]]:
             str(known.size),
             names[first],
             number(log_worth[first], 2),
-            _interval(found.low[rows][first], found.high[rows][first], 2),
+            interval(found.low[rows][first], found.high[rows][first], 2),
             names[second],
             number(found.probability(topic, names[first], names[second]), 3),
         ]
 
 
-def _interval(low: float, high: float, digits: int = 3) -> str:
-    return "-" if np.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"
+# ---------------------------------------------------------------------- orders of asking
+
+
+def curves_document(curves: Curves, about: str) -> Document:
+    """Judgments that each order needs, over all numbers of documents and for each number.
+
+    about : the topics that were replayed, for a note.
+    """
+    names = list(dict.fromkeys(curves.condition.tolist()))
+    overall = {name: _overall(curves, curves.condition == name) for name in names}
+    fewest = min(overall, key=lambda name: overall[name][0])
+    rows = [[name, *(number(v, d) for v, d in zip(overall[name], (2, 2, 3, 3), strict=True))] for name in names]
+    sizes = sorted(set(curves.documents.tolist()))
+    by_size = [[str(n), *(_cell(curves, name, n) for name in names)] for n in sizes]
+    n_topics = int(curves.topics[curves.condition == names[0]].sum())
+
+    sentence = (
+        f"Of {len(names)} orders of asking, {fewest} needs the fewest judgments: {overall[fewest][0]:.2f} times the "
+        f"number of documents over {count(n_topics, 'topic')}, and leaves {percent(overall[fewest][2], 1)} of pairs of "
+        "systems in another order than all judgments would."
+    )
+    return Document(
+        sentence,
+        (
+            Table("all topics", ["order", "judgments / documents", "judgments", "error", "regret"], rows),
+            Table("judgments by number of documents", ["documents", *names], by_size),
+        ),
+        (
+            Note("topics", about),
+            Note("error", "share of pairs of systems whose order differs from that by all judgments"),
+            Note("regret", "score of the best system minus that of the system chosen"),
+            Note("seed", f"{curves.seed}"),
+        ),
+        curves.to_frame,
+    )
+
+
+def _overall(curves: Curves, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[float, float, float, float]:
+    """Mean judgments per document, judgments, error and regret over topics."""
+    weights = curves.topics[here]
+    columns = (curves.per_document, curves.judgments, curves.error, curves.regret)
+    first, second, third, fourth = (float(np.average(column[here], weights=weights)) for column in columns)
+    return first, second, third, fourth
+
+
+def _cell(curves: Curves, name: str, n: int) -> str:
+    rows = np.flatnonzero((curves.condition == name) & (curves.documents == n))
+    return number(float(curves.judgments[rows[0]]), 1) if rows.size else "-"

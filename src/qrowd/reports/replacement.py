@@ -1,8 +1,9 @@
-"""May this judge stand in for our assessors, as a document: the test, the ceiling, and whom the judge favours."""
+"""A model in place of assessors, as a document: the alternative annotator test, the ceiling, and the model's bias."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -10,30 +11,24 @@ from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
 from qrowd.errors import NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Scores
-from qrowd.reports.document import Document, Table
-from qrowd.reports.favour import favour_notes, favour_sentences, favour_table
+from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import number, probability
+from qrowd.reports.phrases import count, interval, listed, number, percent, probability, signed
 from qrowd.uncertainty.annotator_test import (
-    FEWEST_TOPICS,
+    MIN_TOPICS,
     PASSES,
     AnnotatorTest,
     LeaveOneOutAnnotatorTests,
     alternative_annotator_test,
     leave_one_out_annotator_tests,
-    model_and_people,
+    model_and_assessors,
 )
-from qrowd.uncertainty.assessor_bias import AssessorBias
+from qrowd.uncertainty.assessor_bias import SEVERITY_ERROR, AssessorBias
 from qrowd.uncertainty.ceiling import Ceiling
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    import pandas
 
 CLUSTERS = {
     "topics": "documents of one topic may be alike",
-    "documents": "all count as independent, as in the paper; where a model fails on whole topics p is too small",
+    "documents": "all count as independent, as in the paper; p is too small where a model fails on whole topics",
 }
 FEW_TOPICS = 20
 CLOSENESS = {
@@ -48,25 +43,26 @@ def replacement_document(
     people: LeaveOneOutAnnotatorTests,
     kappas: PairwiseAgreement | None = None,
     ceiling: Ceiling | None = None,
-    favour: AssessorBias | None = None,
+    bias: AssessorBias | None = None,
     scores: Scores | None = None,
 ) -> Document:
-    """The answer for this model and these people; a row per person; the ceiling and the favour where they are given.
+    """The answer for this model and these assessors; a row per assessor; the ceiling and the bias where they are given.
 
-    kappas : of every two of people and model. scores : what the favour was taken from, for its conventions.
+    kappas : of each pair of assessors and model. scores : from which the bias was computed, for their conventions.
     """
     tables = [_test_table(test, people, kappas)]
-    told = [_sentence(test, people)]
+    sentences = [_sentence(test, people)]
+    notes = [*_test_notes(test, people, kappas)]
     if ceiling is not None:
         tables.append(_ceiling_table(ceiling))
-        told.append(_ceiling_sentence(ceiling, test.model))
-    if favour is not None:
-        tables.append(favour_table(favour))
-        told += favour_sentences(favour)
-
-    def frame() -> pandas.DataFrame:
-        made: pandas.DataFrame = test.to_frame()
-        return made
+        sentences.append(_ceiling_sentence(ceiling, test.model))
+        notes += _ceiling_notes(ceiling)
+    if bias is not None:
+        tables.append(_bias_table(bias))
+        sentences += _bias_sentences(bias)
+        notes += _bias_notes(bias)
+    if scores is not None:
+        notes += scoring_notes(scores)
 
     def content() -> dict[str, Any]:
         return {
@@ -74,32 +70,28 @@ def replacement_document(
             "clusters": test.clusters,
             "winning_rate": test.winning_rate,
             "passes": test.passes,
-            "advantage": test.advantage,
+            "advantage": test.advantage_probability,
             "test": test.to_frame().to_dict("list"),
-            "people": people.to_frame().to_dict("list"),
+            "assessors": people.to_frame().to_dict("list"),
             "ceiling": None if ceiling is None else ceiling.to_frame().to_dict("list"),
-            "favour": None if favour is None else favour.to_frame().to_dict("list"),
+            "bias": None if bias is None else bias.to_frame().to_dict("list"),
         }
 
-    said = [*_test_notes(test, people, kappas)]
-    said += [] if ceiling is None else _ceiling_notes(ceiling)
-    said += [] if favour is None else favour_notes(favour)
-    said += [] if scores is None else scoring_notes(scores)
-    return Document(" ".join(told), tuple(tables), tuple(said), frame, content)
+    return Document(" ".join(sentences), tuple(tables), tuple(notes), test.to_frame, content)
 
 
 def replacement_test(
     judgments: Judgments, model: str, **options: Any
 ) -> tuple[AnnotatorTest, LeaveOneOutAnnotatorTests, PairwiseAgreement | None]:
-    """The test, the people's own line, and kappa of every two; options as of `alternative_annotator_test`."""
+    """The tests of model and assessors, and kappa of each pair; options of `alternative_annotator_test`."""
     test = alternative_annotator_test(judgments, model, **options)
-    given, _, names = model_and_people(judgments, model, options.pop("humans", None))
+    given, _, names = model_and_assessors(judgments, model, options.pop("assessors", None))
     people = leave_one_out_annotator_tests(given.select(assessors=list(names)), **options)
     return test, people, _kappas(given, test)
 
 
 def _kappas(judgments: Judgments, test: AnnotatorTest) -> PairwiseAgreement | None:
-    """Weighted for grades; None where no two share a document or values are too many to be categories."""
+    """Weighted for grades; None where no pair shares a document, or where values are too many to be categories."""
     if any(scale.kind in ("fractions", "magnitude") for scale in judgments.scales):
         return None
     graded = test.closeness != "accuracy"
@@ -113,40 +105,49 @@ def _kappas(judgments: Judgments, test: AnnotatorTest) -> PairwiseAgreement | No
 
 
 def _sentence(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests) -> str:
-    n, of = int(test.replaceable.sum()), len(test.people)
+    n, of = int(test.replaceable.sum()), len(test.assessors)
     sign = ">=" if test.passes else "<"
-    whole = "may stand in for your people" if test.passes else "has not shown that it may stand in for your people"
-    told = (
-        f"{test.model} {whole}: the test supports replacing {n} of {of} (winning rate {test.winning_rate:.2f} {sign} "
-        f"{PASSES:.2f} at eps {test.eps:g}). On average over people, it is at least as close to the others as the "
-        f"person on {100 * test.advantage:.0f} % of documents"
+    verdict = "may replace your assessors" if test.passes else "has not shown that it may replace your assessors"
+    text = (
+        f"{test.model} {verdict}: the test supports replacing {n} of {of} (winning rate {test.winning_rate:.2f} {sign} "
+        f"{PASSES:.2f} at eps {test.eps:g}). On average over assessors, it is at least as close to the others as "
+        f"the assessor on {percent(test.advantage_probability, 0)} of documents"
     )
     known = people.winning_rate[people.n_tested > 0]
     if known.size:
         passing = int((known >= PASSES).sum())
-        told += f"; in its place {passing} of {known.size} people would pass the same test"
-    return told + "."
+        text += f"; in its place {passing} of {known.size} assessors would pass the same test"
+    return text + "."
 
 
 def _test_table(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None) -> Table:
-    header = ["assessor", "documents", "topics", "model >=", "person >=", "difference", "p", "replaceable"]
-    header += ["kappa model", "kappa people"] if kappas is not None else []
+    header = [
+        "assessor",
+        "documents",
+        "topics",
+        "model at least as close",
+        "assessor at least as close",
+        "difference",
+        "p",
+        "replaceable",
+    ]
+    header += ["kappa with model", "kappa with others"] if kappas is not None else []
     header += ["own winning rate", "own advantage"]
-    place = {who: i for i, who in enumerate(people.people)}
+    place = {who: i for i, who in enumerate(people.assessors)}
     rows = []
-    for i, who in enumerate(test.people):
+    for i, who in enumerate(test.assessors):
         row = [who, f"{test.n_documents[i]:,}", f"{test.n_topics[i]:,}"]
-        row += [number(test.model_share[i], 3), number(test.person_share[i], 3)]
-        row += [f"{test.difference[i]:+.3f}", probability(test.adjusted[i]), "yes" if test.replaceable[i] else "no"]
+        row += [number(test.model_share[i], 3), number(test.assessor_share[i], 3)]
+        row += [signed(test.difference[i], 3), probability(test.p_adjusted[i]), "yes" if test.replaceable[i] else "no"]
         row += [] if kappas is None else _kappa_cells(kappas, who, test.model)
         own = place[who]
-        row += [number(people.winning_rate[own], 2), number(people.advantage[own], 3)]
+        row += [number(people.winning_rate[own], 2), number(people.advantage_probability[own], 3)]
         rows.append(row)
-    return Table(f"{test.model} held against each person, by what the others said", header, rows)
+    return Table(f"{test.model} compared with each assessor, by the judgments of the others", header, rows)
 
 
 def _kappa_cells(kappas: PairwiseAgreement, who: str, model: str) -> list[str]:
-    """Kappa of a person with the model, and with the other people weighed by the documents both judged."""
+    """Kappa of an assessor with the model, and with the others, weighted by the documents that both judged."""
     i, m = kappas.assessors.index(who), kappas.assessors.index(model)
     use = ~np.isnan(kappas.kappa[i])
     use[m] = False
@@ -155,36 +156,40 @@ def _kappa_cells(kappas: PairwiseAgreement, who: str, model: str) -> list[str]:
     return [number(kappas.kappa[i, m], 3), number(others, 3)]
 
 
-def _test_notes(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None) -> list[str]:
-    told = [
-        f"test: alternative annotator test; eps {test.eps:g}; false discovery rate {test.q:g} (Benjamini-Yekutieli, p "
-        f"is adjusted); the model passes from a winning rate of {PASSES:.2f}; no means not shown at this level",
-        f"clusters: {test.clusters}, {CLUSTERS[test.clusters]}",
-        f"closeness: {test.closeness}, {CLOSENESS[test.closeness]}; ties count for model and person",
-    ]
+def _test_notes(
+    test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None
+) -> Iterator[Note]:
+    yield Note(
+        "test",
+        f"alternative annotator test; eps {test.eps:g}; false discovery rate {test.q:g} (Benjamini-Yekutieli, p is "
+        f"adjusted); the model passes from a winning rate of {PASSES:.2f}; replaceable: no means not shown",
+    )
+    yield Note("clusters", f"{test.clusters}, {CLUSTERS[test.clusters]}")
+    yield Note("closeness", f"{test.closeness}, {CLOSENESS[test.closeness]}; ties count for model and assessor")
     least = int(test.n_topics.min())
     if test.clusters == "topics" and least < FEW_TOPICS:
-        told.append(
-            f"few topics: somebody is tested on {least}; below {FEW_TOPICS}, and where a model fails on a few topics, "
-            "up to 11 % of people were replaced wrongly at p <= .05 in simulations (qrowd study annotator-test)"
+        yield Note(
+            "few topics",
+            f"some assessor is tested on {least}; below {FEW_TOPICS}, and where a model fails on a few topics, up to "
+            "11 % of assessors were replaced wrongly at p <= .05 in simulations (study annotator-test)",
         )
     if test.untested:
-        names = ", ".join(test.untested[:8]) + (", ..." if len(test.untested) > 8 else "")
-        topics = f", or than {FEWEST_TOPICS} topics," if test.clusters == "topics" else ""
-        shared = f"fewer than {test.fewest} documents{topics} shared with the model and another person"
-        told.append(f"not tested: {names}; {shared}")
+        topics = f", or than {MIN_TOPICS} topics," if test.clusters == "topics" else ""
+        shared = f"fewer than {test.min_documents} documents{topics} shared with the model and another assessor"
+        yield Note("not tested", f"{listed(test.untested, 8)}; {shared}")
     if (people.n_tested > 0).any():
-        told.append("own winning rate, own advantage: the person tested as if they were the model, against the others")
+        yield Note("own winning rate, own advantage", "each assessor tested in place of the model, against the others")
     else:
-        told.append(
-            f"own winning rate: nobody has one, since it needs {test.fewest} documents that three people judged"
-            + (f", on {FEWEST_TOPICS} topics" if test.clusters == "topics" else "")
+        topics = f", on {MIN_TOPICS} topics" if test.clusters == "topics" else ""
+        yield Note(
+            "own winning rate",
+            f"not known, since it needs {test.min_documents} documents that three assessors judged{topics}",
         )
     if kappas is not None:
-        told.append(f"kappa: Cohen's, weights={kappas.weights}; kappa people: with the others, by documents shared")
+        yield Note("kappa", f"Cohen's, weights={kappas.weights}; with others: their mean, weighted by documents shared")
     if test.n_repeats:
-        told.append(f"repeats: {test.n_repeats:,} judgments repeat one by the same assessor; counted: {test.repeats}")
-    return told
+        n = count(test.n_repeats, "judgment repeats", "judgments repeat")
+        yield Note("repeats", f"{n} one by the same assessor; counted: {test.repeats}")
 
 
 # ---------------------------------------------------------------------- the ceiling
@@ -193,14 +198,14 @@ def _test_notes(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: 
 def _ceiling_sentence(ceiling: Ceiling, model: str) -> str:
     return (
         f"Ranking by its grades scores {ceiling.of(model):.3f} by {ceiling.measure} of {ceiling.reference}; by the "
-        f"people's mean grades {ceiling.of('mean'):.3f}, by their highest {ceiling.of('max'):.3f}."
+        f"assessors' mean grades {ceiling.of('mean'):.3f}, by their highest {ceiling.of('max'):.3f}."
     )
 
 
 def _ceiling_table(ceiling: Ceiling) -> Table:
     rows = [
         [
-            line if kind != "panel" else f"people's {line}",
+            line if kind != "panel" else f"assessors' {line}",
             number(ceiling.mean[i]),
             number(ceiling.standard_error[i]),
             str(ceiling.n_topics[i]),
@@ -209,20 +214,76 @@ def _ceiling_table(ceiling: Ceiling) -> Table:
         for i, (line, kind) in enumerate(zip(ceiling.lines, ceiling.kinds, strict=True))
     ]
     title = f"{ceiling.measure} of documents ranked by grades, {ceiling.reference} as reference"
-    return Table(title, ["source", "mean", "s.e.", "topics", "model there"], rows)
+    return Table(title, ["source", "mean", "standard error", "topics", "model on these topics"], rows)
 
 
-def _ceiling_notes(ceiling: Ceiling) -> list[str]:
-    what = {
-        "pool": "all that the reference judged are ranked; not judged by somebody: 0 for them",
-        "seen": "those that some person judged are ranked; the ideal is still that of all",
+def _ceiling_notes(ceiling: Ceiling) -> Iterator[Note]:
+    rules = {
+        "pool": "all that the gold assessor judged are ranked; the grade is 0 where an assessor did not judge",
+        "seen": "those that some assessor judged are ranked; the ideal ranking is still that of all",
     }
-    told = [
-        f"ceiling: {ceiling.n_documents:,} documents, {what[ceiling.documents]}; ties in expectation",
-        "model there: the model's mean on the topics of the line",
-    ]
+    yield Note("ceiling", f"{ceiling.n_documents:,} documents, {rules[ceiling.documents]}; ties in expectation")
+    yield Note("model on these topics", "the model's mean on the topics of the line")
     if ceiling.n_outside:
-        told.append(f"left out: {ceiling.n_outside:,} documents that the reference did not judge")
+        yield Note("left out", f"{ceiling.n_outside:,} documents that the gold assessor did not judge")
     if ceiling.n_topics_left_out:
-        told.append(f"left out: {ceiling.n_topics_left_out} topics of the reference that no person judged")
-    return told
+        yield Note("left out", f"{ceiling.n_topics_left_out} topics of the gold assessor that no assessor judged")
+
+
+# ---------------------------------------------------------------------- the bias
+
+
+def _bias_sentences(bias: AssessorBias) -> Iterator[str]:
+    """One for each group: favoured, disfavoured, neither clearly, or no verdict."""
+    for g, group in enumerate(bias.groups):
+        value, low, high = bias.bias[g], bias.low[g], bias.high[g]
+        known = bias.assessor_bias[g][~np.isnan(bias.assessor_bias[g])]
+        if np.isnan(low):
+            yield (
+                f"Whether it favours {group} is not known: {value:+.3f}, and too few assessors judged topics in common "
+                "to know how assessors differ (three are needed)."
+            )
+            continue
+        numbers = f"{value:+.3f} {interval(low, high)}"
+        if known.size:
+            numbers += f"; assessors range from {known.min():+.3f} to {known.max():+.3f}"
+        if low <= 0 <= high:
+            yield f"It does not clearly favour or disfavour {group} more than another assessor might: {numbers}."
+        else:
+            verb = "favours" if value > 0 else "disfavours"
+            yield f"It {verb} {group} more than another assessor would: {numbers}."
+
+
+def _bias_table(bias: AssessorBias) -> Table:
+    """A row for the model and each assessor, group by group; an interval for the model alone."""
+    rows = []
+    for g, group in enumerate(bias.groups):
+        name = f"{group} ({bias.n_systems[g]} of {bias.n_systems_in_all})"
+        own = [signed(bias.bias[g]), interval(bias.low[g], bias.high[g], 4)]
+        rows.append([name, bias.model, *own, probability(bias.p[g]), str(bias.n_topics[g])])
+        for j, assessor in enumerate(bias.assessors):
+            value = signed(bias.assessor_bias[g, j])
+            rows.append([name, assessor, value, "-", "-", str(bias.assessor_n_topics[g, j])])
+    title = "bias: how much further ahead of the other systems a group is than by the (other) assessors"
+    return Table(title, ["system", "assessor", "bias", "interval", "p", "topics"], rows)
+
+
+def _bias_notes(bias: AssessorBias) -> Iterator[Note]:
+    """How the interval was computed."""
+    yield Note(
+        "bias",
+        f"{percent(bias.confidence)} prediction interval for one more assessor, Student's t with "
+        f"{int(bias.df.min())} degrees of freedom; if it excludes 0, the model is further from the assessors than "
+        "another assessor would be",
+    )
+    if bias.adjusted:
+        change = ", ".join(f"{s:+.3f} for {g}" for g, s in zip(bias.groups, bias.severity, strict=True))
+        yield Note(
+            "severity",
+            "removed by shuffling each assessor's judgments among documents that the others judged alike; it explained "
+            f"{change}, and {percent(SEVERITY_ERROR)} of that is in the standard error",
+        )
+    else:
+        yield Note(
+            "severity", "not removed; a lenient or severe assessor appears to favour or disfavour better systems"
+        )

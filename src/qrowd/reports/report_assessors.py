@@ -26,6 +26,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.aware import weight_notes
 from qrowd.reports.comparison import MeasureComparison
+from qrowd.reports.document import Note
 
 SPLIT_DOCUMENTS = 8  # shown, at most OF_ONE_TOPIC of each topic
 OF_ONE_TOPIC = 2
@@ -75,7 +76,7 @@ class Assessors:
     level: str
     compared: str
     aware: str
-    weight_notes: tuple[str, ...]
+    weight_notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True)
