@@ -10,17 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.scores import Scores, scores_of
 
 if TYPE_CHECKING:
     import xarray
 
     from qrowd.model.scores import AnyScores
-
-Floats = NDArray[np.float64]
 
 
 def weighted_average(values: Floats, accuracy: Floats) -> Floats:

@@ -12,11 +12,11 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.aware.averages import averaged
 from qrowd.aware.estimators import GAPS, NAMES, UNIFORM, Estimator, Weight, estimator
 from qrowd.errors import ArgumentError, MeasureError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import ap_correlation
 from qrowd.kernels.gaps import add_densities, divergences, rank_correlations, squared_distances
 from qrowd.model.scores import Scores, known_mean, rankable
@@ -24,7 +24,6 @@ from qrowd.model.scores import Scores, known_mean, rankable
 if TYPE_CHECKING:
     import xarray
 
-Floats = NDArray[np.float64]
 Polarity = Literal["dissimilarity", "printed"]
 Across = Literal["own", "all"]
 Toward = Literal["random", "gold"]

@@ -21,14 +21,13 @@ from qrowd.aware.random_assessors import CONVENTIONS, LEVELS, similarity_to_rand
 from qrowd.aware.similarity import Across, ApcReference, Polarity, Similarities, SimilarityOptions
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
-
-Floats = NDArray[np.float64]
 
 
 def assessor_similarities(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.gain_distributions.distributions import GainDistributions, gain_distributions
-from qrowd.gain_distributions.weights import Floats
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
 from qrowd.kernels.ranking import weighted_sum
 from qrowd.model.alignment import Alignment, align

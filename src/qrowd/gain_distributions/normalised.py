@@ -24,7 +24,7 @@ from qrowd.gain_distributions.cumulated import (
     with_missing,
 )
 from qrowd.gain_distributions.distributions import GainDistributions
-from qrowd.gain_distributions.weights import Floats
+from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs

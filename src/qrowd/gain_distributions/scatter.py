@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.gain_distributions.weights import Floats
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import pearson, tau_b
 from qrowd.model.result import Result
 from qrowd.model.scores import known_mean, one_table, scores_of

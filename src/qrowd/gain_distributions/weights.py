@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest, matching
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     import xarray
 
     Weights = Mapping[str, float | Mapping[str, float]] | NDArray[np.float64] | xarray.DataArray
-
-Floats = NDArray[np.float64]
 
 
 def weights_of(judgments: Judgments, weights: Weights) -> Floats:

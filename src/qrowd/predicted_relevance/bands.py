@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.runs import Runs
-from qrowd.predicted_relevance.doubles import Bools, Floats, Graded, Ints, Pairs
+from qrowd.predicted_relevance.doubles import Graded, Pairs
 
 Ranks = Literal["bands", "pool"]
 

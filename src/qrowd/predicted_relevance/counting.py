@@ -15,10 +15,11 @@ from typing import Literal
 import numpy as np
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import coincidences
 from qrowd.kernels.resample import resampled
 from qrowd.model.labels import closest
-from qrowd.predicted_relevance.doubles import Bools, Floats, Graded, Ints
+from qrowd.predicted_relevance.doubles import Graded
 
 Method = Literal["symmetric", "one-sided"]
 First = str | Sequence[str] | None

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.kernels.resample import tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments
@@ -29,7 +30,7 @@ from qrowd.predicted_relevance.counting import (
     resampled_documents,
     resampled_topics,
 )
-from qrowd.predicted_relevance.doubles import Bools, Floats, Graded, Repeated, graded, is_relevant
+from qrowd.predicted_relevance.doubles import Graded, Repeated, graded, is_relevant
 from qrowd.predicted_relevance.model import (
     ByBand,
     DoubleJudgments,

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, ScaleError
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Rng, Seed
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.predicted_relevance.bands import Bands, Ranks
 from qrowd.predicted_relevance.counting import First, Method
-from qrowd.predicted_relevance.doubles import Bools, Floats, Pairs
+from qrowd.predicted_relevance.doubles import Pairs
 from qrowd.predicted_relevance.users import SampledUsers, at_least_of, disagreement_weights, on_fractions
 
 Resample = Literal["topics", "documents", "binomial"]

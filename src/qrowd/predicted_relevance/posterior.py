@@ -21,12 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import coincidences
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.panel import Pool
-from qrowd.predicted_relevance.doubles import Bools, Floats, Graded, Ints, Repeated, graded, is_relevant
+from qrowd.predicted_relevance.doubles import Graded, Repeated, graded, is_relevant
 from qrowd.predicted_relevance.users import PROBABILITY
 
 Combine = Literal["linear", "independent"]

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance.bands import retrieved
 from qrowd.predicted_relevance.counting import First, Method, estimate, observed, resampled_topics
-from qrowd.predicted_relevance.doubles import Floats, Graded, Ints, Repeated, double_judgments, is_relevant
+from qrowd.predicted_relevance.doubles import Graded, Repeated, double_judgments, is_relevant
 
 Ranks = Mapping[tuple[str, str], float] | Runs
 

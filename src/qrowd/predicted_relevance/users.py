@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.panel import Panel
 from qrowd.model.scales import BINARY, Scale
-from qrowd.predicted_relevance.doubles import Bools, Floats, Repeated, double_judgments, is_relevant
+from qrowd.predicted_relevance.doubles import Repeated, double_judgments, is_relevant
 
 PROBABILITY = Scale("fractions", 1.0)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels import bradley_terry as kernels
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.panel import Pool
@@ -25,8 +26,6 @@ from qrowd.preferences.comparisons import Comparisons, Ties, comparisons, compon
 from qrowd.preferences.topic_worths import TopicWorths, inverse
 from qrowd.threads import in_threads
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Resample = Literal["pairs", "assessors", "both"]
 What = Literal["documents", "assessors"]
 RESAMPLE_TOL = 1e-4  # of the fits of a n_resamples, whose own spread is far wider

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from qrowd.kernels import closure as kernels
 from qrowd.kernels import preference
+from qrowd.kernels.arrays import Ints
 from qrowd.model.frames import make_frame
 from qrowd.model.preferences import Preferences
 from qrowd.preferences.decided import Contradictions, Decided, decided
 from qrowd.preferences.transitivity import Cycle, cycles_in
 
-Ints = NDArray[np.int64]
 JUDGED, CHAIN, BAD = 0, 1, 2
 SOURCES = ("judged", "chain", "bad")
 

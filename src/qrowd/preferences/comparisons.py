@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.model.panel import Pool
 from qrowd.model.preferences import Preferences
 from qrowd.preferences.decided import halves_of_ties
 
 Ties = Literal["half", "davidson"]
-Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

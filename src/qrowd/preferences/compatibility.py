@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from qrowd.kernels import preference
+from qrowd.kernels.arrays import Floats
 from qrowd.model.measure import Measure, Parameter, number, one_of
 from qrowd.preferences.inferred import levels_of
-from qrowd.preferences.scoring import Floats, PairView, PreferenceMeasure, Ranks
+from qrowd.preferences.scoring import PairView, PreferenceMeasure, Ranks
 
 DEPTH = 1000  # of the authors' program
 

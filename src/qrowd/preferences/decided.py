@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import check_choice
+from qrowd.kernels.arrays import Codes, Ints
 from qrowd.model.preferences import Preferences
 
 Contradictions = Literal["majority", "last", "both"]
-Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +52,7 @@ def decided(preferences: Preferences, contradictions: Contradictions = "majority
 
     Half a preference each way (weight .5, as `from_grades` makes of a tie) is a tie: undecided under every rule.
     """
-    if contradictions not in get_args(Contradictions):
-        raise ArgumentError(f"contradictions={contradictions!r}: choose one of {', '.join(get_args(Contradictions))}")
+    check_choice("contradictions", contradictions, Contradictions)
     n_assessors = len(preferences.assessors)
     low = np.minimum(preferences.preferred, preferences.other)
     high = np.maximum(preferences.preferred, preferences.other)

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels import preference
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.measure import Measure, Parameter, one_of
-from qrowd.preferences.scoring import Floats, PairView, PreferenceMeasure, share
-
-Ints = NDArray[np.int64]
+from qrowd.preferences.scoring import PairView, PreferenceMeasure, share
 
 
 @dataclass(frozen=True, eq=False)

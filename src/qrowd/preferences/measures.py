@@ -7,8 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from qrowd.kernels import preference
+from qrowd.kernels.arrays import Floats
 from qrowd.model.measure import Measure, Parameter, number, one_of
-from qrowd.preferences.scoring import WITHOUT_LIMIT, Floats, PairView, PreferenceMeasure, pair_discounts, share
+from qrowd.preferences.scoring import WITHOUT_LIMIT, PairView, PreferenceMeasure, pair_discounts, share
 
 STRONG = Parameter("strong", 1, "weight of a strong preference, if an ordinary one weighs 1", number(0))
 

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.bradley_terry import outcome
 from qrowd.model.frames import make_frame
 from qrowd.model.preferences import Preferences
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

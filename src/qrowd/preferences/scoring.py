@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels import preference
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
 from qrowd.model.measure import Definition, Measure
 from qrowd.model.panel import Pool
 from qrowd.model.topic_preferences import TopicPreferences
 
-Floats = NDArray[np.float64]
 Ranks = NDArray[np.int32]
 WITHOUT_LIMIT = np.iinfo(np.int32).max - 1
 Made = TypeVar("Made")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels import bradley_terry as kernels
+from qrowd.kernels.arrays import Codes, Floats
 
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 STEPS, FLAT = 5, 1e-3  # of an update: the largest number of steps, and of derivatives at its end
 
 

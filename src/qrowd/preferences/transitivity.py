@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.kernels import closure as kernels
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.frames import make_frame
 from qrowd.model.preferences import Preferences
 from qrowd.preferences.decided import Contradictions, Decided, decided
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Bools
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.topic_preferences import TopicPreferences
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.systems import Systems, Weight
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,20 +6,20 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import completions
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.preferences.scheduling.state import LaterBad, State
 from qrowd.preferences.scheduling.systems import Systems
 from qrowd.preferences.scheduling.utility import Probability, probabilities
 
 Goal = Literal["ranking", "top"]
-Floats = NDArray[np.float64]
 EQUAL = 1e-9  # differences up to this are none: sums of weights differ by rounding
 
 
@@ -121,8 +121,7 @@ def may_stop(
     """
     if not 0.5 < sure <= 1:
         raise ArgumentError(f"sure={sure}: must be above .5 and at most 1 (proof)")
-    if goal not in get_args(Goal):
-        raise ArgumentError(f"goal={goal!r}: choose one of {', '.join(get_args(Goal))}")
+    check_choice("goal", goal, Goal)
     if goal == "top" and not 1 <= k < systems.n:
         raise ArgumentError(f"k={k}: of {systems.n} systems the best can be 1 to {systems.n - 1}")
     systems.fits(state)

@@ -6,13 +6,11 @@ Carterette, Allan & Sitaraman (2006), Minimal Test Collections for Retrieval Eva
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels import scheduling
+from qrowd.kernels.arrays import Floats
 from qrowd.preferences.scheduling.bounds import Bounds
-
-Floats = NDArray[np.float64]
 
 
 def grade_bounds(gains: Floats, coefficients: Floats, *, lowest: float = 0.0, highest: float = 1.0) -> Bounds:

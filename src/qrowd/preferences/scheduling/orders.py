@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels import scheduling
+from qrowd.kernels.arrays import Ints
 from qrowd.model.chance import Rng, seed_of
 from qrowd.preferences.scheduling.state import Pair, State
 from qrowd.preferences.scheduling.systems import Systems
 from qrowd.preferences.scheduling.utility import Probability, Utility, expected_utility
-
-Ints = NDArray[np.int64]
 
 
 class Order(ABC):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.preferences.scheduling.answers import Answers, Topic
@@ -22,7 +23,6 @@ from qrowd.preferences.scheduling.state import LaterBad, Pair, State
 from qrowd.preferences.scheduling.systems import Systems
 from qrowd.preferences.scheduling.utility import Probability, Utility, from_known
 
-Floats = NDArray[np.float64]
 ORDERS = ("all", "kept", "random", "merge", "insertion", "heap", "utility", "settled", "printed", "top")
 
 

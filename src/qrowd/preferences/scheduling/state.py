@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import completions, preference, scheduling
+from qrowd.kernels.arrays import Bools
 from qrowd.model.topic_preferences import TopicPreferences
 
 LaterBad = Literal["any", "unseen", "none"]
-Bools = NDArray[np.bool_]
 Pair = tuple[int, int]
 
 
@@ -249,8 +249,7 @@ class State:
         later_bad : "any" that will be shown again or that others hold; those of them that were never shown before
             ("unseen"); "none".
         """
-        if later_bad not in get_args(LaterBad):
-            raise ArgumentError(f"later_bad={later_bad!r}: choose one of {', '.join(get_args(LaterBad))}")
+        check_choice("later_bad", later_bad, LaterBad)
         if later_bad == "none":
             return np.zeros(self.n_documents, bool)
         shown_again: Bools = np.asarray(self.open.any(axis=1))

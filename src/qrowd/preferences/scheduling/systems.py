@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import scheduling
+from qrowd.kernels.arrays import Floats
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scoring import pair_discounts
 
 Weight = Literal["none", "lower", "upper", "upper-log2"]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,7 @@ class Systems:
     weight: Weight = "none"
 
     def __post_init__(self) -> None:
-        if self.weight not in get_args(Weight):
-            raise ArgumentError(f"weight={self.weight!r}: choose one of {', '.join(get_args(Weight))}")
+        check_choice("weight", self.weight, Weight)
         if self.ranks.shape[0] < 2:
             raise ArgumentError(f"{self.ranks.shape[0]} systems: a comparison needs 2 or more")
 

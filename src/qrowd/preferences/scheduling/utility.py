@@ -6,18 +6,18 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import scheduling
+from qrowd.kernels.arrays import Floats
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.systems import Systems
 
 Utility = Literal["change", "settled", "printed"]
-Floats = NDArray[np.float64]
 #: P(a is preferred to b): None for 1/2, an (n, n) array, or a function of two arrays of document numbers.
 Probability = Floats | Callable[[NDArray[np.int64], NDArray[np.int64]], Floats] | None
 
@@ -87,8 +87,7 @@ def expected_utility(
     Source: Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR,
     section 5.3; what differs from it, in the decisions.
     """
-    if utility not in get_args(Utility):
-        raise ArgumentError(f"utility={utility!r}: choose one of {', '.join(get_args(Utility))}")
+    check_choice("utility", utility, Utility)
     systems.fits(state)
     n = state.n_documents
     chance = probabilities(n, probability)
