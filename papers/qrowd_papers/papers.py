@@ -40,11 +40,10 @@ FIGURES = {
 }
 # Pages that read no data.
 SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "favour", "true-scores")
-SHORT = {"prm": "predicted-relevance"}
 
 
-def check(name: str, *, figures: bool = False, form: str = "svg") -> None:
-    """Refuse a paper or a form that does not exist, before any work is done.
+def check(name: str, *, figures: bool = False, format: str = "svg") -> None:
+    """Refuse a paper or a format that does not exist, before any work is done.
 
     Raises
     ------
@@ -55,8 +54,8 @@ def check(name: str, *, figures: bool = False, form: str = "svg") -> None:
         raise ArgumentError(f"study {name!r}: choose one of {', '.join(PAGES)}")
     if figures and name not in FIGURES:
         raise ArgumentError(f"study {name!r}: it has no figures; {', '.join(FIGURES)} have")
-    if form not in FORMATS:
-        raise ArgumentError(f"form={form!r}: a picture is written as {', '.join(FORMATS)}")
+    if format not in FORMATS:
+        raise ArgumentError(f"format={format!r}: a picture is written as {', '.join(FORMATS)}")
 
 
 def page(name: str, data: str | None = None, *, quick: bool = False, rng: int = 1, progress: Told | None = None,
@@ -92,13 +91,7 @@ def figures(
     return made
 
 
-def is_figure(name: str) -> bool:
-    """Whether a name is that of a paper's figure, such as "magnitude-5", to judge by how it begins."""
-    first = name.partition("-")[0]
-    return name != first and SHORT.get(first, first) in FIGURES
-
-
-def figure(name: str, data: str | None = None, *, quick: bool = False, rng: int = 1) -> Figure:
+def figure(paper: str, name: str, data: str | None = None, *, quick: bool = False, rng: int = 1) -> Figure:
     """One figure of a paper, such as "magnitude-5".
 
     Raises
@@ -106,23 +99,21 @@ def figure(name: str, data: str | None = None, *, quick: bool = False, rng: int 
     ArgumentError
         The paper has no such figure.
     """
-    first = name.partition("-")[0]
-    found = figures(SHORT.get(first, first), data, quick=quick, rng=rng)
-    for one in found:
-        if one.name == name:
-            return one
-    raise ArgumentError(f"figure {name!r}: choose one of {', '.join(one.name for one in found)}")
+    by_name = {one.name: one for one in figures(paper, data, quick=quick, rng=rng)}
+    if name not in by_name:
+        raise ArgumentError(f"figure {name!r}: choose one of {', '.join(by_name)}")
+    return by_name[name]
 
 
 def write_figures(
-    paper: str, data: str | None, folder: str, *, form: str = "svg", quick: bool = False, rng: int = 1,
+    paper: str, data: str | None, folder: str, *, format: str = "svg", quick: bool = False, rng: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:  # fmt: skip
     """Write every figure of a paper into a folder, each with its data as CSV beside it; how many."""
     found = figures(paper, data, quick=quick, rng=rng)
     Path(folder).mkdir(parents=True, exist_ok=True)
     for done, one in enumerate(found, start=1):
-        files.write_whole(Path(folder) / f"{one.name}.{form}", render(one, form))
+        files.write_whole(Path(folder) / f"{one.name}.{format}", render(one, format))
         files.write_whole(Path(folder) / f"{one.name}.csv", one.frame().to_csv(index=False, lineterminator="\n"))
         if progress is not None:
             progress(done, len(found))

@@ -80,7 +80,7 @@ def test_one_figure_of_a_paper_is_drawn_alone(qrowd, tmp_path, monkeypatch):
     from qrowd.reports.plots.style import Figure
     from qrowd_papers import papers
 
-    def figure(name, data, *, quick, rng):
+    def figure(paper, name, data, *, quick, rng):
         return Figure(name, f"{data} {quick} {rng}.", lambda ax: ax.plot([0, 1]), lambda: pd.DataFrame({"x": [1]}))
 
     monkeypatch.setattr(papers, "figure", figure)

@@ -46,7 +46,7 @@ def study(
     check_output(output)
     papers.check(name, figures=figures is not None or figure is not None)
     if figure is not None:
-        write(papers.figure(figure, data, quick=quick, rng=seed), f"{figure}.{format}")
+        write(papers.figure(name, figure, data, quick=quick, rng=seed), f"{figure}.{format}")
         return
     settings: dict[str, Any] = {}
     if name == "aware":
