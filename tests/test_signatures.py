@@ -128,10 +128,6 @@ NO_ROWS = {  # a class that functions return: why it has no to_frame
 }
 
 UNTIL: dict[str, set[str]] = {  # known offences, by room; the list must only become shorter
-    "agreement": {
-        "EaseCorrelation.points(bins): an option without keyword",
-        "EaseCorrelation.points(name): an option without keyword",
-    },
     "aware": {
         "AssessorWeights: no to_frame",
         "DoubtfulWeight: no to_frame",
@@ -153,9 +149,6 @@ UNTIL: dict[str, set[str]] = {  # known offences, by room; the list must only be
         "GainDistributions.draw(pairs): an option without keyword",
         "GainDistributions.draw(random): spelled rng",
         "density(system): an option without keyword",
-    },
-    "magnitude": {
-        "Units: no to_frame",
     },
     "predicted_relevance": {
         "PredictedRelevance.gains_of(band): an option without keyword",

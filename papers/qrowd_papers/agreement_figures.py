@@ -93,7 +93,7 @@ def _figure_2(study: AgreementStudy) -> Figure:
         parts = []
         for one, collection in zip(found, study.collections, strict=True):
             for bins in (0, SHOWN_BINS):
-                points = one.ease.points(bins)
+                points = one.ease.points(bins=bins)
                 points.columns = ["of", *points.columns[1:]]
                 parts.append(points.assign(of=points["of"].astype(str), bins=bins, collection=collection.name))
         return _whole(parts)

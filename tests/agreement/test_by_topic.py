@@ -53,7 +53,7 @@ def test_ease_goes_with_agreement_as_pearsons_correlation_says_by_topic_and_in_b
         assert rows.loc[bins, "pearson"] == pytest.approx(
             stats.pearsonr(x[parts].mean(1), ease[parts].mean(1)).statistic
         )
-        points = found.points(bins)
+        points = found.points(bins=bins)
         assert list(points["agreement"]) == pytest.approx(x[parts].mean(axis=1))
         assert list(points["ease"]) == pytest.approx(ease[parts].mean(axis=1))
     assert np.isnan(rows.loc[100, "pearson"])

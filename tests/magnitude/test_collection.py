@@ -43,6 +43,7 @@ HN = {"q": ("h", "n")}
 def test_a_crowd_that_went_like_the_papers_gives_table_i(crowd, checks):
     """Page 5: all 18 rows, with their sums."""
     units = units_of(crowd)
+    assert units.to_frame()["n_judgments"].sum() == len(crowd)
     backs, fails = {}, {}
     for t, (_, _, *counts) in enumerate(TABLE_I):
         labels = [units.labels[u] for u in np.flatnonzero(units.topic == t)]

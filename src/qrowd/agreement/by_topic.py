@@ -63,7 +63,7 @@ class EaseCorrelation(Result):
             "significant": p < self.significance,
         }
 
-    def points(self, bins: int = 0, name: str | None = None, backend: str = "pandas") -> Any:
+    def points(self, *, bins: int = 0, name: str | None = None, backend: str = "pandas") -> Any:
         """The points of Figure 2: agreement and ease of every topic, or their means in every bin of topics."""
         if name is not None and name not in self.names:
             raise ArgumentError(f"name={name!r}: choose from {', '.join(self.names)}")
@@ -221,9 +221,9 @@ def topic_removal(
 
 def _on_first(ordered: Floats, reference: Floats) -> tuple[Floats, Floats]:
     """(topics,) mean score and tau on the first 1, 2, ... of the topics (topics, systems)."""
-    known = ~np.isnan(ordered)
-    count = np.cumsum(known, axis=0)
-    means = np.where(count > 0, np.cumsum(np.where(known, ordered, 0.0), axis=0) / np.maximum(count, 1), np.nan)
+    defined = ~np.isnan(ordered)
+    count = np.cumsum(defined, axis=0)
+    means = np.where(count > 0, np.cumsum(np.where(defined, ordered, 0.0), axis=0) / np.maximum(count, 1), np.nan)
     # Sums in another order differ in their last digits; scores equal up to rounding are tied.
     return known_mean(means, axis=1), tau_b(rankable(means), rankable(reference)[None])
 
@@ -233,9 +233,9 @@ def _known_quantiles(values: Floats, sides: list[float]) -> Floats:
     flat = values.reshape(values.shape[0], -1)
     out = np.full((len(sides), flat.shape[1]), np.nan)
     for column in range(flat.shape[1]):
-        known = flat[~np.isnan(flat[:, column]), column]
-        if known.size:
-            out[:, column] = np.quantile(known, sides)
+        defined = flat[~np.isnan(flat[:, column]), column]
+        if defined.size:
+            out[:, column] = np.quantile(defined, sides)
     return out.reshape(len(sides), *values.shape[1:])
 
 

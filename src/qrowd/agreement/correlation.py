@@ -1,4 +1,4 @@
-"""Pearson's correlation of what is known on both sides."""
+"""Pearson's correlation of the pairs without missing values, with its test."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def pearson(x: Floats, y: Floats) -> Pearson:
     """
     from scipy.special import stdtr
 
-    known = ~(np.isnan(x) | np.isnan(y))
-    n = int(known.sum())
+    defined = ~(np.isnan(x) | np.isnan(y))
+    n = int(defined.sum())
     if n < 3:
         return Pearson(np.nan, np.nan, n)
-    a, b = x[known] - x[known].mean(), y[known] - y[known].mean()
+    a, b = x[defined] - x[defined].mean(), y[defined] - y[defined].mean()
     both = float(np.sqrt((a @ a) * (b @ b)))
-    if both <= 1e-15 * n * float(np.abs(x[known]).max() * np.abs(y[known]).max()):
+    if both <= 1e-15 * n * float(np.abs(x[defined]).max() * np.abs(y[defined]).max()):
         return Pearson(np.nan, np.nan, n)
     r = min(max(float(a @ b) / both, -1.0), 1.0)
     p = 0.0 if abs(r) == 1 else float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r * r))))

@@ -71,16 +71,16 @@ class Overlap(Result):
         }
 
     def _pairs(self) -> dict[str, Any]:
-        known = ~np.isnan(self.value)
+        defined = ~np.isnan(self.value)
         code = self.first * len(self.assessors) + self.second
-        pairs, at = np.unique(code[known], return_inverse=True)
+        pairs, at = np.unique(code[defined], return_inverse=True)
         n = np.bincount(at, minlength=pairs.size)
         names = np.array(self.assessors, object)
         return {
             "first": names[pairs // len(self.assessors)],
             "second": names[pairs % len(self.assessors)],
             "n_topics": n,
-            "overlap": np.bincount(at, self.value[known], minlength=pairs.size) / np.maximum(n, 1),
+            "overlap": np.bincount(at, self.value[defined], minlength=pairs.size) / np.maximum(n, 1),
         }
 
 

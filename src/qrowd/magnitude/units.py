@@ -16,13 +16,14 @@ from qrowd.errors import ArgumentError, InputError, ScaleError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Codes, factorize
+from qrowd.model.result import Result
 
 Rows = Ints  # numbers of judgments, or one number for each
 By = Literal["unit", "assessor"]
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class Units(Result):
     """Judgments sorted into units, which are numbered in the order in which they first appear.
 
     judgments : magnitudes, all above 0.
@@ -88,6 +89,9 @@ class Units:
     def select(self, mask: NDArray[np.bool_]) -> Judgments:
         """The judgments of the units where mask (units,) is True."""
         return rows_of(self.judgments, np.flatnonzero(mask[self.number]))
+
+    def _columns(self) -> dict[str, Any]:
+        return {**self.columns(), "n_judgments": self.sizes}
 
     def columns(self) -> dict[str, NDArray[np.object_]]:
         """(units,) labels of topic, assessor and unit, for frames."""
