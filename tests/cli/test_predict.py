@@ -22,14 +22,14 @@ def test_predict_is_the_library_s_model(qrowd, experts, tmp_path):
     assert outcome.status == 0, outcome.err
     model = predicted_relevance(library.read_judgments(experts[1:]), rel=2, resample="topics", rng=3)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "p.csv"), model.to_frame(), check_dtype=False)
-    assert "drawing topics" in outcome.out
+    assert "resamples of topics" in outcome.out
     assert "double judgments: 1,000 of 1,000 documents, on 25 topics" in outcome.out
 
 
 def test_predict_says_what_another_assessor_finds_relevant(qrowd, experts):
     out = qrowd("predict", *experts, "--rel", 2).out
     assert out.startswith("Another assessor finds relevant (grade >= 2) 67 % of what an assessor gave 3, 39 %")
-    assert "p(R|i) from all documents judged twice (ranks: pool): it tends to be too low" in out
+    assert "ranks: pool: p(R|i) from all documents judged twice, which tends to be too low" in out
     assert "all judged" in out
     assert "as a gain it favours judged documents" in out
 
@@ -62,11 +62,11 @@ def test_with_runs_expected_results_are_learnt_from_ranks_like_those_evaluated(q
     out = qrowd(*arguments).out
     bands = json.loads((tmp_path / "p.json").read_text())
     assert "finds relevant (grade >= 2) in the first 10 ranks 72 %" in out
-    assert "by band of ranks of 12 systems (ranks: bands): 5 bands of the first 10 ranks, band 1 being" in out
+    assert "ranks: bands: p(R|i) by band of ranks of 12 systems, 5 bands of the first 10 ranks, band 1 being" in out
     assert "it says as much of users as they stand for them" in out
     assert "gains of systems: p(R|i) of all documents judged twice, whoever is evaluated: 0.672 for a 3" in out
     assert (bands["ranks"], len(bands["bands"])) == ("bands", 6 * 4)
-    assert "from all documents judged twice (ranks: pool)" in qrowd(*arguments, "--ranks", "pool").out
+    assert "ranks: pool: p(R|i) from all documents judged twice" in qrowd(*arguments, "--ranks", "pool").out
     pool = json.loads((tmp_path / "p.json").read_text())
     assert pool["ranks"] == "pool"
     assert pool["systems"] == bands["systems"]

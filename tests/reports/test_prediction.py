@@ -53,28 +53,30 @@ def test_every_ending_can_be_written():
 def test_notes_say_what_bands_hold_and_where_they_share_or_fall():
     model = predicted_relevance(PEOPLE, rel=2, runs=RUNS, rng=1, n_resamples=20)
     document = prediction_document(model, relevant_results(model, PEOPLE, RUNS), SCORED)
-    notes = "\n".join(document.notes)
+    notes = "\n".join(map(str, document.notes))
     assert "bands with fewer than 50 judgments of a grade share an estimate: grade" in notes
-    assert "drawing topics" in notes
+    assert "resamples of topics" in notes
     falls = (np.diff(model.by_band.probability, axis=1) < 0).any()
     assert ("does not rise with every grade" in notes) == falls
     assert [row[0] for row in document.tables[1].rows] == list(model.by_band.bands.labels)
     banded = predicted_scores(RUNS, PEOPLE, model, "P@10")
-    assert "by band of ranks, which depends on the systems" in "\n".join(prediction_document(model, None, banded).notes)
+    assert "by band of ranks, which depends on the systems" in "\n".join(
+        map(str, prediction_document(model, None, banded).notes)
+    )
     alone = predicted_relevance(PEOPLE.select(topics=PEOPLE.topics[:1]), rel=2, rng=1, n_resamples=20)
-    assert "drawing documents, of the only topic" in "\n".join(prediction_document(alone, None).notes)
+    assert "resamples of documents, of the only topic" in "\n".join(map(str, prediction_document(alone, None).notes))
 
 
 def test_notes_name_every_convention_that_mattered():
     labels = {("q", "d"): {"a": 2, "b": 0}, ("q", "e"): {"b": 1, "c": 1}, ("q", "f"): {"a": 3}}
     judgments = judgments_of(labels)
     model = predicted_relevance(judgments, rel=2, method="one-sided", first="a", resample="binomial")
-    notes = "\n".join(prediction_document(model, None).notes)
+    notes = "\n".join(map(str, prediction_document(model, None).notes))
     assert "1 of 3 documents" in notes
     assert "left out: 1 documents that the first assessor did not judge" in notes
     assert "no double judgment holds grade 0, 1, 3" in notes
     assert "binomial; intervals: 95 %, Wilson" in notes
     assert "predicting from a" in notes
     plain = predicted_relevance(judgments, rel=2, method="one-sided", n_resamples=0)
-    assert "whoever judged first" in "\n".join(prediction_document(plain, None).notes)
-    assert "nothing was resampled" in "\n".join(prediction_document(plain, None).notes)
+    assert "whoever judged first" in "\n".join(map(str, prediction_document(plain, None).notes))
+    assert "nothing was resampled" in "\n".join(map(str, prediction_document(plain, None).notes))

@@ -222,8 +222,7 @@ def replacement(
             measure,
             model=tested.select(assessors=[model]),
             documents=documents,  # type: ignore[arg-type]
-            min_coverage=conventions.min_coverage,
-            repeats=conventions.repeats,
+            conventions=conventions,
         )
     bias, scores = None, None
     if runs is not None and groups:

@@ -1,10 +1,10 @@
-"""Predicted relevance as a document: p(R|i), how many results it expects relevant, and systems scored by it."""
+"""Predicted relevance as a document: p(R|i), the expected number of relevant results, and systems scored by it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,8 @@ from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import PredictedRelevance, RelevantResults
 from qrowd.predicted_relevance.bands import LEAST_JUDGMENTS
 from qrowd.predicted_relevance.model import NEGLIGIBLE, ByBand
-from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import number
-
-if TYPE_CHECKING:
-    import pandas
+from qrowd.reports.document import Document, Note, Table
+from qrowd.reports.phrases import count, number, percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,40 +66,36 @@ def prediction_document(
     tables += [] if counted is None else [_results(counted)]
     tables += [] if scored is None else [_scores(scored, m) for m in range(len(scored.measures))]
 
-    def frame() -> pandas.DataFrame:
-        made: pandas.DataFrame = model.to_frame()
-        return made
-
     def content() -> dict[str, Any]:
-        told: dict[str, Any] = {"rows": frame().to_dict("records"), "coincidences": model.coincidences}
-        told["ranks"] = model.ranks
+        content: dict[str, Any] = {"rows": model.to_frame().to_dict("records"), "coincidences": model.coincidences}
+        content["ranks"] = model.ranks
         if model.by_band is not None:
-            told["bands"] = model.by_band.to_frame().to_dict("records")
+            content["bands"] = model.by_band.to_frame().to_dict("records")
         if counted is not None:
-            told["relevant_results"] = counted.to_frame().to_dict("records")
+            content["relevant_results"] = counted.to_frame().to_dict("records")
         if scored is not None:
-            told["systems"] = [
+            content["systems"] = [
                 {"measure": text, "system": system, "predicted": predicted, "binary": binary}
                 for text, *rows in zip(scored.measures, scored.predicted, scored.binary, strict=True)
                 for system, predicted, binary in zip(scored.systems, *rows, strict=True)
             ]
-            told["tau"] = dict(zip(scored.measures, scored.tau, strict=True))
-        return told
+            content["tau"] = dict(zip(scored.measures, scored.tau, strict=True))
+        return content
 
-    notes = _notes(model) + _gains(model if scored is None else scored.gains, of_systems=scored is not None)
-    return Document(_sentence(model), tuple(tables), tuple(notes), frame, content)
+    notes = [*_notes(model), *_gains(model if scored is None else scored.gains, of_systems=scored is not None)]
+    return Document(_sentence(model), tuple(tables), tuple(notes), model.to_frame, content)
 
 
 def _sentence(model: PredictedRelevance) -> str:
     known = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]
-    shares = ", ".join(f"{100 * p:.0f} % of what an assessor gave {g:g}" for g, p in known)
+    shares = ", ".join(f"{percent(p, 0)} of what an assessor gave {g:g}" for g, p in known)
     where = "" if model.by_band is None else f" in the first {model.by_band.bands.cutoff} ranks"
     return f"Another assessor finds relevant ({model.rule}){where} {shares}."
 
 
 def _grades(model: PredictedRelevance) -> Table:
-    judgments = "judgments" if model.by_band is None else "judgments times systems"
-    header = ["grade", "satisfies", "p(R|i)", "s.e.", "low", "high", judgments, "of them relevant to another"]
+    judgments = "judgments" if model.by_band is None else "judgments x systems"
+    header = ["grade", "relevant", "p(R|i)", "standard error", "low", "high", judgments, "relevant to another"]
     columns = (model.grades, model.relevant, model.probability, model.standard_error, model.low, model.high)
     rows = [
         [f"{g:g}", "yes" if r else "no", *(number(x, 3) for x in (p, e, low, high)), f"{n:,.0f}", f"{found:,.1f}"]
@@ -133,7 +126,7 @@ def _results(counted: RelevantResults) -> Table:
     ]
     where = "among all judged documents" if counted.cutoff is None else f"in the first {counted.cutoff} ranks"
     title = f"relevant results of a topic {where}, expected by p(R|i) and counted, the mean over assessors"
-    return Table(title, ["system", "expected", "s.e.", "counted", "s.e. "], rows)
+    return Table(title, ["system", "expected", "standard error", "counted", "standard error of counted"], rows)
 
 
 def _scores(scored: PredictedScores, m: int) -> Table:
@@ -146,97 +139,92 @@ def _scores(scored: PredictedScores, m: int) -> Table:
     title = (
         f"{scored.measures[m]}, predicted and binary relevance; tau-b of the two rankings {number(scored.tau[m], 3)}"
     )
-    return Table(title, ["system", "predicted", "rank", "binary", "rank "], rows)
+    return Table(title, ["system", "predicted", "rank", "binary", "rank by binary"], rows)
 
 
-def _gains(model: PredictedRelevance, *, of_systems: bool) -> list[str]:
-    """What systems are scored with, and what is wrong with it."""
-    told = []
+def _gains(model: PredictedRelevance, *, of_systems: bool) -> Iterator[Note]:
+    """The gains that systems are scored with, and their known defects."""
     if of_systems and model.by_band is not None:
-        told.append("gains of systems: p(R|i) by band of ranks, which depends on the systems that are evaluated")
+        text = "p(R|i) by band of ranks, which depends on the systems that are evaluated"
+        yield Note("gains of systems", text)
     elif of_systems:
-        chances = zip(model.grades[::-1], model.probability[::-1], strict=True)
-        each = ", ".join(f"{number(p, 3)} for a {grade:g}" for grade, p in chances)
-        told.append(f"gains of systems: p(R|i) of all documents judged twice, whoever is evaluated: {each}")
-    nothing = model.probability[model.grades == 0]
-    if nothing.size and nothing[0] > NEGLIGIBLE:
-        told.append(
-            f"p(R|0) is {nothing[0]:.3f}, above {NEGLIGIBLE:g}: as a gain it favours judged documents, since unjudged "
-            "ones gain 0"
+        by_grade = zip(model.grades[::-1], model.probability[::-1], strict=True)
+        gains = ", ".join(f"{number(p, 3)} for a {grade:g}" for grade, p in by_grade)
+        yield Note("gains of systems", f"p(R|i) of all documents judged twice, whatever is evaluated: {gains}")
+    zero = model.probability[model.grades == 0]
+    if zero.size and zero[0] > NEGLIGIBLE:
+        yield Note(
+            "p(R|0)",
+            f"{zero[0]:.3f}, above {NEGLIGIBLE:g}: as a gain it favours judged documents, since unjudged ones gain 0",
         )
-    return told
 
 
-def _notes(model: PredictedRelevance) -> list[str]:
-    n_all = model.data.n_documents + model.data.n_single + model.data.n_left_out
-    told = [
-        f"double judgments: {model.data.n_documents:,} of {n_all:,} documents, on {model.data.n_topics:,} topics, "
-        f"{model.data.n_judgments:,} judgments; scale {model.options.scale}",
-        *_ranks(model),
-        _method(model),
-        _error(model),
-    ]
-    if model.data.n_left_out:
-        told.append(f"left out: {model.data.n_left_out:,} documents that the first assessor did not judge")
-    if model.data.n_repeats:
-        told.append(f"repeats: {model.data.n_repeats:,} judgments repeat one by the same assessor")
-    chances = model.probability if model.by_band is None else model.by_band.probability[0]
-    unknown = ", ".join(f"{g:g}" for g in model.grades[np.isnan(chances)])
-    if unknown:
-        told.append(
-            f"no double judgment holds grade {unknown}, so results are not counted: use --smoothing or --recode"
-        )
-    return told
-
-
-def _ranks(model: PredictedRelevance) -> list[str]:
-    """What p(R|i) was learnt from, and for whom it holds."""
-    told = [
-        "p(R|i) is the share of other assessors of these who agree; it says as much of users as they stand for them"
-    ]
-    if model.by_band is None:
-        return [
-            *told,
-            "p(R|i) from all documents judged twice (ranks: pool): it tends to be too low for results in the first "
-            "ranks; bands of ranks (ranks: bands) need runs",
-        ]
-    bands = model.by_band.bands
-    systems = (
-        f"{bands.n_top} bands of the first {bands.cutoff} ranks, band 1 being documents of systems with most relevant "
-        "results there"
-        if bands.n_top > 1
-        else f"the first {bands.cutoff} ranks in one band"
+def _notes(model: PredictedRelevance) -> Iterator[Note]:
+    data = model.data
+    yield Note(
+        "double judgments",
+        f"{data.n_documents:,} of {data.n_documents + data.n_single + data.n_left_out:,} documents, on "
+        f"{data.n_topics:,} topics, {data.n_judgments:,} judgments; scale {model.options.scale}",
     )
-    told.append(f"p(R|i) by band of ranks of {bands.n_systems} systems (ranks: bands): {systems}")
+    yield Note("p(R|i)", "share of the other assessors who agree; it holds for users as far as they resemble assessors")
+    yield from _ranks(model)
+    yield _method(model)
+    yield _error(model)
+    if data.n_left_out:
+        yield Note("left out", f"{data.n_left_out:,} documents that the first assessor did not judge")
+    if data.n_repeats:
+        n = count(data.n_repeats, "judgment repeats", "judgments repeat")
+        yield Note("repeats", f"{n} one by the same assessor")
+    probability = model.probability if model.by_band is None else model.by_band.probability[0]
+    unknown = ", ".join(f"{g:g}" for g in model.grades[np.isnan(probability)])
+    if unknown:
+        yield Note("unknown", f"no double judgment holds grade {unknown}, so results are not counted: use --smoothing")
+
+
+def _ranks(model: PredictedRelevance) -> Iterator[Note]:
+    """The ranks from which p(R|i) is estimated."""
+    if model.by_band is None:
+        yield Note(
+            "ranks",
+            "pool: p(R|i) from all documents judged twice, which tends to be too low for results in the first ranks; "
+            "bands of ranks (ranks: bands) need runs",
+        )
+        return
+    bands = model.by_band.bands
+    systems = f"the first {bands.cutoff} ranks in one band"
+    if bands.n_top > 1:
+        systems = (
+            f"{bands.n_top} bands of the first {bands.cutoff} ranks, band 1 being documents of systems with most "
+            "relevant results there"
+        )
+    yield Note("ranks", f"bands: p(R|i) by band of ranks of {bands.n_systems} systems, {systems}")
     joined = model.by_band.same.sum(axis=2) > 1
     if joined.any():
-        named = ", ".join(f"{grade:g}" for grade in model.grades[joined.any(axis=1)])
-        told.append(f"bands with fewer than {LEAST_JUDGMENTS} judgments of a grade share an estimate: grade {named}")
+        grades = ", ".join(f"{grade:g}" for grade in model.grades[joined.any(axis=1)])
+        text = f"bands with fewer than {LEAST_JUDGMENTS} judgments of a grade share an estimate: grade {grades}"
+        yield Note("joined bands", text)
     falling = np.diff(model.by_band.probability, axis=1).min(axis=1, initial=0.0) < 0
     if bool((np.diff(model.relevant.astype(int)) >= 0).all()) and falling.any():
-        named = "; ".join(label for label, falls in zip(bands.labels, falling, strict=True) if falls)
-        told.append(f"p(R|i) does not rise with every grade in: {named}")
-    return told
+        labels = "; ".join(label for label, falls in zip(bands.labels, falling, strict=True) if falls)
+        yield Note("falling", f"p(R|i) does not rise with every grade in: {labels}")
 
 
-def _method(model: PredictedRelevance) -> str:
+def _method(model: PredictedRelevance) -> Note:
     options = model.options
-    method = "method: symmetric (equation 5), every judgment predicts all others of its document"
+    method = "symmetric (equation 5), every judgment predicts all others of its document"
     if options.method != "symmetric":
         names = [options.first] if isinstance(options.first, str) else options.first or ["whoever judged first"]
-        method = f"method: one-sided (equation 4), predicting from {', '.join(names)}"
-    return method + (f"; smoothing: {options.smoothing:g} counts" if options.smoothing else "")
+        method = f"one-sided (equation 4), predicting from {', '.join(names)}"
+    return Note("method", method + (f"; smoothing: {options.smoothing:g} counts" if options.smoothing else ""))
 
 
-def _error(model: PredictedRelevance) -> str:
+def _error(model: PredictedRelevance) -> Note:
     options = model.options
-    confidence = f"{100 * options.confidence:g} %"
+    confidence = percent(options.confidence)
     if options.resample == "binomial":
-        return f"standard errors: binomial; intervals: {confidence}, Wilson"
+        return Note("standard errors", f"binomial; intervals: {confidence}, Wilson")
     if not options.n_resamples:
-        return "standard errors: none, nothing was resampled"
+        return Note("standard errors", "none, nothing was resampled")
     alone = ", of the only topic" if model.data.n_topics == 1 and options.resample == "documents" else ""
-    return (
-        f"standard errors: {options.n_resamples:,} resamples, drawing {options.resample}{alone}; intervals: "
-        f"{confidence}; rng={model.seed!r}"
-    )
+    n = count(options.n_resamples, "resample")
+    return Note("standard errors", f"{n} of {options.resample}{alone}; intervals: {confidence}; seed: {model.seed!r}")

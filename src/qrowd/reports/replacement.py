@@ -197,7 +197,7 @@ def _test_notes(
 
 def _ceiling_sentence(ceiling: Ceiling, model: str) -> str:
     return (
-        f"Ranking by its grades scores {ceiling.of(model):.3f} by {ceiling.measure} of {ceiling.reference}; by the "
+        f"Ranking by its grades scores {ceiling.of(model):.3f} by {ceiling.measure} of {ceiling.gold}; by the "
         f"assessors' mean grades {ceiling.of('mean'):.3f}, by their highest {ceiling.of('max'):.3f}."
     )
 
@@ -209,11 +209,11 @@ def _ceiling_table(ceiling: Ceiling) -> Table:
             number(ceiling.mean[i]),
             number(ceiling.standard_error[i]),
             str(ceiling.n_topics[i]),
-            number(ceiling.model_there[i]),
+            number(ceiling.model_mean[i]),
         ]
         for i, (line, kind) in enumerate(zip(ceiling.lines, ceiling.kinds, strict=True))
     ]
-    title = f"{ceiling.measure} of documents ranked by grades, {ceiling.reference} as reference"
+    title = f"{ceiling.measure} of documents ranked by grades, {ceiling.gold} as reference"
     return Table(title, ["source", "mean", "standard error", "topics", "model on these topics"], rows)
 
 
