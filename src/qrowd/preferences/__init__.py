@@ -16,22 +16,7 @@ from qrowd.preferences.agreement import (
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 from qrowd.preferences.closure import Closure, closure
 from qrowd.preferences.compatibility import Compatibility
-from qrowd.preferences.groups import (
-    AverageByGroup,
-    AverageByGroupImp,
-    AverageByGroupRet,
-    AverageRNonrelevant,
-    AverageRNonrelevantRet,
-    ByPair,
-    ByPairImp,
-    ByPairRet,
-    NumFulfilled,
-    NumFulfilledRet,
-    NumPossible,
-    Simple,
-    SimpleImp,
-    SimpleRet,
-)
+from qrowd.preferences.groups import DEFINITIONS as GROUP_MEASURES
 from qrowd.preferences.inferred import from_grades, to_grades
 from qrowd.preferences.measures import APPref, NPPref, PPref, RPref, WPref
 from qrowd.preferences.position import PositionBias, position_bias
@@ -42,11 +27,14 @@ from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transiti
 
 #: Every preference measure, in the order tables list them.
 DEFINITIONS: tuple[PreferenceMeasure, ...] = (
-    PPref(), WPref(), RPref(), APPref(), NPPref(), Compatibility(),
-    Simple(), SimpleImp(), SimpleRet(), ByPair(), ByPairImp(), ByPairRet(),
-    AverageByGroup(), AverageByGroupImp(), AverageByGroupRet(), AverageRNonrelevant(), AverageRNonrelevantRet(),
-    NumPossible(), NumFulfilled(), NumFulfilledRet(),
-)  # fmt: skip
+    PPref(),
+    WPref(),
+    RPref(),
+    APPref(),
+    NPPref(),
+    Compatibility(),
+    *GROUP_MEASURES,
+)
 
 __all__ = [
     "DEFINITIONS",

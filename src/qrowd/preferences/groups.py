@@ -10,6 +10,7 @@ Buckley (2008), trec_eval 10.0: get_prefs, form_prefs_counts, prefs_*.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import cleandoc
 from math import inf
 
 import numpy as np
@@ -93,6 +94,7 @@ def counts_of(view: PairView) -> Floats:
 
 FULFILLED = {"all": [0, 2], "imp": [0, 2], "ret": [0]}
 POSSIBLE = {"all": [1, 3, 4], "imp": [1, 3], "ret": [1]}
+RANKED = {"imp": "at least one document ranked", "ret": "both documents ranked"}
 
 
 def fulfilled(view: PairView, pairs: str) -> Floats:
@@ -157,17 +159,6 @@ class NumFulfilled(_Groups):
         out[:] = by_assessor(view, fulfilled(view, self.pairs))
 
 
-class NumFulfilledRet(NumFulfilled):
-    """How many preferences between two ranked documents the ranking follows.
-
-        prefs_num_prefs_ful_ret = sum over groups of fulfilled pairs, both documents ranked
-
-    Source: trec_eval 10.0 (prefs_num_prefs_ful_ret).
-    """
-
-    name, pairs = "prefs_num_prefs_ful_ret", "ret"
-
-
 class Simple(_Groups):
     """The share of preferences that the ranking follows, all groups together.
 
@@ -183,28 +174,6 @@ class Simple(_Groups):
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         met, all_of_them = fulfilled(view, self.pairs), possible(view, self.pairs)
         out[:] = share(by_assessor(view, met), by_assessor(view, all_of_them))
-
-
-class SimpleImp(Simple):
-    """The share of preferences that the ranking follows, of pairs with at least one document ranked.
-
-        prefs_simp_imp = fulfilled / possible
-
-    Source: trec_eval 10.0 (prefs_simp_imp).
-    """
-
-    name, pairs = "prefs_simp_imp", "imp"
-
-
-class SimpleRet(Simple):
-    """The share of preferences that the ranking follows, of pairs of two ranked documents.
-
-        prefs_simp_ret = fulfilled / possible
-
-    Source: trec_eval 10.0 (prefs_simp_ret).
-    """
-
-    name, pairs = "prefs_simp_ret", "ret"
 
 
 class AverageByGroup(_Groups):
@@ -225,28 +194,6 @@ class AverageByGroup(_Groups):
     def average(self, view: PairView, by_group: Floats, out: Floats) -> None:
         """Write the mean over each assessor's groups into out; 0 for an assessor without groups."""
         out[:] = share(by_assessor(view, by_group), np.broadcast_to(np.diff(groups_of(view).owner), out.shape))
-
-
-class AverageByGroupImp(AverageByGroup):
-    """The mean over judgment groups of the share followed, of pairs with at least one document ranked.
-
-        prefs_avgjg_imp = (1 / groups) sum over groups of fulfilled / possible
-
-    Source: trec_eval 10.0 (prefs_avgjg_imp).
-    """
-
-    name, pairs = "prefs_avgjg_imp", "imp"
-
-
-class AverageByGroupRet(AverageByGroup):
-    """The mean over judgment groups of the share followed, of pairs of two ranked documents.
-
-        prefs_avgjg_ret = (1 / groups) sum over groups of fulfilled / possible
-
-    Source: trec_eval 10.0 (prefs_avgjg_ret).
-    """
-
-    name, pairs = "prefs_avgjg_ret", "ret"
 
 
 ONE_SUBGROUP = Parameter(
@@ -329,37 +276,15 @@ class ByPair(_Groups):
     Source: trec_eval 10.0 (prefs_pair).
     """
 
-    name, columns, counted = "prefs_pair", [0, 2], [1, 3, 4]
+    name = "prefs_pair"
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         sums = view.remember("shares of pairs", lambda: shares_of_pairs(view))
-        out[:] = share(sums[..., self.columns].sum(axis=2), sums[..., self.counted].sum(axis=2))
+        out[:] = share(sums[..., FULFILLED[self.pairs]].sum(axis=2), sums[..., POSSIBLE[self.pairs]].sum(axis=2))
 
     def n_relevant(self, measure: Measure, view: PairView) -> Floats:
         sums = view.remember("shares of pairs", lambda: shares_of_pairs(view))
-        return np.asarray(sums[0][:, [1, 3, 4]].sum(axis=1))
-
-
-class ByPairImp(ByPair):
-    """The mean over pairs with at least one document ranked of the share of groups that the ranking follows.
-
-        prefs_pair_imp = (1 / pairs) sum over {i, j} of groups that agree / groups that prefer one of the two
-
-    Source: trec_eval 10.0 (prefs_pair_imp).
-    """
-
-    name, counted = "prefs_pair_imp", [1, 3]
-
-
-class ByPairRet(ByPair):
-    """The mean over pairs of two ranked documents of the share of groups that the ranking follows.
-
-        prefs_pair_ret = (1 / pairs) sum over {i, j} of groups that agree / groups that prefer one of the two
-
-    Source: trec_eval 10.0 (prefs_pair_ret).
-    """
-
-    name, columns, counted = "prefs_pair_ret", [0], [1]
+        return np.asarray(sums[0][:, POSSIBLE["all"]].sum(axis=1))
 
 
 def shares_of_pairs(view: PairView) -> Floats:
@@ -380,3 +305,23 @@ def shares_of_pairs(view: PairView) -> Floats:
         preference.shares_of_pairs(ranks, limits, both, for_first, for_second, part)
         sums[:, a] = part
     return sums
+
+
+def restricted(measure: type[_Groups], pairs: str) -> _Groups:
+    """The measure over some pairs alone, as trec_eval's suffix has it: "imp", with a ranked document, or "ret", two."""
+    name = f"{measure.name}_{pairs}"
+    sentence, formula = cleandoc(measure.__doc__ or "").split("\n\n")[:2]
+    doc = [f"{sentence} Only pairs with {RANKED[pairs]} count.", formula, f"Source: trec_eval 10.0 ({name})."]
+    values = {"name": name, "pairs": pairs, "__doc__": "\n\n".join(doc).replace(f"{measure.name} =", f"{name} =")}
+    definition: _Groups = type(f"{measure.__name__}{pairs.title()}", (measure,), values)()
+    return definition
+
+
+DEFINITIONS: tuple[PreferenceMeasure, ...] = (
+    *(Simple(), restricted(Simple, "imp"), restricted(Simple, "ret")),
+    *(ByPair(), restricted(ByPair, "imp"), restricted(ByPair, "ret")),
+    *(AverageByGroup(), restricted(AverageByGroup, "imp"), restricted(AverageByGroup, "ret")),
+    *(AverageRNonrelevant(), AverageRNonrelevantRet()),
+    *(NumPossible(), NumFulfilled(), restricted(NumFulfilled, "ret")),
+)
+"""trec_eval's measures, in the order tables list them."""
