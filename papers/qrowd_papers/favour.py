@@ -150,8 +150,8 @@ def _once(
                 assessor_bias(
                     Scores.from_array(own + extra * inside * (np.arange(count + 1) == count)[:, None, None], **labels),
                     {"group": "group*"},
-                    people,
                     model,
+                    assessors=people,
                     expected=Scores.from_array(expected[m][rows], **labels),
                 )
                 for extra in (0.0, KINSHIP)
@@ -162,7 +162,7 @@ def _once(
             outcome = (
                 float(fair.low[0] <= 0 <= fair.high[0]),
                 float(kin.low[0] > 0),
-                float(fair.high[0] - fair.value[0]),
+                float(fair.high[0] - fair.bias[0]),
                 float(abs(difference.mean()) <= reach),
             )
             told.append(((", ".join(part for part in (model, kind) if part), measure, count), outcome))

@@ -22,7 +22,7 @@ approx = pytest.approx
 
 def told(panel, scale="0-3", **options):
     """The test of "llm" on a panel where it judges beside people, none of them too few."""
-    options = {"fewest": 2, "clusters": "documents", **options}
+    options = {"min_documents": 2, "clusters": "documents", **options}
     return alternative_annotator_test(judgments_of(panel, scale), "llm", **options)
 
 
@@ -47,12 +47,12 @@ def test_everything_is_what_the_definition_says(panel, closeness, eps):
             told(panel, closeness=closeness, eps=eps)
         return
     found = told(panel, closeness=closeness, eps=eps)
-    assert set(found.people) == set(tested)
-    for i, who in enumerate(found.people):
-        got = found.n_documents[i], found.model_share[i], found.person_share[i], found.p[i]
+    assert set(found.assessors) == set(tested)
+    for i, who in enumerate(found.assessors):
+        got = found.n_documents[i], found.model_share[i], found.assessor_share[i], found.p[i]
         assert got == approx(tested[who], abs=1e-9)
     assert found.winning_rate == approx(oracle.winning_rate(tested, 0.05, 2))
-    assert found.advantage == approx(np.mean([row[1] for row in tested.values()]))
+    assert found.advantage_probability == approx(np.mean([row[1] for row in tested.values()]))
 
 
 def by_topic(panel, n_topics, **options):
@@ -60,7 +60,7 @@ def by_topic(panel, n_topics, **options):
     rows = [
         (f"t{i % n_topics}", d, who, value) for i, (d, said) in enumerate(panel.items()) for who, value in said.items()
     ]
-    return alternative_annotator_test(Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", fewest=2, **options)
+    return alternative_annotator_test(Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", min_documents=2, **options)
 
 
 @settings(max_examples=60)
@@ -75,7 +75,7 @@ def test_with_topics_as_clusters_everything_is_what_the_definition_says(panel, c
             by_topic(panel, n_topics, closeness=closeness)
         return
     found = by_topic(panel, n_topics, closeness=closeness)
-    for i, who in enumerate(found.people):
+    for i, who in enumerate(found.assessors):
         assert (found.n_topics[i], found.t[i], found.p[i]) == approx(wanted[who], abs=1e-9)
 
 
@@ -108,8 +108,8 @@ def test_a_person_without_five_topics_is_not_tested_and_without_three_people_the
         if i % 6 > 3:
             del said["d"]
     found = by_topic(panel, 6)
-    assert (found.people, found.untested) == (("a", "b", "c"), ("d",))
-    with pytest.raises(ArgumentError, match=r"0 of 4 people have 5 topics .*a 4.*--clusters documents"):
+    assert (found.assessors, found.untested) == (("a", "b", "c"), ("d",))
+    with pytest.raises(ArgumentError, match=r"0 of 4 assessors have 5 topics .*a 4.*--clusters documents"):
         by_topic(panel, 4)
 
 
@@ -121,15 +121,15 @@ def test_three_documents_by_hand():
         "d3": {"ann": 3, "bob": 3, "cyd": 3, "llm": 0},
     }
     found = told(panel, closeness="accuracy")
-    assert found.people == ("ann", "bob", "cyd")
+    assert found.assessors == ("ann", "bob", "cyd")
     assert found.model_share == approx([2 / 3, 2 / 3, 2 / 3])  # for bob d2 is a tie: llm is right as often as bob
-    assert found.person_share == approx([2 / 3, 1, 1])
+    assert found.assessor_share == approx([2 / 3, 1, 1])
     assert found.difference == approx([0, 1 / 3, 1 / 3])
     assert found.t[0] == approx(-0.2 / np.sqrt(1 / 3))  # W_h - W_l is 0, -1, 1
     assert found.t[1] == approx((1 / 3 - 0.2) / (1 / 3))
     assert not found.replaceable.any()
     assert not found.passes
-    assert found.advantage == approx(2 / 3)
+    assert found.advantage_probability == approx(2 / 3)
 
 
 def test_closeness_decides_who_is_closer():
@@ -155,7 +155,7 @@ def test_grades_default_to_rmse_and_yes_or_no_to_accuracy_of_which_all_say_the_s
 def test_a_copy_of_one_of_three_people_replaces_all_three(rows):
     """Among others of whom it is one a copy is never further away, so that nothing but eps speaks against it."""
     panel = {f"d{i}": {"a": a, "b": b, "c": c, "llm": b} for i, (a, b, c) in enumerate(rows)}
-    found = told(panel, closeness="accuracy", fewest=30)
+    found = told(panel, closeness="accuracy", min_documents=30)
     assert found.model_share == approx([1, 1, 1])
     assert found.winning_rate == 1
     assert found.passes
@@ -183,10 +183,10 @@ def test_names_and_order_do_not_matter(panel, random):
     rows = [("q", f"x{d}", names[who], value) for d, said in panel.items() for who, value in said.items()]
     random.shuffle(rows)
     found, other = told(panel), alternative_annotator_test(
-        Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", clusters="documents", fewest=2
+        Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", clusters="documents", min_documents=2
     )  # fmt: skip
-    assert {names[who]: p for who, p in zip(found.people, found.p, strict=True)} == approx(
-        dict(zip(other.people, other.p, strict=True))
+    assert {names[who]: p for who, p in zip(found.assessors, found.p, strict=True)} == approx(
+        dict(zip(other.assessors, other.p, strict=True))
     )
     assert found.winning_rate == other.winning_rate
 
@@ -214,11 +214,11 @@ def test_a_pair_that_was_pooled_but_not_judged_counts_for_nothing():
 def test_the_model_may_come_by_itself_and_the_people_by_pattern():
     whole = judgments_of(crowd(50, 5, people=("p1", "p2", "p3", "x")), "0-3")
     people, model = whole.select(assessors=["p1", "p2", "p3", "x"]), whole.select(assessors="llm")
-    by_name = alternative_annotator_test(whole, "llm", "p*", clusters="documents")
-    by_itself = alternative_annotator_test(people, model, "p*", clusters="documents")
-    assert by_name.people == by_itself.people == ("p1", "p2", "p3")
+    by_name = alternative_annotator_test(whole, "llm", assessors="p*", clusters="documents")
+    by_itself = alternative_annotator_test(people, model, assessors="p*", clusters="documents")
+    assert by_name.assessors == by_itself.assessors == ("p1", "p2", "p3")
     assert by_name.p == approx(by_itself.p)
-    assert by_name.to_frame()["person"].tolist() == ["p1", "p2", "p3"]
+    assert by_name.to_frame()["assessor"].tolist() == ["p1", "p2", "p3"]
 
 
 def test_people_with_few_documents_are_named_and_not_tested():
@@ -226,8 +226,8 @@ def test_people_with_few_documents_are_named_and_not_tested():
     for i, said in enumerate(panel.values()):
         if i >= 10:
             del said["d"]
-    found = told(panel, fewest=30)
-    assert (found.people, found.untested) == (("a", "b", "c"), ("d",))
+    found = told(panel, min_documents=30)
+    assert (found.assessors, found.untested) == (("a", "b", "c"), ("d",))
 
 
 def test_repeats_are_counted_and_the_rule_decides():
@@ -246,12 +246,16 @@ def test_each_person_is_tested_as_if_they_were_the_model():
         {d: {w: v for w, v in said.items() if w != "llm"} for d, said in crowd(60, 8, "abcd").items()}
     )
     line = leave_one_out_annotator_tests(people, clusters="documents")
-    for i, who in enumerate(line.people):
+    for i, who in enumerate(line.assessors):
         alone = alternative_annotator_test(people, who, clusters="documents")
         assert (line.n_tested[i], line.winning_rate[i]) == (3, alone.winning_rate)
-        assert line.advantage[i] == approx(alone.advantage)
-    assert line.to_frame()["person"].tolist() == list("abcd")
-    assert leave_one_out_annotator_tests(people, ["a", "b", "c"], clusters="documents").n_tested.tolist() == [2, 2, 2]
+        assert line.advantage_probability[i] == approx(alone.advantage_probability)
+    assert line.to_frame()["assessor"].tolist() == list("abcd")
+    assert leave_one_out_annotator_tests(people, assessors=["a", "b", "c"], clusters="documents").n_tested.tolist() == [
+        2,
+        2,
+        2,
+    ]
 
 
 def test_two_people_a_document_leave_nobody_for_the_reference_line():
@@ -269,8 +273,8 @@ def test_benjamini_yekutieli_is_that_of_scipy_and_statsmodels(p):
 
 
 def test_one_person_alone_has_no_reference_line():
-    line = leave_one_out_annotator_tests(judgments_of(crowd(40, 1)), "a")
-    assert (line.people, line.n_tested.tolist()) == (("a",), [0])
+    line = leave_one_out_annotator_tests(judgments_of(crowd(40, 1)), assessors="a")
+    assert (line.assessors, line.n_tested.tolist()) == (("a",), [0])
 
 
 def each_in_a_file(panel):
@@ -283,8 +287,10 @@ def each_in_a_file(panel):
 
 
 BAD = {
-    "two people": (lambda: told(crowd(40, 1, people="ab")), ArgumentError, ["2 people", "at least 3"]),
-    "too few documents": (lambda: told(crowd(29, 1), fewest=30), ArgumentError, ["0 of 3 people have 30", "a 29"]),
+    "two people": (lambda: told(crowd(40, 1, people="ab")), ArgumentError, ["2 assessors", "at least 3"]),
+    "too few documents": (
+        lambda: told(crowd(29, 1), min_documents=30), ArgumentError, ["0 of 3 assessors have 30", "a 29"],
+    ),
     "no document of the model's": (
         lambda: told({**{f"d{i}": {"a": 1, "b": 1, "c": 1} for i in range(40)}, "x": {"llm": 1}}),
         NoOverlapError, ["'llm' judged no document", "names"],
@@ -298,11 +304,11 @@ BAD = {
     ),
     "a model that is a person": (
         lambda: alternative_annotator_test(judgments_of(crowd(40, 1)), judgments_of({"d": {"a": 1}})),
-        ArgumentError, ["'a' is also one of the people"],
+        ArgumentError, ["'a' is also the name of an assessor"],
     ),
     "a binary model": (
         lambda: each_in_a_file({d: {**s, "llm": float(s["llm"] > 1)} for d, s in crowd(40, 1).items()}),
-        ScaleError, ["llm says 0 and 1 only", "0-3", "recode"],
+        ScaleError, ["llm gives 0 and 1 only", "0-3", "recode"],
     ),
     "a model that goes higher": (
         lambda: each_in_a_file({d: {**s, "llm": s["llm"] + 2} for d, s in crowd(40, 1).items()}),
@@ -314,10 +320,10 @@ BAD = {
     "a q": (lambda: told(crowd(40, 1), q=0), ArgumentError, ["q=0", "rate"]),
     "clusters": (lambda: told(crowd(40, 1), clusters="topic"), ArgumentError, ["'topic'", "topics, documents"]),
     "one person": (lambda: told(crowd(40, 1, people="a")), ArgumentError,
-                   ["1 person (a)", "at least 3", "qrowd compare --reference a"]),
+                   ["1 assessor (a)", "at least 3", "qrowd compare --reference a"]),
     "a closeness": (lambda: told(crowd(40, 1), closeness="kappa"), ArgumentError,
                     ["'kappa'", "accuracy, rmse, difference"]),
-    "fewest": (lambda: told(crowd(40, 1), fewest=1), ArgumentError, ["fewest=1", "at least 2"]),
+    "min_documents": (lambda: told(crowd(40, 1), min_documents=1), ArgumentError, ["min_documents=1", "at least 2"]),
 }  # fmt: skip
 
 
@@ -338,7 +344,7 @@ def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
     for name in ("umbrela-gpt4", "umbrela-gpt4o", "umbrela-llama32"):
         model = read_judgments([dl19 / "judges" / f"{name}.qrels.gz"])
         found = alternative_annotator_test(people, model, clusters="documents")
-        rates[name] = found.winning_rate, round(found.advantage, 3)
+        rates[name] = found.winning_rate, round(found.advantage_probability, 3)
         assert not found.replaceable[[4, 5]].any()
     assert rates == {
         "umbrela-gpt4": (5 / 8, 0.654), "umbrela-gpt4o": (6 / 8, 0.713), "umbrela-llama32": (1 / 8, 0.532),
@@ -346,8 +352,8 @@ def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
     model = read_judgments([dl19 / "judges" / "umbrela-llama32.qrels.gz"])
     slow = oracle.annotator_test(nested(people), {d: next(iter(said.values())) for d, said in nested(model).items()},
                                  "rmse", 0.2)  # fmt: skip
-    assert found.model_share == approx([slow[who][1] for who in found.people])
-    assert found.p == approx([slow[who][3] for who in found.people], abs=1e-12)
+    assert found.model_share == approx([slow[who][1] for who in found.assessors])
+    assert found.p == approx([slow[who][3] for who in found.assessors], abs=1e-12)
 
 
 def test_on_dl19s_round_of_all_eight_seven_people_stand_in_for_most_of_the_others(dl19):
@@ -357,7 +363,7 @@ def test_on_dl19s_round_of_all_eight_seven_people_stand_in_for_most_of_the_other
     assert (line.winning_rate * 7).round().tolist() == [6, 5, 6, 6, 5, 7, 5, 1]
     model = read_judgments([dl19 / "judges" / "umbrela-gpt4o.qrels.gz"])
     found = alternative_annotator_test(everyone, model, clusters="documents")
-    assert (found.winning_rate, found.passes, round(found.advantage, 3)) == (0.5, True, 0.7)
+    assert (found.winning_rate, found.passes, round(found.advantage_probability, 3)) == (0.5, True, 0.7)
 
 
 def test_whether_dl19s_judges_pass_hangs_on_how_closeness_is_taken(dl19):

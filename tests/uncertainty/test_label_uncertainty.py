@@ -301,7 +301,7 @@ def test_bad_arguments_are_named(runs, judgments):
     ):
         with pytest.raises(ArgumentError, match=named):
             under_label_uncertainty(runs, judgments, "AP", **options)
-    with pytest.raises(ArgumentError, match="knows no probabilities"):
+    with pytest.raises(ArgumentError, match="has no probabilities"):
         under_label_uncertainty(runs, mean(judgments), "AP")
     with pytest.raises(ArgumentError, match="draw='topic' is for Judgments"):
         under_label_uncertainty(runs, majority_vote(judgments), "AP", draw="topic")

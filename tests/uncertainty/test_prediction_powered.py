@@ -219,7 +219,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(n, least, most):
     (([0.1, 0.3], [0.2], [0.1, 0.2]), {}, "model: 1 scores for the 2 topics of assessor"),
     (([0.1, NAN], [0.2, 0.3], [0.1, 0.2]), {}, "assessor: a score is not a finite number"),
     (([[0.1, 0.3]], [0.2, 0.3], [0.1, 0.2]), {}, "assessor: one score per topic was expected"),
-    (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"method": "ppi+"}, r"method='ppi\+': choose one of classical, ppi, ppi\+\+"),
+    (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"method": "ppi+"}, r"method='ppi\+': choose one of classical, ppi, ppi"),
     (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"target": "all"}, "target='all'"),
     (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"quantile": "z"}, "quantile='z'"),
     (([0.1, 0.3], [0.2, 0.3], [0.1, 0.2]), {"variance": "n"}, "variance='n'"),
@@ -391,7 +391,9 @@ ASSESSOR, MODEL = judged(TRUTH, "nist"), judged(GUESS, "llm")
 def test_a_corrected_score_is_what_the_formula_says(measure):
     sample = {"d1", "d2", "d4", "e3"}
     assessor = judged(TRUTH, "nist", sample)
-    found = prediction_powered_documents(RUNS, assessor, MODEL, measure, probability=lambda _, document: CHANCES[document])
+    found = prediction_powered_documents(
+        RUNS, assessor, MODEL, measure, probability=lambda _, document: CHANCES[document]
+    )
     coefficient = oracle.COEFFICIENTS[measure]
 
     def gain(grade):

@@ -57,7 +57,7 @@ def means_of(runs, judgments, measure, **conventions):
 @pytest.mark.parametrize("against", ["gold", "panel", "median"])
 def test_every_draw_is_held_against_the_reference_as_the_oracle_does(runs, judgments, gold, measure, against):
     reference = {"gold": gold, "panel": None, "median": median(judgments).judgments}[against]
-    found = simulate_single_assessor(runs, judgments, measure, reference=reference, n_resamples=25, rng=9)
+    found = simulate_single_assessor(runs, judgments, measure, gold=reference, n_resamples=25, rng=9)
     if reference is None:
         theirs = oracle.average(evaluate(runs, judgments, measure).values[0].mean(axis=0).tolist())
     else:
@@ -82,7 +82,7 @@ def test_every_draw_is_held_against_the_reference_as_the_oracle_does(runs, judgm
 
 
 def test_all_judgments_together_are_held_against_the_gold_too(runs, judgments, gold):
-    found = simulate_single_assessor(runs, judgments, "AP", reference=gold, n_resamples=2, rng=1)
+    found = simulate_single_assessor(runs, judgments, "AP", gold=gold, n_resamples=2, rng=1)
     panel = oracle.average(evaluate(runs, judgments, "AP").values[0].mean(axis=0).tolist())
     assert found.all_tau_b[0] == approx(oracle.tau_b(panel, means_of(runs, gold, "AP")))
     assert found.reference == gold.assessors[0]
@@ -102,10 +102,10 @@ def test_a_single_assessor_s_draws_rank_as_the_assessor_does(runs, judgments, dr
 
 def test_only_topics_that_both_know_are_compared(runs, judgments, gold):
     some = gold.select(topics=list(gold.topics[:3]))
-    found = simulate_single_assessor(runs, judgments, "AP", reference=some, n_resamples=20, rng=2)
+    found = simulate_single_assessor(runs, judgments, "AP", gold=some, n_resamples=20, rng=2)
     both = judgments.select(topics=list(gold.topics[:3]))
     np.testing.assert_array_equal(
-        found.tau_b, simulate_single_assessor(runs, both, "AP", reference=some, n_resamples=20, rng=2).tau_b
+        found.tau_b, simulate_single_assessor(runs, both, "AP", gold=some, n_resamples=20, rng=2).tau_b
     )
     assert found.n_topics[0] == 3
 
@@ -125,7 +125,7 @@ def test_a_topic_without_a_score_in_a_draw_is_left_out_on_both_sides():
         ("r", "y", "bob", 1),
     ]
     found = simulate_single_assessor(
-        runs, Judgments.from_rows(rows, scales={"*": "binary"}), "RR", reference=gold, n_resamples=60, rng=1,
+        runs, Judgments.from_rows(rows, scales={"*": "binary"}), "RR", gold=gold, n_resamples=60, rng=1,
         conventions=Conventions(empty="nan"),
     )  # fmt: skip
     drawn = [
@@ -140,23 +140,23 @@ def test_systems_that_lack_a_topic_are_left_out_where_it_is_skipped(runs, judgme
     less = runs.to_frame()
     less = Runs.from_frame(less[(less["system"] != runs.systems[0]) | (less["topic"] != runs.topics[0])])
     found = simulate_single_assessor(
-        less, judgments, "AP", reference=gold, n_resamples=5, rng=1, conventions=Conventions(missing="skip")
+        less, judgments, "AP", gold=gold, n_resamples=5, rng=1, conventions=Conventions(missing="skip")
     )
     assert found.n_systems[0] == 5
     without = runs.select(systems=list(runs.systems[1:]))
-    again = simulate_single_assessor(without, judgments, "AP", reference=gold, n_resamples=5, rng=1)
+    again = simulate_single_assessor(without, judgments, "AP", gold=gold, n_resamples=5, rng=1)
     np.testing.assert_allclose(found.tau_b, again.tau_b)
 
 
 def test_threads_and_blocks_do_not_matter(runs, judgments, gold):
-    one = simulate_single_assessor(runs, judgments, "AP", reference=gold, n_resamples=70, rng=3)
-    other = simulate_single_assessor(runs, judgments, "AP", reference=gold, n_resamples=70, rng=3, block=9, threads=1)
+    one = simulate_single_assessor(runs, judgments, "AP", gold=gold, n_resamples=70, rng=3)
+    other = simulate_single_assessor(runs, judgments, "AP", gold=gold, n_resamples=70, rng=3, block=9, threads=1)
     np.testing.assert_array_equal(one.tau_b, other.tau_b)
     np.testing.assert_array_equal(one.ap, other.ap)
 
 
 def test_quantiles_and_the_frame_are_of_the_draws(runs, judgments, gold):
-    found = simulate_single_assessor(runs, judgments, ["AP", "P@5"], reference=gold, n_resamples=30, rng=3)
+    found = simulate_single_assessor(runs, judgments, ["AP", "P@5"], gold=gold, n_resamples=30, rng=3)
     for kind in ("tau_b", "ap"):
         values = sorted(getattr(found, kind)[1])
         assert found.quantiles([0.1, 0.5], kind)[1].tolist() == approx(
@@ -175,18 +175,18 @@ def test_quantiles_and_the_frame_are_of_the_draws(runs, judgments, gold):
 def test_what_cannot_be_compared_is_said(runs, judgments, gold):
     with pytest.raises(ArgumentError, match="n_resamples=0"):
         simulate_single_assessor(runs, judgments, "AP", n_resamples=0)
-    with pytest.raises(ArgumentError, match="reference: 3 assessors"):
-        simulate_single_assessor(runs, judgments, "AP", reference=judgments)
+    with pytest.raises(ArgumentError, match="gold: 3 assessors"):
+        simulate_single_assessor(runs, judgments, "AP", gold=judgments)
     with pytest.raises(ArgumentError, match="two are needed"):
-        simulate_single_assessor(runs.select(systems=runs.systems[0]), judgments, "AP", reference=gold)
+        simulate_single_assessor(runs.select(systems=runs.systems[0]), judgments, "AP", gold=gold)
     elsewhere = Judgments.from_rows([("elsewhere", "d", "ann", 1)])
     with pytest.raises(NoOverlapError, match="share no topic"):
-        simulate_single_assessor(runs, judgments, "AP", reference=elsewhere)
+        simulate_single_assessor(runs, judgments, "AP", gold=elsewhere)
     with pytest.raises(NoOverlapError, match="share no topic"):
         simulate_single_assessor(runs, elsewhere, "AP")
     crowd = Judgments.from_rows([("q", f"d{i}", f"w{i}", 1) for i in range(20)])
     few = Runs.from_dict({"a": {"q": {"d1": 1.0}}, "b": {"q": {"d2": 1.0}}})
-    with pytest.raises(ArgumentError, match="the reference has no score in any topic; give reference=median"):
+    with pytest.raises(ArgumentError, match="the reference has no score in any topic; give gold=median"):
         simulate_single_assessor(few, crowd, "AP")
 
 
@@ -194,7 +194,7 @@ def test_dl21_one_of_three_judges_per_document_against_nist(dl21):
     runs = read_runs(str(dl21 / "runs" / "*.gz"))
     judges = read_judgments([str(p) for p in sorted((dl21 / "judges").glob("umbrela-*.qrels.gz"))])
     nist = read_judgments(str(dl21 / "qrels.nist.txt"))
-    found = simulate_single_assessor(runs, judges, "nDCG@10", reference=nist, n_resamples=1000, rng=1)
+    found = simulate_single_assessor(runs, judges, "nDCG@10", gold=nist, n_resamples=1000, rng=1)
     assert found.quantiles([0.025, 0.5, 0.975])[0].tolist() == approx([0.9015, 0.9231, 0.9436], abs=5e-5)
     assert found.all_tau_b[0] == approx(0.9364, abs=5e-5)
     assert (found.n_topics[0], found.n_systems[0]) == (53, 63)
@@ -205,7 +205,7 @@ def test_dl19_one_person_per_passage_ranks_systems_less_like_nist_than_both_and_
     people = Judgments.from_frame(frame).with_scales({"*": "0-3"})
     runs = read_runs(str(dl19 / "runs" / "*"))
     nist = read_judgments(str(dl19 / "qrels.nist.txt"))
-    found = simulate_single_assessor(runs, people, ["nDCG@10", "ERR@10"], reference=nist, rng=1)
+    found = simulate_single_assessor(runs, people, ["nDCG@10", "ERR@10"], gold=nist, rng=1)
     expected = [[0.840, 0.872, 0.906], [0.656, 0.729, 0.802]]
     np.testing.assert_allclose(found.quantiles([0.025, 0.5, 0.975]), expected, atol=5e-4)
     np.testing.assert_allclose(found.all_tau_b, [0.892, 0.762], atol=5e-4)

@@ -1,17 +1,19 @@
-"""How sure are we? What needs judgments and scores together.
+"""Uncertainty that needs judgments and scores together: models that judge, labels, and assessors' biases.
 
-prediction_powered, prediction_powered_means, prediction_powered_difference     few topics of people, many of a model
-prediction_powered_documents    a model judged every document, people a sample of them
-topics_needed                   how many topics people must judge for an interval of a wanted width
+prediction_powered, prediction_powered_means, prediction_powered_difference     few judged topics, many of a model
+prediction_powered_documents    a model judged all documents, assessors a sample of them
+assessor_topics_needed          the number of topics to judge for an interval of a given width
 
-alternative_annotator_test, leave_one_out_annotator_tests   may a model stand in for people; the same asked of each
-person human_ceiling                   what people's grades, taken for a ranking, score by a reference assessor_bias
-whether a judge favours a group of systems, more than people's tastes differ expected_scores                 what judges
-would be expected to score systems at their own severity under_label_uncertainty         spread of scores and ranks over
-draws of the labels, from assessors or a posterior relevance_given_ranks           draws of who is relevant from labels
-and ranks, for intervals of the true score simulate_single_assessor               how far the ranking by one judgment
-per document strays from a reference merged_runs, complete_lists     simulated runs of lists that were judged without a
-gap
+alternative_annotator_test      whether a model may replace assessors
+leave_one_out_annotator_tests   the same test for each assessor in place of the model
+human_ceiling           the score of rankings by the assessors' grades
+assessor_bias           the bias of a model towards groups of systems, compared with assessors
+expected_scores         the scores that are expected from an assessor's severity alone
+
+under_label_uncertainty         the distribution of scores and ranks over draws of the labels
+relevance_given_ranks           draws of relevance from labels and ranks, for intervals of the true score
+simulate_single_assessor        the ranking by one judgment per document, compared with a reference
+merged_runs, complete_lists     simulated runs from lists that were judged completely
 """
 
 from qrowd.uncertainty.annotator_test import (

@@ -56,8 +56,8 @@ class JudgmentSamples:
         self.scale = _one_scale(one)
         self._chance = Chance.of(rng)
         self.pool, pair = pool_of(one)
-        said = np.flatnonzero(one.value >= 0)
-        rows = said[np.lexsort((_places(one.assessors)[one.assessor[said]], pair[said]))]
+        judged = np.flatnonzero(one.value >= 0)
+        rows = judged[np.lexsort((_places(one.assessors)[one.assessor[judged]], pair[judged]))]
         self._value = one.value[rows]
         self._count = np.bincount(pair[rows], minlength=self.pool.document.size)
         self._start = np.cumsum(self._count) - self._count

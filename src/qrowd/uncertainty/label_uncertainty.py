@@ -1,9 +1,10 @@
-"""Measures under label uncertainty: what systems score, and where they stand, if labels had been drawn otherwise.
+"""Measures under label uncertainty: the distribution of scores and ranks over draws of the labels.
 
-Labels are drawn n times, from an aggregate's posterior or from what the assessors said, and every draw is scored whole.
-The topics stay as they are: what differs from draw to draw is due to the labels alone. This is the spread over draws,
-not an interval of the true score: labels do not know that a document at the top of good runs is likelier to be relevant
-than its labels say, so that the draws score good runs too low. Draws of `relevance_given_ranks` know it; theirs is one.
+Labels are drawn repeatedly, from an aggregate's posterior or from the assessors' judgments, and each draw is scored.
+The topics are fixed: differences between draws are due to the labels alone. The result is the distribution over draws,
+not an interval for the true score: a document at the top of good runs is more likely to be relevant than its labels
+alone suggest, so the draws score good runs too low. Draws of `relevance_given_ranks` account for it and give an
+interval.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.uncertainty.label_samples import Draw, sampled_scores
 from qrowd.uncertainty.relevance_given_ranks import RelevanceGivenRanks
@@ -31,14 +32,14 @@ from qrowd.uncertainty.relevance_given_ranks import RelevanceGivenRanks
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 CONVENTIONS = Conventions()
-AT_ONCE = 1 << 22  # comparisons of two systems held at once
+AT_ONCE = 1 << 22  # comparisons of two systems in memory at once
 
 
 @dataclass(frozen=True, eq=False)
-class LabelUncertainty:
-    """What n_resamples draws of the labels make of every system; by every measure.
+class LabelUncertainty(Result):
+    """The distribution of each system's score and rank over draws of the labels, by each measure.
 
-    labels : what was drawn from, in words. n_topics : topics that any draw has a score in.
+    labels : a description of the labels drawn. n_topics : topics that any draw has a score in.
     samples : (measures, n_resamples, systems) mean score over topics, draw by draw; nan where a draw has no score.
     mean, sd, low, high : (measures, systems) of the draws: their mean, standard deviation (divisor n - 1; nan for one
         draw) and the quantiles that leave (1 - share) / 2 of the draws on either side: the
@@ -49,7 +50,7 @@ class LabelUncertainty:
     rank_low, rank_high : (measures, systems) the ranks between which that share of the draws lies; 0 without a score.
     above : (measures, A, B) share of the draws in which A's mean is higher than B's; what it and its converse leave
         are ties. Not the probability that A is better, unless the draws are of RelevanceGivenRanks.
-    share, n_resamples, seed, conventions : as asked for; `seed` as `rng` gives the same again.
+    share, n_resamples, seed, conventions : as given; `seed` as `rng` reproduces the result.
     """
 
     measures: tuple[str, ...]
@@ -98,15 +99,13 @@ class LabelUncertainty:
             at.append(names.index(name))
         return float(self.above[tuple(at)])
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per measure and system: mean, sd, low, high, first, rank_low and rank_high."""
-        shape = (len(self.measures), len(self.systems))
-        columns: dict[str, NDArray[Any]] = {
-            "measure": np.repeat(np.array(self.measures, object), shape[1]),
-            "system": np.tile(np.array(self.systems, object), shape[0]),
-        }
+    def _columns(self) -> dict[str, Any]:
         names = ("mean", "sd", "low", "high", "first", "rank_low", "rank_high")
-        return make_frame(columns | {name: getattr(self, name).ravel() for name in names}, backend)
+        return {
+            "measure": np.repeat(np.array(self.measures, object), len(self.systems)),
+            "system": np.tile(np.array(self.systems, object), len(self.measures)),
+            **{name: getattr(self, name).ravel() for name in names},
+        }
 
 
 def under_label_uncertainty(
@@ -122,16 +121,16 @@ def under_label_uncertainty(
     block: int = 512,
     threads: int | None = None,
 ) -> LabelUncertainty:
-    """What systems score, and how they rank, over n_resamples draws of the labels.
+    """Scores and ranks of the systems over `n_resamples` draws of the labels.
 
     Parameters
     ----------
     labels : judgments; an aggregate, whose posterior is drawn from, each document for itself; or what
         `relevance_given_ranks` gives for the same runs, whose draws are taken, all of them, whatever n_resamples.
     draw : from judgments, "document": every document takes one of its judgments, all equally likely; "topic": every
-        topic takes one of its assessors, of those whose `min_coverage` gives them a score there, with all they said.
-        The first is for crowds and treats documents as independent; the second keeps an assessor's severity together
-        and leaves everyone on their own scale.
+        topic takes one of its assessors, of those whose `min_coverage` gives them a score there, with all their
+        judgments. The first is for crowds and treats documents as independent; the second keeps the severity of an
+        assessor and leaves each assessor on their own scale.
     share : of the draws that lie between low and high, and between the two ranks.
     conventions : of the scores. A draw's mean goes over the topics it has a score in.
     block : draws scored at once; memory is about 8 bytes x block x measures x topics x systems.
@@ -152,23 +151,23 @@ def under_label_uncertainty(
     else:
         seed = seed_of(rng)
     drawn = labels.panel() if isinstance(labels, RelevanceGivenRanks) else labels
-    found: list[Floats] = []
+    means: list[Floats] = []
     known: list[NDArray[np.bool_]] = []
     names: tuple[str, ...] = ()
     for scores in sampled_scores(
         runs, drawn, measures, n_resamples, draw, conventions, seed, block=block, threads=threads
     ):
-        found.append(topic_means(scores.values))
+        means.append(topic_means(scores.values))
         known.append(np.asarray(~np.isnan(scores.values).all(axis=(0, 1, 3))))
         names = scores.measures
-    samples = np.concatenate(found, axis=1)
+    samples = np.concatenate(means, axis=1)
     for m, name in enumerate(names):
         if np.isnan(samples[m]).all():
             raise ArgumentError(f"{name}: no draw has a score; lower min_coverage, or draw='document'")
     columns = [_statistics(table, share) for table in samples]
     mean, sd, low, high = (np.array([column[i] for column in columns]) for i in range(4))
-    standing = [_ranks(table) for table in samples]
-    rank_spreads = [_rank_spread(table, share) for table in standing]
+    ranks_by_draw = [_ranks(table) for table in samples]
+    rank_intervals = [_rank_interval(table, share) for table in ranks_by_draw]
     source = f"{labels.method}, posterior" if isinstance(labels, Aggregate) else f"judgments, one per {draw}"
     if isinstance(labels, RelevanceGivenRanks):
         source = "relevance given labels and ranks"
@@ -186,10 +185,10 @@ def under_label_uncertainty(
         sd,
         low,
         high,
-        np.array([_shares(table) for table in standing]),
-        np.array([spread[0] for spread in rank_spreads]),
-        np.array([spread[1] for spread in rank_spreads]),
-        np.array([_above(table) for table in standing]),
+        np.array([_shares(table) for table in ranks_by_draw]),
+        np.array([spread[0] for spread in rank_intervals]),
+        np.array([spread[1] for spread in rank_intervals]),
+        np.array([_above(table) for table in ranks_by_draw]),
         share,
         int(n_resamples),
         seed,
@@ -234,19 +233,19 @@ def _ranks(samples: Floats) -> Ints:
     return np.concatenate([ranks(rows[begin : begin + step]) for begin in range(0, len(rows), step)])
 
 
-def _shares(standing: Ints) -> Floats:
+def _shares(ranks: Ints) -> Floats:
     """(systems, ranks) share of the draws, of those in which the system has a score; nan without any."""
-    n_systems = standing.shape[1]
-    counts = np.array([np.bincount(column, minlength=n_systems + 1)[1:] for column in standing.T], np.float64)
+    n_systems = ranks.shape[1]
+    counts = np.array([np.bincount(column, minlength=n_systems + 1)[1:] for column in ranks.T], np.float64)
     with np.errstate(invalid="ignore"):
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-def _rank_spread(standing: Ints, share: float) -> tuple[Ints, Ints]:
+def _rank_interval(ranks: Ints, share: float) -> tuple[Ints, Ints]:
     """(systems,) ranks; at most (1 - share) / 2 of the draws lie below the first, and as many above the second."""
-    low, high = np.zeros(standing.shape[1], np.int64), np.zeros(standing.shape[1], np.int64)
+    low, high = np.zeros(ranks.shape[1], np.int64), np.zeros(ranks.shape[1], np.int64)
     tail = (1 - share) / 2
-    for s, column in enumerate(standing.T):
+    for s, column in enumerate(ranks.T):
         known = np.sort(column[column > 0])
         if known.size:
             outside = int(np.floor(tail * known.size + 1e-9))
@@ -254,13 +253,13 @@ def _rank_spread(standing: Ints, share: float) -> tuple[Ints, Ints]:
     return low, high
 
 
-def _above(standing: Ints) -> Floats:
+def _above(ranks: Ints) -> Floats:
     """(systems, systems) share of the draws in which the row's system has the better rank; nan where never both."""
-    n, n_systems = standing.shape
+    n, n_systems = ranks.shape
     better, both = np.zeros((n_systems, n_systems)), np.zeros((n_systems, n_systems))
     step = max(1, AT_ONCE // max(1, n_systems**2))
     for begin in range(0, n, step):
-        rows = standing[begin : begin + step]
+        rows = ranks[begin : begin + step]
         known = rows > 0
         pair = known[:, :, None] & known[:, None, :]
         better += ((rows[:, :, None] < rows[:, None, :]) & pair).sum(axis=0)

@@ -1,7 +1,7 @@
-"""Simulated full runs: every topic's list is one that a real system returned and that was judged to the cut.
+"""Simulated complete runs: each topic's list was returned by a real system and judged down to the cut-off.
 
-Judgments that cover few of the retrieved documents still cover some lists completely. Merging such lists at random
-gives systems without unjudged documents, each of whose rankings is real. Maddalena, Mizzaro, Scholer, Turpin (2017), On
+Judgments that cover few of the retrieved documents still cover some lists completely. Random merges of such lists are
+systems without unjudged documents, each of whose rankings is real. Maddalena, Mizzaro, Scholer, Turpin (2017), On
 Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation. ACM TOIS 35(3), section 7.2 and Figure 11.
 """
 
@@ -17,9 +17,9 @@ from qrowd.errors import NoOverlapError
 from qrowd.model.alignment import align
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.conventions import Conventions
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import compact
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.simulation.arguments import numbered
 from qrowd.uncertainty.label_samples import pool_of, whole
@@ -28,8 +28,8 @@ CONVENTIONS = Conventions()
 
 
 @dataclass(frozen=True, eq=False)
-class CompleteLists:
-    """Which lists are judged without a gap down to a cutoff: the paper's complete sub-runs.
+class CompleteLists(Result):
+    """Which lists are judged completely down to a cut-off: the paper's complete sub-runs.
 
     topics, systems : labels; topics that runs and judgments share, in the order of the judgments.
     complete : (topics, systems) bool; a list shorter than `cutoff` is not complete.
@@ -42,18 +42,17 @@ class CompleteLists:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """(topics,) how many systems have a complete list."""
+        """(topics,) number of systems with a complete list."""
         return np.asarray(self.complete.sum(axis=1))
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per topic: how many complete lists it has."""
-        return make_frame({"topic": np.array(self.topics, object), "complete": self.counts}, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {"topic": self.topics, "complete": self.counts}
 
 
 def complete_lists(
     runs: Runs, judgments: Judgments, *, cutoff: int = 10, conventions: Conventions = CONVENTIONS
 ) -> CompleteLists:
-    """Lists whose first `cutoff` documents have all been judged, by anyone.
+    """Lists whose first `cutoff` documents were all judged by some assessor.
 
     judgments : negative values are "not judged".
 
@@ -103,20 +102,20 @@ def merged_runs(
     """
     whole("n_systems", n_systems)
     whole("min_lists", min_lists)
-    found = complete_lists(runs, judgments, cutoff=cutoff, conventions=conventions)
-    enough = np.flatnonzero(found.counts >= min_lists)
+    lists = complete_lists(runs, judgments, cutoff=cutoff, conventions=conventions)
+    enough = np.flatnonzero(lists.counts >= min_lists)
     if not enough.size:
         raise NoOverlapError(
             f"no topic has {min_lists} lists whose first {cutoff} documents are all judged (the most is "
-            f"{int(found.counts.max(initial=0))}); choose a smaller cutoff or min_lists"
+            f"{int(lists.counts.max(initial=0))}); choose a smaller cutoff or min_lists"
         )
     chance, ranked = Chance.of(rng), runs.ranked(score_dtype=conventions.score_dtype)
     by_label = sorted(range(len(runs.systems)), key=runs.systems.__getitem__)
     number = {topic: t for t, topic in enumerate(runs.topics)}
     documents, topics = [], []
     for t in enough:
-        label = found.topics[t]
-        able = np.array([s for s in by_label if found.complete[t, s]])
+        label = lists.topics[t]
+        able = np.array([s for s in by_label if lists.complete[t, s]])
         drawn = able[(chance.stream(f"list {label}").random(n_systems) * able.size).astype(np.int64)]
         at = ranked.starts[drawn, number[label]][:, None] + np.arange(cutoff)
         documents.append(ranked.document[at])

@@ -9,6 +9,7 @@ Response Data. JASA 88(422); errors of assessors as Dawid & Skene (1979), Appl. 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Panel, Pool
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs, ScoreDtype
 from qrowd.model.scales import parse_scale
 from qrowd.uncertainty.label_samples import whole
@@ -29,11 +31,11 @@ Bools = NDArray[np.bool_]
 CONVENTIONS = Conventions()
 WARM_UP = 400  # iterations before the first draw
 THINNING = 2  # iterations per draw
-ALIKE = 0.05  # p of independent errors below which assessors are said to err alike
+ALIKE = 0.05  # p of independent errors below which assessors are reported to err alike
 
 
 @dataclass(frozen=True, eq=False)
-class RelevanceGivenRanks:
+class RelevanceGivenRanks(Result):
     """Draws of which pooled documents are relevant.
 
     relevant : (pairs, n_resamples) bool, a column per draw. probability : (pairs,) share of the draws in which it is
@@ -66,6 +68,23 @@ class RelevanceGivenRanks:
         """The draws as so many assessors who say yes or no."""
         names = tuple(f"draw {i}" for i in range(1, self.n_resamples + 1))
         return Panel(self.pool, names, (parse_scale("binary"),) * self.n_resamples, self.relevant.astype(np.float64))
+
+    def _tables(self) -> dict[str, Any]:
+        return {"documents": self._documents, "assessors": self._assessors, "systems": self._systems}
+
+    def _documents(self) -> dict[str, Any]:
+        topic = np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
+        return {
+            "topic": np.array(self.pool.topics, object)[topic],
+            "document": np.array(self.pool.documents, object)[self.pool.document],
+            "probability": self.probability,
+        }
+
+    def _assessors(self) -> dict[str, Any]:
+        return {"assessor": self.assessors, "sensitivity": self.sensitivity, "specificity": self.specificity}
+
+    def _systems(self) -> dict[str, Any]:
+        return {"system": self.systems, "weight": self.weight}
 
 
 def relevance_given_ranks(

@@ -163,7 +163,7 @@ def _one_left_out(judgments: Floats, random: np.random.Generator) -> Floats:
 
 
 def _groups(judgments: Floats) -> NDArray[np.integer[Any]]:
-    """(documents,) number of the group of each of (documents, others): documents of equal mean, joined where they are few.
+    """(documents,) number of the group: documents of equal mean over (documents, others), joined where they are few.
 
     Documents that no other assessor judged are a group of their own.
     """

@@ -1,4 +1,4 @@
-"""One judgment per document: how much would the ranking of systems differ, had a single assessor judged each?
+"""The ranking of systems if a single assessor had judged each document, compared with a reference ranking.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3), section 7.3 and Figure 12.
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.correlation import row_correlations
 from qrowd.comparison.system_ranking import settled
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Floats, known_mean
 from qrowd.uncertainty.label_samples import Draw, sampled_scores
@@ -30,18 +30,18 @@ KINDS = ("tau_b", "ap")
 
 
 @dataclass(frozen=True, eq=False)
-class SingleAssessorSimulation:
-    """How alike the system rankings by n_resamples draws of one judgment per document are to a reference ranking.
+class SingleAssessorSimulation(Result):
+    """Correlations of system rankings from one judgment per document with a reference ranking.
 
     tau_b, ap : (measures, n_resamples) of the systems' means, over the topics that the draw and the reference both have
         a score in. For AP correlation the draw's list is walked and the reference decides. nan where one of them ties
         all.
-    all_tau_b, all_ap : (measures,) the same of the panel's mean scores instead of a draw's; nan where the panel is the
+    all_tau_b, all_ap : (measures,) the same for the panel's mean scores instead of a draw; nan where the panel is the
         reference.
     reference : "panel", or the name of the one assessor.
     n_topics : (measures,) topics in which the reference has a score. n_systems : systems compared, those with a score
         in all of them.
-    n_resamples, seed, draw, conventions : as asked for; `seed` as `rng` gives the same again.
+    n_resamples, seed, draw, conventions : as given; `seed` as `rng` reproduces the result.
     """
 
     measures: tuple[str, ...]
@@ -65,24 +65,22 @@ class SingleAssessorSimulation:
         ArgumentError
             Another kind; a share outside 0 to 1.
         """
-        if kind not in KINDS:
-            raise ArgumentError(f"kind={kind!r}: choose tau_b or ap")
-        asked = np.asarray(shares, np.float64)
-        if not ((asked >= 0) & (asked <= 1)).all():
+        check_choice("kind", kind, KINDS)
+        levels = np.asarray(shares, np.float64)
+        if not ((levels >= 0) & (levels <= 1)).all():
             raise ArgumentError(f"shares={shares!r}: from 0 to 1 each")
-        found = np.full((len(self.measures), asked.size), np.nan)
+        quantiles = np.full((len(self.measures), levels.size), np.nan)
         for m, row in enumerate(getattr(self, kind)):
             if (known := row[~np.isnan(row)]).size:
-                found[m] = np.quantile(known, asked)
-        return found
+                quantiles[m] = np.quantile(known, levels)
+        return quantiles
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per measure and draw: measure, draw (from 1), tau_b, ap."""
-        columns: dict[str, NDArray[Any]] = {
+    def _columns(self) -> dict[str, Any]:
+        return {
             "measure": np.repeat(np.array(self.measures, object), self.n_resamples),
             "draw": np.tile(np.arange(1, self.n_resamples + 1), len(self.measures)),
+            **{kind: getattr(self, kind).ravel() for kind in KINDS},
         }
-        return make_frame(columns | {kind: getattr(self, kind).ravel() for kind in KINDS}, backend)
 
 
 def simulate_single_assessor(
@@ -90,7 +88,7 @@ def simulate_single_assessor(
     judgments: Judgments,
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
-    reference: Judgments | None = None,
+    gold: Judgments | None = None,
     n_resamples: int = 1000,
     draw: Draw = "document",
     conventions: Conventions = CONVENTIONS,
@@ -98,70 +96,71 @@ def simulate_single_assessor(
     block: int = 512,
     threads: int | None = None,
 ) -> SingleAssessorSimulation:
-    """Draw one judgment per document, rank the systems, compare with the reference's ranking; n_resamples times.
+    """Draw one judgment per document, rank the systems and compare with a reference ranking, `n_resamples` times.
 
     Parameters
     ----------
-    reference : judgments of one assessor: a gold, or what all say together (`median(judgments).judgments`, the one for
-        crowds of whom nobody judged a whole topic). None: the panel, every assessor's scores averaged topic by topic.
+    gold : judgments of one assessor whose ranking is the reference: gold judgments, or an aggregate of all
+        (`median(judgments).judgments`, for crowds in which no assessor judged a whole topic). Default: the panel, the
+        mean over assessors topic by topic.
     draw, conventions, block : as in `under_label_uncertainty`; draw="document" is the paper's.
 
     Raises
     ------
-    ArgumentError A reference of several assessors, a panel in which nobody has a score, fewer than two systems,
-    n_resamples below 1. NoOverlapError No topic shared by runs, judgments and reference.
+    ArgumentError Gold of several assessors, a panel without scores, fewer than two systems,
+    n_resamples below 1. NoOverlapError No topic shared by runs, judgments and gold.
     """
-    if reference is not None and len(reference.assessors) != 1:
+    if gold is not None and len(gold.assessors) != 1:
         raise ArgumentError(
-            f"reference: {len(reference.assessors)} assessors, and one was expected; merge them "
+            f"gold: {len(gold.assessors)} assessors, and one was expected; merge them "
             "(median(judgments).judgments) or choose one with select"
         )
-    shared = set(judgments.topics) & set(judgments.topics if reference is None else reference.topics)
+    shared = set(judgments.topics) & set(judgments.topics if gold is None else gold.topics)
     if not shared & set(runs.topics):
-        raise NoOverlapError("runs, judgments and reference share no topic; check that all are of the same collection")
+        raise NoOverlapError("runs, judgments and gold share no topic; check that all are of the same collection")
     seed = seed_of(rng)
     judgments = judgments.select(topics=shared.__contains__)
-    crowd, wanted = evaluate(runs, judgments, measures, conventions=conventions, threads=threads), None
+    crowd, gold_values = evaluate(runs, judgments, measures, conventions=conventions, threads=threads), None
     everyone = known_mean(crowd.values, axis=1)  # (measures, topics, systems)
-    if reference is not None:
-        gold = evaluate(
-            runs, reference.select(topics=shared.__contains__), measures, conventions=conventions, threads=threads
+    if gold is not None:
+        gold_scores = evaluate(
+            runs, gold.select(topics=shared.__contains__), measures, conventions=conventions, threads=threads
         )
-        wanted = gold.values[:, 0][:, [gold.topics.index(topic) for topic in crowd.topics]]
-    decides = everyone if wanted is None else wanted
+        gold_values = gold_scores.values[:, 0][:, [gold_scores.topics.index(topic) for topic in crowd.topics]]
+    decides = everyone if gold_values is None else gold_values
     topics = np.asarray(~np.isnan(decides).all(axis=2))
     systems = np.array([(~np.isnan(table[known])).all(axis=0) for table, known in zip(decides, topics, strict=True)])
     for name, known, kept in zip(crowd.measures, topics, systems, strict=True):
         if not known.any():
             raise ArgumentError(
-                f"{name}: the reference has no score in any topic; give reference=median(judgments).judgments where "
-                "nobody judged enough of a topic, or lower min_coverage"
+                f"{name}: the reference has no score in any topic; give gold=median(judgments).judgments where "
+                "no assessor judged enough of a topic, or lower min_coverage"
             )
         if kept.sum() < 2:
             raise ArgumentError(f"{name}: {kept.sum()} system(s) with a score in every topic; two are needed to rank")
-    found = []
+    correlations = []
     for scores in sampled_scores(
         runs, judgments, measures, n_resamples, draw, conventions, seed, block=block, threads=threads
     ):
         order = [scores.topics.index(topic) for topic in crowd.topics]
-        found.append(
+        correlations.append(
             [
                 _correlations(values[:, order][..., kept], table[:, kept])
                 for values, table, kept in zip(scores.values, decides, systems, strict=True)
             ]
         )
-    tau_b, ap = np.concatenate([np.array(part) for part in found], axis=2).transpose(1, 0, 2)
+    tau_b, ap = np.concatenate([np.array(part) for part in correlations], axis=2).transpose(1, 0, 2)
     all_of_them = np.full((2, len(crowd.measures)), np.nan)
-    if wanted is not None:
+    if gold_values is not None:
         for m, kept in enumerate(systems):
-            all_of_them[:, m] = _correlations(everyone[m][None][..., kept], wanted[m][:, kept])[:, 0]
+            all_of_them[:, m] = _correlations(everyone[m][None][..., kept], gold_values[m][:, kept])[:, 0]
     return SingleAssessorSimulation(
         crowd.measures,
         tau_b,
         ap,
         all_of_them[0],
         all_of_them[1],
-        "panel" if reference is None else reference.assessors[0],
+        "panel" if gold is None else gold.assessors[0],
         topics.sum(axis=1),
         systems.sum(axis=1),
         int(n_resamples),
