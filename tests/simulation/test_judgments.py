@@ -1,0 +1,84 @@
+"""Judgments of simulated panels."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from qrowd.model.judgments import Judgments
+from qrowd.simulation import Lenient, Random, Truth, simulate_judgments, simulate_pool
+from simulated import clock, near, rows, values_of
+
+
+@pytest.mark.parametrize("coverage", [0.0, 0.001, 0.25, 1.0])
+def test_an_assessor_covers_the_share_given_of_every_pool_and_at_least_one_document(coverage: float) -> None:
+    truth = simulate_pool(6, (40, 40, 40, 7, 7, 1), rng=1)
+    judgments = simulate_judgments(truth, {"ann": Lenient(), "all": Lenient()}, coverage={"ann": coverage}, rng=1)
+    per_topic = Counter(topic for topic, _, who, *_ in rows(judgments) if who == "ann")
+    expected = [max(round(coverage * size), 1) if coverage else 0 for size in (40, 40, 40, 7, 7, 1)]
+    assert [per_topic[topic] for topic in truth.pool.topics] == expected
+    assert sum(who == "all" for _, _, who, *_ in rows(judgments)) == 135
+
+
+def test_coverage_changes_what_is_judged_and_not_how(truth: Truth) -> None:
+    part = simulate_judgments(truth, {"ann": Random(0.5)}, coverage=0.3, rng=5)
+    whole = dict(zip(truth.pool.documents, values_of(truth, Random(0.5)), strict=True))
+    assert len(part) == 1500
+    assert all(whole[document] == value for _, document, _, value in rows(part))
+
+
+def test_labels_of_documents_that_nobody_judged_are_left_out(truth: Truth) -> None:
+    part = simulate_judgments(truth, {"ann": Lenient()}, coverage=0.3, rng=5)
+    assert len(part.documents) == 1500
+
+
+def test_repeats_are_the_share_given_and_look_anew(truth: Truth) -> None:
+    judgments = simulate_judgments(truth, {"ann": Random(0.5), "bob": Random(0.5)}, repeats={"ann": 0.2}, rng=5)
+    assert judgments.n_repeats() == 1000
+    assert len(judgments) == 11_000
+    by_pair: dict[object, list[float]] = {}
+    for _, document, who, value in rows(judgments):
+        by_pair.setdefault((who, document), []).append(value)
+    again = [values for values in by_pair.values() if len(values) == 2]
+    assert near(np.mean([a == b for a, b in again]), 0.5, 1000)
+
+
+def test_a_careful_assessor_repeats_themselves_exactly(truth: Truth) -> None:
+    judgments = simulate_judgments(truth, {"ann": Lenient()}, repeats=0.2, rng=5)
+    assert judgments.single(repeats="mean").value.tolist() == judgments.single(repeats="first").value.tolist()
+
+
+def test_nothing_is_recorded_unless_asked_and_asking_changes_no_judgment(truth: Truth) -> None:
+    plain = simulate_judgments(truth, {"ann": Random()}, repeats=0.1, rng=5)
+    full = simulate_judgments(
+        truth, {"ann": Random()}, repeats=0.1, record=("order", "seconds", "time", "comment"), rng=5
+    )
+    assert all(getattr(plain, name) is None for name in Judgments.OPTIONAL)
+    assert [row[:4] for row in rows(full)] == rows(plain)
+
+
+def test_order_and_time_tell_the_same_story_and_each_works_without_a_break(truth: Truth) -> None:
+    judgments = simulate_judgments(
+        truth, {"ann": Lenient(), "bob": Lenient()}, record=("order", "seconds", "time"), rng=5
+    )
+    assert judgments.order is not None
+    assert judgments.time is not None
+    assert judgments.seconds is not None
+    assert sorted(judgments.order) == list(range(1, len(judgments) + 1))
+    by_order = np.argsort(judgments.order)
+    assert (np.diff(clock(judgments.time)[by_order]) >= 0).all()
+    bob = np.flatnonzero(judgments.assessor == 1)
+    assert (np.diff(judgments.order[bob]) > 0).all()
+    assert np.diff(clock(judgments.time)[bob]) == pytest.approx(judgments.seconds[bob][1:], abs=0.002)
+    # Topic after topic, not in the order of their numbers.
+    visits = judgments.topic[bob][np.append(True, np.diff(judgments.topic[bob]) != 0)]
+    assert len(visits) == 50
+    assert not (np.diff(visits) > 0).all()
+
+
+def test_comments_fit_the_grade(truth: Truth) -> None:
+    judgments = simulate_judgments(truth, {"ann": Lenient()}, record=("comment",), rng=5)
+    assert judgments.comment is not None
+    words = [set(judgments.comment[judgments.value == grade]) for grade in (0, 2, 3)]
+    assert words[0].isdisjoint(words[1] | words[2])
+    assert words[1].isdisjoint(words[2])
