@@ -317,7 +317,7 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
 
 
 PARTS = {  # pages of their own within a room
-    "comparison": ("certainty_of_comparisons", "generalizability"),
+    "comparison": ("comparing_systems", "generalizability"),
     "uncertainty": ("prediction_powered", "replacement", "label_uncertainty"),
 }
 OFFERED = [room for room in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(room)]
