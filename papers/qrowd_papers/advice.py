@@ -16,10 +16,10 @@ from qrowd.comparison.effort import SAME, equal_cost, topics_for_an_assessor
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
 

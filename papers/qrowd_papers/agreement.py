@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd import files
 from qrowd.agreement import (
@@ -39,6 +38,7 @@ from qrowd.gain_distributions import (
     gain_distributions,
     scatter,
 )
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.disagreement import Level
 from qrowd.magnitude import normalise
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
@@ -54,7 +54,6 @@ from qrowd.simulation import (
     simulate_runs,
 )
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
 
 LABELS = 5  # of a document: the first so many

@@ -12,18 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qrowd.gain_distributions import Scatter
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number, probability
-from qrowd_papers.agreement import (
-    MISSING,
-    AgreementStudy,
-    CollectionFound,
-    Floats,
-    Progress,
-    agreement_study,
-    table_2,
-)
+from qrowd_papers.agreement import MISSING, AgreementStudy, CollectionFound, Progress, agreement_study, table_2
 from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, claims_table, verdict
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.reports.document import Document, Table
@@ -25,7 +26,6 @@ from qrowd.uncertainty.one_sided_t import documents_t, topics_t
 if TYPE_CHECKING:
     import pandas
 
-Floats = NDArray[np.float64]
 Model = Literal["alike", "two kinds of topics", "fails on some topics"]
 Sizes = Literal["equal", "unequal"]
 Design = tuple[int, int, Model, Sizes]

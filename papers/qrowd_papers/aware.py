@@ -24,6 +24,7 @@ from qrowd.aware.estimators import UNIFORM, estimator
 from qrowd.comparison.correlation import row_correlations
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.tuples import dawid_skene, vote
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
@@ -38,7 +39,6 @@ from qrowd.threads import in_threads
 if TYPE_CHECKING:
     import pandas
 
-Floats = NDArray[np.float64]
 Members = NDArray[np.int64]
 
 BASELINES = ("mv", "emmv", "emneu")

@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.aware import GAPS, LEVELS, Similarities, similarity_to_random
 from qrowd.comparison.factors import Anova, interaction_effects
 from qrowd.comparison.tukey import tukey_hsd
 from qrowd.evaluation import evaluate_blocks
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gaps import add_densities
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments
@@ -32,7 +32,6 @@ from qrowd_papers.aware_printed import BEST, EFFECTS, RESPONSE_OF, RESPONSES
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Floats = NDArray[np.float64]
 BASELINE_NAMES = (*BASELINES, "uniform")
 SHOWN = {  # the baselines, and the paper's best
     "ap_correlation": ("mv", "emmv", "emneu", "uniform", "sgl_tau_msd", "sgl_apc_msd"),

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.comparison.resampling import bootstrap_counts
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import two_way
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
 from qrowd_papers.rank_coverage_page import rank_notes, rank_sentence, rank_study, rank_tables

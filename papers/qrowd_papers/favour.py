@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats, Scores, known_error
+from qrowd.model.scores import Scores, known_error
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
 from qrowd.simulation.assessors import Lenient

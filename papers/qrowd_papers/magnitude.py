@@ -22,6 +22,7 @@ from qrowd.comparison import top_set
 from qrowd.comparison.correlation import kendall_tau_b, row_correlations, shared_means
 from qrowd.errors import InputError, NoOverlapError
 from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import normalise, select_units_by_agreement, unit_widths
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
@@ -41,7 +42,6 @@ from qrowd.simulation import (
 if TYPE_CHECKING:
     import pandas
 
-Floats = NDArray[np.float64]
 
 TOPICS: dict[str, tuple[int, int]] = {
     "402": (278, 460), "403": (111, 182), "405": (214, 354), "407": (212, 350), "408": (188, 310), "410": (212, 350),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from qrowd.aggregation import geometric_mean, mean, median
 from qrowd.agreement import OrderAgreement, geometric_sd, order_agreement
+from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import (
     FIGURE_15,
     Distribution,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
 
 WITHIN = (0.001, 100.0)
@@ -136,9 +136,7 @@ class Findings:
     def deviations(self) -> Floats:
         """Figure 9: (documents,) standard deviation, n - 1, of the normalised magnitudes."""
         said = self.campaign.judgments
-        _, pair, n = np.unique(
-            said.pair_numbers, return_inverse=True, return_counts=True
-        )
+        _, pair, n = np.unique(said.pair_numbers, return_inverse=True, return_counts=True)
         centre = np.bincount(pair, said.value) / n
         return np.asarray(np.sqrt(np.bincount(pair, (said.value - centre[pair]) ** 2) / (n - 1)))
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate, with_probabilities
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.correlation import tau_a, tau_b
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
@@ -23,10 +23,9 @@ from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Selection, matching
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.scores import known_mean
 from qrowd.predicted_relevance import PredictedRelevance, predicted_relevance
 
-Ints = NDArray[np.int64]
 Tau = Literal["b", "a"]
 GAINS = ("binary", "predicted", "linear", "exponential")
 

@@ -16,11 +16,11 @@ import numpy as np
 from qrowd import files
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.errors import ArgumentError, InputError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale, parse_scale
-from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import PredictedRelevance, predicted_relevance, relevant_results
 from qrowd.predicted_relevance.counting import First
 from qrowd.simulation import Truth, simulate_judgments, simulate_pool, simulate_runs

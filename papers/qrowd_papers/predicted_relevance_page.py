@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.comparison.correlation import kendall_tau_b
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments
-from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import predicted_relevance, predicted_relevance_by_type, sensitivity_to_rank
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number

@@ -12,7 +12,7 @@ from math import sqrt
 
 import numpy as np
 
-from qrowd.model.scores import Floats
+from qrowd.kernels.arrays import Floats
 
 # ------------------------------------------------------------------ Table 1: twenty results, two assessors
 

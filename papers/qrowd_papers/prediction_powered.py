@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats
 from qrowd.uncertainty.prediction_powered_sums import Rule
 
 Draw = Literal["with replacement", "split"]

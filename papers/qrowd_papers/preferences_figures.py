@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd import files
 from qrowd.agreement.pairwise import label_table
 from qrowd.errors import InputError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences import inferred_table, preference_table
 from qrowd.preferences.scheduling import Curves, judgments_needed, real_topics, simulate_topic
@@ -35,7 +35,6 @@ from qrowd_papers.preferences_printed import (
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Floats = NDArray[np.float64]
 SHOWN = tuple(condition for condition in CONDITIONS if condition.name != "kept, Bad, stop")[:6]
 """Figure 2's conditions, and random and settled order beside them."""
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from math import log2
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.pairwise import label_table
 from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Pool
@@ -33,7 +33,6 @@ from qrowd.reports.phrases import number
 from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_preferences, simulate_runs
 from qrowd_papers.claims import MATCH, NOT_PUBLIC, verdict
 
-Floats = NDArray[np.float64]
 LABELS = ("Bad", "Fair", "Good", "Excellent", "Perfect")
 WAYS = ("A < B", "A, B bad", "A > B")
 DEFINITE = ("A << B", "A < B", "A, B bad", "A > B", "A >> B")

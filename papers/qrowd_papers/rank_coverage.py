@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from qrowd.comparison.max_t import PairStatistics, critical_t, largest_of, pair_statistics
 from qrowd.comparison.resampling import Over, Panel
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
 
 Told = Callable[[str, int, int], None]
 Draw = Callable[[np.random.Generator, int, int, int], Floats]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from qrowd.aggregation import Aggregate, dawid_skene, mace, majority_vote
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
@@ -25,7 +26,6 @@ from qrowd.reports.phrases import number
 if TYPE_CHECKING:
     import pandas
 
-Floats = NDArray[np.float64]
 Crowd = Literal["guess", "say the same"]
 """What assessors do who do not know."""
 

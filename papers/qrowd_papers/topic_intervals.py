@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import krippendorff_alpha
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
-from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number

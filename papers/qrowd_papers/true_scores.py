@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from qrowd.aggregation import Aggregate, dawid_skene
 from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.frames import make_frame
-from qrowd.model.scores import Floats
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
 from qrowd.simulation.assessors import Behaviour, Confused, Lenient

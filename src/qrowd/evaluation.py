@@ -12,9 +12,9 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError
+from qrowd.kernels.arrays import Floats
 from qrowd.measures import DEFINITIONS as JUDGMENT_MEASURES
 from qrowd.measures.probabilities import reading_probabilities
 from qrowd.measures.scoring import Linear, Scored, TopicView
@@ -38,7 +38,6 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
 DEFAULT_PREFERENCE_MEASURES = ("ppref@10", "wpref", "compatibility")
 ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None] | None
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError, ScaleError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.scores import Floats
 
 
 @dataclass(frozen=True, eq=False)

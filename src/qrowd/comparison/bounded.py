@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from qrowd.kernels.arrays import Floats
+
 Bounds = tuple[float, float]
 
 UNBOUNDED: Bounds = (-inf, inf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qrowd.model.scores import Floats
+from qrowd.kernels.arrays import Floats
 
 
 def holm(p: Floats) -> Floats:

@@ -20,9 +20,9 @@ import numpy as np
 from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError
 from qrowd.kernels import correlation as kernels
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats
 from qrowd.threads import in_threads
 
 Kind = Literal["tau_a", "tau_b", "ap", "pearson", "rmse"]

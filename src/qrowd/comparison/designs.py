@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.generalizability import Design, VarianceComponents, coefficient, error_parts, error_variances
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats
 
 Target = Literal["generalizability", "dependability"]
 

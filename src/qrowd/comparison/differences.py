@@ -17,23 +17,22 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import benjamini_hochberg, holm
 from qrowd.comparison.interval_widths import ENOUGH, Method, check_confidence, half_widths, recommended, two_sided_p
 from qrowd.comparison.resampling import Design, Panel, panel_of, replicate_means
 from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, one_measure
+from qrowd.model.scores import one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
-Ints = NDArray[np.int64]
 MethodChoice = Literal["recommended", "banerjee", "satterthwaite", "pigeonhole", "topics"]
 ManyCorrections = Literal["holm", "benjamini-hochberg", "none"]
 PAIRS_AT_ONCE = 128

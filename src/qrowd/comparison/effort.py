@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats
 
 SAME = 0.05  # standard errors that differ by less are about the same
 SURE = 0.8  # probability from which on an answer is given

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats
 
 if TYPE_CHECKING:
     import xarray

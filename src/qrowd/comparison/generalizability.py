@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, one_measure
+from qrowd.model.scores import one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.top_set import Zeros, signed_rank_p
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, known_mean, one_measure
+from qrowd.model.scores import known_mean, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay
-from qrowd.model.scores import Floats
 
 Method = Literal["banerjee", "satterthwaite", "pigeonhole", "topics"]
 ENOUGH = 5

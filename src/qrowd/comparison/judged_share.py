@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.alignment import align
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats
 
 
 @dataclass(frozen=True, eq=False)

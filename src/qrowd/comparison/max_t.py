@@ -18,9 +18,9 @@ from math import ceil, inf
 import numpy as np
 
 from qrowd.comparison.resampling import BLOCK, Over, Panel
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.max_t import largest_t
 from qrowd.model.chance import Chance, Rng
-from qrowd.model.scores import Floats
 from qrowd.threads import in_threads
 
 MOST_DF = 50  # degrees of freedom between assessors that a replicate draws; more would differ little and take long

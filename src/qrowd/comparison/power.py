@@ -18,8 +18,8 @@ import numpy as np
 
 from qrowd.comparison.interval_widths import half_widths, recommended
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay
-from qrowd.model.scores import Floats
 
 NODES = (12, 96, 8)  # quantiles of the mean squares of topics, assessors and error
 POWER = 0.8

@@ -18,10 +18,10 @@ from qrowd.comparison.max_t import adjusted_p, critical_t, largest_of, pair_stat
 from qrowd.comparison.resampling import Over, Panel, panel_of
 from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

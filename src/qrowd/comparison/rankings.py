@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.correlation import Kind, means_of_others, row_correlations, shared_means
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import pair_counts
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, one_measure, one_table
+from qrowd.model.scores import one_measure, one_table
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

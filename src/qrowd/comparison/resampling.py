@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import two_way, two_way_with_holes, weighted_means
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.labels import number_of
-from qrowd.model.scores import Floats, Names, one_measure
+from qrowd.model.scores import Names, one_measure
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:

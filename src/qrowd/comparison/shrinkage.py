@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qrowd.model.scores import Floats
+from qrowd.kernels.arrays import Floats
 
 
 def shrinkage_factor(means: Floats, error: float, centre: Floats) -> Floats:

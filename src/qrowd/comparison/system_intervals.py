@@ -10,8 +10,8 @@ import numpy as np
 from qrowd.comparison.bounded import UNBOUNDED, Bounds, cut
 from qrowd.comparison.interval_widths import Method, check_confidence, half_widths, recommended
 from qrowd.comparison.resampling import panel_of
+from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

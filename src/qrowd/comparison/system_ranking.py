@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import holm
 from qrowd.errors import check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, known_error, known_mean, one_measure
+from qrowd.model.scores import known_error, known_mean, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

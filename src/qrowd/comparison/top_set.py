@@ -16,8 +16,9 @@ from qrowd.comparison.corrections import holm
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.system_ranking import Correction, settled
 from qrowd.errors import NoOverlapError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, known_mean, one_table
+from qrowd.model.scores import known_mean, one_table
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

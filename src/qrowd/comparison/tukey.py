@@ -24,11 +24,12 @@ from qrowd.comparison.factors import Anova, anova
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.resampling import BLOCK, panel_of
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import permuted_ranges
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, one_table
+from qrowd.model.scores import one_table
 from qrowd.threads import in_threads
 
 if TYPE_CHECKING:

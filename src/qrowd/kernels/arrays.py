@@ -1,4 +1,4 @@
-"""The array types that signatures name."""
+"""Types of the arrays that all rooms pass to each other."""
 
 from __future__ import annotations
 

@@ -21,12 +21,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 STRENGTH, RELIABILITY, INTERCEPT, TIES = 0, 1, 2, 3
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Ints
 from qrowd.kernels.compiled import kernel
 from qrowd.kernels.gaps import bits
 
-Ints = NDArray[np.int64]
 Pairs = NDArray[np.int32]
 Words = NDArray[np.uint64]
 

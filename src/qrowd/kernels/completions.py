@@ -15,11 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Codes = NDArray[np.uint8]
 
 # How a pair of documents i < j may end; their sum is a code from 1 to 7.

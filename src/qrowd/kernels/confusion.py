@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.compiled import kernel
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 

@@ -12,12 +12,9 @@ for Information Retrieval. SIGIR, 587-594.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @kernel

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from qrowd.kernels.arrays import Floats, Ints
+
 Counts = Any
 """(documents, values): NDArray or scipy.sparse.csr_array of float64."""
 

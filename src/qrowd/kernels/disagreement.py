@@ -15,11 +15,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
 from qrowd.kernels.counts import FEW_VALUES, Counts
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 NOMINAL, INTERVAL, RATIO = 0, 1, 2

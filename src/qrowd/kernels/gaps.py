@@ -15,9 +15,9 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.compiled import kernel
 
-Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 DENSITY_FLOOR = 1e-12  # no density is lower, so that its logarithm exists
 REACH = 10.0  # bandwidths beyond which a Gaussian adds nothing that the floor would show

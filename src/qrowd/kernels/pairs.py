@@ -7,12 +7,9 @@ Retrieval Evaluation. ACM TOIS 35(3), section 6.1.2.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @kernel

@@ -18,13 +18,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ranks = NDArray[np.int32]
 Pairs = NDArray[np.int32]
-Bools = NDArray[np.bool_]
 
 
 # ---------------------------------------------------------------------- ranks of documents

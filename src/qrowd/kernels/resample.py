@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def resampled(multiplicity: Ints, replicates: int, at_once: int, rng: np.random.Generator) -> Iterator[Floats]:

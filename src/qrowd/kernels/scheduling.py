@@ -17,12 +17,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ranks = NDArray[np.int32]
-Bools = NDArray[np.bool_]
 BLOCK = 32  # numbers that are added up side by side; 64 rows of them fit the processor's nearest memory
 
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.compiled import kernel
 
 Labels = NDArray[np.int8]
 Members = NDArray[np.int64]
 Coins = NDArray[np.uint8]
-Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 EQUAL = 1e-9  # probabilities closer than that differ by rounding
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from qrowd.errors import MeasureError
 from qrowd.kernels import ranking
+from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
-from qrowd.measures.scoring import JUDGED_ONLY, REL, Floats, Linear, Scored, TopicView, divide, reach
+from qrowd.measures.scoring import JUDGED_ONLY, REL, Linear, Scored, TopicView, divide, reach
 from qrowd.model.measure import Measure, Parameter, Value, gain_map, number, one_of
 
 DCG_FORM = Parameter(

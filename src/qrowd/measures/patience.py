@@ -6,8 +6,9 @@ import numpy as np
 
 from qrowd.errors import MeasureError
 from qrowd.kernels import ranking
+from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import GAINS, mapped
-from qrowd.measures.scoring import JUDGED_ONLY, MAX_REL, REL, Floats, Linear, Scored, TopicView, reach
+from qrowd.measures.scoring import JUDGED_ONLY, MAX_REL, REL, Linear, Scored, TopicView, reach
 from qrowd.model.measure import Measure, Parameter, number, one_of
 
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from qrowd.errors import MeasureError
 from qrowd.kernels import ranking
+from qrowd.kernels.arrays import Floats
 from qrowd.measures.scoring import (
     JUDGED_ONLY,
     RECALL_BASE,
     REL,
     RELEVANCE,
-    Floats,
     Linear,
     Scored,
     TopicView,

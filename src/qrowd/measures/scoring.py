@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from qrowd.errors import MeasureError
 from qrowd.kernels import ranking
+from qrowd.kernels.arrays import Floats
 from qrowd.model.measure import Definition, Measure, Parameter, Value, any_of, number, one_of
 from qrowd.model.panel import Panel
-
-Floats = NDArray[np.float64]
 
 WITHOUT_LIMIT = np.iinfo(np.int64).max
 

@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import closest
 from qrowd.model.scales import Scale
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Gold = str | Judgments | Mapping[tuple[str, str], float]
 """The name of the assessor whose grades are gold, the judgments of one assessor, or {(topic, document): grade}."""
 

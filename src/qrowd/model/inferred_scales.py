@@ -13,9 +13,9 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats
 from qrowd.model.scales import Kind, Scale, infer_scale
 
-Floats = NDArray[np.float64]
 Sources = tuple[int, ...]
 """(assessors,) number of the table each comes from."""
 

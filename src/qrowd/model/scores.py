@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import number_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     AnyScores: TypeAlias = "Scores | xarray.DataArray | Floats"  # arrays until comparison/ takes names only
 
-Floats = NDArray[np.float64]
 Names = tuple[str, ...]
 DIMENSIONS = ("measure", "assessor", "topic", "system")
 PANEL_MEAN = "panel mean"

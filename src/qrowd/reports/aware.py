@@ -20,8 +20,9 @@ from qrowd.aware.estimators import UNIFORM
 from qrowd.aware.similarity import Across, Polarity
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
+from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.scores import Floats, Scores, known_mean
+from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count, number, percent, span

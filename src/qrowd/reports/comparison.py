@@ -20,13 +20,14 @@ from qrowd.comparison.system_ranking import Correction, rank_systems
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats, Scores, scores_of
+from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN

@@ -13,9 +13,10 @@ from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import correlations
 from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.labels import number_of
-from qrowd.model.scores import DIMENSIONS, Floats, Scores, known_mean, scores_of
+from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import is_residual, scoring_notes
 from qrowd.reports.phrases import listed, number, span

@@ -18,10 +18,11 @@ from qrowd.comparison.power import POWER, DifferenceComponents, detectable_diffe
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
+from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats, Scores
+from qrowd.model.scores import Scores
 from qrowd.reports.differences import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes

@@ -11,10 +11,10 @@ import numpy as np
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.evaluation import evaluate, with_probabilities
+from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats
 from qrowd.predicted_relevance import PredictedRelevance, RelevantResults
 from qrowd.predicted_relevance.bands import LEAST_JUDGMENTS
 from qrowd.predicted_relevance.model import NEGLIGIBLE, ByBand

@@ -13,13 +13,14 @@ from qrowd.aware import DEFAULT, Similarities, similarity_to_random
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems, ranks
 from qrowd.errors import QrowdError, ScaleError
+from qrowd.kernels.arrays import Floats
 from qrowd.methods import evaluate_methods
 from qrowd.model.chance import Seed
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats, Scores
+from qrowd.model.scores import Scores
 from qrowd.reports.systems import system_order
 
 RANDOM_ASSESSORS = 200  # of each level: enough for a page; `qrowd aware` draws 1,000

@@ -17,8 +17,9 @@ from qrowd.comparison.system_ranking import against_baseline, rank_systems
 from qrowd.comparison.top_set import TopSet
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import bounds_of
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Seed
-from qrowd.model.scores import Floats, Scores
+from qrowd.model.scores import Scores
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import interval, listed, number, percent, probability, signed, span
 

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.scales import Scale, parse_scale
 from qrowd.simulation.arguments import share
 from qrowd.simulation.truth import Truth
-
-Floats = NDArray[np.float64]
 
 
 class Behaviour(Protocol):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
 from qrowd.model.labels import Selection, closest, matching
 from qrowd.model.panel import Pool
@@ -26,8 +27,6 @@ from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 from qrowd.uncertainty.one_sided_t import documents_t, topics_t
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Closeness = Literal["accuracy", "rmse", "difference"]
 Clusters = Literal["topics", "documents"]
 """What counts as independent of each other."""

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import Selection, closest, matching
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, known_mean, one_measure
+from qrowd.model.scores import known_mean, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores

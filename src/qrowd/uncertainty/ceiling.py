@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
+from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats, known_error, known_mean
+from qrowd.model.scores import known_error, known_mean
 
 Documents = Literal["pool", "seen"]
 Kind = Literal["panel", "assessor", "model", "chance"]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from qrowd.aggregation import Aggregate
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, Repeats
@@ -24,7 +25,6 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
 
-Floats = NDArray[np.float64]
 Draw = Literal["document", "topic"]
 
 STRAND = 64  # samples that share a stream of chance, topic by topic

@@ -20,6 +20,7 @@ from qrowd.aggregation import Aggregate
 from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -29,8 +30,6 @@ from qrowd.model.runs import Runs
 from qrowd.uncertainty.label_samples import Draw, sampled_scores
 from qrowd.uncertainty.relevance_given_ranks import RelevanceGivenRanks
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CONVENTIONS = Conventions()
 AT_ONCE = 1 << 22  # comparisons of two systems in memory at once
 

@@ -11,9 +11,8 @@ Hall (1992), On the Removal of Skewness by Transformation. J. R. Statist. Soc. B
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from qrowd.kernels.arrays import Floats
 
 ROUNDING = 1e-12  # of a variance: what counts as none
 

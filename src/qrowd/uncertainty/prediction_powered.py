@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats, one_table, scores_of
+from qrowd.model.scores import one_table, scores_of
 from qrowd.uncertainty.prediction_powered_sums import Method, Quantile, Rule, Target, Variance, effective_topics
 
 if TYPE_CHECKING:

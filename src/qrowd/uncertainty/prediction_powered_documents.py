@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.evaluation import measure as parsed_measure
 from qrowd.kernels import ranking
+from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import DCG
 from qrowd.measures.patience import RBP
 from qrowd.measures.precision import P
@@ -25,7 +26,6 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.model.scores import Floats
 from qrowd.uncertainty.prediction_powered_sums import Quantile, Rule
 
 Probability = float | ArrayLike | Callable[[str, str], float]

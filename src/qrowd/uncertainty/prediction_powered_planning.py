@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
-from qrowd.model.scores import Floats
 from qrowd.uncertainty.prediction_powered import prediction_powered
 from qrowd.uncertainty.prediction_powered_sums import Method, Quantile, Rule, Target
 

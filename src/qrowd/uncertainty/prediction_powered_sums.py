@@ -9,8 +9,8 @@ import numpy as np
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
-from qrowd.model.scores import Floats
 
 Method = Literal["classical", "ppi", "ppi++"]
 Target = Literal["new topics", "these topics"]

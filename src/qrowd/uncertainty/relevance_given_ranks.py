@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.alignment import align
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
@@ -24,9 +25,6 @@ from qrowd.model.result import Result
 from qrowd.model.runs import Runs, ScoreDtype
 from qrowd.model.scales import parse_scale
 from qrowd.uncertainty.label_samples import whole
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 CONVENTIONS = Conventions()
 WARM_UP = 400  # iterations before the first draw

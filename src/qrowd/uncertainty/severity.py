@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -27,7 +28,6 @@ from qrowd.model.scores import Scores, known_mean
 from qrowd.uncertainty.assessor_bias import selected_assessors
 from qrowd.uncertainty.label_samples import whole
 
-Floats = NDArray[np.float64]
 CONVENTIONS = Conventions()
 LEAST = 10  # documents that are shuffled together, roughly the fewest
 SHUFFLES = 60  # each assessor is shuffled SHUFFLES / assessors times, at least FEWEST

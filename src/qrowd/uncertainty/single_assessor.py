@@ -17,12 +17,13 @@ from qrowd.comparison.correlation import row_correlations
 from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Floats, known_mean
+from qrowd.model.scores import known_mean
 from qrowd.uncertainty.label_samples import Draw, sampled_scores
 from qrowd.uncertainty.label_uncertainty import CONVENTIONS, topic_means
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
@@ -30,7 +29,6 @@ REPLICATES = 1000  # for the interval of alpha
 CELLS = 200_000_000  # replicates times judgments, at most
 
 T = TypeVar("T")
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

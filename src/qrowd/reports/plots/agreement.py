@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement import AlphaByGold, Alphas, MatchedSize, TopicRemoval
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Of = Literal["score", "tau"]
 
 STROKES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")

@@ -9,19 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.aware import GAPS, Similarities
 from qrowd.comparison.factors import InteractionEffects, MainEffects
 from qrowd.comparison.tukey import Tukey
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.marks import SMALL, above, name_rows
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 SIZES_OF_EFFECTS = {"small": 0.01, "medium": 0.06, "large": 0.14}
 """From which omega squared on an effect is called so (section 6.1)."""
 FAINT = "#C4C4C4"

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from qrowd.errors import ArgumentError
 from qrowd.gain_distributions import GainDensity, Scatter
+from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.style import LINES, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Curve = Literal["gain", "discounted"]
 Of = Literal["systems", "topics"]
 Pairs = Mapping[str, tuple[ArrayLike, ArrayLike]]

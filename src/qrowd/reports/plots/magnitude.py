@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from qrowd.agreement import GeometricSD, OrderAgreement
     from qrowd.magnitude import Distribution, GainProfile, LevelRatios, LevelTests, UnitWidths
 
-Floats = NDArray[np.float64]
 
 BLUE, ORANGE, GREEN = PALETTE[:3]
 PALE = "#CFE3F1"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.model.scores import Floats
+from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.style import GREY, WIDTH
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.preferences import JudgingTime, PreferenceTable
 from qrowd.preferences.scheduling import Curves
 from qrowd.reports.plots.marks import above, cells, name_rows, note
@@ -19,8 +19,6 @@ from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 
 def plot_judgments_needed(curves: Curves, conditions: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:

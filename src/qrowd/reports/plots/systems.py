@@ -14,7 +14,7 @@ from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.system_intervals import SystemIntervals
 from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError
-from qrowd.model.scores import Floats
+from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.marks import above, cells, name_points, name_rows, note
 from qrowd.reports.plots.style import PALETTE, axes_or_new
 
