@@ -18,7 +18,7 @@ def test_without_a_name_every_figure_is_listed_with_its_question(qrowd):
     assert outcome.status == 0
     lines = outcome.out.splitlines()
     assert [line.split()[0] for line in lines[: len(PLOTS)]] == list(PLOTS)
-    assert "How does the ranking change with how assessors are put together? (runs and judgments)" in lines[3]
+    assert "How does the ranking change with the method that combines the assessors? (runs and judgments)" in lines[3]
 
 
 def test_a_figure_is_written_under_its_name_and_its_caption_told(qrowd, panel, tmp_path):

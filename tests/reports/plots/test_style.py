@@ -17,7 +17,6 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 from qrowd.errors import ArgumentError, NoOverlapError
-from qrowd.methods import evaluate_methods
 from qrowd.model.conventions import Conventions
 from qrowd.reports.plots.marks import name_points
 from qrowd.reports.plots.registry import PLOTS, Options, busiest, default_methods, plot_named
@@ -38,7 +37,7 @@ def demo():
 @pytest.fixture(scope="module")
 def general(demo):
     """{name: figure}, each made once."""
-    options = Options(conventions=Conventions(grades="rescaled"), evaluate_methods=evaluate_methods, n=200, top=8)
+    options = Options(conventions=Conventions(grades="rescaled"), n_resamples=200, top=8)
     return {name: plot(*demo, options) for name, plot in PLOTS.items()}
 
 
@@ -196,7 +195,6 @@ def test_an_unknown_name_gets_the_nearest():
 @pytest.mark.parametrize(("name", "options", "message"), [
     ("systems", None, "it needs runs"),
     ("scores", Options(measures=("AP",)), "name two measures"),
-    ("bump", Options(), "evaluate_methods"),
 ])  # fmt: skip
 def test_what_a_figure_lacks_is_said(name, options, message, demo):
     runs, judgments = demo
@@ -204,7 +202,7 @@ def test_what_a_figure_lacks_is_said(name, options, message, demo):
         PLOTS[name](None if options is None else runs, judgments, options)
 
 
-@pytest.mark.parametrize("options", [{"top": 0}, {"depth": 0}, {"n": 1}, {"confidence": 95}])
+@pytest.mark.parametrize("options", [{"top": 0}, {"cutoff": 0}, {"n_resamples": 1}, {"confidence": 95}])
 def test_an_option_outside_its_range_is_named(options):
     (name,) = options
     with pytest.raises(ArgumentError, match=f"{name}={options[name]}"):
@@ -225,7 +223,7 @@ def test_the_methods_of_a_bump_are_those_the_judgments_allow(demo):
 def test_a_bump_of_whole_grades_goes_through_votes_to_predicted_relevance(demo):
     runs, judgments = demo
     graded = judgments.select(assessors=["ann", "bob", "lena", "sven"])
-    figure = PLOTS["bump"](runs, graded, Options(evaluate_methods=evaluate_methods, methods=("majority", "uniform")))
+    figure = PLOTS["bump"](runs, graded, Options(methods=("majority", "uniform")))
     assert list(dict.fromkeys(figure.frame()["method"])) == ["majority", "uniform"]
 
 
