@@ -28,11 +28,11 @@ def test_a_note_names_the_assessor_the_share_and_the_reason_and_one_note_says_wh
     share, equal = np.array([[0.134, 0.433, 0.433]]), np.array([[0.083, 0.083, 0.083]])
     weights = AssessorWeights("sgl_rmse_md", ("AP",), ("Annotator 9", "b", "c"), share, equal, share)
     first, last = map(
-        str, weight_notes(weights, {"Annotator 9": ("always says 3: others said it in 22% of the same documents",)})
+        str, weight_notes(weights, {"Annotator 9": ("always grade 3: others gave it to 22% of the same documents",)})
     )
     assert first == (
         "Annotator 9: has more than an equal share of the weight by AP (13.4 %; with equal weights 8.3 %), although it "
-        "stands out: always says 3: others said it in 22% of the same documents"
+        "stands out: always grade 3: others gave it to 22% of the same documents"
     )
     assert last.startswith("weight: says how far an assessor is from random judging, not how accurate")
     assert weight_notes(weights, {}) == []

@@ -106,13 +106,15 @@ class AssessorProfiles(Result):
         def judged(than: str) -> Callable[[float, float, int], str]:
             def text(value: float, median: float, n: int) -> str:
                 word = "severe" if value > median else "lenient"
-                return f"{word}: {-value:+.2f} {unit} from {than} (panel {0.0 - median:+.2f}, {n} documents)"
+                return (
+                    f"{word}: {-value:+.2f} {unit} relative to {than} (panel median {0.0 - median:+.2f}, {n} documents)"
+                )
 
             return text
 
         def agreeing(whom: str) -> Callable[[float, float, int], str]:
             return lambda value, median, n: (
-                f"agrees little with {whom}: {value:.2f} (panel {median:.2f}, {n} documents)"
+                f"low agreement with {whom}: {value:.2f} (panel median {median:.2f}, {n} documents)"
             )
 
         n_shared, n_gold, n_repeated = self.n_shared, self.n_gold, self.n_repeated
@@ -132,8 +134,8 @@ class AssessorProfiles(Result):
         drifting = (n_shared >= self.min_documents) & (self.drift_p * len(self.assessors) < 0.05)
         for a in np.flatnonzero(drifting).tolist():
             way = "lenient" if self.drift[a] > 0 else "severe"
-            amount = f"{abs(self.drift[a]):.2f} more {way} from first to last (p = {self.drift_p[a]:.1g})"
-            reasons[a].append(f"drifts: grows {amount}")
+            amount = f"{abs(self.drift[a]):.2f} more {way} at the last judgment than at the first"
+            reasons[a].append(f"drift: {amount} (p = {self.drift_p[a]:.1g})")
         for a, reason in enumerate(self.constant):
             if reason:
                 reasons[a].append(reason)
@@ -176,11 +178,11 @@ class AssessorProfiles(Result):
 
 
 def _inconsistent(value: float, median: float, n: int) -> str:
-    return f"contradicts themselves: same answer for {value:.0%} of {n} documents judged again (panel {median:.0%})"
+    return f"inconsistent: same grade for {value:.0%} of {n} documents judged again (panel median {median:.0%})"
 
 
 def _fast(value: float, median: float, n: int) -> str:
-    return f"fast: {np.exp(value):.1f} s a judgment (panel {np.exp(median):.1f} s)"
+    return f"fast: {np.exp(value):.1f} s per judgment (panel median {np.exp(median):.1f} s)"
 
 
 def assessor_profiles(
@@ -291,7 +293,7 @@ def _constant(rows: Rows, level: Level, n_shared: Ints, min_documents: int, rele
     reasons = [""] * len(rows.assessors)
     for a, g in np.argwhere(share == 1):
         if n_shared[a] >= min_documents and share_of_others[a, g] ** int(n_shared[a]) < 0.001:
-            reasons[a] = f"always says {names[g]}: others said it in {share_of_others[a, g]:.0%} of the same documents"
+            reasons[a] = f"always grade {names[g]}: others gave it to {share_of_others[a, g]:.0%} of the same documents"
     return tuple(reasons)
 
 

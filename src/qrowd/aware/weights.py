@@ -1,33 +1,35 @@
-"""The weights that an estimator gives, beside what else is known of the assessors who have them.
+"""The weights of assessors by an estimator, and reasons to doubt them.
 
-A weight measures how far an assessor is from judging at random, which is not the same as accuracy: an assessor who
-calls everything relevant, or hardly anything, is far from random too. `doubtful_weights` names assessors of that kind
-who have more than an equal share.
+A weight measures how different an assessor is from random ones, which is not accuracy: an assessor who calls everything
+relevant, or hardly anything, also differs from random ones. `doubtful_weights` names such assessors with more than an
+equal share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from qrowd.agreement import AssessorProfiles, assessor_profiles
-from qrowd.aware.similarity import Across, Polarity, Similarities
+from qrowd.aware.similarity import Across, Polarity, Similarities, long_labels
 from qrowd.comparison.rankings import correlations
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.result import Result
 from qrowd.model.scores import known_mean
 
-MORE = 1.1  # times an equal share: from there on a weight is more than equal
-FEW = 0.25  # times as often as the others is hardly ever
-LEAST = 10  # documents that the others call relevant (or not relevant) before somebody can be found to do so too rarely
+MORE = 1.1  # times an equal share: the least weight that is doubted
+FEW = 0.25  # times the rate of the others: the rate that is too low
+LEAST = 10  # documents that the others must call relevant (or not relevant) for a rate to be too low
 
 
 @dataclass(frozen=True, eq=False)
-class AssessorWeights:
-    """What an estimator makes of every assessor; every array is (measures, assessors), nan without a score.
+class AssessorWeights(Result):
+    """The weights of all assessors by an estimator; arrays are (measures, assessors), nan without a score.
 
     share : of the weight, mean over the topics where the assessor has a score. equal : the same with equal weights.
     agreement : tau-b of the assessor's ranking of the systems with that by the mean of the other assessors.
@@ -39,6 +41,11 @@ class AssessorWeights:
     share: Floats
     equal: Floats
     agreement: Floats
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per measure and assessor."""
+        labels = long_labels({"measure": self.measures, "assessor": self.assessors})
+        return {**labels, **{name: getattr(self, name).ravel() for name in ("share", "equal", "agreement")}}
 
     @property
     def mean_agreement(self) -> tuple[Floats, Floats]:
@@ -58,7 +65,7 @@ class AssessorWeights:
 
 
 @dataclass(frozen=True)
-class DoubtfulWeight:
+class DoubtfulWeight(Result):
     """An assessor with more than an equal share of the weight by a measure, and why to doubt it.
 
     share, equal : as in `AssessorWeights`. largest : nobody has a larger share. reasons : in words.
@@ -103,7 +110,7 @@ def reasons_to_doubt(
     except (NoOverlapError, ScaleError):
         reasons = {}
     for name, reason in _hardly_distinguishing(judgments, repeats):
-        if not any(found.startswith("always says") for found in reasons.setdefault(name, [])):
+        if not any(found.startswith("always grade") for found in reasons.setdefault(name, [])):
             reasons[name].append(reason)
     return {name: tuple(found) for name, found in reasons.items() if found}
 
