@@ -35,9 +35,7 @@ def aggregate(
 ) -> None:
     """Merge the judgments of several assessors into one judgment per document."""
     from qrowd import files, trec
-    from qrowd.reports.aggregation import aggregate_document
-    from qrowd.reports.answers import merge
-    from qrowd.reports.scales import scale_rules, with_scale_note
+    from qrowd.reports.answers import aggregation_document, merge
 
     check_output(output)
     judgments = data.read()
@@ -45,5 +43,4 @@ def aggregate(
     merged = merge(judgments, method, settings, repeats=repeats, combine_scales=combine_scales, rng=seed)
     if qrels is not None:
         files.write_whole(qrels, trec.format_qrels(merged.judgments))
-    rules = scale_rules(judgments.scales, combine_scales, {method: "relevant" if merged.grades.size else "rescaled"})
-    deliver(with_scale_note(aggregate_document(merged), judgments, rules), output)
+    deliver(aggregation_document(merged, judgments, combine_scales), output)

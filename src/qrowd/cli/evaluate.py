@@ -44,36 +44,28 @@ def evaluate(
     from qrowd import files
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_MEASURES
-    from qrowd.evaluation import evaluate as evaluate_assessors
     from qrowd.evaluation import measure as parse
-    from qrowd.measures import residual_of
-    from qrowd.methods import evaluate_methods, parse_method
-    from qrowd.reports.evaluation import summarise, topic_table
+    from qrowd.methods import parse_method
+    from qrowd.reports.answers import evaluation_of
+    from qrowd.reports.evaluation import topic_table
 
     # What can be wrong without reading a file is said before any file is read.
     parsed = [parse(text) for text in measure or DEFAULT_MEASURES]
     methods = [str(parse_method(text)) for text in method or []]
     check_output(output)
     judgments = data.read()
-    loaded = files.read_runs(runs)
-    residuals = [m for m in map(residual_of, parsed) if m is not None and m not in parsed and not methods]
     with progress("scoring") as advance:
-        if methods:
-            scores = evaluate_methods(
-                loaded,
-                judgments,
-                parsed,
-                methods=methods,
-                conventions=conventions,
-                rng=seed,
-                progress=lambda _, done, n: advance(done, n),
-                combine_scales=combine_scales,
-            )
-        else:
-            scores = evaluate_assessors(
-                loaded, judgments, [*parsed, *residuals], conventions=conventions, progress=advance
-            )
-    summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), rng=seed)
+        summary = evaluation_of(
+            files.read_runs(runs),
+            judgments,
+            parsed,
+            methods=methods,
+            baseline=baseline,
+            conventions=conventions,
+            combine_scales=combine_scales,
+            rng=seed,
+            progress=advance,
+        )
     deliver(summary.to_document(), output)
     if per_topic:
         show_table(topic_table(summary.scores))

@@ -42,18 +42,23 @@ def evaluate(
     from qrowd import files
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
-    from qrowd.evaluation import evaluate as evaluate_assessors
     from qrowd.evaluation import measure as parse
-    from qrowd.reports.evaluation import summarise, topic_table
+    from qrowd.reports.answers import evaluation_of
+    from qrowd.reports.evaluation import topic_table
 
     parsed = [parse(text) for text in measure or DEFAULT_PREFERENCE_MEASURES]
     check_output(output)
     preferences = data.read()
     with progress("scoring") as advance:
-        scores = evaluate_assessors(
-            files.read_runs(runs), preferences, parsed, conventions=conventions, progress=advance
+        summary = evaluation_of(
+            files.read_runs(runs),
+            preferences,
+            parsed,
+            baseline=baseline,
+            conventions=conventions,
+            rng=seed,
+            progress=advance,
         )
-    summary = summarise(scores, baseline=baseline, rng=seed)
     deliver(summary.to_document(), output)
     if per_topic:
         show_table(topic_table(summary.scores))

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qrowd.cli.options import Output, Seed, check_output, deliver, option
-from qrowd.cli.plot import write
 from qrowd.errors import QrowdError
 
 
@@ -46,7 +45,11 @@ def study(
     check_output(output)
     papers.check(name, figures=figures is not None or figure is not None)
     if figure is not None:
-        write(papers.figure(name, figure, data, quick=quick, rng=seed), f"{figure}.{format}")
+        from qrowd.reports.plots.drawing import write_plot
+
+        drawn = papers.figure(name, figure, data, quick=quick, rng=seed)
+        write_plot(drawn, f"{figure}.{format}")
+        typer.echo(f"{figure}.{format}: {drawn.caption}")
         return
     settings: dict[str, Any] = {}
     if name == "aware":

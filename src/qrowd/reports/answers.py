@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,17 @@ from warnings import catch_warnings
 from qrowd import aggregation
 from qrowd.aggregation import Aggregate
 from qrowd.agreement.alpha import krippendorff_alpha
+from qrowd.agreement.assessors import assessor_profiles
 from qrowd.agreement.document_counts import unlike_at
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.evaluation import evaluate, with_probabilities
+from qrowd.evaluation import evaluate, measure, with_probabilities
+from qrowd.measures import residual_of
+from qrowd.methods import evaluate_methods
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
-from qrowd.model.one_scale import CombineScales, on_one_scale
+from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import PredictedRelevance, RelevantResults, predicted_relevance, relevant_results
@@ -30,8 +33,10 @@ from qrowd.preferences.scheduling import (
     real_topics,
     simulate_topic,
 )
-from qrowd.reports.agreement import agreement_document
+from qrowd.reports.aggregation import aggregate_document
+from qrowd.reports.agreement import agreement_document, assessors_document
 from qrowd.reports.document import Document
+from qrowd.reports.evaluation import Summary, summarise
 from qrowd.reports.prediction import PredictedScores, predicted_scores, prediction_document
 from qrowd.reports.preferences import curves_document
 from qrowd.reports.replacement import replacement_document, replacement_test
@@ -45,6 +50,37 @@ if TYPE_CHECKING:
     from qrowd.kernels.disagreement import Level
     from qrowd.model.conventions import Repeats
     from qrowd.preferences.scheduling import Topic
+
+# ---------------------------------------------------------------------- evaluation
+
+
+def evaluation_of(
+    runs: Runs,
+    judgments: Judgments | Preferences,
+    measures: Sequence[object],
+    *,
+    methods: Sequence[str] = (),
+    baseline: str | None = None,
+    conventions: Conventions = Conventions(),
+    combine_scales: CombineScales = "auto",
+    rng: Rng = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Summary:
+    """Every run by every assessor, or by every method; with the residuals of measures that have one.
+
+    The options are those of `evaluate`, `evaluate_methods` and `summarise`.
+    """
+    parsed = [measure(each) for each in measures]
+    if methods and isinstance(judgments, Judgments):
+        scores = evaluate_methods(
+            runs, judgments, parsed, methods=methods, conventions=conventions, combine_scales=combine_scales, rng=rng,
+            progress=None if progress is None else lambda _, done, total: progress(done, total),
+        )  # fmt: skip
+        return summarise(scores, baseline=baseline, rng=rng)
+    residuals = [one for one in map(residual_of, parsed) if one is not None and one not in parsed]
+    scores = evaluate(runs, judgments, [*parsed, *residuals], conventions=conventions, progress=progress)
+    return summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), rng=rng)
+
 
 # ---------------------------------------------------------------------- agreement
 
@@ -91,6 +127,21 @@ def _kappas(judgments: Judgments, repeats: Repeats, combine_scales: CombineScale
         return None
 
 
+def assessors_of(
+    judgments: Judgments,
+    *,
+    gold: str | None = None,
+    level: Level | None = None,
+    repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
+) -> Document:
+    """One row per assessor; the options are those of `assessor_profiles`."""
+    profiles = assessor_profiles(judgments, gold=gold, level=level, repeats=repeats, combine_scales=combine_scales)
+    unlike = {"severity and agreement": unlike_at(profiles.level if level else None)}
+    rules = scale_rules(judgments.scales, combine_scales, unlike)
+    return with_scale_note(assessors_document(profiles), judgments, rules)
+
+
 # ---------------------------------------------------------------------- aggregation
 
 METHODS: dict[str, Any] = {
@@ -124,6 +175,13 @@ def merge(judgments: Judgments, method: str, settings: Mapping[str, str], **opti
     with catch_warnings(action="ignore"):  # the document says what did not converge
         merged: Aggregate = METHODS[method](judgments, **own)
     return merged
+
+
+def aggregation_document(merged: Aggregate, judgments: Judgments, combine_scales: CombineScales = "auto") -> Document:
+    """Merged judgments as a document that says on which scales they were given."""
+    unlike: dict[str, Combined] = {merged.name: "relevant" if merged.grades.size else "rescaled"}
+    rules = scale_rules(judgments.scales, combine_scales, unlike)
+    return with_scale_note(aggregate_document(merged), judgments, rules)
 
 
 # ---------------------------------------------------------------------- predicted relevance
