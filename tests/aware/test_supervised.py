@@ -257,3 +257,18 @@ def test_uniform_needs_no_estimate_to_be_the_mean(world, scored):
     scores, _ = scored
     left = leave_topics_out(scores, from_random(world), "uniform", folds=2, rng=1)
     assert left.scores.values[:, 0] == pytest.approx(known_mean(scores.values, 1))
+
+
+def test_frames_have_a_row_for_each_similarity_and_each_accuracy(world, scored):
+    scores, gold = scored
+    similarities = similarity_to_gold(scores, gold)
+    frame = similarities.to_frame()
+    assert len(frame) == similarities.single.size
+    row = frame.query("gap == 'tau' and measure == 'AP' and assessor == 'far'").iloc[0]
+    assert row["similarity"] == similarities.single[3, 0, 0, scores.assessors.index("far")]
+    assert len(similarities.to_frame(what="topics")) == similarities.by_topic.size
+    left = leave_topics_out(scores, from_random(world), "uniform", folds=2, rng=1)
+    row = left.to_frame().query("measure == 'AP' and assessor == 'far' and topic == 'q3'").iloc[0]
+    t = scores.topics.index("q3")
+    expected = [left.folds[t], left.accuracy[0, scores.assessors.index("far"), t]]
+    assert row[["fold", "accuracy"]].tolist() == pytest.approx(expected, nan_ok=True)

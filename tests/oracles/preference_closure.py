@@ -35,16 +35,16 @@ def reach(stand):
     return {document: paths(stand, document) for document in documents}
 
 
-def knots(stand):
+def components(stand):
     """Sets of two documents or more of which each leads to every other."""
     leads = reach(stand)
     found = {frozenset(two for two in leads[one] if one in leads[two]) | {one} for one in leads}
-    return {knot for knot in found if len(knot) > 1}
+    return {component for component in found if len(component) > 1}
 
 
-def shortest_way_round(stand, knot):
-    for length in range(2, len(knot) + 1):
-        for way in permutations(sorted(knot), length):
+def shortest_way_round(stand, component):
+    for length in range(2, len(component) + 1):
+        for way in permutations(sorted(component), length):
             if all(step in stand for step in zip(way, (*way[1:], way[0]), strict=True)):
                 return length
     return None

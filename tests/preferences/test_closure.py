@@ -96,7 +96,7 @@ def test_random_answers_keep_half_of_the_tested_chains_however_pairs_are_chosen(
 def test_cycles_are_the_documents_that_paths_lead_round_and_the_evidence_is_shortest(pairs, rule):
     stand = oracle.held(pairs, rule)
     found = cycles(preferences_of(pairs), contradictions=rule)
-    assert {frozenset(cycle.documents) for cycle in found} == oracle.knots(stand)
+    assert {frozenset(cycle.documents) for cycle in found} == oracle.components(stand)
     for cycle in found:
         way = cycle.shortest
         assert all(step in stand for step in zip(way, (*way[1:], way[0]), strict=True))
@@ -111,7 +111,7 @@ def test_the_closure_is_what_a_walk_over_every_path_finds(pairs, bad, rule):
     wanted = oracle.closure(pairs, rule, bad, compared)
     assert sources == wanted
     assert found.saved == sum(source != "judged" for source in wanted.values())
-    counts = found.counts().iloc[0]
+    counts = found.to_frame(what="counts").iloc[0]
     decided_pairs = {frozenset(pair) for pair in wanted}
     assert counts["n_documents"] == len(compared)
     assert counts["n_bad"] == len(bad)

@@ -6,7 +6,7 @@ section 4; equations are numbered as there. Gaps stand in the order fro, rmse, k
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +19,7 @@ from qrowd.errors import ArgumentError, MeasureError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import ap_correlation
 from qrowd.kernels.gaps import add_densities, divergences, rank_correlations, squared_distances
+from qrowd.model.result import Result
 from qrowd.model.scores import Scores, known_mean, rankable
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ ApcReference = Literal["assessor", "other"]
 
 
 @dataclass(frozen=True, eq=False)
-class Similarities:
+class Similarities(Result):
     """How similar each assessor is to random assessors, or to a gold assessor: from 0, most different, to 1, equal.
 
     scores : the assessors' scores; nan where an assessor has no score.
@@ -40,6 +41,8 @@ class Similarities:
     single : (gaps, measures, levels, assessors) over all topics where the assessor has a score; nan without one.
     by_topic : (gaps, measures, levels, assessors, topics) on each topic; nan without a score.
     attributes : every option in force, the number of resamples and the seed.
+
+    `to_frame` has one row per gap, measure, level and assessor; what="topics" also one per topic.
 
     Equations 20-24, averaged over random assessors (Algorithms 1 and 2).
     """
@@ -75,6 +78,19 @@ class Similarities:
         if how.granularity == "sgl":
             weights = np.broadcast_to(weights[..., None], scored.shape)
         return np.where(scored, weights, np.nan)
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        labels = {
+            "gap": GAPS,
+            "measure": self.scores.measures,
+            "level": tuple(self.levels),
+            "assessor": self.scores.assessors,
+        }
+        by_topic = {**labels, "topic": self.scores.topics}
+        return {
+            "overall": lambda: {**long_labels(labels), "similarity": self.single.ravel()},
+            "topics": lambda: {**long_labels(by_topic), "similarity": self.by_topic.ravel()},
+        }
 
     def _similarity(self, how: Estimator, across: Across) -> Floats:
         """(levels, measures, assessors[, topics])."""
@@ -113,6 +129,12 @@ class Similarities:
         """AWARE's version of every measure, as scores of one assessor who has the estimator's name."""
         about = {**self.attributes, "polarity": polarity, "across": across}
         return averaged(self.scores, self.accuracy(name, polarity=polarity, across=across), name, about)
+
+
+def long_labels(labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """{dimension: the label of each cell}, of an array with these dimensions, cell by cell."""
+    places = np.indices([len(names) for names in labels.values()])
+    return {dim: np.array(names, object)[at.ravel()] for (dim, names), at in zip(labels.items(), places, strict=True)}
 
 
 def _weight(values: Floats, weight: Weight) -> Floats:

@@ -11,21 +11,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.aware.averages import averaged
 from qrowd.aware.estimators import GAPS, estimator
 from qrowd.aware.random_assessors import CONVENTIONS, LEVELS, similarity_to_random
-from qrowd.aware.similarity import Across, ApcReference, Polarity, Similarities, SimilarityOptions
+from qrowd.aware.similarity import Across, ApcReference, Polarity, Similarities, SimilarityOptions, long_labels
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 
@@ -158,19 +159,27 @@ def similarity_to_gold(
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOut(Result):
     """AWARE on topics that were not used to estimate the accuracies.
 
     scores : of one assessor, who has the estimator's name.
-    accuracy : (measures, assessors, topics), each topic's estimated on the topics of the other folds.
+    assessors : labels. accuracy : (measures, assessors, topics), each topic's from the topics of the other folds.
     folds : (topics,) the fold of each topic.
     seed : as `rng` it gives the same folds again.
     """
 
     scores: Scores
+    assessors: tuple[str, ...]
     accuracy: Floats
-    folds: NDArray[np.int64]
+    folds: Ints
     seed: Seed
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per measure, assessor and topic."""
+        scores = self.scores
+        labels = {"measure": scores.measures, "assessor": self.assessors, "topic": scores.topics}
+        fold = np.broadcast_to(self.folds, self.accuracy.shape)
+        return {**long_labels(labels), "fold": fold.ravel(), "accuracy": self.accuracy.ravel()}
 
 
 def leave_topics_out(
@@ -218,9 +227,9 @@ def leave_topics_out(
         accuracy[:, :, fold == f] = of_fold[..., None]
     accuracy[~scores.known] = np.nan
     about = {"folds": folds, "seed": seed, "polarity": polarity, "across": across}
-    return LeftOut(averaged(scores, accuracy, name, about), accuracy, fold, seed)
+    return LeftOut(averaged(scores, accuracy, name, about), scores.assessors, accuracy, fold, seed)
 
 
-def _others(topics: tuple[str, ...], fold: NDArray[np.int64], folds: int) -> Iterator[tuple[str, ...]]:
+def _others(topics: tuple[str, ...], fold: Ints, folds: int) -> Iterator[tuple[str, ...]]:
     for f in range(folds):
         yield tuple(topic for topic, its in zip(topics, fold, strict=True) if its != f)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Rng, Seed
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 from qrowd.predicted_relevance.bands import Bands, Ranks
 from qrowd.predicted_relevance.counting import First, Method
 from qrowd.predicted_relevance.doubles import Pairs
@@ -30,7 +30,7 @@ NEGLIGIBLE = 0.02  # p(R|0) above which a warning says that unjudged documents g
 
 
 @dataclass(frozen=True, eq=False)
-class ByBand:
+class ByBand(Result):
     """p(R|i) of each band of ranks; arrays are (bands, grades) unless stated otherwise.
 
     bands : the documents of each band. grades : as of `PredictedRelevance`.
@@ -50,17 +50,16 @@ class ByBand:
     same: Bools
     n_documents: NDArray[np.int64]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per band and grade."""
         n_bands, n_grades = self.probability.shape
         names = ("probability", "standard_error", "low", "high", "n_judgments")
-        columns = {
+        return {
             "ranks": np.repeat(np.array(self.bands.labels, object), n_grades),
             "grade": np.tile(self.grades, n_bands),
             **{name: getattr(self, name).ravel() for name in names},
             "n_documents": np.repeat(self.n_documents, n_grades),
         }
-        return make_frame(columns, backend)
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class EstimationOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedRelevance:
+class PredictedRelevance(Result):
     """p(R|i) of every grade i, and the data behind it; arrays are (grades,) unless stated otherwise.
 
     grades : rising. relevant : bool, which are relevant to a user; rule : the same in words.
@@ -141,10 +140,6 @@ class PredictedRelevance:
     def __getitem__(self, grade: float) -> float:
         """p(R|grade)."""
         return float(self.gains_of(np.array([float(grade)]), self.probability)[0])
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per grade."""
-        return make_frame(self._columns(), backend)
 
     def judgments(self, judgments: Judgments, gains: Floats | None = None) -> Judgments:
         """The same judgments with every grade i replaced by p(R|i), of the document's band, as fractions up to 1.
@@ -255,13 +250,14 @@ class PredictedRelevance:
         """
         return disagreement_weights(self.probability, self.relevant, self.grades, m, n, zero)
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, Any]:
+        """One row per grade."""
         names = ("probability", "standard_error", "low", "high", "n", "n_relevant", "n_undefined")
         return {"grade": self.grades, "relevant": self.relevant, **{name: getattr(self, name) for name in names}}
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedRelevanceByType:
+class PredictedRelevanceByType(Result):
     """One model for each type of topic; labels : the types, models : one each."""
 
     labels: tuple[str, ...]
@@ -276,9 +272,9 @@ class PredictedRelevanceByType:
     def __iter__(self) -> Iterator[tuple[str, PredictedRelevance]]:
         return zip(self.labels, self.models, strict=True)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per type and grade."""
         parts = [model._columns() for model in self.models]
         types = [np.full(model.grades.size, label, object) for label, model in self]
         merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return make_frame({"type": np.concatenate(types), **merged}, backend)
+        return {"type": np.concatenate(types), **merged}

@@ -18,15 +18,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.kernels.counts import coincidences
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.panel import Pool
+from qrowd.model.result import Result
 from qrowd.predicted_relevance.doubles import Graded, Repeated, graded, is_relevant
 from qrowd.predicted_relevance.users import PROBABILITY
 
@@ -34,7 +33,7 @@ Combine = Literal["linear", "independent"]
 
 
 @dataclass(frozen=True, eq=False)
-class PosteriorRelevance:
+class PosteriorRelevance(Result):
     """p(R | all judgments) of every document; arrays are (pairs,) unless stated otherwise.
 
     judgments : the probabilities as fractions of one assessor called "posterior", for `qrowd.evaluate`.
@@ -62,16 +61,15 @@ class PosteriorRelevance:
     variance: float
     covariance: float
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per document: topic, document, probability, n."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per document."""
         topic = np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
-        columns: dict[str, NDArray[Any]] = {
+        return {
             "topic": np.array(self.pool.topics, object)[topic],
             "document": np.array(self.pool.documents, object)[self.pool.document],
             "probability": self.probability,
             "n": self.n,
         }
-        return make_frame(columns, backend)
 
 
 def posterior_relevance(

@@ -10,8 +10,8 @@ import numpy as np
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.alignment import align
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance.doubles import Pairs, Repeated
 from qrowd.predicted_relevance.model import PredictedRelevance
@@ -20,7 +20,7 @@ JUDGED = "all judged"
 
 
 @dataclass(frozen=True, eq=False)
-class RelevantResults:
+class RelevantResults(Result):
     """Numbers of relevant results; every array is (topics, systems), a mean over the assessors of the topic.
 
     predicted : expected by a random user, equation 2, N = sum over grades i of n_i p(R|i).
@@ -34,14 +34,13 @@ class RelevantResults:
     binary: Floats
     cutoff: int | None
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per system, as Table 5: the means over topics, and their standard errors."""
-        columns: dict[str, Any] = {"system": np.array(self.systems, object)}
+        columns: dict[str, Any] = {"system": self.systems}
         for name, values in (("predicted", self.predicted), ("binary", self.binary)):
             columns[name] = values.mean(axis=0)
             columns[f"{name}_standard_error"] = standard_error(values)
-        columns["n_topics"] = np.full(len(self.systems), len(self.topics))
-        return make_frame(columns, backend)
+        return {**columns, "n_topics": len(self.topics)}
 
 
 def relevant_results(

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance.bands import retrieved
 from qrowd.predicted_relevance.counting import First, Method, estimate, observed, resampled_topics
@@ -26,7 +26,7 @@ Ranks = Mapping[tuple[str, str], float] | Runs
 
 
 @dataclass(frozen=True, eq=False)
-class SensitivityToRank:
+class SensitivityToRank(Result):
     """p(R|i) from documents down to each rank (Figure 1); probability and n : (ranks, grades).
 
     rank : rising; n : judgments of each grade down to the rank; n_documents : (ranks,). n_unranked : documents without
@@ -41,13 +41,13 @@ class SensitivityToRank:
     n_unranked: int
     rule: str
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per rank and grade."""
-        return _long(self.grades, {"rank": self.rank}, {"probability": self.probability, "n": self.n}, backend)
+        return _long(self.grades, {"rank": self.rank}, {"probability": self.probability, "n": self.n})
 
 
 @dataclass(frozen=True, eq=False)
-class SensitivityToTopics:
+class SensitivityToTopics(Result):
     """p(R|i) of topics drawn with replacement (Figure 2).
 
     replicates : (resamples, grades), nan where no drawn topic has the grade; standard_error : (grades,).
@@ -62,14 +62,14 @@ class SensitivityToTopics:
     seed: Seed
     rule: str
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per replicate and grade."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per resample and grade."""
         number = {"resample": np.arange(1, len(self.replicates) + 1)}
-        return _long(self.grades, number, {"probability": self.replicates}, backend)
+        return _long(self.grades, number, {"probability": self.replicates})
 
 
 @dataclass(frozen=True, eq=False)
-class SensitivityToSampleSize:
+class SensitivityToSampleSize(Result):
     """p(R|i) from a growing number of double judgments (Figure 3); mean and sd : (sizes, grades).
 
     size : number of documents judged twice, drawn with replacement.
@@ -84,9 +84,9 @@ class SensitivityToSampleSize:
     seed: Seed
     rule: str
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per size and grade."""
-        return _long(self.grades, {"size": self.size}, {"mean": self.mean, "sd": self.sd}, backend)
+        return _long(self.grades, {"size": self.size}, {"mean": self.mean, "sd": self.sd})
 
 
 def sensitivity_to_rank(
@@ -218,14 +218,11 @@ def _mean_and_sd(drawn: Floats) -> tuple[Floats, Floats]:
         return mean, np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
 
 
-def _long(grades: Floats, index: Mapping[str, NDArray[Any]], columns: Mapping[str, Floats], backend: str) -> Any:
+def _long(grades: Floats, index: Mapping[str, NDArray[Any]], columns: Mapping[str, Floats]) -> dict[str, Any]:
     """One row per entry of the index and grade."""
     ((name, labels),) = index.items()
-    return make_frame(
-        {
-            name: np.repeat(labels, grades.size),
-            "grade": np.tile(grades, len(labels)),
-            **{label: column.ravel() for label, column in columns.items()},
-        },
-        backend,
-    )
+    return {
+        name: np.repeat(labels, grades.size),
+        "grade": np.tile(grades, len(labels)),
+        **{label: column.ravel() for label, column in columns.items()},
+    }

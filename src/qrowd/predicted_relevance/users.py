@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Chance, Rng
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.panel import Panel
+from qrowd.model.result import Result
 from qrowd.model.scales import BINARY, Scale
 from qrowd.predicted_relevance.doubles import Repeated, double_judgments, is_relevant
 
@@ -88,7 +88,7 @@ def _check_numbers(m: int, n: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class RelevanceToAtLeast:
+class RelevanceToAtLeast(Result):
     """How often at least m of n others find relevant what one assessor graded i; arrays are (grades,).
 
     probability : over all judgments of the grade; nan without any.
@@ -102,10 +102,9 @@ class RelevanceToAtLeast:
     m: int
     n: int
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per grade."""
-        columns = {"grade": self.grades, "probability": self.probability, "n_judgments": self.n_judgments}
-        return make_frame(columns, backend)
+        return {"grade": self.grades, "probability": self.probability, "n_judgments": self.n_judgments}
 
 
 def relevance_to_at_least(

@@ -13,9 +13,9 @@ import numpy as np
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import diagonal_test
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.preferences import Preferences
+from qrowd.model.result import Result
 from qrowd.preferences.closure import BAD, CHAIN, closure
 from qrowd.preferences.decided import Contradictions, decided
 
@@ -24,7 +24,7 @@ FAR_LESS, LESS, TIED, BOTH_BAD, MORE, FAR_MORE = range(6)
 
 
 @dataclass(frozen=True, eq=False)
-class PreferenceTable:
+class PreferenceTable(Result):
     """How often one assessor says the column's of a pair of documents of which another says the row's.
 
     states : of rows and columns, A being the document whose id comes first: "A < B" where B is preferred, "A << B"
@@ -87,10 +87,9 @@ class PreferenceTable:
         kept = [i for i in range(len(self.states)) if i != tie]
         return PreferenceTable(tuple(self.states[i] for i in kept), counts[np.ix_(kept, kept)], self.n_pairs)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per state: the row-normalised table, and the row's total."""
-        columns = dict(zip(self.states, self.probability.T, strict=True))
-        return make_frame({"says": np.array(self.states, object), **columns, "total": self.total}, backend)
+        return {"says": self.states, **dict(zip(self.states, self.probability.T, strict=True)), "total": self.total}
 
     def _merged(self, into: dict[str, str]) -> PreferenceTable:
         names = [into.get(state, state) for state in self.states]
@@ -229,7 +228,7 @@ def inferred_table(judgments: Judgments, *, bad: float | None = 0.0, repeats: Re
 
 
 @dataclass(frozen=True)
-class AgreementDifference:
+class AgreementDifference(Result):
     """Do two tables agree equally? chi-square of agreed and disagreed judgments, with one degree of freedom.
 
     both_directions : every two assessors of a pair count twice, as the paper's tables count them, which doubles
@@ -241,6 +240,10 @@ class AgreementDifference:
     agreement: tuple[float, float]
     n: tuple[float, float]
     both_directions: bool
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per table."""
+        return {"agreement": self.agreement, "n": self.n, "chi_square": self.chi_square, "p": self.p}
 
 
 def agreement_difference(
@@ -260,7 +263,7 @@ def agreement_difference(
 
 
 @dataclass(frozen=True, eq=False)
-class PairwisePreferences:
+class PairwisePreferences(Result):
     """Agreement of any two assessors on the pairs of documents that both ordered.
 
     n : (assessors, assessors) pairs both ordered. agreement : share of them ordered alike; nan without any.
@@ -277,12 +280,11 @@ class PairwisePreferences:
         n, known = self.n[upper], self.n[upper] > 0
         return float(np.average(self.agreement[upper][known], weights=n[known])) if known.any() else np.nan
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per two assessors who ordered a pair in common."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair of assessors who ordered a pair in common."""
         i, j = np.nonzero(np.triu(self.n, 1))
         names = np.array(self.assessors, object)
-        columns = {"first": names[i], "second": names[j], "n_pairs": self.n[i, j], "agreement": self.agreement[i, j]}
-        return make_frame(columns, backend)
+        return {"first": names[i], "second": names[j], "n_pairs": self.n[i, j], "agreement": self.agreement[i, j]}
 
 
 def pairwise_preferences(
@@ -315,7 +317,7 @@ def pairwise_preferences(
 
 
 @dataclass(frozen=True, eq=False)
-class GradeAgreement:
+class GradeAgreement(Result):
     """How preferences compare with grades, one row per assessor of either, and difference of the two grades.
 
     assessors, graders : labels; assessor, grader : (rows,) numbers into them.
@@ -343,18 +345,15 @@ class GradeAgreement:
         """Share of pairs to which the grades are equal."""
         return float(self.n[self.difference == 0].sum() / self.n.sum())
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per assessor, grader and difference."""
-        return make_frame(
-            {
-                "assessor": np.array(self.assessors, object)[self.assessor],
-                "grader": np.array(self.graders, object)[self.grader],
-                "difference": self.difference,
-                "n_pairs": self.n,
-                "agreement": self.concordant / self.n,
-            },
-            backend,
-        )
+        return {
+            "assessor": np.array(self.assessors, object)[self.assessor],
+            "grader": np.array(self.graders, object)[self.grader],
+            "difference": self.difference,
+            "n_pairs": self.n,
+            "agreement": self.concordant / self.n,
+        }
 
 
 def agreement_with_grades(

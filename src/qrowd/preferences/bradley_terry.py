@@ -8,6 +8,7 @@ Chen, Bennett, Collins-Thompson & Horvitz (2013), Pairwise Ranking Aggregation i
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -19,22 +20,23 @@ from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels import bradley_terry as kernels
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.model.panel import Pool
 from qrowd.model.preferences import Preferences
+from qrowd.model.result import Result
 from qrowd.preferences.comparisons import Comparisons, Ties, comparisons, components, need_chains
 from qrowd.preferences.topic_worths import TopicWorths, inverse
 from qrowd.threads import in_threads
 
 Resample = Literal["pairs", "assessors", "both"]
-What = Literal["documents", "assessors"]
 RESAMPLE_TOL = 1e-4  # of the fits of a n_resamples, whose own spread is far wider
 CHUNK = 25  # resamples that one thread fits in a row
 
 
 @dataclass(frozen=True, eq=False)
-class BradleyTerry:
+class BradleyTerry(Result):
     """Log-worths of the documents of every topic; those of a topic add up to 0.
+
+    `to_frame` has one row per topic and document, best first; what="assessors" has one per assessor.
 
     method : the call with every option.
     pool : the documents of every topic; log-worths are in its order.
@@ -150,11 +152,11 @@ class BradleyTerry:
             errors[rows] = np.sqrt(np.maximum(np.diag(self.topic(topic).covariance) - together, 0.0))
         return np.where(np.isnan(self.log_worth), np.nan, errors)
 
-    def to_frame(self, backend: str = "pandas", *, what: What = "documents") -> Any:
-        """One row per topic and document, best first within a topic; or, what="assessors", one row per assessor."""
-        check_choice("what", what, What)
-        if what == "assessors":
-            return self._assessors(backend)
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"documents": self._of_documents, "assessors": self._of_assessors}
+
+    def _of_documents(self) -> dict[str, Any]:
+        """One row per topic and document, best first within a topic."""
         topic = np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
         rows = np.lexsort((-self.log_worth, topic))
         columns = {
@@ -164,24 +166,19 @@ class BradleyTerry:
             "standard_error": self.standard_error[rows],
             "component": self.component[rows],
         }
-        if self.n_resamples:
-            columns |= {"low": self.low[rows], "high": self.high[rows]}
-        return make_frame(columns, backend)
+        interval = {"low": self.low[rows], "high": self.high[rows]} if self.n_resamples else {}
+        return {**columns, **interval}
 
-    def _assessors(self, backend: str) -> Any:
-        """One row per assessor: weight, its interval, intercept, and weight of preferences."""
-        n_comparisons = np.bincount(self.counted.assessor, self.counted.total, minlength=len(self.assessors))
-        return make_frame(
-            {
-                "assessor": np.array(self.assessors, object),
-                "weight": self.assessor_weight,
-                "low": self.assessor_weight_low,
-                "high": self.assessor_weight_high,
-                "intercept": self.intercept,
-                "n_comparisons": n_comparisons,
-            },
-            backend,
-        )
+    def _of_assessors(self) -> dict[str, Any]:
+        """One row per assessor, with the weight of his or her preferences."""
+        return {
+            "assessor": self.assessors,
+            "weight": self.assessor_weight,
+            "low": self.assessor_weight_low,
+            "high": self.assessor_weight_high,
+            "intercept": self.intercept,
+            "n_comparisons": np.bincount(self.counted.assessor, self.counted.total, minlength=len(self.assessors)),
+        }
 
 
 def bradley_terry(

@@ -7,6 +7,7 @@ and 5.2.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 from qrowd.kernels import closure as kernels
 from qrowd.kernels import preference
 from qrowd.kernels.arrays import Ints
-from qrowd.model.frames import make_frame
 from qrowd.model.preferences import Preferences
+from qrowd.model.result import Result
 from qrowd.preferences.decided import Contradictions, Decided, decided
 from qrowd.preferences.transitivity import Cycle, cycles_in
 
@@ -27,17 +28,19 @@ SOURCES = ("judged", "chain", "bad")
 
 
 @dataclass(frozen=True, eq=False)
-class Closure:
-    """What each assessor said of each pair, and what follows from it.
+class Closure(Result):
+    """Each assessor's preferences, and those that they imply.
+
+    `to_frame` has one row per preference; what="counts" has one per topic and assessor.
 
     preferences : judged and implied ones, each once, by topic and assessor; the marks stay.
     source : (preferences,) int8, index into `SOURCES`: judged; implied by a chain of preferences; by a Bad mark.
     cycles : within them chains imply nothing.
-    topic, assessor : (cells,) who said anything, of what; n_documents : compared or marked; n_bad : marked.
-    judged, by_chain, by_bad : (cells,) pairs. open : pairs of those documents that nothing decides, of which at least
-        one document is not Bad.
+    topic, assessor : (cells,) of the assessors who judged; n_documents : compared or marked; n_bad : marked.
+    judged, by_chain, by_bad : (cells,) pairs. open : undecided pairs of these documents, of which at least one document
+        is not Bad.
     n_repeats, n_contradictions, n_undecided : as of `Decided`. n_against_marks : pairs in which a document marked as
-        Bad was preferred, by judgment or chain, to one that was not; they stand.
+        Bad is preferred, by judgment or chain, to one that is not; they stand.
     """
 
     preferences: Preferences
@@ -66,48 +69,40 @@ class Closure:
         """(preferences,) whether nobody was asked."""
         return np.asarray(self.source != JUDGED)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per preference: topic, preferred, other, assessor, strength and source."""
-        said = self.preferences
-        return make_frame(
-            {
-                "topic": np.array(said.topics, object)[said.topic],
-                "preferred": np.array(said.documents, object)[said.preferred],
-                "other": np.array(said.documents, object)[said.other],
-                "assessor": np.array(said.assessors, object)[said.assessor],
-                "strength": said.strength,
-                "source": np.array(SOURCES, object)[self.source],
-            },
-            backend,
-        )
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"preferences": self._of_preferences, "counts": self._counts}
 
-    def counts(self, backend: str = "pandas") -> Any:
-        """One row per topic and assessor: documents, pairs judged, implied and open."""
-        return make_frame(
-            {
-                "topic": np.array(self.preferences.topics, object)[self.topic],
-                "assessor": np.array(self.preferences.assessors, object)[self.assessor],
-                "n_documents": self.n_documents,
-                "n_bad": self.n_bad,
-                "judged": self.judged,
-                "by_chain": self.by_chain,
-                "by_bad": self.by_bad,
-                "open": self.open,
-            },
-            backend,
-        )
+    def _counts(self) -> dict[str, Any]:
+        """One row per topic and assessor: documents, and pairs judged, implied and open."""
+        names = ("n_documents", "n_bad", "judged", "by_chain", "by_bad", "open")
+        return {
+            "topic": np.array(self.preferences.topics, object)[self.topic],
+            "assessor": np.array(self.preferences.assessors, object)[self.assessor],
+            **{name: getattr(self, name) for name in names},
+        }
+
+    def _of_preferences(self) -> dict[str, Any]:
+        """One row per preference."""
+        rows = self.preferences
+        return {
+            "topic": np.array(rows.topics, object)[rows.topic],
+            "preferred": np.array(rows.documents, object)[rows.preferred],
+            "other": np.array(rows.documents, object)[rows.other],
+            "assessor": np.array(rows.assessors, object)[rows.assessor],
+            "strength": rows.strength,
+            "source": np.array(SOURCES, object)[self.source],
+        }
 
 
 def closure(preferences: Preferences, *, contradictions: Contradictions = "majority", bad: bool = True) -> Closure:
-    """Everything that follows from what each assessor said of a topic: over chains, and from Bad marks.
+    """All preferences that follow from each assessor's judgments of a topic: over chains, and from Bad marks.
 
-    Documents that preferences lead round, each over some chain preferred to every other, form a knot (see `cycles`).
-    Between knots every chain counts; within a knot only what was said directly. So no implied preference ever
-    contradicts a judged one.
+    Chains count between strongly connected components of the preferences (see `cycles`); within a component only direct
+    judgments count. So no implied preference contradicts a judged one.
 
-    contradictions : what an assessor holds of a pair ordered both ways: "majority", "last" or "both" (see `decided`).
-    bad : whoever was compared and is not Bad beats whoever is, where nothing else decides. Nothing follows for two Bad
-        documents, and no chain leads over what marks imply. A preference for a document that is marked as Bad stands,
+    contradictions : rule for a pair that the assessor ordered both ways: "majority", "last" or "both" (see `decided`).
+    bad : a document that was compared and is not Bad beats each Bad one where nothing else decides. Nothing follows for
+        two Bad documents, and no chain uses what marks imply. A preference for a document that is marked as Bad stands,
         with a warning.
 
     >>> said = Preferences.from_rows([("q", "a", "b", "ann"), ("q", "b", "c", "ann")], bad=[("q", "d", "ann")])

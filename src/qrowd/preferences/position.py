@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.bradley_terry import outcome
-from qrowd.model.frames import make_frame
 from qrowd.model.preferences import Preferences
+from qrowd.model.result import Result
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 
 
 @dataclass(frozen=True, eq=False)
-class PositionBias:
+class PositionBias(Result):
     """What being shown first does, one value per assessor.
 
     n : preferences that say which document was shown first. share : of those in which it was preferred; p : of a share
@@ -39,12 +38,7 @@ class PositionBias:
     n_both: Ints
     same: Floats
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor."""
-        columns = {"assessor": np.array(self.assessors, object)}
-        for name in ("n", "share", "p", "intercept", "standard_error", "p_intercept", "n_both", "same"):
-            columns[name] = getattr(self, name)
-        return make_frame(columns, backend)
+    _COLUMNS = ("assessors", "n", "share", "p", "intercept", "standard_error", "p_intercept", "n_both", "same")
 
 
 def position_bias(preferences: Preferences, *, ridge: float = 0.1) -> PositionBias:

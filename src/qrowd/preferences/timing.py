@@ -7,19 +7,18 @@ and Table 4.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.model.frames import make_frame
 from qrowd.model.preferences import Preferences
+from qrowd.model.result import Result
 
 
 @dataclass(frozen=True, eq=False)
-class JudgingTime:
+class JudgingTime(Result):
     """Median seconds per preference, (assessors,) each and over all; nan where there is none.
 
     median : of all preferences; overall. n : how many have a time.
@@ -37,19 +36,7 @@ class JudgingTime:
     overall_first_sight: float
     overall_later: float
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per assessor."""
-        return make_frame(
-            {
-                "assessor": np.array(self.assessors, object),
-                "n": self.n,
-                "median": self.median,
-                "n_first": self.n_first,
-                "first_sight": self.first_sight,
-                "later": self.later,
-            },
-            backend,
-        )
+    _COLUMNS = ("assessors", "n", "median", "n_first", "first_sight", "later")
 
 
 def judging_time(preferences: Preferences) -> JudgingTime:

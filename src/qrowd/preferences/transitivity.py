@@ -12,13 +12,13 @@ import numpy as np
 
 from qrowd.kernels import closure as kernels
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.model.frames import make_frame
 from qrowd.model.preferences import Preferences
+from qrowd.model.result import Result
 from qrowd.preferences.decided import Contradictions, Decided, decided
 
 
 @dataclass(frozen=True, eq=False)
-class Transitivity:
+class Transitivity(Result):
     """Chains and cycles of three documents, one row per topic and assessor who ordered anything.
 
     topics, assessors : labels; topic, assessor : (rows,) numbers into them.
@@ -68,23 +68,20 @@ class Transitivity:
         kept, chains = (np.bincount(self.assessor, c, minlength=n) for c in (self.kept, self.chains))
         return {name: _share(kept[a], chains[a]) for a, name in enumerate(self.assessors)}
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def _columns(self) -> dict[str, Any]:
         """One row per topic and assessor."""
         with np.errstate(invalid="ignore"):
             rate = self.kept / self.chains
-        return make_frame(
-            {
-                "topic": np.array(self.topics, object)[self.topic],
-                "assessor": np.array(self.assessors, object)[self.assessor],
-                "n_pairs": self.n_pairs,
-                "chains": self.chains,
-                "kept": self.kept,
-                "rate": rate,
-                "triples": self.triples,
-                "cyclic": self.cyclic,
-            },
-            backend,
-        )
+        return {
+            "topic": np.array(self.topics, object)[self.topic],
+            "assessor": np.array(self.assessors, object)[self.assessor],
+            "n_pairs": self.n_pairs,
+            "chains": self.chains,
+            "kept": self.kept,
+            "rate": rate,
+            "triples": self.triples,
+            "cyclic": self.cyclic,
+        }
 
 
 def _share(part: float, whole: float) -> float:

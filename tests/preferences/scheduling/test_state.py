@@ -134,7 +134,7 @@ def test_all_at_once_is_the_same_as_one_after_the_other(said, bad, even):
     for a, b in even:
         one = one.judge_even(a, b)
     other = State.after(N, said, sorted(bad), even)
-    for name in ("direct", "closed", "bad", "seen", "open", "n_preferences", "n_marks", "_has_knot"):
+    for name in ("direct", "closed", "bad", "seen", "open", "n_preferences", "n_marks", "_has_cycle"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
     assert other.kept == -1
 

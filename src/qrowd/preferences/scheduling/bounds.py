@@ -6,7 +6,7 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import completions
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
+from qrowd.model.result import Result
 from qrowd.preferences.scheduling.state import LaterBad, State
 from qrowd.preferences.scheduling.systems import Systems
 from qrowd.preferences.scheduling.utility import Probability, probabilities
@@ -24,7 +25,7 @@ EQUAL = 1e-9  # differences up to this are none: sums of weights differ by round
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(Result):
     """low[e, f] <= E_e - E_f <= high[e, f], both (systems, systems).
 
     A difference within 1e-9 of 0 is taken for 0.
@@ -32,6 +33,11 @@ class Bounds:
 
     low: Floats
     high: Floats
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair of systems, by number."""
+        e, f = np.triu_indices(self.low.shape[0], k=1)
+        return {"first": e, "second": f, "low": self.low[e, f], "high": self.high[e, f]}
 
     @property
     def sign(self) -> Floats:
@@ -46,7 +52,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, eq=False)
-class Decision:
+class Decision(Result):
     """Whether to stop, and what is known of each pair of systems by then.
 
     sign : (systems, systems) 1, 0, -1 where it is sure that e is better than, equal to, worse than f, else nan. Where
@@ -60,6 +66,11 @@ class Decision:
     sign: Floats
     sureness: Floats
     expected: Floats | None = None
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair of systems, by number."""
+        e, f = np.triu_indices(self.sign.shape[0], k=1)
+        return {"first": e, "second": f, "sign": self.sign[e, f], "sureness": self.sureness[e, f], "stop": self.stop}
 
 
 def difference_bounds(state: State, systems: Systems, *, later_bad: LaterBad = "any") -> Bounds:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.model.frames import make_frame
+from qrowd.model.result import Result
 from qrowd.preferences.scheduling.answers import Answers, Topic
 from qrowd.preferences.scheduling.bounds import EQUAL, Decision, Goal, may_stop
 from qrowd.preferences.scheduling.orders import AtRandom, ByUtility, InOrder, KeepPreferred, Order, Sort, Tournament
@@ -44,7 +44,7 @@ class StopRule:
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(Result):
     """What happened when an order met an assessor.
 
     shown : (m, 2) the pairs in the order they were shown; preferred : (m,) the preferred document, -1 where a
@@ -70,6 +70,11 @@ class Replay:
     @property
     def n_judged(self) -> int:
         return self.state.n_judged
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair shown, in order."""
+        first, second = self.shown.T
+        return {"first": first, "second": second, "preferred": self.preferred}
 
 
 def make_order(
@@ -201,7 +206,7 @@ FIGURE_2 = (
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class Curves(Result):
     """Judgments needed, one row per condition and number of documents; every array is (rows,).
 
     judgments : mean over topics. per_document : judgments / documents. error, regret : means, as in `Replay`.
@@ -219,12 +224,7 @@ class Curves:
     def per_document(self) -> Floats:
         return self.judgments / self.documents
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per condition and number of documents."""
-        columns = {name: getattr(self, name) for name in ("condition", "documents", "topics", "judgments")}
-        return make_frame(
-            {**columns, "per_document": self.per_document, "error": self.error, "regret": self.regret}, backend
-        )
+    _COLUMNS = ("condition", "documents", "topics", "judgments", "per_document", "error", "regret")
 
 
 def judgments_needed(

@@ -141,7 +141,7 @@ class State:
         seen[[a, b]] = True
         if not self.transitive:
             closed = direct
-        elif self._has_knot or self.closed[loser, winner]:
+        elif self._has_cycle or self.closed[loser, winner]:
             closed = self._closure(direct)
         else:
             closed = self.closed.copy()
@@ -149,7 +149,7 @@ class State:
         new = replace(
             self, direct=direct, closed=closed, seen=seen, n_preferences=self.n_preferences + 1, kept=int(winner)
         )
-        new.__dict__["_has_knot"] = self._has_knot or bool(self.closed[loser, winner])
+        new.__dict__["_has_cycle"] = self._has_cycle or bool(self.closed[loser, winner])
         return new
 
     def mark_bad(self, *documents: int) -> State:
@@ -160,7 +160,7 @@ class State:
                 raise ArgumentError(f"document {one}: the topic has {self.n_documents} documents, numbered from 0")
             bad[one] = seen[one] = True
         new = replace(self, bad=bad, seen=seen, n_marks=self.n_marks + len(documents))
-        new.__dict__["_has_knot"] = self._has_knot
+        new.__dict__["_has_cycle"] = self._has_cycle
         return new
 
     def judge_even(self, a: int, b: int) -> State:
@@ -168,7 +168,7 @@ class State:
         seen = self.seen.copy()
         seen[[a, b]] = True
         new = replace(self, seen=seen, n_preferences=self.n_preferences + 1, even=(*self.even, (a, b)))
-        new.__dict__["_has_knot"] = self._has_knot
+        new.__dict__["_has_cycle"] = self._has_cycle
         return new
 
     def beside(self, held: Iterable[Pair], kept: int | None = None) -> State:
@@ -177,7 +177,7 @@ class State:
         kept : the document that this assessor preferred last, if it is known apart from the others'.
         """
         new = replace(self, held=tuple(held), kept=self.kept if kept is None else kept)
-        for name in ("_has_knot", "decided", "known", "open"):  # none of them depends on it
+        for name in ("_has_cycle", "decided", "known", "open"):  # none of them depends on it
             if name in self.__dict__:
                 new.__dict__[name] = self.__dict__[name]
         return new
@@ -199,7 +199,7 @@ class State:
         return self.n_preferences + self.n_marks
 
     @cached_property
-    def _has_knot(self) -> bool:
+    def _has_cycle(self) -> bool:
         """Whether some document can be reached from itself, so that chains no longer count everywhere."""
         if not self.transitive:
             return False
