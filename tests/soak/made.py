@@ -94,7 +94,7 @@ def invite(connection: Connection, campaign: str, names: list[str]) -> list[Invi
         number = rng.getrandbits(62)
         data = {"name": name, "provider": "link", "external_id": name, "identified": "link"}
         transaction = Transaction(connection, cache, row.id, at, lambda: rng.getrandbits(62))
-        transaction.welcome(number, Event("arrived", {**data, "seed": rng.getrandbits(62), "about": {}}))
+        transaction.add_assessor(number, Event("arrived", {**data, "seed": rng.getrandbits(62), "about": {}}))
         transaction.finish()
         token, _ = open_session(connection, "assessor", number, at)
         people.append(Invited(number, campaign, f"qrowd={token}"))

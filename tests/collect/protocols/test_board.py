@@ -77,20 +77,20 @@ def preferred(left, right, choice="left"):
 
 def test_a_pair_of_another_is_held_and_ones_own_is_not():
     board = Board.of(DOCUMENTS, [(1, offered(10, 20), 1.5), (2, offered(30, 40), 2.5)])
-    assert board.turn(1).held() == [(2, 3)]
-    assert sorted(board.turn(3).held()) == [(0, 1), (2, 3)]
+    assert board.for_assignment(1).unavailable() == [(2, 3)]
+    assert sorted(board.for_assignment(3).unavailable()) == [(0, 1), (2, 3)]
     assert board.offered[2].since == 2.5
-    assert board.turn(1).may_ask((0, 1))
-    assert not board.turn(1).may_ask((2, 3))
-    assert board.turn(3).choose(InOrder()) == (0, 2)
+    assert board.for_assignment(1).may_ask((0, 1))
+    assert not board.for_assignment(1).may_ask((2, 3))
+    assert board.for_assignment(3).choose(InOrder()) == (0, 2)
 
 
 def test_where_only_held_pairs_are_open_one_waits_and_where_none_is_all_is_finished():
     board = Board.of((10, 20), [(1, offered(10, 20), 0.0)])
-    assert board.turn(2).choose(InOrder()) == "waiting"
-    assert board.turn(1).choose(InOrder()) == (0, 1)
+    assert board.for_assignment(2).choose(InOrder()) == "waiting"
+    assert board.for_assignment(1).choose(InOrder()) == (0, 1)
     board = board.after(1, preferred(10, 20), 1.0)
-    assert board.turn(2).choose(InOrder()) == "finished"
+    assert board.for_assignment(2).choose(InOrder()) == "finished"
 
 
 def test_a_pair_for_several_judges_counts_once_all_have_judged_it():
@@ -98,7 +98,7 @@ def test_a_pair_for_several_judges_counts_once_all_have_judged_it():
     for one, choice in ((1, "left"), (2, "right")):
         board = board.after(one, preferred(10, 20, choice), 0.0)
         assert board.state.open[0, 1]
-        assert board.turn(one).choose(InOrder()) == "waiting"
+        assert board.for_assignment(one).choose(InOrder()) == "waiting"
     board = board.after(3, preferred(20, 10, "left"), 0.0)
     assert board.state.known.tolist() == [[False, False], [True, False]]
     assert board.judged((1, 0)) == [1, 2, 3]

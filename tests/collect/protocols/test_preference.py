@@ -35,7 +35,7 @@ class Room:
 
     def board(self, one):
         new = Board(self.material.documents, self.options.pair_redundancy)
-        return self.boards.setdefault(self.key(one), new).turn(one)
+        return self.boards.setdefault(self.key(one), new).for_assignment(one)
 
     def logged(self, one):
         return [entry for entry in self.log if self.key(entry[0]) == self.key(one)]

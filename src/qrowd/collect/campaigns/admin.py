@@ -55,7 +55,7 @@ class CampaignAdmin:
         return await self.store.write_async(work)
 
     async def exclude(self, campaign: str, name: str, reason: str) -> None:
-        """Nothing this assessor said counts any more, and their units go to others. It can be taken back.
+        """Exclude an assessor: no judgment of theirs counts any more, and their units go to others.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class CampaignAdmin:
 
         def change(transaction: Transaction, assessor: AssessorState) -> None:
             if assessor.row.excluded is None:
-                transaction.tell(assessor, Event("excluded", {"reason": reason.strip()}))
+                transaction.record_assessor(assessor, Event("excluded", {"reason": reason.strip()}))
                 withdraw(transaction, assessor, ("open", "completed"))
 
         await self._for(campaign, name, change)
@@ -81,7 +81,7 @@ class CampaignAdmin:
             lost = 0
             if assessor.row.excluded is None:
                 return
-            transaction.tell(assessor, Event("reinstated"))
+            transaction.record_assessor(assessor, Event("reinstated"))
             for row in assignments.of_assessor(transaction.connection, assessor.row.id):
                 assignment = AssignmentState.read(
                     row, transaction.cache.task(transaction.connection, row), transaction.settings
@@ -89,7 +89,7 @@ class CampaignAdmin:
                 if row.status != "withdrawn" or transaction.protocol.status(assignment.state) != "completed":
                     continue
                 if assignments.hold_slot(transaction.connection, row):
-                    transaction.happen(assignment, Event("assignment_restored", {"status": "completed"}))
+                    transaction.record_assignment(assignment, Event("assignment_restored", {"status": "completed"}))
                 else:
                     lost += 1
 
@@ -100,7 +100,7 @@ class CampaignAdmin:
         """Let an assessor begin again with the practice; an open unit goes to somebody else."""
 
         def change(transaction: Transaction, assessor: AssessorState) -> None:
-            assessor = transaction.tell(assessor, Event("reset"))
+            assessor = transaction.record_assessor(assessor, Event("reset"))
             withdraw(transaction, assessor, ("open",))
 
         await self._for(campaign, name, change)
@@ -111,7 +111,7 @@ class CampaignAdmin:
             raise ArgumentError(f"kind={kind!r}: choose one of submitted, paid")
 
         def change(transaction: Transaction, assessor: AssessorState) -> None:
-            transaction.tell(assessor, Event(kind))
+            transaction.record_assessor(assessor, Event(kind))
 
         await self._for(campaign, name, change)
 
@@ -137,7 +137,7 @@ def withdraw(transaction: Transaction, assessor: AssessorState, statuses: tuple[
     for row in assignments.of_assessor(transaction.connection, assessor.row.id):
         if row.status not in statuses:
             continue
-        if transaction.settings.together:  # in the order in which everybody locks, who judges in it included
+        if transaction.settings.together:  # first, in the order in which assessors lock
             assignments.lock_unit(transaction.connection, row.unit_id)
         now = assignments.find_assignment(transaction.connection, row.id, lock=True)
         if now is None or now.status not in statuses:  # it went to somebody else a moment ago
@@ -145,7 +145,7 @@ def withdraw(transaction: Transaction, assessor: AssessorState, statuses: tuple[
         assignment = AssignmentState.read(
             now, transaction.cache.task(transaction.connection, now), transaction.settings
         )
-        transaction.happen(assignment, Event("assignment_withdrawn"))
+        transaction.record_assignment(assignment, Event("assignment_withdrawn"))
         assignments.release_slot(transaction.connection, now)
 
 

@@ -22,24 +22,24 @@ from qrowd.collect.store.assignments import AssignmentRow
 V = TypeVar("V")
 
 
-class Recent(Generic[V]):
-    """The values asked for last, up to a number of them."""
+class Bounded(Generic[V]):
+    """Values by key, up to a number of them; the oldest goes first."""
 
     def __init__(self, size: int) -> None:
         self._size, self._values = size, OrderedDict[Hashable, V]()
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The value of a key, made if it is not here."""
+        """The value of a key; made and remembered where it is missing."""
         if (value := self._values.get(key)) is None:
             self.put(key, value := make())
         return value
 
     def find(self, key: Hashable) -> V | None:
-        """The value of a key, if it is here."""
+        """The value of a key, None where it is missing."""
         return self._values.get(key)
 
     def put(self, key: Hashable, value: V) -> None:
-        """Remember; what was remembered first goes."""
+        """Remember a value."""
         self._values[key] = value
         if len(self._values) > self._size:
             self._values.popitem(last=False)
@@ -56,12 +56,12 @@ class Cache:
     """What a process remembers of its campaigns. Everything in here can be read again."""
 
     def __init__(self) -> None:
-        self._settings: Recent[CampaignSettings] = Recent(256)
-        self._materials: Recent[tuple[Material, int]] = Recent(4096)
-        self._tasks: Recent[Task] = Recent(16384)
-        self._topics: Recent[materials.TopicRow] = Recent(4096)
-        self._documents: Recent[DocumentText] = Recent(8192)
-        self._boards: Recent[tuple[int, Board]] = Recent(1024)
+        self._settings: Bounded[CampaignSettings] = Bounded(256)
+        self._materials: Bounded[tuple[Material, int]] = Bounded(4096)
+        self._tasks: Bounded[Task] = Bounded(16384)
+        self._topics: Bounded[materials.TopicRow] = Bounded(4096)
+        self._documents: Bounded[DocumentText] = Bounded(8192)
+        self._boards: Bounded[tuple[int, Board]] = Bounded(1024)
 
     def settings(self, connection: Connection, campaign_id: int) -> CampaignSettings:
         """How a campaign is run."""
@@ -95,7 +95,7 @@ class Cache:
         row = assignments.find_assignment(connection, id, lock=lock)
         return None if row is None else AssignmentState.read(row, self.task(connection, row), settings)
 
-    def beginning(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
+    def new_assignment(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
         """An assignment in which nothing has happened yet."""
         protocol = PROTOCOLS[self.settings(connection, row.campaign_id).protocol]
         task = self.task(connection, row)
@@ -116,11 +116,11 @@ class Cache:
 
     def documents(self, connection: Connection, ids: Iterable[int]) -> dict[int, DocumentText]:
         """The words of documents."""
-        wanted = list(ids)
-        missing = [id for id in wanted if self._documents.find(id) is None]
+        numbers = list(ids)
+        missing = [id for id in numbers if self._documents.find(id) is None]
         for row in materials.find_documents(connection, missing) if missing else ():
             self._documents.put(row.id, DocumentText(row.title, row.text, row.html, row.language))
-        return {id: text for id in wanted if (text := self._documents.find(id)) is not None}
+        return {id: text for id in numbers if (text := self._documents.find(id)) is not None}
 
     # ------------------------------------------------------------------ boards
 
@@ -136,7 +136,7 @@ class Cache:
         last, board = self._boards.find(row.unit_id) or start
         new = [one for one in events.of_unit(connection, row.unit_id, after=last) if not one.late]
         if last and any(one.kind in OF_WHOLE_UNITS for one in new):
-            # What was taken away, or given back, may lie anywhere in what the board has seen.
+            # A withdrawn or restored assignment may lie anywhere in what the board has seen.
             last, board = start
             new = [one for one in events.of_unit(connection, row.unit_id) if not one.late]
         away: set[int | None] = set()
@@ -147,7 +147,7 @@ class Cache:
             last = one.id
             if one.assignment_id is not None and one.assignment_id not in away:
                 board = board.after(one.assignment_id, Event(one.kind, one.data), one.time)
-        board = board.turn(row.id)  # kept as it is given out, so that what it works out is kept, too
+        board = board.for_assignment(row.id)  # with what it computes, so that the next caller need not
         self._boards.put(row.unit_id, (last, board))
         return board
 

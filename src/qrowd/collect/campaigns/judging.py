@@ -1,4 +1,4 @@
-"""The service: where assessors are given units, hand in answers, and are told what comes next.
+"""The judging service: assessors get units, hand in answers, and see what comes next.
 
 One answer is one transaction: find who it is and what they hold, let the protocol decide, write the events, fold them
 into the tables, extend the lease or hand out the next unit, commit. Only then is anything acknowledged. A form that is
@@ -85,10 +85,10 @@ class JudgingService:
         about: dict[str, Any] | None = None,
         submission: str = "",
     ) -> int:
-        """The number of whoever comes to a campaign by a provider under an id; somebody new if that never happened.
+        """The number of the assessor who comes to a campaign by a provider under an id; a new one the first time.
 
-        name : as exported, `external_id` unless taken. identified : how far the id can be trusted: link, url, signed
-        or key. about : anything else the provider said, for the log. submission : the provider's name for this
+        name : as exported, `external_id` unless records. identified : how far the id can be trusted: link, url, signed
+        or key. about : anything else the provider details, for the log. submission : the provider's name for this
         submission, "" where it has none; another one than before is an event `returned`.
 
         Raises
@@ -96,65 +96,66 @@ class JudgingService:
         NotFoundError
             There is no such campaign.
         Refusal
-            Whom the provider once vouched for now comes without that; or they took the task too often.
+            The link is not signed although an earlier one was; or the task was records too often.
         """
         at, number = self.clock(), self._number()
-        took = {"submission": submission} if submission else {}
+        of_submission = {"submission": submission} if submission else {}
 
         def work(connection: Connection) -> int:
             row = materials.find_campaign(connection, campaign)
             if row is None:
                 raise NotFoundError(f"there is no campaign {campaign!r}")
-            found = assessors.find_identity(connection, row.id, provider, external_id)
+            known = assessors.find_identity(connection, row.id, provider, external_id)
             transaction = Transaction(connection, self.cache, row.id, at, self._number)
-            if found is not None:
-                locked = assessors.find_assessor(connection, found.id, lock=True)
-                assessor = AssessorState.read(found if locked is None else locked[0])
-                self._return(transaction, assessor, identified, {"about": about or {}, **took})
+            if known is not None:
+                locked = assessors.find_assessor(connection, known.id, lock=True)
+                assessor = AssessorState.read(known if locked is None else locked[0])
+                self._record_return(transaction, assessor, identified, {"about": about or {}, **of_submission})
                 transaction.finish()
-                return found.id
+                return known.id
             label, tries = name or external_id, 1
             while assessors.find_named(connection, row.id, label) is not None:
                 tries += 1
                 label = f"{name or external_id}-{tries}"
             data = {"name": label, "provider": provider, "external_id": external_id, "identified": identified}
-            begun = {}
+            first = {}
             if submission:
-                transaction.sign(submission_key(number, 0), "")
-                begun = {**took, "ended": NOTHING}
-            transaction.welcome(
-                number, Event("arrived", {**data, "seed": self._number(), "about": about or {}, **begun})
+                transaction.set_key(submission_key(number, 0), "")
+                first = {**of_submission, "ended": NOTHING}
+            transaction.add_assessor(
+                number, Event("arrived", {**data, "seed": self._number(), "about": about or {}, **first})
             )
             transaction.finish()
             return number
 
         return await self.store.write_async(work)
 
-    def _return(self, transaction: Transaction, assessor: AssessorState, identified: str, said: dict[str, Any]) -> None:
-        """Somebody comes again, perhaps to take the task once more."""
+    def _record_return(
+        self, transaction: Transaction, assessor: AssessorState, identified: str, details: dict[str, Any]
+    ) -> None:
+        """An assessor comes again, perhaps with a new submission."""
         trusted, id = assessor.row.identified, assessor.row.id
         if trusted == "signed" and identified == "url":
             raise Refusal("unsigned", "Open the task on the platform again: this link does not show that it is yours.")
-        if (submission := said.get("submission")) is not None:
-            taken = records_of(transaction.connection, id)
-            if len(taken) >= MOST:
+        if (submission := details.get("submission")) is not None:
+            records = records_of(transaction.connection, id)
+            if len(records) >= MOST:
                 raise Refusal("often", "You have taken this task too often; there is nothing left to do here.")
-            if not taken or taken[-1]["submission"] != submission:
-                transaction.sign(submission_key(id, len(taken)), "")
+            if not records or records[-1]["submission"] != submission:
+                transaction.set_key(submission_key(id, len(records)), "")
                 ended = outcome_counts(transaction.connection, id, assessor.journey)
-                assessor = transaction.tell(
-                    assessor, Event("returned", {**said, "identified": identified, "ended": ended})
+                assessor = transaction.record_assessor(
+                    assessor, Event("returned", {**details, "identified": identified, "ended": ended})
                 )
         if trusted == "url" and identified == "signed":
-            transaction.tell(assessor, Event("identified", {"identified": identified}))
-            sessions.close_sessions(
-                transaction.connection, "assessor", id
-            )  # anybody may have come in by that id before
+            transaction.record_assessor(assessor, Event("identified", {"identified": identified}))
+            # Before, anybody may have come in by that id.
+            sessions.close_sessions(transaction.connection, "assessor", id)
 
     # ------------------------------------------------------------------ looking
 
     async def submissions(self, assessor_id: int) -> tuple[Submission, ...]:
-        """What this assessor took the task as, on the platform they come from; the last is what counts now."""
+        """The submissions of an assessor on their platform; the last is the current one."""
 
         def work(connection: Connection) -> tuple[Submission, ...]:
             found = assessors.find_assessor(connection, assessor_id)
@@ -181,7 +182,7 @@ class JudgingService:
         return await self.store.read_async(work)
 
     async def preview(self, campaign: str) -> Page:
-        """The first page of a campaign, for somebody who has not taken the task yet; nothing can be answered on it."""
+        """The first page of a campaign, for somebody who has not records the task yet; nothing can be answered on it."""
 
         def work(connection: Connection) -> Page:
             row = materials.find_campaign(connection, campaign)
@@ -189,7 +190,7 @@ class JudgingService:
                 raise NotFoundError(f"there is no campaign {campaign!r}")
             settings = self.cache.settings(connection, row.id)
             view = journey.view(settings.journey, journey.new(settings.journey, settings.protocol, seed=0))
-            return self._drawn(connection, settings, "", view, None, "", named=False, preview=True)
+            return self._page_of_view(connection, settings, "", view, None, "", named=False, preview=True)
 
         return await self.store.read_async(work)
 
@@ -217,7 +218,7 @@ class JudgingService:
 
         def work(connection: Connection) -> Receipt:
             nonlocal tried
-            if tried:  # what the boards remember of the last try was undone
+            if tried:  # the last try was undone, and boards may remember it
                 self.cache.forget_boards()
             tried = True
             assessor, status, assignment = self._find(connection, assessor_id, lock=True)
@@ -230,8 +231,8 @@ class JudgingService:
                 return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late)
             transaction = Transaction(connection, self.cache, assessor.row.campaign_id, at, self._number)
             if key:
-                transaction.sign(f"{assessor_id:x}:{key}", digest)
-            assessor, assignment = transaction.take(assessor, status, assignment, action, shown)
+                transaction.set_key(f"{assessor_id:x}:{key}", digest)
+            assessor, assignment = transaction.act(assessor, status, assignment, action, shown)
             receipt = transaction.finish()
             page = self._page(connection, assessor, status, assignment, at)
             return Receipt(receipt.event_id, at, receipt.events, late=receipt.late, page=page)
@@ -239,7 +240,7 @@ class JudgingService:
         try:
             return await self.store.write_async(work)
         except StoreError:
-            self.cache.forget_boards()  # they may hold what has just been undone
+            self.cache.forget_boards()  # they may remember what was undone
             raise
 
     async def save_draft(self, assessor_id: int, shown: str, position: int, text: str, reason: str) -> None:
@@ -248,7 +249,7 @@ class JudgingService:
 
         def work(connection: Connection) -> None:
             _, _, assignment = self._find(connection, assessor_id)
-            if assignment is not None and assignment.row.status == "open" and shown_as(assignment) == shown:
+            if assignment is not None and assignment.row.status == "open" and page_id(assignment) == shown:
                 answers.save_draft(connection, assignment.row.id, position, text, reason, at)
 
         await self.store.write_async(work)
@@ -283,9 +284,9 @@ class JudgingService:
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.given is None:
             saved = answers.find_draft(connection, assignment.row.id, view.position)
             draft = None if saved is None else Draft(*saved)
-        shown = shown_as(assignment)
+        shown = page_id(assignment)
         named = row.provider not in KEYS
-        return self._drawn(connection, settings, row.name, view, assignment, shown, named=named, draft=draft)
+        return self._page_of_view(connection, settings, row.name, view, assignment, shown, named=named, draft=draft)
 
     def _view(
         self,
@@ -323,7 +324,7 @@ class JudgingService:
     def _is_free(self, connection: Connection, row: AssessorRow) -> bool:
         return assignments.free_slot(connection, row.campaign_id, row.id, 0.0, lock=False) is not None
 
-    def _drawn(
+    def _page_of_view(
         self,
         connection: Connection,
         settings: CampaignSettings,
@@ -362,6 +363,6 @@ class JudgingService:
         )
 
 
-def shown_as(assignment: AssignmentState | None) -> str:
+def page_id(assignment: AssignmentState | None) -> str:
     """What a form says of the page it was on: whose unit it speaks of."""
     return "" if assignment is None else f"{assignment.row.id:x}"

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.projection import NOTHING, TABLES, AssessorState, AssignmentState, differences
-from qrowd.collect.campaigns.transaction import hold_pair, new_assignment, newcomer
+from qrowd.collect.campaigns.transaction import assignment_row, hold_pair, new_assessor
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.store import answers, assessors, assignments, events, materials
 from qrowd.collect.store.assignments import Slot
@@ -43,7 +43,7 @@ def rebuild(connection: Connection, name: str) -> int:
         if one.late:
             continue
         if one.kind == "arrived":
-            people[one.assessor_id] = newcomer(settings, row.id, one.assessor_id, event, one.time)
+            people[one.assessor_id] = new_assessor(settings, row.id, one.assessor_id, event, one.time)
         elif one.assignment_id is not None and one.kind not in ("assigned", "unit_left"):
             assignment[one.assignment_id] = assignment[one.assignment_id].after(settings, event, one.time)
         else:
@@ -52,8 +52,8 @@ def rebuild(connection: Connection, name: str) -> int:
             if one.kind == "assigned" and one.assignment_id is not None and one.unit_id is not None:
                 place = Slot(one.unit_id, int(one.data["slot"]), int(one.data["topic"]))
                 seed = int(one.data["seed"])
-                assignment[one.assignment_id] = cache.beginning(
-                    connection, new_assignment(settings, assessor.row, one.assignment_id, place, seed, one.time)
+                assignment[one.assignment_id] = cache.new_assignment(
+                    connection, assignment_row(settings, assessor.row, one.assignment_id, place, seed, one.time)
                 )
     assignments.clear(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)

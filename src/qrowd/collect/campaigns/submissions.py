@@ -1,7 +1,7 @@
-"""Each time somebody takes the task on a platform: what they took it as, and whether it has earned anything.
+"""Submissions to a crowd platform: each time somebody takes the task there, and whether it has earned anything.
 
-A platform pays once for one taking (an assignment of MTurk, a submission of Prolific), so a unit that came to an end
-belongs to the taking under which it did, and to no other. Takings are events, `arrived` and `returned`, each under a
+A platform pays once for one submission (an assignment of MTurk), so a unit that came to an end belongs to the
+submission under which it did, and to no other. Submissions are events, `arrived` and `returned`, each under a
 key made of the assessor and its place in their row, so all of one assessor's are found without reading the log.
 """
 
@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from qrowd.collect.protocols.journey import Journey
 from qrowd.collect.store import assignments, events
 
-MOST = 100  # records_of of one assessor
+MOST = 100  # submissions of one assessor
 ENDS = ("completed", "failed", "screened_out")  # of units, the best first
 OUT = ("declined", "practice_failed")  # of the way before them
 NOTHING = dict.fromkeys((*ENDS, *OUT), 0)
@@ -26,7 +26,7 @@ NOTHING = dict.fromkeys((*ENDS, *OUT), 0)
 
 @dataclass(frozen=True)
 class Submission:
-    """One taking of the task.
+    """One submission.
 
     name : the platform's. outcome : of what was done under it, None where nothing came to an end.
     """

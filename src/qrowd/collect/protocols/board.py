@@ -46,11 +46,11 @@ class Board:
     documents : their numbers, by place. pair_redundancy : how many assignments judge each pair before it counts; then
         the greater number has it, and a pair that is even has no order.
     facts : what was said and not undone, oldest first. offered : what each assignment is being asked.
-    me : whose turn it is; see `turn`.
+    me : whose turn it is; see `for_assignment`.
 
     >>> offer = Event("offered", {"left": 7, "right": 9})
     >>> board = Board.of((7, 8, 9), [(1, offer, 0.0), (2, Event("offered", {"left": 8, "right": 9}), 1.0)])
-    >>> board.holders(9), board.turn(2).held()
+    >>> board.holders(9), board.for_assignment(2).unavailable()
     ((1, 2), [(0, 2)])
     """
 
@@ -82,7 +82,7 @@ class Board:
             return replace(self, facts=facts, offered=offered)
         return self._with(offered=offered) if event.kind in LEAVING else self
 
-    def turn(self, assignment: int) -> Board:
+    def for_assignment(self, assignment: int) -> Board:
         """The same, as this assignment's turn: its own pair holds up nobody."""
         self.state  # noqa: B018  # worked out here, so that boards that follow from this one need not do it again
         return self._with(me=assignment)
@@ -131,7 +131,7 @@ class Board:
         place = self.places[document]
         return tuple(one for one, offer in self.offered.items() if place in offer.pair)
 
-    def held(self) -> list[Pair]:
+    def unavailable(self) -> list[Pair]:
         """The pairs that may not be offered to `me`: asked of as many others as are needed, or judged by `me`."""
         others = [offer.pair for one, offer in self.offered.items() if one != self.me]
         if self.pair_redundancy == 1:
@@ -151,11 +151,11 @@ class Board:
 
     def beside(self, kept: int = -1) -> State:
         """What `me` may be asked. kept : the place of the document it preferred last, -1 for none."""
-        return self.state.beside(self.held(), kept)
+        return self.state.beside(self.unavailable(), kept)
 
     def choose(self, order: Order, kept: int = -1) -> Pair | Literal["waiting", "finished"]:
         """The next pair for `me`, or why there is none: others hold what is left, or nothing is."""
-        held = self.held()
+        held = self.unavailable()
         pair = order.next(self.state.beside(held, kept))
         if pair is not None:
             return pair

@@ -106,8 +106,8 @@ class PreferenceProtocol(Protocol[PreferenceState]):
     ) -> tuple[Event, ...]:
         """What an action leads to: what happened, then the next pair ("offered") or why there is none.
 
-        board : as it is before the action, at this assignment's turn (`Board.turn`). An assessor who judges alone needs
-            none: the state has it all.
+        board : as it is before the action, for this assignment (`Board.for_assignment`). An assessor who judges alone
+            needs none: the state has it all.
         """
         if self.status(state) != "open":
             raise Refusal("over", OVER)

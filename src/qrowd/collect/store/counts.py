@@ -88,8 +88,11 @@ def preferences_by_topic(connection: Connection, campaign_id: int) -> Iterator[t
 
 
 def judgments_of_other_units(connection: Connection, campaign_id: int) -> Iterator[tuple[int, int, bool, int]]:
-    """(topic, document, whether they count, judgments) of units that are not completed; and "cannot tell" in completed
-    ones, as numbers below 0. A completed unit has one answer to each of its documents, so nobody need count them."""
+    """Judgments besides those of completed units, as (topic, document, whether they count, judgments).
+
+    A completed unit has one answer to each of its documents, so its answers need not be counted one by one; "cannot
+    tell" in one is a number below 0.
+    """
     columns = assignment.c.topic_id, judgment.c.document_id, _COUNTED.label("counted")
     query = _of(select(*columns, func.count()).select_from(_joined(judgment.c.assignment_id)), campaign_id)
     open_units = query.where(assignment.c.status != COMPLETED, judgment.c.value.is_not(None)).group_by(*columns)
