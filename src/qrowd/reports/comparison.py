@@ -20,7 +20,6 @@ from qrowd.comparison.system_ranking import Correction, rank_systems
 from qrowd.comparison.top_set import TopSet, TopSetOverlap, Zeros, top_set, top_set_overlap
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import evaluate
-from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -252,7 +251,7 @@ def compare_scores(
 def _measure(
     scores: Scores, baseline: str | None, reference: str | None, pair: tuple[str, str] | None, choices: Choices
 ) -> MeasureComparison:
-    array, names = scores.values[0], scores.assessors
+    names = scores.assessors
     compared = scores if reference is None else scores.sel(assessor=reference)
     others = [name for name in names if name != reference] or list(names)
     own = scores.sel(assessor=others)
@@ -284,7 +283,7 @@ def _measure(
         with_top_sets(rows, top, [one for a, one in enumerate(tops) if one is not None and a in counted]),
         ranks,
         correlations(scores, reference),
-        tuple(_signs(array, None if reference is None else names.index(reference), choices.sign_ties)),
+        tuple(_signs(scores, reference, choices.sign_ties)),
         top,
         tops,
         tuple(None if one is None else top_set_overlap(top, one) for one in tops),
@@ -294,11 +293,15 @@ def _measure(
     )
 
 
-def _signs(array: Floats, gold: int | None, ties: SignTies) -> Iterator[SignAgreement | None]:
+def _signs(scores: Scores, reference: str | None, ties: SignTies) -> Iterator[SignAgreement | None]:
     """Of each assessor with the reference or with the panel without the assessor; None where there is no other."""
-    others = means_of_others(array) if gold is None else repeat(array[gold], array.shape[0])
-    for a, other in enumerate(others):
-        yield None if a == gold or array.shape[0] == 1 else sign_agreement(array[a], other, ties=ties)
+    array, labels = scores.values[0], {"topics": scores.topics, "systems": scores.systems}
+    gold = None if reference is None else array[scores.assessors.index(reference)]
+    others = means_of_others(array) if gold is None else repeat(gold, len(array))
+    for name, other in zip(scores.assessors, others, strict=True):
+        alone = name == reference or len(array) == 1
+        own = scores.sel(assessor=name)
+        yield None if alone else sign_agreement(own, Scores.from_array(other, **labels), ties=ties)
 
 
 def _content(comparison: Comparison) -> dict[str, Any]:

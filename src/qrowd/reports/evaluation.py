@@ -68,7 +68,7 @@ class Summary(Reported):
     sentence : which system leads, and which systems change places with the assessor.
     measures : one summary each, in the order of the scores.
     assessors : names, in the order of every assessor axis. noun : what they are: "assessor", or "method" where each
-        stands for one way of putting a panel together.
+        is a method that combines the assessors.
     notes : one for each convention that mattered. scores : what is summed up.
     """
 

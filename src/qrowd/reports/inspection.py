@@ -1,4 +1,4 @@
-"""What is in a set of files: the questions to ask of data before believing any number computed from it."""
+"""What a set of files contains: questions about the data before any number is computed from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qrowd.errors import FileError, InputError
 from qrowd.model.alignment import align
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.phrases import count
+from qrowd.reports.phrases import count, percent, span
 
 MISTAKES_SHOWN = 10
 Whole = TypeVar("Whole", Judgments, Runs)
@@ -23,7 +23,7 @@ Whole = TypeVar("Whole", Judgments, Runs)
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What was found.
+    """The content of the files, and mistakes in them.
 
     mistakes : one line each, at most MISTAKES_SHOWN a file and then how many more.
     runs, judgments : what could be read, or None.
@@ -42,53 +42,53 @@ class Inspection:
         rows = []
         for s, system in enumerate(self.runs.systems):
             lengths = ranked.lengths[s][ranked.lengths[s] > 0]
-            span = f"{lengths.min()}-{lengths.max()}" if lengths.min() != lengths.max() else f"{lengths[0]}"
-            rows.append([system, str(lengths.size), f"{lengths.sum():,}", span, str(int(tied[s].sum()))])
+            lists = span(lengths.min(), lengths.max())
+            rows.append([system, str(lengths.size), f"{lengths.sum():,}", lists, str(int(tied[s].sum()))])
         return rows
 
     def judgment_rows(self) -> list[list[str]]:
         """assessor, scale, judgments, topics, share of the pool, repeats, values."""
         if self.judgments is None:
             return []
-        given = self.judgments
-        coverage = given.coverage()
-        again = given.repeats_by_assessor()
+        judgments = self.judgments
+        coverage, repeats = judgments.coverage(), judgments.repeats_by_assessor()
         rows = []
-        for a, (assessor, scale) in enumerate(zip(given.assessors, given.scales, strict=True)):
-            values = given.value[given.assessor == a]
+        for a, (assessor, scale) in enumerate(zip(judgments.assessors, judgments.scales, strict=True)):
+            values = judgments.value[judgments.assessor == a]
             rows.append(
                 [
                     assessor,
                     str(scale),
                     f"{values.size:,}",
                     str(int((coverage[a] > 0).sum())),
-                    f"{100 * coverage[a].mean():.1f} %",
-                    f"{again[a]:,}",
+                    percent(float(coverage[a].mean()), 1),
+                    f"{repeats[a]:,}",
                     _values(values),
                 ]
             )
         return rows
 
     def remarks(self) -> list[str]:
-        """What the rows do not show."""
+        """Facts that the rows do not show."""
         remarks = []
         if self.runs is not None:
             runs = self.runs
             n_lists = int(np.count_nonzero(runs.ranked().lengths))
-            gaps = len(runs.systems) * len(runs.topics) - n_lists
+            n_missing = len(runs.systems) * len(runs.topics) - n_lists
             topics, documents = count(len(runs.topics), "topic"), count(len(runs), "document")
             remarks.append(f"runs: {count(len(runs.systems), 'system')}, {topics}, {documents}")
-            if gaps:
-                remarks.append(f"gaps: {count(gaps, '(system, topic) pair has', '(system, topic) pairs have')} no list")
+            if n_missing:
+                pairs = count(n_missing, "(system, topic) pair has", "(system, topic) pairs have")
+                remarks.append(f"missing: {pairs} no list")
             if contradictions := runs.rank_contradictions:
                 remarks.append(f"ranks: in {count(contradictions, 'list')} the rank column contradicts the scores")
         if self.judgments is not None:
-            given = self.judgments
+            judgments = self.judgments
             remarks.append(
-                f"judgments: {len(given):,} of {count(len(given.topics), 'topic')} and "
-                f"{count(len(given.documents), 'document')} by {count(len(given.assessors), 'assessor')}"
+                f"judgments: {len(judgments):,} of {count(len(judgments.topics), 'topic')} and "
+                f"{count(len(judgments.documents), 'document')} by {count(len(judgments.assessors), 'assessor')}"
             )
-            if negative := int((given.value < 0).sum()):
+            if negative := int((judgments.value < 0).sum()):
                 mean = count(negative, "value below 0 means", "values below 0 mean")
                 remarks.append(f"negative: {mean} pooled but not judged, unless recoded")
         if self.runs is not None and self.judgments is not None:
@@ -101,8 +101,8 @@ def _together(runs: Runs, judgments: Judgments) -> str:
     if not shared:
         return "together: runs and judgments share no topic"
     unjudged = align(runs, judgments.panel().pool).unjudged_share(10)
-    told = f"together: {count(shared, 'shared topic')}"
-    return f"{told}; {100 * unjudged:.1f} % of the first 10 documents were judged by nobody"
+    topics = count(shared, "shared topic")
+    return f"together: {topics}; {percent(unjudged, 1)} of the first 10 documents were judged by nobody"
 
 
 def inspect(paths: Sequence[str], assessor: str = "file") -> Inspection:
@@ -115,11 +115,11 @@ def inspect(paths: Sequence[str], assessor: str = "file") -> Inspection:
             text = files.read_bytes(path)
             kind = _kind(text, str(path))
             if not tables.is_table(text, str(path)):
-                found = list(islice(trec.mistakes(text, str(path), kind), MISTAKES_SHOWN + 1))
-                mistakes += map(str, found[:MISTAKES_SHOWN])
-                if len(found) > MISTAKES_SHOWN:
+                lines = list(islice(trec.mistakes(text, str(path), kind), MISTAKES_SHOWN + 1))
+                mistakes += map(str, lines[:MISTAKES_SHOWN])
+                if len(lines) > MISTAKES_SHOWN:
                     mistakes.append(f"{path}: more mistakes follow")
-                if found:
+                if lines:
                     continue
             (run_files if kind is trec.RUN else judgment_files).append(str(path))
         except FileError as error:

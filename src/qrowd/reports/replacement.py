@@ -32,7 +32,7 @@ CLUSTERS = {
 }
 FEW_TOPICS = 20
 CLOSENESS = {
-    "accuracy": "share of the others who gave the same grade",
+    "accuracy": "share of the others name gave the same grade",
     "rmse": "minus the root of the mean squared difference to the others",
     "difference": "minus the mean absolute difference to the others",
 }
@@ -40,7 +40,7 @@ CLOSENESS = {
 
 def replacement_document(
     test: AnnotatorTest,
-    people: LeaveOneOutAnnotatorTests,
+    assessor_tests: LeaveOneOutAnnotatorTests,
     kappas: PairwiseAgreement | None = None,
     ceiling: Ceiling | None = None,
     bias: AssessorBias | None = None,
@@ -50,9 +50,9 @@ def replacement_document(
 
     kappas : of each pair of assessors and model. scores : from which the bias was computed, for their conventions.
     """
-    tables = [_test_table(test, people, kappas)]
-    sentences = [_sentence(test, people)]
-    notes = [*_test_notes(test, people, kappas)]
+    tables = [_test_table(test, assessor_tests, kappas)]
+    sentences = [_sentence(test, assessor_tests)]
+    notes = [*_test_notes(test, assessor_tests, kappas)]
     if ceiling is not None:
         tables.append(_ceiling_table(ceiling))
         sentences.append(_ceiling_sentence(ceiling, test.model))
@@ -72,7 +72,7 @@ def replacement_document(
             "passes": test.passes,
             "advantage": test.advantage_probability,
             "test": test.to_frame().to_dict("list"),
-            "assessors": people.to_frame().to_dict("list"),
+            "assessors": assessor_tests.to_frame().to_dict("list"),
             "ceiling": None if ceiling is None else ceiling.to_frame().to_dict("list"),
             "bias": None if bias is None else bias.to_frame().to_dict("list"),
         }
@@ -85,9 +85,9 @@ def replacement_test(
 ) -> tuple[AnnotatorTest, LeaveOneOutAnnotatorTests, PairwiseAgreement | None]:
     """The tests of model and assessors, and kappa of each pair; options of `alternative_annotator_test`."""
     test = alternative_annotator_test(judgments, model, **options)
-    given, _, names = model_and_assessors(judgments, model, options.pop("assessors", None))
-    people = leave_one_out_annotator_tests(given.select(assessors=list(names)), **options)
-    return test, people, _kappas(given, test)
+    table, _, names = model_and_assessors(judgments, model, options.pop("assessors", None))
+    assessor_tests = leave_one_out_annotator_tests(table.select(assessors=list(names)), **options)
+    return test, assessor_tests, _kappas(table, test)
 
 
 def _kappas(judgments: Judgments, test: AnnotatorTest) -> PairwiseAgreement | None:
@@ -104,7 +104,7 @@ def _kappas(judgments: Judgments, test: AnnotatorTest) -> PairwiseAgreement | No
 # ---------------------------------------------------------------------- the test
 
 
-def _sentence(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests) -> str:
+def _sentence(test: AnnotatorTest, assessor_tests: LeaveOneOutAnnotatorTests) -> str:
     n, of = int(test.replaceable.sum()), len(test.assessors)
     sign = ">=" if test.passes else "<"
     verdict = "may replace your assessors" if test.passes else "has not shown that it may replace your assessors"
@@ -113,14 +113,16 @@ def _sentence(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests) -> str:
         f"{PASSES:.2f} at eps {test.eps:g}). On average over assessors, it is at least as close to the others as "
         f"the assessor on {percent(test.advantage_probability, 0)} of documents"
     )
-    known = people.winning_rate[people.n_tested > 0]
+    known = assessor_tests.winning_rate[assessor_tests.n_tested > 0]
     if known.size:
         passing = int((known >= PASSES).sum())
         text += f"; in its place {passing} of {known.size} assessors would pass the same test"
     return text + "."
 
 
-def _test_table(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None) -> Table:
+def _test_table(
+    test: AnnotatorTest, assessor_tests: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None
+) -> Table:
     header = [
         "assessor",
         "documents",
@@ -133,22 +135,22 @@ def _test_table(test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: 
     ]
     header += ["kappa with model", "kappa with others"] if kappas is not None else []
     header += ["own winning rate", "own advantage"]
-    place = {who: i for i, who in enumerate(people.assessors)}
+    place = {name: i for i, name in enumerate(assessor_tests.assessors)}
     rows = []
-    for i, who in enumerate(test.assessors):
-        row = [who, f"{test.n_documents[i]:,}", f"{test.n_topics[i]:,}"]
+    for i, name in enumerate(test.assessors):
+        row = [name, f"{test.n_documents[i]:,}", f"{test.n_topics[i]:,}"]
         row += [number(test.model_share[i], 3), number(test.assessor_share[i], 3)]
         row += [signed(test.difference[i], 3), probability(test.p_adjusted[i]), "yes" if test.replaceable[i] else "no"]
-        row += [] if kappas is None else _kappa_cells(kappas, who, test.model)
-        own = place[who]
-        row += [number(people.winning_rate[own], 2), number(people.advantage_probability[own], 3)]
+        row += [] if kappas is None else _kappa_cells(kappas, name, test.model)
+        own = place[name]
+        row += [number(assessor_tests.winning_rate[own], 2), number(assessor_tests.advantage_probability[own], 3)]
         rows.append(row)
     return Table(f"{test.model} compared with each assessor, by the judgments of the others", header, rows)
 
 
-def _kappa_cells(kappas: PairwiseAgreement, who: str, model: str) -> list[str]:
+def _kappa_cells(kappas: PairwiseAgreement, name: str, model: str) -> list[str]:
     """Kappa of an assessor with the model, and with the others, weighted by the documents that both judged."""
-    i, m = kappas.assessors.index(who), kappas.assessors.index(model)
+    i, m = kappas.assessors.index(name), kappas.assessors.index(model)
     use = ~np.isnan(kappas.kappa[i])
     use[m] = False
     n = kappas.n[i][use]
@@ -157,7 +159,7 @@ def _kappa_cells(kappas: PairwiseAgreement, who: str, model: str) -> list[str]:
 
 
 def _test_notes(
-    test: AnnotatorTest, people: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None
+    test: AnnotatorTest, assessor_tests: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None
 ) -> Iterator[Note]:
     yield Note(
         "test",
@@ -177,7 +179,7 @@ def _test_notes(
         topics = f", or than {MIN_TOPICS} topics," if test.clusters == "topics" else ""
         shared = f"fewer than {test.min_documents} documents{topics} shared with the model and another assessor"
         yield Note("not tested", f"{listed(test.untested, 8)}; {shared}")
-    if (people.n_tested > 0).any():
+    if (assessor_tests.n_tested > 0).any():
         yield Note("own winning rate, own advantage", "each assessor tested in place of the model, against the others")
     else:
         topics = f", on {MIN_TOPICS} topics" if test.clusters == "topics" else ""

@@ -38,8 +38,8 @@ class ReportContent(Reported):
     """What the page shows.
 
     compared_with : the system that all others are compared with, the baseline or the leader. reference : an assessor
-    who is not part of the panel and with whom everyone is compared. notes : one for each convention that mattered.
-    facts : how much there was of what.
+    who is not part of the panel and with whom all assessors are compared.
+    notes : one for each convention that mattered. facts : sizes of the data.
     """
 
     title: str

@@ -132,7 +132,7 @@ def options(scales: Mapping[str, Scale], everybody: Collection[str]) -> str:
 
 
 def _patterns(names: Sequence[str], everybody: Collection[str]) -> list[str]:
-    """Patterns and names that fit these assessors and nobody else."""
+    """Patterns and names that match these assessors and no others."""
     patterns: list[str] = []
     covered: set[str] = set()
     for name in names:

@@ -1,4 +1,4 @@
-"""A simulated panel as a folder of files, to try everything on."""
+"""A simulated panel as a folder of files, for trying out commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_simulation(directory: str, seed: int) -> Iterator[str]:
-    """Write runs, judges, gold, magnitudes and preferences; yields a line for each when it is there.
+    """Write runs, judgments, gold, magnitudes and preferences; yields a line for each file or folder once written.
 
     Raises
     ------

@@ -56,7 +56,7 @@ def plot_assessors(found: AssessorProfiles, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_kappa(found: PairwiseAgreement, *, ax: Axes | None = None) -> Axes:
-    """Cohen's kappa of every two assessors; those who agree most with the others first.
+    """Cohen's kappa of each pair of assessors; those who agree most with the others first.
 
     Cohen (1960), A Coefficient of Agreement for Nominal Scales. Educ. Psychol. Meas. 20(1).
     """

@@ -1,4 +1,4 @@
-"""AWARE: random assessors beside real ones, and what ways of putting assessors together owe to what they are made of.
+"""AWARE: random assessors compared with real ones, and effects of the parts of methods that combine assessors.
 
 Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine Multiple Assessors. ACM TOIS 36(2).
 """

@@ -1,4 +1,4 @@
-"""How the order of systems hangs on who judges, and on how their judgments are put together."""
+"""How the ranking of systems depends on the assessors and on the method that combines them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEP = 1.25  # inches from one method to the next
 
 
 def plot_bump(found: RankChanges, *, ax: Axes | None = None) -> Axes:
-    """How the ranking changes from one way to put the panel together to the next; the systems that move most stand out.
+    """How the ranking changes from one method to the next; the systems that move most are highlighted.
 
     Systems of equal mean are drawn side by side in the order of the method before.
     """

@@ -1,4 +1,4 @@
-"""Scores of systems by one way of counting against another, each with its error."""
+"""Scores of systems by one definition against another, each with its standard error."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """One look for all pictures, and how a picture becomes a file.
 
-Colours are those of Okabe & Ito (2008), which people with any kind of colour vision can tell apart; no figure relies on
+Colours are those of Okabe & Ito (2008), which can be distinguished with any kind of colour vision; no plot relies on
 colour alone. The same data gives the same bytes.
 """
 
@@ -83,7 +83,7 @@ def styled() -> Iterator[None]:
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
-    """The axes given, or those of a new figure in our style. It belongs to nobody's window."""
+    """The axes given, or those of a new figure in our style."""
     if ax is not None:
         return ax
     with styled():

@@ -54,7 +54,7 @@ def plot_differences(
     """Every two systems: how probable it is that the row's is better than the column's, over topics and assessors.
 
     show : "probability" in per cent, or "difference" of means times 1000. Systems stand from the best down; the colour
-    is the probability. Bold: told apart at `alpha`, Holm's correction over all pairs.
+    is the probability. Bold: p < `alpha` after Holm's correction over all pairs.
     """
     ax = axes_or_new(ax)
     if show not in ("probability", "difference"):
@@ -81,7 +81,7 @@ def plot_differences(
 
 
 def _per_cent(share: float) -> str:
-    """Whole per cent; never 0 or 100, which nobody knows."""
+    """Whole per cent; never 0 or 100."""
     return ">99" if share > 0.995 else "<1" if share < 0.005 else f"{100 * share:.0f}"
 
 
@@ -92,9 +92,9 @@ def plot_ranks(
     top: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The ranks that systems may hold, all at once (bars), the rank by the mean (dot), and each assessor's (ticks).
+    """Simultaneous rank intervals of systems (bars), ranks by the mean (dots), and ranks by each assessor (ticks).
 
-    by_assessor : (assessors, systems) ranks, 0 for none, as `SystemRanking.rank_by_assessor`. top : so many of the best.
+    by_assessor : (assessors, systems) ranks, 0 for none, as `SystemRanking.rank_by_assessor`. top : number of systems.
 
     Mogstad, Romano, Shaikh, Wilhelm (2024), Review of Economic Studies 91(1).
     """
