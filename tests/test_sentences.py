@@ -143,7 +143,7 @@ def helps(path):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         for keyword in node.keywords
-        if keyword.arg in ("help", "rich_help_panel", "description", "summary")
+        if keyword.arg in ("help", "show_default", "rich_help_panel", "description", "summary")
     ]
     return " ".join(ast.unparse(value) for value in found)
 
@@ -157,7 +157,7 @@ COMMANDS = (
     "check {runs} {judges}",
     "prefer agree --preferences {folder}/preferences.csv",
     "evaluate --runs {runs} --judgments {judges} -m nDCG",
-    "agree --judgments {judges} --level nonsense",
+    "agree --judgments nowhere",
 )
 
 

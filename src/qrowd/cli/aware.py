@@ -23,7 +23,7 @@ from qrowd.model.conventions import Conventions
 def aware(
     runs: Runs,
     data: Data,
-    measure: Annotated[list[str] | None, measures("nDCG@10 AP")] = None,
+    measure: Annotated[list[str] | None, measures(show_default="nDCG@10 AP")] = None,
     estimator: Annotated[
         str,
         option(

@@ -27,7 +27,7 @@ from qrowd.model.conventions import Conventions
 def compare(
     runs: Runs,
     data: Data,
-    measure: Annotated[list[str] | None, measures("nDCG@10")] = None,
+    measure: Annotated[list[str] | None, measures(show_default="nDCG@10")] = None,
     baseline: Baseline = None,
     reference: Reference = None,
     systems: Systems = None,

@@ -24,7 +24,7 @@ from qrowd.model.conventions import Conventions
 def evaluate(
     runs: Runs,
     data: Data,
-    measure: Annotated[list[str] | None, measures("nDCG@10 AP P@10 RR")] = None,
+    measure: Annotated[list[str] | None, measures(show_default="nDCG@10 AP P@10 RR")] = None,
     method: Annotated[
         list[str] | None,
         option(

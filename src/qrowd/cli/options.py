@@ -250,14 +250,14 @@ def numbers(name: str, text: str | None) -> list[int] | None:
 # ---------------------------------------------------------------------- how numbers are computed
 
 
-def measures(default: str) -> Any:
+def measures(show_default: str) -> Any:
     """The option for measures, several at once."""
     return option(
         "-m",
         "--measure",
         help="Measures, such as nDCG@10, AP(rel=2) or ERR@20.",
         metavar="MEASURES",
-        show_default=default,
+        show_default=show_default,
     )
 
 

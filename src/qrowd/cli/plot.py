@@ -27,7 +27,7 @@ def plot(
     name: Annotated[str | None, typer.Argument(help="Plot that is drawn; default: list all plots.")] = None,
     data: Data = Data(),  # noqa: B008
     runs: MaybeRuns = None,
-    measure: Annotated[list[str] | None, measures("depends on the plot")] = None,
+    measure: Annotated[list[str] | None, measures(show_default="depends on the plot")] = None,
     method: Annotated[
         list[str] | None,
         option(help="bump: methods that put the assessors together, as in qrowd evaluate.", metavar="METHODS"),

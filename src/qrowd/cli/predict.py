@@ -27,7 +27,7 @@ from qrowd.errors import ArgumentError
 def predict(
     data: Data,
     runs: MaybeRuns = None,
-    measure: Annotated[list[str] | None, measures("nDCG@10")] = None,
+    measure: Annotated[list[str] | None, measures(show_default="nDCG@10")] = None,
     rel: Rel = None,
     relevant_grades: Annotated[
         str | None, option(help="Grades that count as relevant, as in 2,3; instead of --rel.", metavar="GRADES")

@@ -29,7 +29,7 @@ from qrowd.model.conventions import Conventions
 def evaluate(
     runs: Runs,
     data: PreferenceData,
-    measure: Annotated[list[str] | None, measures("ppref@10 wpref compatibility")] = None,
+    measure: Annotated[list[str] | None, measures(show_default="ppref@10 wpref compatibility")] = None,
     baseline: Baseline = None,
     per_topic: PerTopic = False,
     conventions: Annotated[
