@@ -29,6 +29,7 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
+from qrowd.model.scores import Scores
 from qrowd.simulation import (
     Lenient,
     Truth,
@@ -265,7 +266,8 @@ class TwoRankings:
 def two_rankings(systems: tuple[str, ...], first: Floats, second: Floats) -> TwoRankings:
     """From (topics, systems) scores on either side."""
     x, y, _, _ = shared_means(first, second)
-    return TwoRankings(systems, x, y, top_set(first).member, top_set(second).member)
+    in_top = (top_set(Scores.from_array(table, systems=systems)).member for table in (first, second))
+    return TwoRankings(systems, x, y, *in_top)
 
 
 def magnitude_gains(campaign: Campaign, official: Judgments, preferred: NDArray[np.bool_] | None = None) -> Judgments:

@@ -165,7 +165,7 @@ def closest(word: str, labels: Sequence[str], noun: str) -> str:
     )
 
 
-def number_of(name: str | int, labels: Sequence[str], noun: str) -> int:
+def number_of(name: str, labels: Sequence[str], noun: str) -> int:
     """The place of a name among the labels.
 
     Raises
@@ -173,11 +173,9 @@ def number_of(name: str | int, labels: Sequence[str], noun: str) -> int:
     ArgumentError
         A name that is not among them.
     """
-    if isinstance(name, int | np.integer) and 0 <= name < len(labels):  # until comparison/ takes names only
-        return int(name)
     if name in labels:
-        return labels.index(str(name))
-    raise ArgumentError(f"{noun} {name!r} is not among the {noun}s; {closest(str(name), labels, noun)}")
+        return labels.index(name)
+    raise ArgumentError(f"{noun} {name!r} is not among the {noun}s; {closest(name, labels, noun)}")
 
 
 def first_match(labels: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tuple[int, Rule]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Literal
 
-from qrowd.errors import ArgumentError, ScaleError
+from qrowd.errors import ScaleError, check_choice
 from qrowd.model.inferred_scales import alike, common_scale, two_unlike
 from qrowd.model.judgments import Judgments
 from qrowd.model.other_numbers import other_numbers
@@ -31,8 +31,7 @@ def combined_how(scales: Sequence[Scale], combine_scales: CombineScales, unlike:
     ArgumentError
         A word that is no choice.
     """
-    if combine_scales not in get_args(CombineScales):
-        raise ArgumentError(f"combine_scales={combine_scales!r}: choose one of {', '.join(get_args(CombineScales))}")
+    check_choice("combine_scales", combine_scales, CombineScales)
     if combine_scales != "auto":
         return combine_scales
     return "as-is" if alike(scales) else unlike

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError, InputError, RowError
+from qrowd.errors import ArgumentError, InputError, RowError, check_choice
 from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, or_missing, read_only
 from qrowd.model.panel import Pool
 from qrowd.model.topic_preferences import TopicPreferences
@@ -366,8 +366,7 @@ class Preferences:
         repeats : which one stays, by the order column (else by place): "first" or "last"; "error" refuses pairs that
             were judged more than once.
         """
-        if repeats not in get_args(Repeats):
-            raise ArgumentError(f"repeats={repeats!r}: choose one of {', '.join(get_args(Repeats))}")
+        check_choice("repeats", repeats, Repeats)
         rows = np.lexsort((self._pairs,) if self.order is None else (self.order, self._pairs))
         again = np.append(False, self._pairs[rows][1:] == self._pairs[rows][:-1])[: rows.size]
         if repeats == "error" and again.any():

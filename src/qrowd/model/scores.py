@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    AnyScores: TypeAlias = "Scores | xarray.DataArray | Floats"  # arrays until comparison/ takes names only
+    AnyScores: TypeAlias = "Scores | xarray.DataArray"
 
 Names = tuple[str, ...]
 DIMENSIONS = ("measure", "assessor", "topic", "system")
@@ -246,10 +246,6 @@ def scores_of(scores: AnyScores) -> Scores:
     """
     if isinstance(scores, Scores):
         return scores
-    if isinstance(scores, np.ndarray):  # until comparison/ takes names only
-        sizes = (1, *scores.shape)[-3:]
-        assessors, topics, systems = ([str(i) for i in range(size)] for size in sizes)
-        return Scores.from_array(scores, assessors=assessors, topics=topics, systems=systems)
     if hasattr(scores, "dims"):
         return Scores.from_xarray(scores)
     raise ArgumentError(
