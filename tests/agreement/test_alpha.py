@@ -240,6 +240,19 @@ def test_alpha_by_topic_is_the_alpha_of_every_topic_by_itself(eight_people):
     assert list(frame["alpha"]) == pytest.approx(by_topic.value)
 
 
+def test_alpha_of_all_judgments_is_a_table_of_one_group(eight_people):
+    together, by_topic = krippendorff_alpha(eight_people), krippendorff_alpha(eight_people, by="topic")
+    assert (together.labels, len(together)) == (("all",), 1)
+    assert together.item() == together["all"]
+    frame = together.to_frame()
+    assert (frame["group"][0], frame["alpha"][0]) == ("all", together.item().value)
+    assert set(frame.columns) - {"group"} == set(by_topic.to_frame().columns) - {"topic"}
+    with pytest.raises(ArgumentError, match=r"alpha by topic: there are 3 groups; name one, as alphas\[label\]"):
+        by_topic.item()
+    with pytest.raises(ArgumentError, match="topic 'elsewhere' is not among the topics"):
+        by_topic["elsewhere"]
+
+
 def test_groups_may_be_of_topics_of_assessors_of_documents_and_of_single_judgments(eight_people):
     topics, people = eight_people.topics, eight_people.assessors
     some = krippendorff_alpha(eight_people, by={topics[0]: "x", topics[2]: "x", topics[1]: "y"})

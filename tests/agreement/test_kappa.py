@@ -117,7 +117,7 @@ def test_bad_input_gets_one_clear_line():
     apart = Judgments.from_rows([("q", "a", "ann", 1), ("q", "b", "bob", 0)])
     with pytest.raises(NoOverlapError, match="'ann' and 'bob' judged no document in common, so they have no kappa"):
         cohen_kappa(apart, "ann", "bob")
-    with pytest.raises(ArgumentError, match=r"'Ann': no assessor has this name; did you mean 'ann'\?"):
+    with pytest.raises(ArgumentError, match=r"assessor 'Ann' is not among the assessors; did you mean 'ann'\?"):
         cohen_kappa(apart, "Ann", "bob")
     with pytest.raises(ArgumentError, match="'ann' and 'ann' are the same assessor; name two"):
         cohen_kappa(apart, "ann", "ann")

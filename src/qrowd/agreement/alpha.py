@@ -30,7 +30,7 @@ from qrowd.kernels.disagreement import (
 from qrowd.kernels.resample import resampled, tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.labels import closest
+from qrowd.model.labels import number_of
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
 
@@ -118,9 +118,7 @@ class Alphas(Result):
         return self.alphas[0]
 
     def __getitem__(self, label: str) -> Alpha:
-        if label not in self.labels:
-            raise ArgumentError(f"alpha by {self.by}: no group {label!r}; {closest(label, self.labels, 'group')}")
-        return self.alphas[self.labels.index(label)]
+        return self.alphas[number_of(label, self.labels, self.by or "group")]
 
     def __len__(self) -> int:
         return len(self.labels)

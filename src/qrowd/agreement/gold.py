@@ -24,6 +24,7 @@ from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.frames import make_frame
 from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.labels import number_of
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
 
@@ -58,9 +59,7 @@ class AlphaByGold(Result):
 
     def of(self, name: str) -> Floats:
         """(topics,) alpha of one combination, by its name."""
-        if name not in self.names:
-            raise ArgumentError(f"no alpha of gold {name!r}; there are {', '.join(self.names)}")
-        return self.value[:, self.names.index(name)]
+        return self.value[:, number_of(name, self.names, "combination")]
 
     def _columns(self) -> dict[str, Any]:
         n = len(self.combinations)

@@ -18,7 +18,7 @@ from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.counts import confusion
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.labels import closest
+from qrowd.model.labels import number_of
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.result import Result
 
@@ -110,10 +110,7 @@ def cohen_kappa(
     (0.5, 0.75, 0.5, 4)
     """
     for name in (first, second):
-        if name not in judgments.assessors:
-            raise ArgumentError(
-                f"{name!r}: no assessor has this name; {closest(name, judgments.assessors, 'assessor')}"
-            )
+        number_of(name, judgments.assessors, "assessor")
     if first == second:
         raise ArgumentError(f"{first!r} and {second!r} are the same assessor; name two")
     both = judgments.select(assessors=lambda name: name in (first, second))

@@ -71,7 +71,7 @@ def removal(by_topic):
 
 @pytest.fixture(scope="module")
 def listed():
-    return density(RUNS, PANEL, "q01", "sys8", cutoff=5, cumulate="mixture", curve="kde", bins=60)
+    return density(RUNS, PANEL, "q01", system="sys8", cutoff=5, cumulate="mixture", curve="kde", bins=60)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_without_replicates_there_are_no_intervals_and_gold_levels_go_by_name(by
     assert not ax.collections
     value = by_gold.of("01")
     assert ax.lines[-1].get_ydata().tolist() == sorted(value[~np.isnan(value)])
-    with pytest.raises(ArgumentError, match="no alpha of gold '3'"):
+    with pytest.raises(ArgumentError, match="combination '3' is not among the combinations"):
         plot_alpha_by_topic(by_gold, "3")
 
 
