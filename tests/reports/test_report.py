@@ -18,6 +18,7 @@ from qrowd.evaluation import evaluate
 from qrowd.methods import evaluate_methods
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
+from qrowd.model.scores import Scores
 from qrowd.reports import report_page as page_module
 from qrowd.reports.document import RENDERERS
 from qrowd.reports.report import input_files
@@ -95,18 +96,17 @@ def test_the_interval_of_a_mean_ends_where_the_measure_does():
 
 
 def test_the_answer_is_the_interval_of_the_leader_and_the_next_for_all_pairs_together(report, scores, ranks):
-    array = scores.of("nDCG@10")
     first, second = (scores.systems.index(name) for name in (report.answer.first, report.answer.second))
-    gap = ranks.against(second)
+    gap = ranks.against(report.answer.second)
     assert (report.answer.low, report.answer.high, report.answer.p) == pytest.approx(
         (gap.low[first], gap.high[first], gap.p[first])
     )
-    one = difference(array, first, second)
+    one = difference(scores, report.answer.first, report.answer.second)
     assert report.answer.another_panel == pytest.approx(one.p_panel_agrees())
     assert report.answer.difference == pytest.approx(one.difference, abs=1e-12)
     # One pair alone has a narrower interval, which would not allow for having been chosen by the scores.
     assert report.answer.low < one.low < one.high < report.answer.high
-    means = rank_systems(array).mean
+    means = rank_systems(scores).mean
     assert np.argsort(-means)[:2].tolist() == [first, second]
     assert f"{one.difference:.3f} [{report.answer.low:.3f}, {report.answer.high:.3f}]" in report.answer.sentence
 
@@ -122,8 +122,8 @@ def test_an_interval_with_zero_in_it_is_no_win(report, ranks):
 
 
 def test_each_system_has_the_rank_of_rank_systems_and_is_compared_with_the_leader(report, scores, ranks):
-    array, names = scores.of("nDCG@10"), scores.systems
-    places, gap = rank_systems(array), ranks.against(report.compared_with)
+    names = scores.systems
+    places, gap = rank_systems(scores), ranks.against(report.compared_with)
     for row in report.systems:
         s = names.index(row.system)
         assert row.mean == pytest.approx(places.mean[s], abs=1e-12)
@@ -141,15 +141,16 @@ def test_each_system_has_the_rank_of_rank_systems_and_is_compared_with_the_leade
 
 
 def test_the_interval_of_a_mean_is_that_of_its_difference_to_a_system_that_scores_nothing(report, scores):
-    array = scores.of("nDCG@10")
+    array = scores.values[0]
     with_zero = np.concatenate([array, np.where(np.isnan(array[:, :, :1]), np.nan, 0.0)], axis=2)
+    with_zero = Scores.from_array(with_zero, systems=(*scores.systems, "nothing"))
     for row in report.systems[::4]:
-        one = difference(with_zero, scores.systems.index(row.system), array.shape[2])
+        one = difference(with_zero, row.system, "nothing")
         assert (row.low, row.high) == pytest.approx((one.low, one.high), abs=1e-12)
 
 
 def test_pairs_are_all_of_the_leading_ten_adjusted_for_all_pairs(report, scores, ranks):
-    array, names = scores.of("nDCG@10"), scores.systems
+    names = scores.systems
     leading = [row.system for row in report.systems[:10]]
     assert {(row.first, row.second) for row in report.pairs} == {
         (a, b) for i, a in enumerate(leading) for b in leading[i + 1 :]
@@ -158,7 +159,7 @@ def test_pairs_are_all_of_the_leading_ten_adjusted_for_all_pairs(report, scores,
     assert [row.p for row in report.pairs] == pytest.approx([ranks.p[i, j] for i, j in at])
     assert [row.significant for row in report.pairs] == [bool(ranks.better[i, j]) for i, j in at]
     row = report.pairs[7]
-    one = difference(array, names.index(row.first), names.index(row.second))
+    one = difference(scores, row.first, row.second)
     assert (row.difference, row.another_panel) == pytest.approx((one.difference, one.p_panel_agrees()))
     assert row.ahead_for == rank_systems(scores.sel(measure="nDCG@10")).n_above(row.first, row.second)
 
@@ -201,7 +202,7 @@ def test_documents_on_which_assessors_disagree_come_with_their_grades():
 def test_rankings_are_those_of_the_approaches_by_name():
     runs, judgments = small(ann="31 20", bob="01 10", cyd="30 01")
     methods = summary_of(runs, judgments).methods
-    own = rank_systems(evaluate_methods(runs, judgments, ["nDCG@10"], methods=["majority"]).of("nDCG@10"))
+    own = rank_systems(evaluate_methods(runs, judgments, ["nDCG@10"], methods=["majority"]))
     found = methods.rankings[1]
     order = [runs.systems.index(name) for name in methods.systems]
     assert found.means == tuple(own.mean[order])
@@ -246,7 +247,7 @@ def test_a_reference_is_left_out_of_the_panel_and_everyone_is_held_against_it(pa
     assert [row.assessor for row in found.assessors.rows] == [name for name in judgments.assessors if name != "ann"]
     assert found.methods.rankings[-1].name == "ann"
     alone = evaluate(runs, judgments.select(assessors="ann"), ["nDCG@10"])
-    own = dict(zip(alone.systems, rank_systems(alone.of("nDCG@10")).rank.tolist(), strict=True))
+    own = dict(zip(alone.systems, rank_systems(alone).rank.tolist(), strict=True))
     assert dict(zip(found.methods.systems, found.methods.rankings[-1].ranks, strict=True)) == own
     assert 0 < found.assessors.rows[0].tau_b < 1
 
