@@ -1,6 +1,6 @@
 """How long an answer takes while 1,000 assessors judge, how many can be answered in a second, and the next pair.
 
-python bench_server.py [load|saturation|pairs] [SECONDS]       all of them, 60 seconds each, without arguments
+python bench_server.py [load|saturation|pairs|pages|bomb|keys] [SECONDS]       all of them, 60 seconds each, by default
 
 Clients run in this process and share the machine with the server; everything stays on the loopback.
 """
@@ -8,19 +8,22 @@ Clients run in this process and share the machine with the server; everything st
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import random
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import uvloop
-from side_by_side import finish, promise
+from side_by_side import finish, median_ratio, promise
 
 from qrowd.collect.store.engine import open_store
 from servers import postgres_server
@@ -172,8 +175,74 @@ def pairs(seconds: float, assessors: int = 50, documents: int = 200) -> None:
             sound(url, log)
 
 
+def pages(seconds: float) -> None:
+    """A page whose document was rendered before, against one whose document comes for the first time."""
+    from collect.web.gallery import GALLERY
+    from qrowd.collect.web.rendering import render_document, render_main
+
+    def once(name: str) -> None:
+        render_main(GALLERY[name], csrf="t", base="/c/birds")
+
+    def anew(name: str) -> None:
+        render_document.cache_clear()
+        once(name)
+
+    for name in ("magnitude", "grades", "pair"):
+        first, again, ratio = median_ratio(partial(anew, name), partial(once, name), rounds=200)
+        print(f"page {name}: {1000 * first:.2f} ms with a new document, {1000 * again:.2f} ms with a known one")
+        promise(f"page {name}: ms with a known document", 1000 * again, at_most=0.4)
+        promise(f"page {name}: times as fast as with a new document", ratio, at_least=1)
+
+
+def bomb(seconds: float) -> None:
+    """A zip of 40 MB of zeros is refused before it is unpacked."""
+    from qrowd.collect.campaigns.folder import plan_from_zip
+    from qrowd.errors import QrowdError
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("campaign.toml", '[campaign]\nname = "fine"\n[grades]\nk = 1\n')
+        archive.writestr("documents.jsonl", b"\x00" * (40 << 20))
+    began = time.perf_counter()
+    with suppress(QrowdError):
+        plan_from_zip(buffer.getvalue())
+    promise("zip bomb: seconds until it is refused", time.perf_counter() - began, at_most=5)
+
+
+CLOCK = """() => {
+    let pressed = 0;
+    window.times = [];
+    addEventListener("keydown", (event) => { pressed = event.timeStamp; }, true);
+    new MutationObserver((changes) => {
+        if (!changes.some((one) => [...one.addedNodes].some((node) => node.id === "main"))) return;
+        requestAnimationFrame(() => setTimeout(() => window.times.push(performance.now() - pressed)));
+    }).observe(document.body, { childList: true });
+}"""
+
+
+def keys(seconds: float) -> None:
+    """From a key to the next document on the screen, in Chromium."""
+    from browsers import chromium
+    from collect.web.application import application
+    from collect.web.journeys import enter, grades
+
+    with tempfile.TemporaryDirectory() as folder, application(Path(folder)) as app, chromium() as browser:
+        context = browser.new_context()
+        context.add_init_script("localStorage.setItem('qrowd:swift', 'on')")
+        tab = context.new_page()
+        enter(tab, grades(app, 41, reason="none", cannot_tell=False, postpone=False))
+        tab.reload()
+        tab.evaluate(CLOCK)
+        for i in range(40):
+            tab.keyboard.press(str(i % 4))
+            tab.wait_for_function("n => window.times.length === n", arg=i + 1)
+        times = sorted(tab.evaluate("window.times"))
+        print(f"key to next document: median {times[20]:.0f} ms, p95 {times[37]:.0f}, most {times[39]:.0f}")
+        promise("key to next document: p95, ms", times[37], at_most=150)
+
+
 if __name__ == "__main__":
-    chosen = {"load": load, "saturation": saturation, "pairs": pairs}
+    chosen = {"load": load, "saturation": saturation, "pairs": pairs, "pages": pages, "bomb": bomb, "keys": keys}
     names = sys.argv[1:2] or list(chosen)
     for name in names:
         chosen[name](float(sys.argv[2]) if len(sys.argv) > 2 else 60.0)

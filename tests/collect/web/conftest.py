@@ -1,4 +1,4 @@
-"""One server per test process, and a browser for the modules that want one."""
+"""A browser for the modules that want one, and the real application as a process of its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from pathlib import Path
 
-    from collect.web.serving import Site
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+    from collect.web.application import Application
+    from collect.web.siege import Fort
 
 
 @pytest.fixture(scope="module")
@@ -22,19 +25,40 @@ def browser() -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[Site]:
-    """A server for pages put into `server.pages`."""
-    from collect.web.serving import serving
-
-    with serving({}) as site:
-        yield site
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 800})
+    made.set_default_timeout(10_000)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def site(server: Site) -> Site:
-    """The server, as if new."""
-    for seen in (server.acts, server.drafts, server.reports):
-        seen.clear()
-    server.pages = {}
-    return server
+def tab(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    from collect.web.application import application
+
+    with application(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Fort]:
+    """A server full of marked secrets, for one test."""
+    from collect.web.siege import fort
+
+    with fort(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fort]:
+    """One for all tests that leave it as it was, or look at nothing but what they did."""
+    from collect.web.siege import fort
+
+    with fort(tmp_path_factory.mktemp("shared")) as made:
+        yield made

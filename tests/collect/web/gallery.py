@@ -4,9 +4,16 @@
 """
 
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
 from qrowd.collect.campaigns.pages import DocumentText, Draft, Page, TopicText
 from qrowd.collect.protocols.events import Refusal
@@ -28,7 +35,9 @@ from qrowd.collect.protocols.views import (
     RevisionView,
     View,
 )
+from qrowd.collect.web.app import Static
 from qrowd.collect.web.rendering import render_error, render_landing, render_page, render_welcome
+from qrowd.collect.web.security import content_policy
 
 TOPIC = TopicText(
     "why do swallows leave in autumn",
@@ -312,22 +321,52 @@ LOOKS = {
 }
 
 
+@dataclass
+class Gallery:
+    """The pages at `base`, each under its name. reports : what the content policy forbade."""
+
+    base: str
+    pages: dict[str, str]
+    app: Any
+    reports: list[str]
+
+
+@contextmanager
+def gallery(base: str) -> Iterator[Gallery]:
+    """An application that shows all pages under the policy of the real one."""
+    pages, reports = drawn(), []
+    headers = {"content-security-policy": f"{content_policy()}; report-uri /csp"}
+
+    async def show(request: Request) -> Response:
+        return HTMLResponse(pages[request.path_params["name"]], headers=headers)
+
+    async def report(request: Request) -> Response:
+        reports.append((await request.body()).decode())
+        return Response(status_code=204)
+
+    routes = [
+        Route("/static/{name:path}", Static().serve),
+        Route("/csp", report, methods=["POST"]),
+        Route("/{name}", show),
+    ]
+    yield Gallery(base, pages, Starlette(routes=routes), reports)
+
+
 def photograph(folder: Path, names: tuple[str, ...] = ()) -> list[Path]:
     """PNG pictures of the pages named, or of all: one per look."""
     from browsers import chromium
-    from collect.web.serving import serving
+    from collect.web.server import listening
 
     folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    with serving(drawn()) as site, chromium() as browser:
+    files = []
+    with listening(gallery) as site, chromium() as browser:
         for look, options in LOOKS.items():
-            context = browser.new_context(**options)
-            tab = context.new_page()
+            tab = browser.new_context(**options).new_page()
             for name in names or site.pages:
-                tab.goto(f"{site.address}/pages/{name}")
-                made.append(folder / f"{name}-{look}.png")
-                tab.screenshot(path=made[-1])
-    return made
+                tab.goto(f"{site.base}/{name}")
+                files.append(folder / f"{name}-{look}.png")
+                tab.screenshot(path=files[-1])
+    return files
 
 
 if __name__ == "__main__":

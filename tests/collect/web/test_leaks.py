@@ -19,6 +19,7 @@ from qrowd.collect.protocols.registry import PROTOCOLS
 from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd.collect.protocols.views import PairView
 
+pytestmark = pytest.mark.slow
 NEVER = re.compile(
     r"LBLDOC|LBLTOPIC|SYSONE|SYSTWO|ZZ(other|reason)|\bgold\b|\bqrels?\b|correct|expected answer", re.IGNORECASE
 )

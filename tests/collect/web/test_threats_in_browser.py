@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from collect.web.payloads import PAYLOADS
 from collect.web.server import Answer, Browser, listening
 from collect.web.siege import fort, template
@@ -20,6 +22,7 @@ from qrowd.collect.store.materials import find_campaign
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium
 
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ASIDE = ThreadPoolExecutor(1)  # Playwright keeps this thread's event loop to itself
 
 
@@ -61,6 +64,12 @@ document.addEventListener('securitypolicyviolation', e => window.found.push(e.vi
 """
 
 
+REPLACE = """html => {
+    const whole = new DOMParser().parseFromString(html, 'text/html');
+    document.getElementById('main').replaceWith(document.adoptNode(whole.getElementById('main')));
+}"""
+
+
 def test_no_payload_does_anything_in_a_browser_on_any_page(tmp_path: Path, browser: "Chromium") -> None:
     assert len(PAYLOADS) >= 60
     ASIDE.submit(template).result()
@@ -79,6 +88,9 @@ def test_no_payload_does_anything_in_a_browser_on_any_page(tmp_path: Path, brows
             assert answer.status == 200, path
             assert page.url == f"{place.base}{path}"
             assert (page.evaluate("[window.found, document.scripts.length]"), happened) == ([[], 1], []), path
+            if path.startswith("/c/"):  # and once more as the script puts it in place
+                page.evaluate(REPLACE, answer.text())
+                assert (page.evaluate("[window.found, document.scripts.length]"), happened) == ([[], 1], []), path
 
         def become(who: Browser) -> None:
             context.clear_cookies()

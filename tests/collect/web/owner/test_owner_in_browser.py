@@ -11,6 +11,8 @@ from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, served
 from collect.web.owner.test_owner_routes import FOLDER, zipped
 from qrowd.collect.web.owner import owner_link
 
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 RULES = {"runOnly": {"type": "tag", "values": WCAG}}
 COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
