@@ -16,45 +16,47 @@ if TYPE_CHECKING:
     from qrowd.collect.campaigns.quality import Quality
 
 
-def all_campaigns(found: Sequence[Progress]) -> Document:
-    """Every campaign in a line."""
+def all_campaigns(campaigns: Sequence[Progress]) -> Document:
+    """One row per campaign."""
     rows = [
         [one.campaign, one.protocol, one.status, f"{one.share:.0%}", str(one.slots), str(one.answers), _when(one.last)]
-        for one in found
+        for one in campaigns
     ]
     table = Table("campaigns", ["campaign", "protocol", "status", "done", "slots", "answers", "last answer"], rows)
-    n = len(found)
+    n = len(campaigns)
     sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign create makes one."
     return Document(sentence, (table,) if n else (), (), _frame(table))
 
 
-def one_campaign(found: Progress, quality: Quality | None) -> Document:
-    """How far a campaign is, topic by topic; with `quality`, its assessors too."""
+def one_campaign(progress: Progress, quality: Quality | None) -> Document:
+    """The progress of a campaign by topic; with `quality`, its assessors too."""
     topics = Table(
         "topics",
         ["topic", "documents", "slots", "done", "answers", "least", "most"],
         [
             [t.label, str(t.documents), str(t.slots), str(t.completed), str(t.answers), _dash(t.least), _dash(t.most)]
-            for t in found.topics
+            for t in progress.topics
         ],
     )
     tables = [topics]
-    ended = [
-        f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(found, word))
+    outcomes = [
+        f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
     ]
-    notes = [f"Assessors: {', '.join(f'{n} {status}' for status, n in sorted(found.assessors.items())) or 'none yet'}."]
-    if ended:
-        notes.append(f"Units that ended otherwise, kept and not counted: {', '.join(ended).replace('_', ' ')}.")
-    if found.uncounted:
-        notes.append(f"{count(found.uncounted, 'answer is', 'answers are')} kept and not counted.")
-    if found.ends is not None:
-        notes.append(f"At this pace it ends about {_when(found.ends)}.")
+    notes = [
+        f"Assessors: {', '.join(f'{n} {status}' for status, n in sorted(progress.assessors.items())) or 'none yet'}."
+    ]
+    if outcomes:
+        notes.append(f"Units with another outcome, kept but not counted: {', '.join(outcomes).replace('_', ' ')}.")
+    if progress.uncounted:
+        notes.append(f"{count(progress.uncounted, 'answer is', 'answers are')} kept but not counted.")
+    if progress.ends is not None:
+        notes.append(f"Expected end: {_when(progress.ends)}.")
     if quality is not None:
         tables.append(_assessors(quality))
         notes.append(_agreement(quality))
     sentence = (
-        f"{found.campaign} is {found.status}: {found.completed} of {count(found.slots, 'unit')} done, "
-        f"{found.open} under way, {count(found.answers, 'answer counts', 'answers count')}."
+        f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
+        f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
     )
     return Document(sentence, tuple(tables), tuple(notes), _frame(topics))
 
@@ -76,10 +78,10 @@ def _assessors(quality: Quality) -> Table:
 
 def _agreement(quality: Quality) -> str:
     if quality.alpha is not None:
-        return f"Krippendorff's alpha ({quality.alpha.level}) of what counts: {quality.alpha.value:.3f}."
+        return f"Krippendorff's alpha ({quality.alpha.level}) of the answers that count: {quality.alpha.value:.3f}."
     if quality.pairs_alike is not None:
-        return f"Pairs that two assessors ordered alike: {quality.pairs_alike:.0%}."
-    return f"No agreement to tell: {quality.why_not}"
+        return f"Pairs ordered alike by two assessors: {quality.pairs_alike:.0%}."
+    return f"Agreement cannot be computed: {quality.why_not}"
 
 
 def _when(at: float | None) -> str:
@@ -91,9 +93,9 @@ def _dash(value: float | None, how: str = "") -> str:
 
 
 def _frame(table: Table) -> Callable[[], DataFrame]:
-    def made() -> DataFrame:
+    def frame() -> DataFrame:
         import pandas
 
         return pandas.DataFrame(table.rows, columns=table.header)
 
-    return made
+    return frame

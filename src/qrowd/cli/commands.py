@@ -46,8 +46,8 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def command(**values: Any) -> None:
-        made = {name: kind(**{own: values.pop(own) for own in names}) for name, (kind, names) in groups.items()}
-        function(**made, **values)
+        objects = {name: kind(**{own: values.pop(own) for own in names}) for name, (kind, names) in groups.items()}
+        function(**objects, **values)
 
     command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
