@@ -14,7 +14,9 @@ from qrowd.model.frames import make_frame
 
 
 class Result:
-    """Mixin that gives a dataclass `to_frame`. A class says in one of three ways what its columns are:
+    """A mixin that gives a dataclass `to_frame`.
+
+    A class says in one of three ways what its columns are:
 
     - `_COLUMNS` names fields, properties or methods in the order of the columns. Arrays and tuples hold one cell per
       row, a single value is repeated in each row, and a tuple of labels loses its plural: `systems` becomes the column
@@ -23,11 +25,14 @@ class Result:
     - `_tables` returns {name: function that returns {column: cells}} where there are several tables, of which
       `to_frame(what=...)` chooses one; default: the first.
 
+    >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Ranking(Result):
     ...     systems: tuple[str, ...]
-    ...     mean: Floats
+    ...     mean: tuple[float, ...]
     ...     _COLUMNS = ("systems", "mean")
+    >>> Ranking(("bm25", "dense"), (0.4, 0.5)).to_frame().columns.tolist()
+    ['system', 'mean']
     """
 
     _COLUMNS: ClassVar[tuple[str, ...]] = ()
