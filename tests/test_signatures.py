@@ -128,14 +128,6 @@ NO_ROWS = {  # a class that functions return: why it has no to_frame
 }
 
 UNTIL: dict[str, set[str]] = {  # known offences, by room; the list must only become shorter
-    "aware": {
-        "AssessorWeights: no to_frame",
-        "DoubtfulWeight: no to_frame",
-        "LeftOut: no to_frame",
-        "Similarities.accuracies(estimators): an option without keyword",
-        "Similarities: no to_frame",
-        "reasons_to_doubt(profiles): an option without keyword",
-    },
     "comparison": {
         "AllDifferences.adjusted(correction): an option without keyword",
         "Difference.sentence(digits): an option without keyword",
@@ -144,33 +136,9 @@ UNTIL: dict[str, set[str]] = {  # known offences, by room; the list must only be
         "equal_cost(per): an option without keyword",
         "row_correlations(kind): an option without keyword",
     },
-    "gain_distributions": {
-        "GainDistributions.draw(n): spelled n_resamples",
-        "GainDistributions.draw(pairs): an option without keyword",
-        "GainDistributions.draw(random): spelled rng",
-        "density(system): an option without keyword",
-    },
-    "predicted_relevance": {
-        "PredictedRelevance.gains_of(band): an option without keyword",
-        "PredictedRelevance.judgments(gains): an option without keyword",
-        "PredictedRelevance.user_disagreement(m): an option without keyword",
-        "PredictedRelevance.user_disagreement(n): an option without keyword",
-        "PredictedRelevance.with_gains(gains): an option without keyword",
-        "judgments_by_intent(which): an option without keyword",
-        "relevant_results(runs): an option without keyword",
-    },
-    "preferences": {
-        "AgreementDifference: no to_frame",
-        "PairView.ranks(cutoff): an option without keyword",
-        "PreferenceTable.redistributed(rate): an option without keyword",
-        "TopicWorths.unknown(n): spelled n_resamples",
-        "TopicWorths: no to_frame",
-    },
     "uncertainty": {
-        "RelevanceGivenRanks: no to_frame",
         "SingleAssessorSimulation.quantiles(kind): an option without keyword",
         "SingleAssessorSimulation.quantiles(shares): an option without keyword",
-        "human_ceiling(min_coverage): spelled conventions",
         "under_label_uncertainty(share): spelled confidence",
     },
 }
