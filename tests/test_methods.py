@@ -72,7 +72,7 @@ def test_estimators_share_the_random_assessors_they_are_compared_with():
 
 def test_predicted_relevance_is_the_mean_of_expected_gains():
     model = predicted_relevance(EXPERTS, rel=1, n_resamples=0)
-    gains = model.with_gains(EXPERTS, model.probability)
+    gains = model.with_gains(EXPERTS, grade_gains=model.probability)
     scores = evaluate(RUNS, gains, ["nDCG@10", "P(relevance='given')@5"]).to_xarray()
     assert by("prm(rel=1)") == pytest.approx(scores.mean("assessor").values)
 

@@ -385,7 +385,7 @@ def magnitude_agreement(panel: Magnitudes, *, repetitions: int = 300, rng: Rng =
     t = aware.topics.index(topic)
     system = aware.systems[int(np.argsort(aware.mean[t])[aware.mean.shape[1] // 2])]  # the one in the middle
     listed, ideal = (
-        density(panel.runs, made, topic, who, cutoff=CUTOFF, cumulate="mixture", dcg="original", curve="kde")
+        density(panel.runs, made, topic, system=who, cutoff=CUTOFF, cumulate="mixture", dcg="original", curve="kde")
         for who in (system, None)
     )
     checks = {

@@ -81,7 +81,7 @@ def calibration(
     expected_counted = []
     for taught, tested in parts:
         model = predicted_relevance(taught, rel=theta, runs=runs, ranks=ranks, cutoff=depth, n_resamples=0)
-        found = relevant_results(model, tested, runs, cutoff=depth)
+        found = relevant_results(model, tested, runs=runs, cutoff=depth)
         expected_counted.append((found.predicted, found.binary))
     expected, counted = (np.concatenate(part) for part in zip(*expected_counted, strict=True))
     difference = expected - counted

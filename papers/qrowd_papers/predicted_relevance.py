@@ -109,7 +109,7 @@ def robustness(
     texts = tuple(with_probabilities(text) for text in listed)
     conventions = Conventions(min_coverage=min_coverage)
     values = [
-        evaluate(runs, model.with_gains(judgments, gain), texts, conventions=conventions).values
+        evaluate(runs, model.with_gains(judgments, grade_gains=gain), texts, conventions=conventions).values
         for gain in gains_of_grades(model).values()
     ]
     between = np.full((len(texts), len(GAINS), len(sides)), np.nan)
@@ -146,7 +146,7 @@ def means_by_gains(runs: Runs, judgments: Judgments, model: PredictedRelevance, 
     text = with_probabilities(measure)
     found = {}
     for name, gain in gains_of_grades(model).items():
-        (values,) = evaluate(runs, model.with_gains(judgments, gain), (text,)).values
+        (values,) = evaluate(runs, model.with_gains(judgments, grade_gains=gain), (text,)).values
         found[name] = known_mean(known_mean(values, axis=0), axis=0)
     return found
 

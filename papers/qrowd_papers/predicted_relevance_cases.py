@@ -127,7 +127,7 @@ class Panel:
         """Table 5, from the highest grade on and from the lowest above 0 on."""
         case = self.case
         return [
-            relevant_results(self.model(theta), case.whole, runs_of(case), cutoff=DEPTH).to_frame()
+            relevant_results(self.model(theta), case.whole, runs=runs_of(case), cutoff=DEPTH).to_frame()
             for theta in self.scenarios
         ]
 

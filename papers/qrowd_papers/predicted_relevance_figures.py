@@ -178,7 +178,7 @@ def _counts(case: Case) -> Figure:
     found: dict[str, RelevantResults] = {}
     for theta in _thetas(case):
         model = predicted_relevance(case.doubles, rel=theta, ranks="pool", n_resamples=0)
-        found[f"from {_grade(case, theta)} on"] = relevant_results(model, case.whole, runs_of(case), cutoff=DEPTH)
+        found[f"from {_grade(case, theta)} on"] = relevant_results(model, case.whole, runs=runs_of(case), cutoff=DEPTH)
     tables = {title: one.to_frame() for title, one in found.items()}
 
     def draw(axes: Any) -> None:

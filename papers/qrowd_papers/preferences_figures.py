@@ -167,7 +167,7 @@ def _ties(study: Study) -> Figure:
         import pandas as pd
 
         rate = np.linspace(0, 1, 41)
-        share = [inferred.redistributed(float(r)).agreement for r in rate]
+        share = [inferred.redistributed(rate=float(r)).agreement for r in rate]
         return pd.DataFrame({"rate": rate, "grades": share, "preferences": preferred.agreement})
 
     return Figure(

@@ -221,7 +221,7 @@ def _chain(tables: Sequence[PreferenceTable]) -> str:
 def _rate(actual: PreferenceTable, inferred: PreferenceTable) -> str:
     """The highest rate of agreement on ties at which preferences still agree significantly more."""
     for rate in np.linspace(1, 0, 101):
-        other = inferred.redistributed(float(rate))
+        other = inferred.redistributed(rate=float(rate))
         if other.agreement < actual.agreement and agreement_difference(actual, other).p < 0.05:
             return f"{rate:.2f}"
     return "never"

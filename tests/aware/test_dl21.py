@@ -80,7 +80,7 @@ def test_the_average_by_xarray_is_the_same(runs, judges, similarities):
     scores = evaluate(runs, judges, "AP", conventions=Conventions(empty="nan"))
     expected = similarities.average("tpc_tau_md").values
     for form in (scores, scores.to_xarray()):
-        assert aware(form, similarities.accuracies(["tpc_tau_md"])).values == pytest.approx(expected)
+        assert aware(form, similarities.accuracies(estimators=["tpc_tau_md"])).values == pytest.approx(expected)
 
 
 def test_under_symmetric_noise_weights_follow_accuracy(runs, nist):

@@ -56,7 +56,7 @@ def alike(case):
 @pytest.mark.parametrize("across", ["own", "all"])
 @pytest.mark.parametrize("polarity", ["dissimilarity", "printed"])
 def test_every_estimator_gives_the_accuracies_of_the_equations(case, alike, polarity, across):
-    found = similarities_of(case).accuracies(NAMES, polarity=polarity, across=across)
+    found = similarities_of(case).accuracies(estimators=NAMES, polarity=polarity, across=across)
     for name in oracle.ESTIMATORS:
         granularity, gap, weight = name.split("_")
         for assessor in case.judgments.assessors:

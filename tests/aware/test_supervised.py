@@ -53,8 +53,8 @@ def by_label(scores, measure, assessor, topics):
 def test_against_a_gold_assessor_the_similarity_is_the_accuracy(scored, topics, apc_reference):
     scores, gold = scored
     similarities = similarity_to_gold(scores, gold, topics=topics, apc_reference=apc_reference)
-    found = similarities.accuracies(NAMES)
-    assert np.array_equal(found, similarities.accuracies(NAMES, polarity="printed"), equal_nan=True)
+    found = similarities.accuracies(estimators=NAMES)
+    assert np.array_equal(found, similarities.accuracies(estimators=NAMES, polarity="printed"), equal_nan=True)
     allowed = {scores.topics.index(t) for t in (topics or gold.topics)}
     walked = "mine" if apc_reference == "other" else "theirs"
     for measure in MEASURES:
@@ -83,7 +83,7 @@ def test_a_topic_that_the_gold_lacks_takes_the_accuracy_over_all_topics(scored):
 def test_the_gold_itself_is_fully_accurate_and_no_other_is_more(world, scored):
     runs, judgments, gold = world
     everyone = evaluate(runs, concatenate_judgments([judgments, gold]), list(MEASURES), conventions=CONVENTIONS)
-    accuracy = similarity_to_gold(everyone, scored[1]).accuracies(NAMES)
+    accuracy = similarity_to_gold(everyone, scored[1]).accuracies(estimators=NAMES)
     best = accuracy.sel(assessor="gold")
     by_value = best.sel(estimator=[name for name in NAMES if "tau" not in name and "apc" not in name])
     assert by_value.values[by_value.notnull().values] == pytest.approx(1)
@@ -183,7 +183,9 @@ def test_the_accuracies_of_a_topic_are_those_that_the_other_folds_give(world, sc
             for t, topic in enumerate(scores.topics):
                 others = [u for u, f in zip(scores.topics, left.folds, strict=True) if f != left.folds[t]]
                 assert topic not in others
-                learnt = estimate(others).accuracies([name], polarity=polarity, across=across)[0].max("topic")
+                learnt = (
+                    estimate(others).accuracies(estimators=[name], polarity=polarity, across=across)[0].max("topic")
+                )
                 expected = np.where(scores.known[:, :, t], learnt.sel(assessor=list(scores.assessors)), np.nan)
                 assert left.accuracy[:, :, t] == pytest.approx(expected, nan_ok=True)
 

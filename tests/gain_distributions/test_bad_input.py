@@ -155,6 +155,6 @@ def test_an_interval_has_no_kernel_and_no_assessors():
     with pytest.raises(ArgumentError, match="cumulate='assessors' needs the gains of each assessor"):
         uncertain_dcg(RUNS, gain_distributions(JUDGMENTS, shape="interval"), cumulate="assessors")
     with pytest.raises(ArgumentError, match="cumulate='assessors': choose one of sum, mixture"):
-        density(RUNS, JUDGMENTS, "q1", "s", cumulate="assessors")
+        density(RUNS, JUDGMENTS, "q1", system="s", cumulate="assessors")
     with pytest.raises(ArgumentError, match="curve='kde': an interval has no sample to smooth"):
-        density(RUNS, gain_distributions(JUDGMENTS, shape="interval"), "q1", "s", curve="kde")
+        density(RUNS, gain_distributions(JUDGMENTS, shape="interval"), "q1", system="s", curve="kde")

@@ -47,7 +47,7 @@ def atoms(world, system, k):
 @given(GRADED, st.integers(1, 5), st.sampled_from(("log2", "original")))
 def test_a_mixtures_bins_hold_what_assessors_said_by_the_weight_of_its_rank(world, k, dcg):
     system = world.systems[0]
-    found = density(world.runs, world.judgments, "t1", system, cutoff=k, cumulate="mixture", dcg=dcg, bins=7)
+    found = density(world.runs, world.judgments, "t1", system=system, cutoff=k, cumulate="mixture", dcg=dcg, bins=7)
     documents = atoms(world, system, k)
     for r in range(1, k + 1):
         expected = oracle.histogram(oracle.the_mixture(documents, r, dcg), list(found.edges))
@@ -60,7 +60,7 @@ def test_a_mixtures_bins_hold_what_assessors_said_by_the_weight_of_its_rank(worl
 @given(GRADED, st.integers(1, 5), st.sampled_from(("log2", "original")))
 def test_a_sums_distribution_is_that_of_all_combinations(world, k, dcg):
     system = world.systems[0]
-    found = density(world.runs, world.judgments, "t1", system, cutoff=k, dcg=dcg, bins=50)
+    found = density(world.runs, world.judgments, "t1", system=system, cutoff=k, dcg=dcg, bins=50)
     exact = oracle.the_sum(atoms(world, system, k), k, dcg)
     edges, masses = found.cumulated_edges, shown(found, "cumulated")[-1]
     # Every gain may move by a step of the convolution, a 32nd of a bin, at each rank.
@@ -76,7 +76,7 @@ def test_a_sums_distribution_is_that_of_all_combinations(world, k, dcg):
 @pytest.mark.parametrize("cumulate", ["sum", "mixture"])
 def test_mean_and_spread_at_the_last_rank_are_those_of_uncertain_dcg(cumulate):
     expected = uncertain_dcg(RUNS, JUDGMENTS, cutoff=6, cumulate=cumulate)
-    found = density(RUNS, JUDGMENTS, "q", "s", cutoff=6, cumulate=cumulate)
+    found = density(RUNS, JUDGMENTS, "q", system="s", cutoff=6, cumulate=cumulate)
     assert (found.mean[-1], found.sd[-1]) == pytest.approx((expected.mean[0, 0], expected.sd[0, 0]))
     for r in range(1, 7):
         here = uncertain_dcg(RUNS, JUDGMENTS, cutoff=r, cumulate=cumulate)
@@ -92,7 +92,7 @@ def test_curves_have_an_area_of_1_and_the_mean_and_spread_they_stand_for(options
     if shape == "interval" and options.get("curve") == "kde":
         return
     made = gain_distributions(JUDGMENTS, shape=shape)
-    found = density(RUNS, made, "q", "s", cutoff=5, bins=400, **options)
+    found = density(RUNS, made, "q", system="s", cutoff=5, bins=400, **options)
     for curve in ("gain", "cumulated"):
         assert shown(found, curve).sum(axis=1) == pytest.approx(np.ones(5), abs=1e-5)
     mean, sd = moments_of(found.cumulated_edges, shown(found, "cumulated")[-1])
@@ -105,7 +105,7 @@ def test_curves_have_an_area_of_1_and_the_mean_and_spread_they_stand_for(options
 
 def test_a_kernel_is_as_wide_as_scotts_rule_says():
     runs = Runs.from_dict({"s": {"q": {"a": 1}}})
-    found = density(runs, JUDGMENTS, "q", "s", cutoff=1, curve="kde", bins=2000)
+    found = density(runs, JUDGMENTS, "q", system="s", cutoff=1, curve="kde", bins=2000)
     _, sd = moments_of(found.edges, shown(found, "gain")[0])
     spread = sqrt(2 / 3)
     assert sd == pytest.approx(spread * sqrt(1 + 3 ** (-2 / 5)), rel=1e-3)
@@ -113,7 +113,7 @@ def test_a_kernel_is_as_wide_as_scotts_rule_says():
 
 def test_an_even_interval_is_flat():
     made = gain_distributions(JUDGMENTS, shape="interval")
-    found = density(Runs.from_dict({"s": {"q": {"a": 1}}}), made, "q", "s", cutoff=1, bins=8)
+    found = density(Runs.from_dict({"s": {"q": {"a": 1}}}), made, "q", system="s", cutoff=1, bins=8)
     assert found.documents == ("a",)
     assert found.gain[0] == pytest.approx(np.full(8, 0.5))
     assert found.cumulated[0] == pytest.approx(np.full(8, 0.5), abs=0.02)
@@ -121,13 +121,13 @@ def test_an_even_interval_is_flat():
 
 def test_a_pooled_document_is_normal():
     made = gain_distributions(Judgments.from_rows([*ROWS, ("q", "d", "x", 3)]), single="pooled")
-    found = density(Runs.from_dict({"s": {"q": {"d": 1}}}), made, "q", "s", cutoff=1, bins=500)
+    found = density(Runs.from_dict({"s": {"q": {"d": 1}}}), made, "q", system="s", cutoff=1, bins=500)
     mean, sd = moments_of(found.edges, shown(found, "gain")[0])
     assert (mean, sd) == pytest.approx((3, found.sd[0]), rel=1e-3)
 
 
 def test_documents_and_ranks_are_those_of_the_list_or_of_the_ideal_ranking():
-    found = density(RUNS, JUDGMENTS, "q", "s", cutoff=5)
+    found = density(RUNS, JUDGMENTS, "q", system="s", cutoff=5)
     assert found.documents == ("c", "new", "a", "", "")
     assert found.judged.tolist() == [True, False, True, False, False]
     best = density(None, JUDGMENTS, "q", cutoff=5)
@@ -135,25 +135,25 @@ def test_documents_and_ranks_are_those_of_the_list_or_of_the_ideal_ranking():
     assert best.documents[2] == "c"
     assert set(best.documents[:2]) == {"a", "b"}
     assert best.documents[0] == "b"  # the same mean, less disagreement
-    idle = density(RUNS, JUDGMENTS, "q", "idle", cutoff=2)
+    idle = density(RUNS, JUDGMENTS, "q", system="idle", cutoff=2)
     assert idle.documents == ("", "")
     assert (idle.mean == 0).all()
 
 
 def test_draws_state_their_seed_and_a_sum_without_spread_stands_in_one_bin():
-    found = density(RUNS, JUDGMENTS, "q", "s", cutoff=3, method="sampled", rng=4, n_resamples=500)
+    found = density(RUNS, JUDGMENTS, "q", system="s", cutoff=3, method="sampled", rng=4, n_resamples=500)
     assert found.seed == 4
     assert (
-        density(RUNS, JUDGMENTS, "q", "s", cutoff=3, method="sampled", rng=4, n_resamples=500).cumulated
+        density(RUNS, JUDGMENTS, "q", system="s", cutoff=3, method="sampled", rng=4, n_resamples=500).cumulated
         == found.cumulated
     ).all()
-    assert density(RUNS, JUDGMENTS, "q", "s", cutoff=3).seed is None
-    sure = density(Runs.from_dict({"s": {"q": {"b": 1}}}), JUDGMENTS, "q", "s", cutoff=1, bins=3)
+    assert density(RUNS, JUDGMENTS, "q", system="s", cutoff=3).seed is None
+    sure = density(Runs.from_dict({"s": {"q": {"b": 1}}}), JUDGMENTS, "q", system="s", cutoff=1, bins=3)
     assert shown(sure, "cumulated")[0].tolist() == pytest.approx([0, 1, 0])
 
 
 def test_a_frame_has_one_row_per_curve_rank_and_bin():
-    found = density(RUNS, JUDGMENTS, "q", "s", cutoff=3, bins=4)
+    found = density(RUNS, JUDGMENTS, "q", system="s", cutoff=3, bins=4)
     frame = found.to_frame()
     assert len(frame) == 3 * 3 * 4
     part = frame[(frame["curve"] == "cumulated") & (frame["rank"] == 3)]

@@ -41,7 +41,7 @@ def by_hand(approach, size):
         else:
             name, _, printed = approach.partition(":")
             polarity = "printed" if printed else "dissimilarity"
-            accuracy = similarities.accuracies([name], polarity=polarity).isel(estimator=0)
+            accuracy = similarities.accuracies(estimators=[name], polarity=polarity).isel(estimator=0)
             average = aware(scores.sel(assessor=list(members)), accuracy.sel(assessor=list(members)))
             values = average.to_xarray().isel(assessor=0)
         means = values.mean("topic").values, gold.mean("topic").values

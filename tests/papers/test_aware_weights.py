@@ -42,7 +42,9 @@ def test_a_trial_is_the_panel_weighted_and_averaged_by_the_public_functions_and_
     for trial in found:
         for name in ("uniform", DEFAULT, "sgl_rmse_msd:printed"):
             polarity = "printed" if name.endswith(":printed") else "dissimilarity"
-            accuracy = similarities.accuracies([name.removesuffix(":printed")], polarity=polarity).isel(estimator=0)
+            accuracy = similarities.accuracies(estimators=[name.removesuffix(":printed")], polarity=polarity).isel(
+                estimator=0
+            )
             mean = aware(scores, accuracy).sel(measure=trial.measure).values[0, 0].mean(axis=0)
             wanted = true.sel(measure=trial.measure).values
             assert trial.rmse[name] == pytest.approx(np.sqrt(((mean - wanted) ** 2).mean()))

@@ -24,7 +24,7 @@ def test_a_cell_is_the_tau_of_two_halves_scored_by_hand():
     found = robustness(RUNS, PEOPLE, "nDCG@10", 3, (["ann", "bob"], "s*"))
     model = predicted_relevance(PEOPLE, rel=3, n_resamples=0)
     exponential = PEOPLE.recode({0: 0, 1: 1, 2: 3, 3: 7})
-    recoded = (PEOPLE.recode(3), model.with_gains(PEOPLE, model.probability), PEOPLE, exponential)
+    recoded = (PEOPLE.recode(3), model.with_gains(PEOPLE, grade_gains=model.probability), PEOPLE, exponential)
     for g, judgments in enumerate(recoded):
         scores = evaluate(RUNS, judgments, "nDCG@10").to_xarray().isel(measure=0)
         means = [scores.sel(assessor=half).mean("assessor").mean("topic").values for half in (["ann", "bob"], ["sven"])]

@@ -91,7 +91,7 @@ def test_figures_2_and_3_s_data_are_those_of_their_rooms(figures, pages):
 def test_tables_5_and_7_as_pictures_have_the_tables_numbers(figures, pages):
     panel = Panel(pages)
     frame = figures["prm-table-5"].frame()
-    counted = relevant_results(panel.model(1), pages.whole, pages.runs, cutoff=30).to_frame()
+    counted = relevant_results(panel.model(1), pages.whole, runs=pages.runs, cutoff=30).to_frame()
     mine = frame[frame["relevant"] == "from Rel on"]
     assert mine["binary"].to_numpy() == pytest.approx(counted["binary"].to_numpy())
     frame = figures["prm-table-7"].frame()

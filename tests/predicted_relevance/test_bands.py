@@ -161,11 +161,11 @@ def test_of_everything_judged_twice_as_many_results_are_expected_as_counted(meth
     judgments = judgments_of(labels, "0-2")
     options = {"method": method, "first": "ann"} if method == "one-sided" else {}
     model = predicted_relevance(judgments, rel=2, runs=runs, cutoff=DEPTH, n_resamples=0, **options)
-    found = relevant_results(model, judgments, runs, cutoff=DEPTH)
+    found = relevant_results(model, judgments, runs=runs, cutoff=DEPTH)
     if method == "symmetric":
         assert found.predicted.sum() == pytest.approx(found.binary.sum())
     else:
-        first, second = (relevant_results(model, judgments.select(assessors=who), runs, cutoff=DEPTH)
+        first, second = (relevant_results(model, judgments.select(assessors=who), runs=runs, cutoff=DEPTH)
                          for who in ("ann", "bob"))  # fmt: skip
         assert first.predicted.sum() == pytest.approx(second.binary.sum())
 

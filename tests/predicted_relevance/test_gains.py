@@ -21,7 +21,7 @@ ANN = PEOPLE.select(assessors="ann")
 
 
 def gained(judgments=ANN, gains=MODEL.probability):
-    return MODEL.with_gains(judgments, gains)
+    return MODEL.with_gains(judgments, grade_gains=gains)
 
 
 @pytest.mark.parametrize("text", ["nDCG@10", "DCG", "RBP(p=0.5)", "P@5", "R@10", "GAP@20", "ERR@10"])
@@ -71,12 +71,12 @@ def test_the_gain_of_documents_judged_0_is_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         strict.judgments(ANN)
-        MODEL.judgments(ANN, MODEL.user_disagreement())
+        MODEL.judgments(ANN, grade_gains=MODEL.user_disagreement())
 
 
 def test_other_gains_must_fit_the_grades():
     with pytest.raises(ArgumentError, match="2 for 4 grades"):
-        MODEL.judgments(ANN, np.array([0, 1]))
+        MODEL.judgments(ANN, grade_gains=np.array([0, 1]))
     with pytest.raises(ScaleError, match=r"p\(R\|7\) is not known"):
         MODEL.judgments(judgments_of({("q", "d"): {"a": 7}}))
 

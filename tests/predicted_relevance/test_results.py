@@ -35,7 +35,7 @@ def by_hand(gain, topic, documents):
 @pytest.mark.parametrize("cutoff", [1, 2, 10])
 def test_results_in_the_first_ranks_are_counted_and_expected(cutoff):
     lists = {("one", "q"): ["d1", "x", "d3"], ("one", "r"): ["d1"], ("two", "q"): ["d2", "d3"], ("two", "s"): ["d9"]}
-    found = relevant_results(MODEL, JUDGMENTS, RUNS, cutoff=cutoff)
+    found = relevant_results(MODEL, JUDGMENTS, runs=RUNS, cutoff=cutoff)
     for t, topic in enumerate(found.topics):
         for s, system in enumerate(found.systems):
             shown = lists.get((system, topic), [])[:cutoff]
@@ -52,7 +52,7 @@ def test_without_runs_all_judged_documents_count():
 
 
 def test_the_table_holds_means_over_topics_and_their_standard_errors():
-    found = relevant_results(MODEL, JUDGMENTS, RUNS)
+    found = relevant_results(MODEL, JUDGMENTS, runs=RUNS)
     frame = found.to_frame().set_index("system")
     for s, system in enumerate(found.systems):
         assert frame.loc[system, "binary"] == pytest.approx(found.binary[:, s].mean())
@@ -65,7 +65,7 @@ def test_the_table_holds_means_over_topics_and_their_standard_errors():
 def test_what_a_random_user_expects_of_everything_judged_twice_is_what_was_found():
     """Of the judgments p(R|i) was learnt from, the expected number is the counted one."""
     doubles = judgments_of({pair: said for pair, said in LABELS.items() if len(said) > 1}, "0-2")
-    gained = MODEL.with_gains(doubles, MODEL.probability)
+    gained = MODEL.with_gains(doubles, grade_gains=MODEL.probability)
     assert gained.value.sum() == pytest.approx((doubles.value >= 2).sum())
 
 
@@ -81,6 +81,6 @@ def test_a_grade_nobody_judged_twice_is_an_error_that_names_it():
 
 def test_a_cutoff_of_0_and_runs_of_other_topics_are_refused():
     with pytest.raises(ArgumentError, match="cutoff=0"):
-        relevant_results(MODEL, JUDGMENTS, RUNS, cutoff=0)
+        relevant_results(MODEL, JUDGMENTS, runs=RUNS, cutoff=0)
     with pytest.raises(NoOverlapError, match="share no topic"):
-        relevant_results(MODEL, JUDGMENTS, Runs.from_dict({"one": {"zz": {"d1": 1}}}))
+        relevant_results(MODEL, JUDGMENTS, runs=Runs.from_dict({"one": {"zz": {"d1": 1}}}))

@@ -123,7 +123,7 @@ def test_every_intent_is_a_topic_and_a_document_for_none_is_0_for_each():
 
 
 def test_the_most_probable_intent_alone_leaves_one_topic_each():
-    assert rows_of(judgments_by_intent(ROWS, PROBABLE, "top")) == [
+    assert rows_of(judgments_by_intent(ROWS, PROBABLE, which="top")) == [
         ("q/2", "d", "ann", 1), ("q/2", "e", "bob", 0), ("r/1", "d", "ann", 1),
     ]  # fmt: skip
 
@@ -132,4 +132,4 @@ def test_an_intent_without_a_probability_is_refused_by_name():
     with pytest.raises(InputError, match="topic q, intent 3, document d"):
         judgments_by_intent([("q", "3", "d", "ann", 1)], PROBABLE)
     with pytest.raises(ArgumentError, match="all, top"):
-        judgments_by_intent(ROWS, PROBABLE, "best")
+        judgments_by_intent(ROWS, PROBABLE, which="best")

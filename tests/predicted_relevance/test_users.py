@@ -50,7 +50,7 @@ def test_one_of_one_counted_is_what_the_model_says():
 @given(st.integers(2, 4), st.data())
 def test_the_user_disagreement_model_counts_the_assessor_in(n, data):
     m = data.draw(st.integers(1, n))
-    weights = MODEL.user_disagreement(m, n, zero=False)
+    weights = MODEL.user_disagreement(m=m, n=n, zero=False)
     for grade, p, weight in zip(MODEL.grades, MODEL.probability, weights, strict=True):
         assert weight == pytest.approx(oracle.user_disagreement(p, grade >= 2, m, n), abs=1e-12)
 
@@ -70,7 +70,7 @@ def test_numbers_of_users_that_make_no_sense_are_refused():
             MODEL.relevance_to_at_least(m, n)
     for m, n in ((1, 1), (0, 2)):
         with pytest.raises(ArgumentError, match="the assessor"):
-            MODEL.user_disagreement(m, n)
+            MODEL.user_disagreement(m=m, n=n)
     with pytest.raises(NoOverlapError, match=r"more than 3 assessors \(at most 3\)"):
         relevance_to_at_least(judgments_of(LABELS), 1, 3, rel=2)
 

@@ -107,7 +107,7 @@ def test_equal_grades_are_dealt_out_at_any_rate(panel, rate):
         for one, two in oracle.all_pairs(panel)
     }
     assert as_counts(found) == oracle.table(states)
-    dealt = found.redistributed(rate)
+    dealt = found.redistributed(rate=rate)
     wanted = {key: n for key, n in oracle.dealt_out(oracle.table(states), rate).items() if n}
     assert as_counts(dealt) == pytest.approx(wanted)
     assert dealt.counts.sum() == pytest.approx(found.counts.sum())
@@ -223,7 +223,7 @@ def test_bad_input_gets_one_clear_line():
         preference_table(said, contradictions="both")
     table = PreferenceTable(("A < B", "A = B", "A > B"), np.ones((3, 3)), 4)
     with pytest.raises(ArgumentError, match="rate=2: expected a share"):
-        table.redistributed(2)
+        table.redistributed(rate=2)
     with pytest.raises(ArgumentError, match="take pooled"):
         PreferenceTable(("A << B", "A = B"), np.ones((2, 2)), 4).redistributed()
     with pytest.raises(NoOverlapError, match="check that topic and document ids match"):

@@ -24,7 +24,7 @@ SCORED = predicted_scores(RUNS, PEOPLE, MODEL, ["nDCG@10", "ERR"])
 def test_scores_are_panel_means_with_both_kinds_of_gains():
     for m, text in enumerate(SCORED.measures):
         for means, gains in ((SCORED.predicted, MODEL.probability), (SCORED.binary, MODEL.relevant.astype(float))):
-            scores = evaluate(RUNS, MODEL.with_gains(PEOPLE, gains), text).to_xarray().isel(measure=0)
+            scores = evaluate(RUNS, MODEL.with_gains(PEOPLE, grade_gains=gains), text).to_xarray().isel(measure=0)
             assert means[m] == pytest.approx(scores.mean("assessor").mean("topic").values, abs=1e-12)
         assert SCORED.tau[m] == kendall_tau_b(SCORED.predicted[m], SCORED.binary[m])
 
@@ -42,7 +42,7 @@ def test_the_form_for_probabilities_is_its_own_form(name):
 
 
 def test_every_ending_can_be_written():
-    document = prediction_document(MODEL, relevant_results(MODEL, PEOPLE, RUNS), SCORED)
+    document = prediction_document(MODEL, relevant_results(MODEL, PEOPLE, runs=RUNS), SCORED)
     for ending in ("csv", "json", "md", "tex", "parquet"):
         assert render(document, f"x.{ending}")
     content = json.loads(render(document, "x.json"))
@@ -52,7 +52,7 @@ def test_every_ending_can_be_written():
 
 def test_notes_say_what_bands_hold_and_where_they_share_or_fall():
     model = predicted_relevance(PEOPLE, rel=2, runs=RUNS, rng=1, n_resamples=20)
-    document = prediction_document(model, relevant_results(model, PEOPLE, RUNS), SCORED)
+    document = prediction_document(model, relevant_results(model, PEOPLE, runs=RUNS), SCORED)
     notes = "\n".join(map(str, document.notes))
     assert "bands with fewer than 50 judgments of a grade share an estimate: grade" in notes
     assert "resamples of topics" in notes

@@ -103,8 +103,8 @@ class Similarities(Result):
 
     def accuracies(
         self,
-        estimators: Sequence[str] = (UNIFORM, *NAMES),
         *,
+        estimators: Sequence[str] = (UNIFORM, *NAMES),
         polarity: Polarity = "dissimilarity",
         across: Across = "own",
     ) -> xarray.DataArray:

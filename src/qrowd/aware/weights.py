@@ -95,7 +95,7 @@ def assessor_weights(
 
 
 def reasons_to_doubt(
-    judgments: Judgments, profiles: AssessorProfiles | None = None, *, repeats: Repeats = "first"
+    judgments: Judgments, *, profiles: AssessorProfiles | None = None, repeats: Repeats = "first"
 ) -> dict[str, tuple[str, ...]]:
     """{assessor: reasons}, for those who stand out (`assessor_profiles`) or hardly distinguish between documents.
 

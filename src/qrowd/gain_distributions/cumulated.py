@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.gain_distributions.distributions import GainDistributions, gain_distributions
+from qrowd.gain_distributions.distributions import GainDistributions, draw_gains, gain_distributions
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
 from qrowd.kernels.ranking import weighted_sum
@@ -213,7 +213,7 @@ def sampled_dcg(
     values = np.empty((n_resamples, len(alignment.topics), len(runs.systems)))
     out = np.empty((len(runs.systems), n_resamples))
     for t, topic in enumerate(alignment.topics):
-        samples = gains.draw(n_resamples, chance.stream("gains", t), gains.pool.rows(t))
+        samples = draw_gains(gains, n_resamples, chance.stream("gains", t), gains.pool.rows(t))
         weighted_sum(topic.rows, weights[None], np.ascontiguousarray(samples), out)
         values[:, t] = out.T
     values[:, ~gains.judged_topics] = np.nan

@@ -13,7 +13,7 @@ import numpy as np
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.gain_distributions.cumulated import Discount, distributions_of, moments, rank_weights
-from qrowd.gain_distributions.distributions import GainDistributions
+from qrowd.gain_distributions.distributions import GainDistributions, draw_gains
 from qrowd.gain_distributions.normalised import ideal_order
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
@@ -81,8 +81,8 @@ def density(
     runs: Runs | None,
     judgments: Judgments | GainDistributions,
     topic: str,
-    system: str | None = None,
     *,
+    system: str | None = None,
     cutoff: int = 10,
     cumulate: Cumulate = "sum",
     dcg: Discount = "log2",
@@ -159,7 +159,7 @@ def density(
             random = np.random.default_rng(seed)
             samples = np.zeros((cutoff, n_resamples))
             for r in np.flatnonzero(judged).tolist():
-                samples[r] = weights[r] * made.draw(n_resamples, random, slice(pairs[r], pairs[r] + 1))[0]
+                samples[r] = weights[r] * draw_gains(made, n_resamples, random, slice(pairs[r], pairs[r] + 1))[0]
             sums = np.clip(np.cumsum(samples, axis=0), over[0], over[-1])
             cumulated = np.stack([np.histogram(row, over)[0] / n_resamples for row in sums])
         else:

@@ -15,8 +15,8 @@ Which = Literal["all", "top"]
 def judgments_by_intent(
     rows: Iterable[tuple[str, str, str, str, float]],
     probabilities: Mapping[tuple[str, str], float],
-    which: Which = "all",
     *,
+    which: Which = "all",
     none: str = "0",
     scales: Mapping[str, Scale | str] | None = None,
 ) -> Judgments:

@@ -141,13 +141,13 @@ class PredictedRelevance(Result):
         """p(R|grade)."""
         return float(self.gains_of(np.array([float(grade)]), self.probability)[0])
 
-    def judgments(self, judgments: Judgments, gains: Floats | None = None) -> Judgments:
+    def judgments(self, judgments: Judgments, *, grade_gains: Floats | None = None) -> Judgments:
         """The same judgments with every grade i replaced by p(R|i), of the document's band, as fractions up to 1.
 
         What is linear in relevance becomes its expected value for a random user (section 3.3): DCG, nDCG over the ideal
         of expected gains, RBP; P, R and GAP with relevance='given'; ERR with stop='given'. "Not judged" stays.
 
-        gains : (grades,) other gains, such as `relevance_to_at_least(2, 3)`.
+        grade_gains : (grades,) other gains, such as `relevance_to_at_least(2, 3)`.
 
         Warns if a document judged 0 gains more than .02, since unjudged documents gain 0.
 
@@ -156,8 +156,8 @@ class PredictedRelevance(Result):
         ScaleError
             A grade whose p(R|i) is not known.
         """
-        replaced = self.with_gains(judgments, gains)
-        of_zero = (self.probability if gains is None else np.asarray(gains, np.float64))[self.grades == 0]
+        replaced = self.with_gains(judgments, grade_gains=grade_gains)
+        of_zero = (self.probability if grade_gains is None else np.asarray(grade_gains, np.float64))[self.grades == 0]
         if of_zero.size and of_zero[0] > NEGLIGIBLE:
             warnings.warn(
                 f"a document judged 0 gains p(R|0) = {of_zero[0]:.3f}, but an unjudged one gains 0, which favours "
@@ -166,19 +166,19 @@ class PredictedRelevance(Result):
             )
         return replaced
 
-    def with_gains(self, judgments: Judgments, gains: Floats | None = None) -> Judgments:
+    def with_gains(self, judgments: Judgments, *, grade_gains: Floats | None = None) -> Judgments:
         """`judgments` with these (grades,) gains, by default p(R|i), without the warning."""
         judgments = self.on_scale(judgments)
         judged = judgments.value >= 0
         value = judgments.value.copy()
-        if gains is None:
+        if grade_gains is None:
             topic, document = judgments.topic[judged], judgments.document[judged]
             pairs = Pairs(judgments.topics, topic, judgments.documents, document)
             value[judged] = self.probabilities(value[judged], pairs)
         else:
-            gain = np.asarray(gains, np.float64)
+            gain = np.asarray(grade_gains, np.float64)
             if gain.shape != self.grades.shape:
-                raise ArgumentError(f"gains: {gain.size} for {self.grades.size} grades; one for each is needed")
+                raise ArgumentError(f"grade_gains: {gain.size} for {self.grades.size} grades; one for each is needed")
             value[judged] = self.gains_of(value[judged], gain)
         return on_fractions(judgments, value)
 
@@ -197,9 +197,9 @@ class PredictedRelevance(Result):
         if self.by_band is None:
             return self.gains_of(values, self.probability)
         band, _ = self.by_band.bands.of(pairs)
-        return self.gains_of(values, self.by_band.probability, band)
+        return self.gains_of(values, self.by_band.probability, band=band)
 
-    def gains_of(self, values: Floats, gain: Floats, band: NDArray[np.int64] | None = None) -> Floats:
+    def gains_of(self, values: Floats, gain: Floats, *, band: NDArray[np.int64] | None = None) -> Floats:
         """The gain of each value, by its grade.
 
         gain : (grades,), or (bands, grades) where `band` says which.
@@ -240,7 +240,7 @@ class PredictedRelevance(Result):
         """
         return at_least_of(self.probability, m, n)
 
-    def user_disagreement(self, m: int = 1, n: int = 2, *, zero: bool = True) -> Floats:
+    def user_disagreement(self, *, m: int = 1, n: int = 2, zero: bool = True) -> Floats:
         """(grades,) weights of the older user disagreement model, for comparison (section 3.4).
 
         The probability that at least m of n, the assessor among them, find the result relevant. So with m = 1 the

@@ -46,8 +46,8 @@ class RelevantResults(Result):
 def relevant_results(
     model: PredictedRelevance,
     judgments: Judgments,
-    runs: Runs | None = None,
     *,
+    runs: Runs | None = None,
     cutoff: int = 10,
     repeats: Repeated = "first",
 ) -> RelevantResults:

@@ -57,7 +57,7 @@ class PreferenceTable(Result):
         """Strong preferences counted as ordinary ones."""
         return self._merged({"A << B": "A < B", "A >> B": "A > B"})
 
-    def redistributed(self, rate: float = 0.5) -> PreferenceTable:
+    def redistributed(self, *, rate: float = 0.5) -> PreferenceTable:
         """Equal grades taken for a preference that agrees with the other assessor's at this rate.
 
         At .5 it is decided by the toss of a coin, in expectation: the paper's Table 2(b). Two equal grades become two

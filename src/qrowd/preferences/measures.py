@@ -19,7 +19,7 @@ def weighed(measure: Measure, view: PairView, cutoff: int | None) -> tuple[Float
     form = measure.values.get("weight", "none")
 
     def make() -> tuple[Floats, Floats]:
-        ranks, limits = view.ranks(cutoff)
+        ranks, limits = view.ranks(last=cutoff)
         discount = pair_discounts(str(form), int(limits.max(initial=1)))
         correct, ordered = np.empty(view.shape), np.empty(view.shape)
         weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ class NPPref(PreferenceMeasure):
         correct, _ = weighed(measure, view, measure.cutoff)
         weight = view.weights(float(measure["strong"]))  # type: ignore[arg-type]
         within = view.remember(("within reach", str(measure["strong"])), lambda: within_reach(view, weight))
-        ranks, limits = view.ranks(measure.cutoff)
+        ranks, limits = view.ranks(last=measure.cutoff)
         flat = np.ones(int(limits.max(initial=1)) + 1)
         unused, best = np.empty(view.shape), np.empty(view.shape)
         preference.ordered_pairs(ranks, limits, view.said.starts, view.said.pairs, within, flat, False, unused, best)

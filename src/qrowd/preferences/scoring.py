@@ -75,23 +75,24 @@ class PairView:
             self._memo[key] = make()
         return self._memo[key]  # type: ignore[return-value]
 
-    def ranks(self, cutoff: int | None = None, *, ascending: bool = False) -> tuple[Ranks, Ranks]:
-        """(systems, documents) ranks and (systems,) limits, the rank of whatever is not ranked.
+    def ranks(self, *, last: int | None = None, ascending: bool = False) -> tuple[Ranks, Ranks]:
+        """(systems, documents) ranks and (systems,) limits, the rank of documents that are not ranked.
 
+        last : cut-off, below which documents are not ranked.
         ascending : equal scores are broken by document id, lowest first, where a measure is defined so.
         """
 
         def make() -> Ranks:
-            found = np.empty((self.rows.shape[0], self.n_documents), np.int32)
-            preference.document_ranks(self.rows, self.tied, ascending, found)
-            return found
+            ranks = np.empty((self.rows.shape[0], self.n_documents), np.int32)
+            preference.document_ranks(self.rows, self.tied, ascending, ranks)
+            return ranks
 
         def capped() -> tuple[Ranks, Ranks]:
-            last = np.minimum(self.lengths, WITHOUT_LIMIT if cutoff is None else cutoff).astype(np.int32)
-            found = self.remember(("ranks", ascending), make)
-            return np.where((found > 0) & (found <= last[:, None]), found, last[:, None] + 1).astype(np.int32), last + 1
+            end = np.minimum(self.lengths, WITHOUT_LIMIT if last is None else last).astype(np.int32)
+            ranks = self.remember(("ranks", ascending), make)
+            return np.where((ranks > 0) & (ranks <= end[:, None]), ranks, end[:, None] + 1).astype(np.int32), end + 1
 
-        return self.remember(("capped", ascending, cutoff), capped)
+        return self.remember(("capped", ascending, last), capped)
 
     def weights(self, strong: float) -> Floats:
         """(rows,) weight of each preference, `strong` times as much where it was strong."""

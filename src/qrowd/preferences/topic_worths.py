@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels import bradley_terry as kernels
 from qrowd.kernels.arrays import Codes, Floats
+from qrowd.model.result import Result
 
 STEPS, FLAT = 5, 1e-3  # of an update: the largest number of steps, and of derivatives at its end
 
 
 @dataclass(frozen=True, eq=False)
-class TopicWorths:
+class TopicWorths(Result):
     """Log-worths of a topic's documents, numbered from 0 to n - 1, and their covariance.
 
     log_worth : (n,), 0 for documents that nobody compared. covariance : (n, n), the inverse of the second derivatives
@@ -36,11 +38,17 @@ class TopicWorths:
     ridge: float
     nu: float = 0.0
 
+    def _columns(self) -> dict[str, Any]:
+        """One row per document, by number."""
+        error = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return {"document": np.arange(self.log_worth.size), "log_worth": self.log_worth, "standard_error": error}
+
     @classmethod
-    def unknown(cls, n: int, *, ridge: float = 0.1) -> TopicWorths:
-        """n documents without comparisons: every preference has probability 1/2."""
+    def unknown(cls, n_documents: int, *, ridge: float = 0.1) -> TopicWorths:
+        """Documents without comparisons: every preference has probability 1/2."""
+        n = n_documents
         if n < 0 or not ridge > 0:
-            raise ArgumentError(f"n={n}, ridge={ridge}: no negative number, and a ridge above 0, were expected")
+            raise ArgumentError(f"n_documents={n}, ridge={ridge}: a number from 0, and a ridge above 0, were expected")
         none, codes = np.empty(0), np.empty(0, np.int32)
         return cls(np.zeros(n), np.eye(n) / (2 * ridge), codes, codes, none, none, none, none, none, ridge)
 

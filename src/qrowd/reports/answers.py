@@ -240,7 +240,7 @@ def _relevant_results(
 ) -> RelevantResults | None:
     """None without runs where the probability of some grade is unknown."""
     try:
-        return relevant_results(model, judgments, runs, cutoff=cutoff)
+        return relevant_results(model, judgments, runs=runs, cutoff=cutoff)
     except ScaleError:
         if runs is not None:
             raise

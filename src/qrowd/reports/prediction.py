@@ -50,7 +50,9 @@ def predicted_scores(
     texts = [with_probabilities(text) for text in listed]
     means = []
     for gains in (None, model.relevant.astype(np.float64)):
-        scores = evaluate(runs, model.with_gains(judgments, gains), texts, conventions=conventions or Conventions())
+        scores = evaluate(
+            runs, model.with_gains(judgments, grade_gains=gains), texts, conventions=conventions or Conventions()
+        )
         means.append(np.array([rank_systems(scores.sel(measure=name)).mean for name in scores.measures]))
     predicted, binary = means
     tau = np.array([kendall_tau_b(p, b) for p, b in zip(predicted, binary, strict=True)])

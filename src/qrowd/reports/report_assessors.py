@@ -163,7 +163,7 @@ def assessors_of(
     tau |= reference_tau or {}
     weights = None if similarities is None else assessor_weights(similarities, DEFAULT)
     weight = np.full(len(scores.assessors), nan) if weights is None else weights.share[0]
-    doubts = [] if weights is None else weight_notes(weights, reasons_to_doubt(judgments, profiles))
+    doubts = [] if weights is None else weight_notes(weights, reasons_to_doubt(judgments, profiles=profiles))
     coverage = known_mean(np.where(scores.coverage > 0, scores.coverage, nan), axis=1)
     n_judgments = np.bincount(judgments.assessor[judgments.value >= 0], minlength=len(judgments.assessors)).tolist()
     rows = []

@@ -71,10 +71,12 @@ def test_cells_say_the_share_and_rows_how_often_they_were_said():
 def test_grades_agree_as_ties_are_dealt_out_and_the_band_is_where_no_difference_is_significant():
     ax = plot_tie_rates(PREFERRED, INFERRED, points=11)
     grades = line(ax, "grades")
-    assert grades.get_ydata() == pytest.approx([INFERRED.redistributed(r).agreement for r in np.linspace(0, 1, 11)])
+    assert grades.get_ydata() == pytest.approx(
+        [INFERRED.redistributed(rate=r).agreement for r in np.linspace(0, 1, 11)]
+    )
     assert (np.diff(grades.get_ydata()) > 0).all()
     assert line(ax, "preferences").get_ydata()[0] == 0.8
-    alike = [agreement_difference(PREFERRED, INFERRED.redistributed(r)).p >= 0.05 for r in np.linspace(0, 1, 11)]
+    alike = [agreement_difference(PREFERRED, INFERRED.redistributed(rate=r)).p >= 0.05 for r in np.linspace(0, 1, 11)]
     assert any(alike)
     assert not all(alike)
     shaded = ax.collections[0].get_paths()[0].get_extents()

@@ -90,16 +90,18 @@ def plot_tie_rates(
 
     ax = axes_or_new(ax)
     rate = np.linspace(0, 1, points)
-    tables = [inferred.redistributed(float(r)) for r in rate]
+    tables = [inferred.redistributed(rate=float(r)) for r in rate]
     share = np.array([table.agreement for table in tables])
     alike = np.array([agreement_difference(preferences, table).p >= 0.05 for table in tables])
     ax.fill_between(rate, 0, 1, where=alike.tolist(), color=GREY, alpha=0.18, linewidth=0, step="mid",
                     transform=ax.get_xaxis_transform(), label="no significant difference")  # fmt: skip
     ax.axhline(preferences.agreement, color=PALETTE[1], linestyle="--", label="preferences")
     ax.plot(rate, share, color=PALETTE[0], label="grades")
-    ax.plot(0.5, inferred.redistributed(0.5).agreement, MARKERS[0], color=PALETTE[0])
-    ax.annotate("a coin for ties", (0.5, inferred.redistributed(0.5).agreement), (6, -8), textcoords="offset points",
-                fontsize=7.5, color=PALETTE[0], va="top")  # fmt: skip
+    coin = inferred.redistributed(rate=0.5).agreement
+    ax.plot(0.5, coin, MARKERS[0], color=PALETTE[0])
+    ax.annotate(
+        "a coin for ties", (0.5, coin), (6, -8), textcoords="offset points", fontsize=7.5, color=PALETTE[0], va="top"
+    )
     ax.set_xlabel("rate of agreement where two grades are equal")
     ax.set_ylabel("share of judgments that agree")
     ax.set_xlim(0, 1)
