@@ -94,7 +94,7 @@ def test_an_archive_of_something_else_is_refused_with_its_line(store):
     created(store, small_plan("grades"))
     lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
     renamed = lines[0].replace(b'"pilot"', b'"again"')
-    with pytest.raises(RowError, match="row 2: an event that does not fit"):
+    with pytest.raises(RowError, match="row 2: time: is missing"):
         store.write(lambda connection: read_archive(connection, [renamed, b'{"kind": "judged"}']))
     with pytest.raises(RowError, match="row 2: expected a JSON object"):
         store.write(lambda connection: read_archive(connection, [renamed, b"nonsense"]))

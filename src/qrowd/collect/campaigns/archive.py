@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
@@ -16,6 +17,7 @@ from qrowd.collect.campaigns.admin import find
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.campaigns.rebuild import rebuild
+from qrowd.collect.protocols.schema import SchemaError, read
 from qrowd.collect.store import assessors, events, materials
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.events import LogEntry
@@ -62,9 +64,6 @@ def write_archive(connection: Connection, name: str) -> Iterator[bytes]:
         yield _line({**rest, "unit": place, "data": data})
 
 
-_KEPT = ("time", "assessor_id", "assignment_id", "actor", "kind", "late", "idem_key", "digest")
-
-
 def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
     """Create the campaign of an archive, with all that happened in it; its name.
 
@@ -76,22 +75,18 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
         A name that is taken, or a campaign that is here already under another one.
     """
     numbered = enumerate(lines, start=1)
-    head = _read(1, next(numbered, (1, "{}"))[1])
-    if head.get("format") != FORMAT or head.get("version") != VERSION:
-        raise RowError(1, "this is not a campaign's archive; qrowd campaign export NAME --what archive writes one")
-    try:
-        plan, created, units_of = plan_from_table(head["plan"]), float(head["created"]), dict(head["units"])
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ArgumentError):
-            raise
-        raise RowError(1, "the archive's first line is damaged: it needs plan, created and units") from None
-    campaign_id = create_campaign(connection, plan, created, units=units_of)
+    head = _head(_read(1, next(numbered, (1, "{}"))[1]))
+    plan = plan_from_table(head.plan)
+    campaign_id = create_campaign(connection, plan, head.created, units=head.units)
     documents = {one.label: one.id for one in materials.documents_of(connection, campaign_id)}
     topics = {one.label: one.id for one in materials.topics_of(connection, campaign_id)}
     units = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}
     waiting: list[LogEntry] = []
     for number, line in numbered:
-        row = _read(number, line)
+        try:
+            row = read(_Event, _read(number, line))
+        except SchemaError as error:
+            raise RowError(number, str(error)) from None
         try:
             event = _event(campaign_id, row, documents, topics, units)
         except (KeyError, TypeError):
@@ -107,19 +102,54 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
     return plan.name
 
 
+@dataclass(frozen=True)
+class _Head:
+    format: str
+    version: int
+    created: float
+    plan: dict[str, Any]
+    units: dict[str, tuple[tuple[str, ...], ...]]
+
+
+@dataclass(frozen=True)
+class _Event:
+    time: float
+    assessor_id: int | None
+    assignment_id: int | None
+    actor: str
+    kind: str
+    late: bool
+    idem_key: str | None
+    digest: str | None
+    unit: tuple[str, int] | None
+    data: dict[str, Any]
+
+
+_KEPT = tuple(name for name in _Event.__dataclass_fields__ if name not in ("unit", "data"))
+
+
+def _head(table: Mapping[str, Any]) -> _Head:
+    if table.get("format") != FORMAT or table.get("version") != VERSION:
+        raise RowError(1, "this is not a campaign's archive; qrowd campaign export NAME --what archive writes one")
+    try:
+        return read(_Head, table)
+    except SchemaError as error:
+        raise RowError(1, str(error)) from None
+
+
 def _event(
     campaign_id: int,
-    row: Mapping[str, Any],
+    row: _Event,
     documents: Mapping[str, int],
     topics: Mapping[str, int],
     units: Mapping[tuple[int, int], int],
 ) -> LogEntry:
-    data: dict[str, Any] = dict(row["data"])
+    data = dict(row.data)
     data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
-    if row["kind"] == "assigned":
+    if row.kind == "assigned":
         data["topic"] = topics[data["topic"]]
-    unit = None if row["unit"] is None else units[topics[row["unit"][0]], row["unit"][1]]
-    return LogEntry(campaign_id=campaign_id, unit_id=unit, data=data, **{key: row[key] for key in _KEPT})
+    unit = None if row.unit is None else units[topics[row.unit[0]], row.unit[1]]
+    return LogEntry(campaign_id=campaign_id, unit_id=unit, data=data, **{key: getattr(row, key) for key in _KEPT})
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -87,8 +87,8 @@ class JudgingService:
     ) -> int:
         """The number of the assessor who comes to a campaign by a provider under an id; a new one the first time.
 
-        name : as exported, `external_id` unless records. identified : how far the id can be trusted: link, url, signed
-        or key. about : anything else the provider details, for the log. submission : the provider's name for this
+        name : as exported, `external_id` unless taken. identified : how far the id can be trusted: link, url, signed
+        or key. about : anything else the provider said, for the log. submission : the provider's name for this
         submission, "" where it has none; another one than before is an event `returned`.
 
         Raises
@@ -96,7 +96,7 @@ class JudgingService:
         NotFoundError
             There is no such campaign.
         Refusal
-            The link is not signed although an earlier one was; or the task was records too often.
+            The link is not signed although an earlier one was; or the task was taken too often.
         """
         at, number = self.clock(), self._number()
         of_submission = {"submission": submission} if submission else {}
@@ -182,7 +182,7 @@ class JudgingService:
         return await self.store.read_async(work)
 
     async def preview(self, campaign: str) -> Page:
-        """The first page of a campaign, for somebody who has not records the task yet; nothing can be answered on it."""
+        """The first page of a campaign, for somebody who has not taken the task yet; it accepts no answers."""
 
         def work(connection: Connection) -> Page:
             row = materials.find_campaign(connection, campaign)
