@@ -1,0 +1,116 @@
+"""Campaigns on the command line, from a folder to an export; and commands that read them."""
+
+import asyncio
+import json
+
+import pandas as pd
+import pytest
+
+CAMPAIGN = """
+[campaign]
+name = "pilot"
+title = "How relevant is it?"
+seed = 20170301
+
+[grades]
+scale = "0-3"
+redundancy = 2
+rating = false
+
+[journey]
+consent = false
+"""
+
+
+@pytest.fixture
+def pilot(qrowd, tmp_path):
+    """A campaign of two topics that ann and bob have judged."""
+    from qrowd.collect.campaigns.judging import JudgingService
+    from qrowd.collect.protocols.events import GoOn, Judge
+    from qrowd.collect.protocols.views import DocumentView
+    from qrowd.collect.store.engine import open_store
+
+    folder = tmp_path / "pilot"
+    folder.mkdir()
+    (folder / "campaign.toml").write_text(CAMPAIGN)
+    (folder / "topics.tsv").write_text("t1\tkeeping bees in a city\nt2\tbread that stays flat\n")
+    (folder / "pool.qrels").write_text("".join(f"t{t} 0 d{i} 0\n" for t in (1, 2) for i in range(4)))
+    documents = ({"docid": f"d{i}", "title": f"Document {i}", "text": f"Bread number {i}, and bees."} for i in range(4))
+    (folder / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    assert qrowd("campaign", "create", "pilot").status == 0
+
+    async def judge(service, name, grades):
+        assessor = await service.arrive("pilot", "api", name)
+        page = (await service.act(assessor, GoOn())).page
+        while isinstance(page.view, DocumentView) or getattr(page.view, "another", False):
+            seen = isinstance(page.view, DocumentView)
+            action = Judge(page.view.position, grades[page.view.position % 2]) if seen else GoOn()
+            page = (await service.act(assessor, action, shown=page.shown, key=page.key)).page
+
+    with open_store("judgments.db") as store:
+        asyncio.run(judge(JudgingService(store), "ann", "21"))
+        asyncio.run(judge(JudgingService(store), "bob", "12"))
+    return "pilot"
+
+
+def test_the_progress_of_a_campaign_is_printed_and_written(qrowd, pilot, tmp_path):
+    outcome = qrowd("campaign", "status", pilot, "--per-assessor", "-o", "topics.csv")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("pilot is running: 4 of 4 units done, 0 under way, 16 answers count.")
+    assert "Krippendorff's alpha" in outcome.out
+    assert pd.read_csv(tmp_path / "topics.csv")["topic"].tolist() == ["t1", "t2"]
+    assert qrowd("campaign", "status").out.startswith("1 campaign.")
+
+
+@pytest.mark.parametrize("status", ["paused", "running", "stopped"])
+def test_the_status_of_a_campaign_is_set(qrowd, pilot, status):
+    assert qrowd("campaign", "set-status", pilot, status).out == f"{pilot} is {status}\n"
+
+
+def test_an_unknown_status_is_refused_in_one_line(qrowd, pilot):
+    outcome = qrowd("campaign", "set-status", pilot, "steered")
+    assert outcome.status == 2
+    assert "'running', 'paused', 'stopped'" in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_an_export_in_qrels_format_is_read_as_the_campaign_is(qrowd, pilot):
+    assert qrowd("campaign", "export", pilot, "--format", "qrels", "-o", "pilot.qrels").status == 0
+    options = ["--level", "nominal", "--n-resamples", 0]
+    files = qrowd("agree", "--judgments", "pilot.qrels", "--assessor", "column", "--scale", "*=0-3", *options)
+    assert files.out.splitlines()[0] == qrowd("agree", "--campaign", pilot, *options).out.splitlines()[0]
+
+
+def test_an_archive_brings_the_campaign_into_another_database(qrowd, pilot):
+    assert qrowd("campaign", "export", pilot, "--what", "archive", "-o", "pilot.jsonl").status == 0
+    assert qrowd("campaign", "import", "pilot.jsonl", "--database", "other.db").status == 0
+    before, after = (
+        qrowd("campaign", "status", pilot, "--database", name).out for name in ("judgments.db", "other.db")
+    )
+    assert before.splitlines()[0] == after.splitlines()[0]
+    assert qrowd("campaign", "rebuild", pilot).status == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["agree", "--n-resamples", 0],
+        ["assessors"],
+        ["aggregate"],
+        ["predict", "--rel", 2, "--n-resamples", 0],
+        ["plot", "assessors", "-o", "a.csv"],
+        ["evaluate", "--runs", "a.run", "b.run", "-m", "AP"],
+        ["compare", "--runs", "a.run", "b.run", "-m", "AP", "--n-resamples", 50],
+        ["plan", "--runs", "a.run", "b.run", "-m", "nDCG@3"],
+        ["aware", "--runs", "a.run", "b.run", "-m", "nDCG@3", "--n-resamples", 5],
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_read_what_a_campaign_has_collected(qrowd, pilot, tmp_path, command):
+    for name, order in (("a", (0, 1, 2, 3)), ("b", (3, 1, 0, 2))):
+        lines = (f"t{t} Q0 d{d} {rank} {9 - rank} {name}\n" for t in (1, 2) for rank, d in enumerate(order, start=1))
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    outcome = qrowd(*command, "--campaign", pilot)
+    assert outcome.status == 0, outcome.err
+    mixed = qrowd(*command, "--campaign", pilot, "--judgments", "pilot/pool.qrels")
+    assert "give either files or a campaign" in mixed.err
