@@ -282,7 +282,7 @@ def _measure(
         system,
         with_top_sets(rows, top, [one for a, one in enumerate(tops) if one is not None and a in counted]),
         ranks,
-        correlations(scores, reference),
+        correlations(scores, reference=reference),
         tuple(_signs(scores, reference, choices.sign_ties)),
         top,
         tops,
@@ -295,13 +295,15 @@ def _measure(
 
 def _signs(scores: Scores, reference: str | None, ties: SignTies) -> Iterator[SignAgreement | None]:
     """Of each assessor with the reference or with the panel without the assessor; None where there is no other."""
-    array, labels = scores.values[0], {"topics": scores.topics, "systems": scores.systems}
+    array = scores.values[0]
     gold = None if reference is None else array[scores.assessors.index(reference)]
     others = means_of_others(array) if gold is None else repeat(gold, len(array))
     for name, other in zip(scores.assessors, others, strict=True):
-        alone = name == reference or len(array) == 1
-        own = scores.sel(assessor=name)
-        yield None if alone else sign_agreement(own, Scores.from_array(other, **labels), ties=ties)
+        if name == reference or len(array) == 1:
+            yield None
+            continue
+        means = Scores.from_array(other, topics=scores.topics, systems=scores.systems)
+        yield sign_agreement(scores.sel(assessor=name), means, ties=ties)
 
 
 def _content(comparison: Comparison) -> dict[str, Any]:

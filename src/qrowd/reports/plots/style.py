@@ -50,10 +50,10 @@ RULES: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A picture with what stands behind it.
+    """A plot with its caption and its data.
 
-    name : as in `qrowd plot NAME`. caption : what is to be seen, in a sentence or two; also for who cannot see it.
-    draw : onto axes. frame : the data, one row per mark. panels : rows and columns of axes; `draw` then gets them all.
+    name : as in `qrowd plot NAME`. caption : what is drawn, in one or two sentences. draw : draws onto axes. frame : the
+    data, one row per mark. panels : rows and columns of axes, all of which `draw` is given.
     """
 
     name: str
