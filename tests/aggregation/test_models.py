@@ -118,9 +118,14 @@ def test_an_inverted_assessor_is_as_good_a_witness_as_an_upright_one():
     good = Confused.of_accuracy(0.85)
     crowd = {"ann": good, "bob": good, "cyd": good, "eve": Inverted(good)}
     judgments = simulate_judgments(truth, crowd, rng=4)
-    right = [(one.judgments.value == truth.grade).mean() for one in
-             (dawid_skene(judgments, rng=1), dawid_skene(judgments.select(assessors=["ann", "bob", "cyd"]), rng=1),
-              majority_vote(judgments, rng=1))]  # fmt: skip
+    right = [
+        (one.judgments.value == truth.grade).mean()
+        for one in (
+            dawid_skene(judgments, rng=1),
+            dawid_skene(judgments.select(assessors=["ann", "bob", "cyd"]), rng=1),
+            majority_vote(judgments, rng=1),
+        )
+    ]
     assert right[0] > right[1] > right[2]
 
 

@@ -212,8 +212,13 @@ def test_speed_is_the_median_of_the_seconds_recorded():
 def test_planted_misfits_stand_out_and_others_do_not():
     truth = simulate_pool(8, 60, rng=5)
     fair = {f"fair {i}": Lenient(noise=0.3) for i in range(8)}
-    odd = {"severe": Lenient(shift=-1.5, noise=0.3), "lenient": Lenient(shift=1.5, noise=0.3), "spam": Spammer(),
-           "zero": Spammer(0), "inverted": Inverted(Lenient(noise=0.3))}  # fmt: skip
+    odd = {
+        "severe": Lenient(shift=-1.5, noise=0.3),
+        "lenient": Lenient(shift=1.5, noise=0.3),
+        "spam": Spammer(),
+        "zero": Spammer(0),
+        "inverted": Inverted(Lenient(noise=0.3)),
+    }
     judgments = simulate_judgments(truth, fair | odd, repeats=0.2, record=("order",), rng=5)
     found = assessor_profiles(judgments, gold=truth.judgments())
     frame = found.to_frame().set_index("assessor")

@@ -26,8 +26,13 @@ def test_conflicts_are_the_documents_nearest_to_a_level_far_from_their_own(docum
     reference = {("q", d): float(level) for d, level in levels.items()}
     found = scale_conflicts(judgments, reference, min_distance=distance)
     expected = oracle.conflicts(values, {d: used.index(level) for d, level in levels.items()}, distance)
-    own = {d: [abs(values[d] - np.median([values[e] for e in values if levels[e] == level and e != d] or [1e6]))
-               for level in used] for d in values}  # fmt: skip
+    own = {
+        d: [
+            abs(values[d] - np.median([values[e] for e in values if levels[e] == level and e != d] or [1e6]))
+            for level in used
+        ]
+        for d in values
+    }
     ties = {d for d, away in own.items() if np.sum(np.abs(np.array(away) - min(away)) < 1e-9) > 1}
     assert set(found.document) - ties == set(expected) - ties
     for document, nearest in zip(found.document, found.nearest, strict=True):

@@ -134,9 +134,7 @@ def test_bad_gold_gets_one_clear_line(judged, truth):
     many = {(judged.topics[0], d): float(i) for i, d in enumerate(judged.documents)}
     with pytest.raises(ArgumentError, match="grades have too many combinations; recode gold"):
         alpha_by_gold(judged, many)
-    with pytest.raises(
-        ArgumentError, match="combination '3' is not among the combinations; there are 7"
-    ):
+    with pytest.raises(ArgumentError, match="combination '3' is not among the combinations; there are 7"):
         alpha_by_gold(judged, truth.judgments()).of("3")
     with pytest.raises(ArgumentError, match="by='unit': choose one of None, topic"):
         alpha_by_gold(judged, truth.judgments(), by="unit")

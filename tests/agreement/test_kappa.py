@@ -42,8 +42,9 @@ def test_cohens_kappa_and_its_standard_error_are_those_of_statsmodels(pairs, wei
     table = np.zeros((4, 4))
     np.add.at(table, tuple(np.array(pairs, int).T), 1)
     theirs = inter_rater.cohens_kappa(table, wt=weights)
-    found = cohen_kappa(judgments_of({f"d{i}": {"ann": a, "bob": b} for i, (a, b) in enumerate(pairs)}), "ann", "bob",
-                        weights=weights)  # fmt: skip
+    found = cohen_kappa(
+        judgments_of({f"d{i}": {"ann": a, "bob": b} for i, (a, b) in enumerate(pairs)}), "ann", "bob", weights=weights
+    )
     assert found.value == pytest.approx(theirs.kappa)
     assert found.standard_error == pytest.approx(theirs.std_kappa)
 

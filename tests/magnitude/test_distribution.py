@@ -227,7 +227,7 @@ REFUSED = {
         ArgumentError,
         "direction='back': choose one of forward, either",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("call", "error", "line"), REFUSED.values(), ids=REFUSED)

@@ -291,8 +291,10 @@ def test_every_document_keeps_three_units_and_wide_ones_where_it_has_any(crowd, 
     choosy = select_units_by_agreement(normalise(crowd), gold, preferred=wide)
     assert choosy.n_documents == 4269
     assert 0 < choosy.n_outside < 0.1 * 4269
-    mean = {name: some.agreement[np.isin(found.units.labels, some.judgments.unit.astype(str))].mean()
-            for name, some in (("all", found), ("wide", choosy))}  # fmt: skip
+    mean = {
+        name: some.agreement[np.isin(found.units.labels, some.judgments.unit.astype(str))].mean()
+        for name, some in (("all", found), ("wide", choosy))
+    }
     assert mean["all"] > found.agreement.mean()
     assert mean["wide"] > found.agreement.mean()
 
@@ -348,10 +350,9 @@ REFUSED = {
     "gold of other topics": (
         lambda: gain_profile(SMALL, gold_of({("t9", "N"): 0}), checks=CHECKS),
         NoOverlapError,
-        "gold 'gold' has no grade for any document that the others judged; check that both are of the same "
-        "collection",
+        "gold 'gold' has no grade for any document that the others judged; check that both are of the same collection",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("call", "error", "line"), REFUSED.values(), ids=REFUSED)

@@ -271,13 +271,10 @@ REFUSED = {
     "no unit column": (
         lambda: normalise(Judgments.from_rows([("t1", "a", "ann", 2.5)])),
         ArgumentError,
-        "judgments: there is no unit column; add one, or use "
-        "by=\'assessor\' if assessors judged a topic in one go",
+        "judgments: there is no unit column; add one, or use by='assessor' if assessors judged a topic in one go",
     ),
     "a unit missing": (
-        lambda: normalise(
-            concatenate_judgments([judgments_of(GOOD), Judgments.from_rows([("t1", "a", "cid", 20.0)])])
-        ),
+        lambda: normalise(concatenate_judgments([judgments_of(GOOD), Judgments.from_rows([("t1", "a", "cid", 20.0)])])),
         InputError,
         "assessor cid, topic t1, document a: the unit is missing",
     ),
@@ -335,13 +332,15 @@ REFUSED = {
     ),
     "beyond double precision": (
         lambda: normalise(
-            judgments_of([("t1", d, "ann", "u1", v) for d, v in (("a", 1e-300), ("b", 1e300), ("c", 1e-300))]
-                         + [("t1", "a", "bob", "u2", 1e300)])
+            judgments_of(
+                [("t1", d, "ann", "u1", v) for d, v in (("a", 1e-300), ("b", 1e300), ("c", 1e-300))]
+                + [("t1", "a", "bob", "u2", 1e300)]
+            )
         ),
         InputError,
         "unit u1 of assessor ann, topic t1: its magnitudes are too far from the others for double precision",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("call", "error", "line"), REFUSED.values(), ids=REFUSED)
