@@ -61,7 +61,7 @@ def test_with_a_reference_everyone_is_compared_with_it(scores):
     part = comparison.measures[1]
     array = scores.sel(measure="AP")
     bob = array.sel(assessor="bob")
-    assert part.correlations.ap == pytest.approx(correlations(array, "bob").ap, nan_ok=True)
+    assert part.correlations.ap == pytest.approx(correlations(array, reference="bob").ap, nan_ok=True)
     assert part.top.members == top_set(bob).members
     assert part.ranks.may_be_best == rank_intervals(array.sel(assessor=["bob"]), rng=1).may_be_best
     assert part.ranks.over == "topics"
@@ -237,3 +237,23 @@ def test_the_interval_of_a_difference_ends_where_no_two_scores_of_the_measure_li
     for one, other in zip(cut, whole, strict=True):
         assert (one.low, one.high) == (max(other.low, -1), min(other.high, 1))
         assert (one.p, one.difference) == (other.p, other.difference)
+
+
+def test_compare_from_runs_and_judgments_is_the_comparison_of_their_scores(scores, tmp_path):
+    runs, judgments, _ = simulate_demo()
+    comparison = qrowd.compare(runs, judgments, ["nDCG@10", "AP"], systems=("bm25", "splade"), n_resamples=200, rng=1)
+    expected = compare_scores(scores, systems=("bm25", "splade"), choices=Choices(n_resamples=200))
+    assert str(comparison) == str(expected)
+    for what in ("assessors", "systems", "pair", "intervals"):
+        assert set(comparison.to_frame(what=what)["measure"]) == {"nDCG@10", "AP"}
+    comparison.write(tmp_path / "c.json")
+    assert json.loads((tmp_path / "c.json").read_text())["sentence"] == comparison.sentence
+
+
+def test_systems_are_compared_with_the_baseline_that_is_asked_for(scores):
+    part = compare_scores(scores, baseline="bm25", choices=Choices(n_resamples=200)).measures[0]
+    rows = {row.system: row for row in part.rows}
+    assert part.baseline == "bm25"
+    assert np.isnan(rows["bm25"].difference)
+    assert rows["rerank-large"].difference > 0
+    assert (rows["rerank-large"].wins, rows["rerank-large"].losses) == (22, 3)

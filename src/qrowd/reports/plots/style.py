@@ -52,8 +52,8 @@ RULES: dict[str, Any] = {
 class Figure:
     """A plot with its caption and its data.
 
-    name : as in `qrowd plot NAME`. caption : what is drawn, in one or two sentences. draw : draws onto axes. frame : the
-    data, one row per mark. panels : rows and columns of axes, all of which `draw` is given.
+    name : as in `qrowd plot NAME`. caption : what is drawn, in one or two sentences. draw : draws onto axes.
+    frame : the data, one row per mark. panels : rows and columns of axes, all of which `draw` is given.
     """
 
     name: str
