@@ -375,7 +375,7 @@ def test_a_payment_code_is_the_assessor_s_for_ever_and_nobody_else_s(made: Estat
 
 
 def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Path) -> None:
-    from qrowd.collect.campaigns.exports import FORMS, export_rows, kinds_of
+    from qrowd.collect.campaigns.exports import FORMATS, export_rows, kinds_of
 
     with estate(tmp_path, demo=True) as made:
         owner = made.owner()
@@ -391,7 +391,7 @@ def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Pat
                     assert "prefs cannot hold a preference for a document marked as Bad" in text_of(answer.text)
                     continue
                 assert answer.status == 200, path
-                ending = ".archive" if what == "archive" else FORMS[form].ending
+                ending = ".archive" if what == "archive" else FORMATS[form].ending
                 disposition = answer.header("content-disposition") or ""
                 assert re.fullmatch(rf'attachment; filename="{name}[a-z-]*{re.escape(ending)}"', disposition)
                 written = made.store.read(

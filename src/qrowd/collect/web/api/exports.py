@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from qrowd.collect.campaigns.exports import ARCHIVE, DUPLICATES, FORMS, JUDGMENTS, PREFERENCES, REVISIONS, kinds_of
+from qrowd.collect.campaigns.exports import ARCHIVE, DUPLICATES, FORMATS, JUDGMENTS, PREFERENCES, REVISIONS, kinds_of
 from qrowd.collect.protocols.schema import Schema
 from qrowd.collect.store import export
 from qrowd.collect.web.api.keys import Caller
@@ -23,8 +23,8 @@ EVERYTHING: Schema = {
 
 
 def _operation(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -> Operation:
-    formats = [name for name, one in FORMS.items() if what in one.of]
-    media_types = tuple(dict.fromkeys(FORMS[one].media_type for one in formats))
+    formats = [name for name, one in FORMATS.items() if what in one.of]
+    media_types = tuple(dict.fromkeys(FORMATS[one].media_type for one in formats))
     format: Schema = {"type": "string", "enum": formats, "default": "jsonl", "description": "How it is written"}
 
     async def send(caller: Caller, query: dict[str, Any]) -> Response:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from qrowd.collect.campaigns.exports import ARCHIVE, FORMS, kinds_of
+from qrowd.collect.campaigns.exports import ARCHIVE, FORMATS, kinds_of
 from qrowd.collect.store.accounts import api_keys, make_api_key, revoke_api_key
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.web.downloads import download
@@ -37,7 +37,9 @@ async def exports(context: OwnerContext) -> Response:
 
 def _exports(context: OwnerContext, problem: str = "") -> Response:
     kinds = [kind for kind in kinds_of(context.campaign.protocol) if kind != ARCHIVE]
-    tables = [(kind, [(name, *FORMAT_TEXTS[name]) for name, one in FORMS.items() if kind in one.of]) for kind in kinds]
+    tables = [
+        (kind, [(name, *FORMAT_TEXTS[name]) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds
+    ]
     return context.render("export", status=422 if problem else 200, tab="export", tables=tables, problem=problem)
 
 
@@ -54,7 +56,7 @@ async def export_file(context: OwnerContext) -> Response:
 
 
 def _kinds_in(format: str) -> tuple[str, ...]:
-    return FORMS[format].of if format in FORMS else ()
+    return FORMATS[format].of if format in FORMATS else ()
 
 
 # ---- keys
