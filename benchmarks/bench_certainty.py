@@ -26,8 +26,8 @@ randomised_tukey(scores, n_resamples=2, rng=1)
 
 took = seconds(lambda: all_differences(scores, method="pigeonhole", n_resamples=10_000, rng=1, threads=2))
 promise("dl21, 18 judges, 63 systems, 1,953 pairs, 10,000 two-way replicates, seconds", took, at_most=5)
-table = np.nan_to_num(scores.values.transpose(1, 0, 2))
-known = ~np.isnan(scores.values).any(axis=2).T
+table = np.nan_to_num(scores.values[0].transpose(1, 0, 2))
+known = ~np.isnan(scores.values[0]).any(axis=2).T
 pairs = table[:, :, :, None] - table[:, :, None, :]
 random = np.random.default_rng(1)
 started = time.perf_counter()
