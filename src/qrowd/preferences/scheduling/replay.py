@@ -175,9 +175,16 @@ def replay(
         chosen = int(np.argmax((sign > 0).sum(axis=1) - (sign < 0).sum(axis=1)))
         regret = float(full.max() - full[chosen])
     return Replay(
-        np.array(shown, np.int64).reshape(-1, 2), np.array(preferred, np.int64), state, stopped, scores, full, error,
-        regret, seed,
-    )  # fmt: skip
+        np.array(shown, np.int64).reshape(-1, 2),
+        np.array(preferred, np.int64),
+        state,
+        stopped,
+        scores,
+        full,
+        error,
+        regret,
+        seed,
+    )
 
 
 def _sign(scores: Floats) -> Floats:
@@ -242,9 +249,14 @@ def judgments_needed(
         for condition in conditions:
             answers = topic.answers if condition.bad else topic.answers.without_bad()
             one = replay(
-                condition.order, answers, topic.systems, stop=condition.stop, transitive=condition.transitive, k=k,
+                condition.order,
+                answers,
+                topic.systems,
+                stop=condition.stop,
+                transitive=condition.transitive,
+                k=k,
                 rng=chance.stream("topic", number),
-            )  # fmt: skip
+            )
             cell = found.setdefault((condition.name, answers.n_documents), [])
             cell.append((one.n_judged, one.error, one.regret))
     names = [condition.name for condition in conditions]

@@ -39,7 +39,7 @@ class State:
     held : pairs that somebody else is being asked. They are as open as before, but no order chooses them.
 
     >>> state = State.new(4).judge(0, 1, winner=0).judge(1, 2, winner=1).mark_bad(3)
-    >>> state.open_pairs().tolist(), state.is_known(0, 2), state.n_judged
+    >>> state.open_pairs().tolist(), bool(state.known[0, 2]), state.n_judged
     ([], True, 3)
     """
 
@@ -239,10 +239,6 @@ class State:
         """(m, 2) the open pairs, lower number first."""
         return np.argwhere(np.triu(self.open))
 
-    def is_known(self, a: int, b: int) -> bool:
-        """Whether it is known which of the two is better."""
-        return bool(self.known[a, b] or self.known[b, a])
-
     def markable(self, later_bad: LaterBad = "any") -> Bools:
         """(n,) bool, which documents may still be marked as Bad.
 
@@ -268,10 +264,6 @@ class State:
             if found[low, high]:
                 found[low, high] = completions.FIRST + completions.SECOND + completions.DROPPED
         return found
-
-    def bad_winners(self) -> NDArray[np.int64]:
-        """(m, 2) preferences for a Bad document over one that is not: they stand, and somebody should look at them."""
-        return np.argwhere(self.direct & self.bad[:, None] & ~self.bad[None, :])
 
 
 def _without(found: Bools, pairs: tuple[Pair, ...]) -> Bools:
