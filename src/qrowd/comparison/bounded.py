@@ -1,7 +1,6 @@
-"""Intervals of what has bounds: a mean of scores stays between the lowest and the highest score of its measure.
+"""Intervals of bounded measures: a mean lies between the lowest and the highest score of its measure.
 
-An interval is cut where no mean can be. The mean of the sample is within the bounds, and so is the true one: the cut
-interval holds it exactly as often as the whole one.
+An interval is cut at these bounds. The true mean lies within them, so the cut interval contains it as often as before.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ UNBOUNDED: Bounds = (-inf, inf)
 
 
 def cut(low: Floats, high: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
-    """Both ends of intervals, within the bounds; nan stays.
+    """Both ends of intervals, limited to the bounds; nan stays.
 
     >>> cut(np.array([0.93]), np.array([1.04]), (0, 1))
     (array([0.93]), array([1.]))
@@ -27,7 +26,7 @@ def cut(low: Floats, high: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
 
 
 def bounds_of_difference(bounds: Bounds) -> Bounds:
-    """What bounds a difference of two scores.
+    """The bounds of a difference of two scores.
 
     >>> bounds_of_difference((0, 1))
     (-1, 1)

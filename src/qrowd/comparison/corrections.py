@@ -1,4 +1,4 @@
-"""p-values adjusted for testing many hypotheses; those that are nan are not tested, and stay nan."""
+"""p-values adjusted for multiple tests; nan is not a test and stays nan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from qrowd.kernels.arrays import Floats
 
 
 def holm(p: Floats) -> Floats:
-    """For the chance of any false one: each by how many are left to test, smallest first.
+    """Control the familywise error rate: each p times the number of tests that remain, smallest first.
 
     Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure. Scand. J. Statist. 6(2).
     """
@@ -21,7 +21,7 @@ def holm(p: Floats) -> Floats:
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
-    """So that those below q hold a share q of false ones at most, if tests are independent or lean the same way.
+    """Control the false discovery rate for independent or positively dependent tests.
 
     Benjamini, Hochberg (1995), Controlling the False Discovery Rate. JRSS B 57(1).
     """
@@ -29,7 +29,7 @@ def benjamini_hochberg(p: Floats) -> Floats:
 
 
 def benjamini_yekutieli(p: Floats) -> Floats:
-    """So that the share of false ones holds whatever the dependence: min over j >= i of p_(j) m c_m / j.
+    """Control the false discovery rate under any dependence: min over j >= i of p_(j) m c_m / j.
 
     c_m = 1 + 1/2 + ... + 1/m (Benjamini & Yekutieli 2001, theorem 1.3).
 
@@ -40,7 +40,7 @@ def benjamini_yekutieli(p: Floats) -> Floats:
 
 
 def _stepped_up(p: Floats, times: float) -> Floats:
-    """Each p times `times` m / rank, and no larger than those of larger p."""
+    """Each p times `times` m / rank, and not above the adjusted values of larger p."""
     adjusted = p.copy()
     tested = np.flatnonzero(~np.isnan(p))
     order = tested[np.argsort(-p[tested], kind="stable")]

@@ -1,12 +1,12 @@
-"""How alike two rankings of the systems are.
+"""Correlations of two rankings of the systems.
 
 Kendall's tau-a: Kendall (1938), A New Measure of Rank Correlation. Biometrika 30; tau-b: Kendall (1945), The Treatment
 of Ties in Ranking Problems. Biometrika 33(3). AP correlation: Yilmaz, Aslam, Robertson (2008), A New Rank Correlation
 Coefficient for Information Retrieval. SIGIR, 587-594. Equations 14 and 17: Ferrante, Ferro, Maistro (2017), AWARE:
 Exploiting Evaluation Measures to Combine Multiple Assessors. ACM TOIS 36(2).
 
-A nan on either side makes the result nan, in all of them: leaving systems out would change what the other figures of a
-table are about. Whoever wants fewer systems takes them out of both sides first.
+A nan on either side makes the result nan, since leaving systems out would change what is compared. To compare fewer
+systems, take them out of both sides first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from qrowd.threads import in_threads
 
 Kind = Literal["tau_a", "tau_b", "ap", "pearson", "rmse"]
 
-BLOCK = 1 << 18  # scores compared at once: a few milliseconds' work for one thread
+BLOCK = 1 << 18  # scores compared at once: a few milliseconds of one thread
 _KERNELS = {
     "tau_a": kernels.tau_a,
     "tau_b": kernels.tau_b,
@@ -74,10 +74,10 @@ def kendall_tau_b(x: Floats, y: Floats) -> float:
 
 
 def ap_correlation(x: Floats, reference: Floats) -> float:
-    """AP correlation: of the systems that `x` puts above another, how many the reference puts there too.
+    """AP correlation: the share of systems above each system that the reference also ranks above it.
 
-    x : the scores whose list is walked from the top. reference : the scores that decide who belongs above whom. The two
-        are not interchangeable.
+    x : the scores whose list is walked from the top. reference : the scores that decide which system belongs above
+        which. The two are not interchangeable.
 
     tau_ap = 2 / (n - 1) * sum over ranks i > 1 of x of C(i) / (i - 1) - 1 (equation 17), C(i) being the systems above
     rank i that the reference also puts above the system at rank i: mistakes near the top weigh more. Tied systems, on
@@ -98,7 +98,7 @@ def sampled_ap_correlation(
     """AP correlation averaged over n_resamples random orders of tied systems, on both sides.
 
     As in the TREC 2013 Crowdsourcing track (Smucker, Kazai, Lease) and section 4.3.5 of the AWARE paper;
-    `ap_correlation` gives what this tends to.
+    `ap_correlation` is its expectation.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def rmse(x: Floats, y: Floats) -> float:
     return _single(x, y, "rmse")
 
 
-def row_correlations(x: Floats, y: Floats, kind: Kind = "tau_b", *, threads: int | None = None) -> Floats:
+def row_correlations(x: Floats, y: Floats, *, kind: Kind = "tau_b", threads: int | None = None) -> Floats:
     """(rows,) one correlation for each row of x with the same row of y, for many pairs of rankings at once.
 
     x : (rows, systems). y : (rows, systems), or (systems,) for one ranking that all are compared with.
@@ -153,7 +153,7 @@ def row_correlations(x: Floats, y: Floats, kind: Kind = "tau_b", *, threads: int
         An unknown kind; tables of different shape, or of fewer than 2 systems.
 
     >>> rankings = np.array([[1.0, 2, 3], [3, 2, 1]])
-    >>> row_correlations(rankings, rankings[0], "tau_a").tolist()
+    >>> row_correlations(rankings, rankings[0], kind="tau_a").tolist()
     [1.0, -1.0]
     """
     if kind not in _KERNELS:
@@ -194,7 +194,7 @@ def means_of_others(scores: Floats) -> Iterator[Floats]:
 
 
 def shared_means(first: Floats, second: Floats) -> tuple[Floats, Floats, int, int]:
-    """Means over the topics both sides know of the systems both know there; how many topics, and how many systems.
+    """Means over the shared topics of the systems with scores on both sides; number of topics and of systems.
 
     first, second : (topic, system). A topic counts where some system has a score on both sides; a system counts if it
     has one in every such topic. Means that are equal but for rounding are made equal (`settled`): those of P@10 often
@@ -215,13 +215,13 @@ def _single(x: Floats, y: Floats, kind: Kind) -> float:
     if first.ndim != 1 or second.ndim != 1:
         raise ArgumentError(
             f"scores of shapes {first.shape} and {second.shape}: two vectors, one score per system, were expected; "
-            "row_correlations(x, y, kind) takes many at once"
+            "row_correlations(x, y, kind=kind) takes many at once"
         )
-    return float(row_correlations(first[None], second[None], kind)[0])
+    return float(row_correlations(first[None], second[None], kind=kind)[0])
 
 
 def _tables(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Both sides as (rows, systems) doubles, contiguous; the second may be a single row."""
+    """Both sides as contiguous (rows, systems) arrays; the second may be a single row."""
     first, second = (np.atleast_2d(np.ascontiguousarray(side, np.float64)) for side in (x, y))
     if first.ndim != 2 or first.shape[1] != second.shape[1] or second.shape[0] not in (1, first.shape[0]):
         raise ArgumentError(

@@ -121,7 +121,7 @@ class Difference(Result):
         """Whether 0 lies outside the interval: the systems differ significantly."""
         return self.low > 0 or self.high < 0
 
-    def sentence(self, n_assessors: int | None = None, digits: int = 3) -> str:
+    def sentence(self, n_assessors: int | None = None, *, digits: int = 3) -> str:
         """One sentence: which system is ahead by how much, the interval, and whether another panel would agree.
 
         "beats" where the interval excludes 0, else "is ahead of"; "is level with" where there is no difference.

@@ -1,8 +1,8 @@
-"""More topics or one more assessor, at equal cost: which of the two makes a difference surer, and is that known?
+"""More topics or one more assessor at equal cost: which reduces the standard error of a difference more?
 
-An assessor for all T topics costs as much as N topics judged by the A assessors at hand. The error variance of a
-difference is v_t / T + v_a / A + v_e / (T A), v the components of `differences`. Few assessors say little about v_a, so
-the answer has a probability: the expected mean squares are taken to be MS df / chi-square(df), independently of each
+An assessor for all T topics costs as much as N topics judged by the present A assessors. The error variance of a
+difference is v_t / T + v_a / A + v_e / (T A), v the components of `differences`. With few assessors v_a is imprecise,
+so the answer has a probability: the expected mean squares are taken to be MS df / chi-square(df), independently of each
 other (their fiducial distribution), components below 0 being 0.
 
 Where topics cost nothing but judgments, N = T / A, and topics leave the smaller error if the expected mean square of
@@ -22,17 +22,18 @@ from qrowd.model.result import Result
 
 SAME = 0.05  # standard errors that differ by less are about the same
 SURE = 0.8  # probability from which on an answer is given
-FEWEST = 3  # assessors: the spread of two rests on one degree of freedom, and its probabilities are too high
+FEWEST = 3  # assessors; with two there is one degree of freedom, and the probabilities are too high
 NODES = (16, 64, 8)  # of topics, assessors and error: quantiles that stand for the distributions
 
 
 @dataclass(frozen=True)
 class EqualCost(Result):
-    """One more assessor for all topics, against the topics that cost as much.
+    """One more assessor for all topics compared with the topics that cost as much.
 
-    topics : how many more, not rounded. now, with_topics, with_assessor : standard error of the difference as it
-    stands, and as it is expected after either. p_topics, p_assessor : the probability that topics (the assessor) help
-    at least as much, to within 5 % of the standard error. p_same : that both hold.
+    topics : number added, not rounded. now, with_topics, with_assessor : standard error of the difference now, and
+        expected after either.
+    p_topics, p_assessor : probability that topics (the assessor) help at least as much, to within 5 % of the standard
+        error. p_same : probability of both.
     """
 
     n_topics: int
@@ -47,7 +48,7 @@ class EqualCost(Result):
 
     @property
     def answer(self) -> Literal["same", "topics", "assessor", "unknown"]:
-        """What helps at least as much as the other, with a probability of .8 or more; "same" where both do."""
+        """The addition that helps at least as much, with a probability of .8 or more; "same" where both do."""
         if self.n_assessors < FEWEST:
             return "unknown"
         if self.p_same >= SURE:
@@ -60,26 +61,30 @@ class EqualCost(Result):
 def topics_for_an_assessor(
     n_topics: int, n_assessors: int, *, topic_cost: float = 0.0, judgment_cost: float = 1.0, documents: float = 1.0
 ) -> float:
-    """How many topics with n_assessors cost as much as one more assessor for all n_topics.
+    """Number of topics with n_assessors that cost as much as one more assessor for all n_topics.
 
-    topic_cost, judgment_cost, documents : as in `best_design`; without any, judging a topic is what costs.
+    topic_cost, judgment_cost, documents : as in `best_design`; default: only judging a topic has a cost.
     """
     each = documents * judgment_cost
     if min(topic_cost, each) < 0 or topic_cost + each <= 0:
-        raise ArgumentError(
-            f"topic_cost={topic_cost!r}, judgment_cost={judgment_cost!r}: something above 0 was expected"
-        )
+        raise ArgumentError(f"topic_cost={topic_cost!r}, judgment_cost={judgment_cost!r}: a cost above 0 was expected")
     return n_topics * each / (topic_cost + n_assessors * each)
 
 
 def equal_cost(
-    mean_squares: tuple[float, ...], df: tuple[float, ...], n_topics: int, n_assessors: int, topics: float,
+    mean_squares: tuple[float, ...],
+    df: tuple[float, ...],
+    n_topics: int,
+    n_assessors: int,
+    topics: float,
+    *,
     per: tuple[float, ...] | None = None,
-) -> EqualCost:  # fmt: skip
-    """Topics against an assessor.
+) -> EqualCost:
+    """Compare more topics with one more assessor.
 
-    mean_squares, df : of topics, assessors and error. topics : that cost as much as an assessor. per : what mean
-    squares above that of error are divided by to give components; None: n_assessors and n_topics, as in a full table.
+    mean_squares, df : of topics, assessors and error. topics : number that costs as much as an assessor.
+    per : divisors that turn mean squares above that of error into components; default: n_assessors and n_topics, as in
+        a complete table.
     """
     by = (float(n_assessors), float(n_topics)) if per is None else per
 

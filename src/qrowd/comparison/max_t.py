@@ -1,4 +1,4 @@
-"""All pairs of systems in one test: t of each pair, held against the largest |t| of all pairs where none differ.
+"""One test of all pairs of systems: t of each pair, compared with the largest |t| of all pairs under no difference.
 
 Replicates of the topics: the systems' centred scores of a topic change sign together or not at all (Fisher's
 randomisation test, for two systems). Replicates of the assessors are normal. The error of a difference is estimated
@@ -23,12 +23,12 @@ from qrowd.kernels.max_t import largest_t
 from qrowd.model.chance import Chance, Rng
 from qrowd.threads import in_threads
 
-MOST_DF = 50  # degrees of freedom between assessors that a replicate draws; more would differ little and take long
+MOST_DF = 50  # degrees of freedom between assessors that a replicate draws; more would change little and be slow
 
 
 @dataclass(frozen=True, eq=False)
 class PairStatistics:
-    """What the test of all pairs is made of; arrays are (systems, systems) unless said otherwise.
+    """The parts of the test of all pairs; arrays are (systems, systems) unless stated otherwise.
 
     mean : (systems,) over topics of the means over assessors. error : standard error of each difference of means.
     centred : (topics, systems) means over assessors, minus `mean`. squares : sum over topics of their squared
@@ -54,7 +54,7 @@ class PairStatistics:
     t: Floats
 
     def replicates(self, random: np.random.Generator, n: int) -> Floats:
-        """(n,) the largest |t| of all pairs, had no two systems differed."""
+        """(n,) the largest |t| of all pairs if no two systems differ."""
         n_topics, n_systems = self.centred.shape
         signs = 2.0 * random.integers(0, 2, (n, n_topics)) - 1.0
         shifts, draws = np.zeros((n, n_systems)), np.zeros((n, 0, n_systems))

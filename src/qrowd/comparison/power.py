@@ -1,4 +1,4 @@
-"""Power: which difference would the recommended interval find, and how many topics does a given difference take?
+"""Power of the recommended interval: the differences it detects, and the topics that a difference needs.
 
 D[t, a] is normal with the components v_t, v_a and v_e of `differences`. A difference is found if its interval lies on
 its side of 0. In a crossed design the mean and the mean squares are independent of each other, so that
@@ -29,7 +29,7 @@ POWER = 0.8
 class DifferenceComponents:
     """Variance components of the difference of two systems.
 
-    crossed : the assessors are the same in all topics; else v_assessor is 0, and v_error holds what assessors do.
+    crossed : the assessors are the same in all topics; otherwise v_assessor is 0, and v_error contains their effects.
     """
 
     v_topic: float
@@ -41,7 +41,7 @@ class DifferenceComponents:
 def power_of_difference(
     components: DifferenceComponents, size: float, n_topics: int, n_assessors: int, *, confidence: float = 0.95
 ) -> float:
-    """Probability that the recommended interval finds a true difference of this size; nan with one topic.
+    """Probability that the recommended interval detects a true difference of this size; nan with one topic.
 
     >>> round(power_of_difference(DifferenceComponents(0.027, 0.001, 0.0125), 0.06, 54, 5), 2)
     0.56
@@ -60,7 +60,7 @@ def detectable_difference(
     power: float = POWER,
     confidence: float = 0.95,
 ) -> float:
-    """The smallest true difference that the recommended interval finds with this power; nan with one topic."""
+    """The smallest true difference that the recommended interval detects with this power; nan with one topic."""
     _check(n_topics=n_topics, n_assessors=n_assessors)
     _check_level(power=power)
     if n_topics < 2:

@@ -82,7 +82,7 @@ class SignAgreement(Result):
     ties: Ties
 
 
-def correlations(scores: AnyScores, reference: str | None = None) -> Correlations:
+def correlations(scores: AnyScores, *, reference: str | None = None) -> Correlations:
     """Compare each assessor's ranking of the systems, by one measure, with the reference's: five coefficients.
 
     reference : name of the assessor that the others are compared with; None: for each assessor the mean over the
@@ -114,7 +114,7 @@ def correlations(scores: AnyScores, reference: str | None = None) -> Correlation
     for members in by_size.values():
         first, second = np.array([x for _, x, _ in members]), np.array([y for _, _, y in members])
         rows = [a for a, _, _ in members]
-        coefficients[rows] = np.transpose([row_correlations(first, second, kind) for kind in KINDS])
+        coefficients[rows] = np.transpose([row_correlations(first, second, kind=kind) for kind in KINDS])
     name = None if gold is None else assessors[gold]
     return Correlations(assessors, name, *coefficients.T, *counts.T)
 
