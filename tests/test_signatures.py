@@ -78,6 +78,9 @@ POSITIONAL = {  # (name, where): why it may be given without its name
     ("n_assessors", "*"): "a design is two numbers: generalizability(50, 5)",
     ("topics", "d_study"): "data, with a usual choice",
     ("assessors", "d_study"): "data, with a usual choice",
+    ("interactions", "anova"): "data: the terms of the model, as its factors",
+    ("correction", "AllDifferences.adjusted"): "what the method is asked for",
+    ("shares", "SingleAssessorSimulation.quantiles"): "data: the probabilities of the quantiles",
     ("backend", "*"): "the only option that all frames have: to_frame('polars')",
 }
 DEFAULTS = {  # name: why its default differs from function to function
@@ -112,6 +115,7 @@ DEFAULTS = {  # name: why its default differs from function to function
     "correction": "top sets are as published; p-values against a baseline are adjusted",
     "name": "of everybody's preferences, or of the truth as an assessor",
     "grades": "yes or no for a confusion of given accuracy, four for a pool",
+    "per": "what is fitted together, or what mean squares are divided by",
     "judgment_cost": "extra in a plan, the unit of cost elsewhere",
 }
 NO_ROWS = {  # a class that functions return: why it has no to_frame
@@ -127,21 +131,7 @@ NO_ROWS = {  # a class that functions return: why it has no to_frame
     "Cycle": "one path of documents",
 }
 
-UNTIL: dict[str, set[str]] = {  # known offences, by room; the list must only become shorter
-    "comparison": {
-        "AllDifferences.adjusted(correction): an option without keyword",
-        "Difference.sentence(digits): an option without keyword",
-        "anova(interactions): an option without keyword",
-        "correlations(reference): an option without keyword",
-        "equal_cost(per): an option without keyword",
-        "row_correlations(kind): an option without keyword",
-    },
-    "uncertainty": {
-        "SingleAssessorSimulation.quantiles(kind): an option without keyword",
-        "SingleAssessorSimulation.quantiles(shares): an option without keyword",
-        "under_label_uncertainty(share): spelled confidence",
-    },
-}
+UNTIL: dict[str, set[str]] = {}  # known offences, by room; the list must stay empty
 
 
 @dataclass(frozen=True)

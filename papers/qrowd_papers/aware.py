@@ -306,8 +306,8 @@ class _World:
         ranked = rankable(mean), rankable(gold)
         return np.array(
             [
-                row_correlations(*ranked, "ap", threads=1).sum(),
-                row_correlations(*ranked, "tau_a", threads=1).sum(),
+                row_correlations(*ranked, kind="ap", threads=1).sum(),
+                row_correlations(*ranked, kind="tau_a", threads=1).sum(),
                 np.sqrt(((mean - gold) ** 2).mean(axis=1)).sum(),
             ]
         )

@@ -120,7 +120,7 @@ def test_a_score_that_is_missing_leaves_no_correlation():
         assert np.isnan(correlation(x, y))
         assert np.isnan(correlation(y, x))
     assert np.isnan(sampled_ap_correlation(x, y, n_resamples=3, rng=1).value)
-    table = row_correlations(np.array([x, y]), y, "rmse")
+    table = row_correlations(np.array([x, y]), y, kind="rmse")
     assert np.isnan(table[0])
     assert table[1] == 0
 
@@ -128,13 +128,13 @@ def test_a_score_that_is_missing_leaves_no_correlation():
 @pytest.mark.parametrize("kind", FUNCTIONS)
 def test_many_pairs_at_once_are_the_same_as_one_by_one(kind):
     x, y = np.random.default_rng(1).integers(0, 9, (2, BLOCK // 10 + 3, 10)).astype(float)
-    found = row_correlations(x, y, kind, threads=2)
+    found = row_correlations(x, y, kind=kind, threads=2)
     assert found.shape == (len(x),)
     for r in (0, 5, BLOCK // 10 - 1, BLOCK // 10, len(x) - 1):
         assert found[r] == pytest.approx(FUNCTIONS[kind](x[r], y[r]), abs=1e-12, nan_ok=True)
-    against_one = row_correlations(x, y[0], kind)
+    against_one = row_correlations(x, y[0], kind=kind)
     assert against_one[-1] == pytest.approx(FUNCTIONS[kind](x[-1], y[0]), abs=1e-12, nan_ok=True)
-    assert row_correlations(x[:0], y[0], kind).shape == (0,)
+    assert row_correlations(x[:0], y[0], kind=kind).shape == (0,)
 
 
 @pytest.mark.parametrize("call", [
@@ -151,7 +151,7 @@ def test_a_single_system_has_no_ranking(call):
     (lambda: rmse(np.ones(3), np.ones(4)), "the same systems on both sides"),
     (lambda: rmse(np.ones((2, 3)), np.ones((2, 3))), "row_correlations"),
     (lambda: row_correlations(np.ones((3, 4)), np.ones((2, 4))), "as many rows or a single one"),
-    (lambda: row_correlations(np.ones((3, 4)), np.ones((3, 4)), "tau"), "kind='tau': choose from tau_a, tau_b"),
+    (lambda: row_correlations(np.ones((3, 4)), np.ones((3, 4)), kind="tau"), "kind='tau': choose from tau_a, tau_b"),
     (lambda: sampled_ap_correlation(np.ones(3), np.ones(3), n_resamples=0), "n_resamples=0: at least one"),
 ])  # fmt: skip
 def test_sides_that_do_not_fit_are_refused(call, message):

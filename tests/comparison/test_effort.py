@@ -60,6 +60,6 @@ def test_what_many_assessors_show_plainly_is_said():
 
 
 def test_holes_change_what_mean_squares_are_divided_by():
-    full, holed = (equal_cost((3.5, 1.5, 0.5), DF, 50, 5, 10, per) for per in (None, (4.0, 40.0)))
+    full, holed = (equal_cost((3.5, 1.5, 0.5), DF, 50, 5, 10, per=per) for per in (None, (4.0, 40.0)))
     assert np.square(holed.now) == pytest.approx(3 / 4 / 50 + 1 / 40 / 5 + 0.5 / 250)
     assert full.now < holed.now

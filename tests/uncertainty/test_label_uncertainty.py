@@ -72,10 +72,10 @@ def assert_as_the_oracle_says(found, means):
         average, sd = oracle.mean_and_sd(column)
         assert found.mean[0, s] == approx(average, abs=1e-12)
         assert found.sd[0, s] == approx(sd, abs=1e-9, nan_ok=True)
-        tail = (1 - found.share) / 2
+        tail = (1 - found.confidence) / 2
         assert found.low[0, s] == approx(oracle.quantile(column, tail), abs=1e-12)
         assert found.high[0, s] == approx(oracle.quantile(column, 1 - tail), abs=1e-12)
-        interval = oracle.rank_interval(means, s, found.share)
+        interval = oracle.rank_interval(means, s, found.confidence)
         assert (found.rank_low[0, s], found.rank_high[0, s]) == interval
     np.testing.assert_allclose(found.rank_shares[0], oracle.rank_shares(means), atol=1e-12)
     np.testing.assert_allclose(found.above[0], oracle.above(means), atol=1e-12)
@@ -88,7 +88,7 @@ def assert_as_the_oracle_says(found, means):
 @pytest.mark.parametrize("share", [0.95, 0.8])
 def test_one_judgment_per_document_is_what_evaluating_each_draw_alone_gives(runs, judgments, measure, share):
     draws = [draw for panel in JudgmentSamples(judgments, 40, rng=7) for draw in said(panel)]
-    found = under_label_uncertainty(runs, judgments, measure, n_resamples=40, share=share, rng=7)
+    found = under_label_uncertainty(runs, judgments, measure, n_resamples=40, confidence=share, rng=7)
     assert_as_the_oracle_says(found, oracle.means_of_draws(runs, draws, judgments.scales[0], measure))
 
 
@@ -296,7 +296,7 @@ def test_bad_arguments_are_named(runs, judgments):
             under_label_uncertainty(runs, judgments, "AP", n_resamples=n)
     for options, named in (
         ({"block": 0}, "block=0"),
-        ({"share": 1.0}, "share=1.0"),
+        ({"confidence": 1.0}, "confidence=1.0"),
         ({"draw": "assessor"}, "draw='assessor'"),
     ):
         with pytest.raises(ArgumentError, match=named):

@@ -159,7 +159,7 @@ def test_quantiles_and_the_frame_are_of_the_draws(runs, judgments, gold):
     found = simulate_single_assessor(runs, judgments, ["AP", "P@5"], gold=gold, n_resamples=30, rng=3)
     for kind in ("tau_b", "ap"):
         values = sorted(getattr(found, kind)[1])
-        assert found.quantiles([0.1, 0.5], kind)[1].tolist() == approx(
+        assert found.quantiles([0.1, 0.5], kind=kind)[1].tolist() == approx(
             [oracle.quantile(values, 0.1), oracle.quantile(values, 0.5)]
         )
     frame = found.to_frame()

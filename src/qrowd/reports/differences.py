@@ -126,7 +126,7 @@ def topics_or_assessor(found: Difference, **costs: float) -> EqualCost | None:
         return None
     topics = topics_for_an_assessor(found.n_topics, found.n_assessors, **costs)
     return equal_cost(
-        found.mean_squares, found.mean_squares_df, found.n_topics, found.n_assessors, topics, found.mean_squares_per
+        found.mean_squares, found.mean_squares_df, found.n_topics, found.n_assessors, topics, per=found.mean_squares_per
     )
 
 

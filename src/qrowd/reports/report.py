@@ -197,7 +197,7 @@ def _tau_with(scores: Scores, gold: Scores) -> dict[str, float]:
     array = np.concatenate([gold.sel(topic=topics).values[0], scores.sel(topic=topics).values[0]])
     names = [*(f"reference {name}" for name in gold.assessors), *scores.assessors]
     table = Scores.from_array(array, assessors=names, topics=topics, systems=scores.systems)
-    return dict(zip(scores.assessors, correlations(table, names[0]).tau_b[1:].tolist(), strict=True))
+    return dict(zip(scores.assessors, correlations(table, reference=names[0]).tau_b[1:].tolist(), strict=True))
 
 
 def _facts(runs: Runs, judgments: Judgments, scores: Scores) -> dict[str, Any]:

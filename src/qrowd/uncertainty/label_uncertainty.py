@@ -41,15 +41,16 @@ class LabelUncertainty(Result):
     labels : a description of the labels drawn. n_topics : topics that any draw has a score in.
     samples : (measures, n_resamples, systems) mean score over topics, draw by draw; nan where a draw has no score.
     mean, sd, low, high : (measures, systems) of the draws: their mean, standard deviation (divisor n - 1; nan for one
-        draw) and the quantiles that leave (1 - share) / 2 of the draws on either side: the
+        draw) and the quantiles that leave (1 - confidence) / 2 of the draws on either side: the
         spread over draws; of RelevanceGivenRanks, an interval of the score by true relevance unless `labels` says
         that assessors err alike.
     rank_shares : (measures, systems, ranks) share of the draws in which the system has that rank; 1 is best and comes
         first. Systems with equal means, rounding aside, share the better rank.
-    rank_low, rank_high : (measures, systems) the ranks between which that share of the draws lies; 0 without a score.
+    rank_low, rank_high : (measures, systems) the ranks between which the share `confidence` of the draws lies; 0
+        without a score.
     above : (measures, A, B) share of the draws in which A's mean is higher than B's; what it and its converse leave
         are ties. Not the probability that A is better, unless the draws are of RelevanceGivenRanks.
-    share, n_resamples, seed, conventions : as given; `seed` as `rng` reproduces the result.
+    confidence, n_resamples, seed, conventions : as given; `seed` as `rng` reproduces the result.
     """
 
     measures: tuple[str, ...]
@@ -65,7 +66,7 @@ class LabelUncertainty(Result):
     rank_low: Ints
     rank_high: Ints
     above: Floats
-    share: float
+    confidence: float
     n_resamples: int
     seed: Seed
     conventions: dict[str, Any]
@@ -114,7 +115,7 @@ def under_label_uncertainty(
     *,
     n_resamples: int = 1000,
     draw: Draw = "document",
-    share: float = 0.95,
+    confidence: float = 0.95,
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
     block: int = 512,
@@ -130,7 +131,7 @@ def under_label_uncertainty(
         topic takes one of its assessors, of those whose `min_coverage` gives them a score there, with all their
         judgments. The first is for crowds and treats documents as independent; the second keeps the severity of an
         assessor and leaves each assessor on their own scale.
-    share : of the draws that lie between low and high, and between the two ranks.
+    confidence : share of the draws that lie between low and high, and between the two ranks.
     conventions : of the scores. A draw's mean goes over the topics it has a score in.
     block : draws scored at once; memory is about 8 bytes x block x measures x topics x systems.
 
@@ -143,8 +144,8 @@ def under_label_uncertainty(
     ScaleError
         draw="document" from assessors on scales that cannot be one.
     """
-    if not 0 < share < 1:
-        raise ArgumentError(f"share={share!r}: a share between 0 and 1 was expected")
+    if not 0 < confidence < 1:
+        raise ArgumentError(f"confidence={confidence!r}: a number between 0 and 1 was expected")
     if isinstance(labels, RelevanceGivenRanks):
         seed, n_resamples = labels.seed, labels.n_resamples
     else:
@@ -163,10 +164,10 @@ def under_label_uncertainty(
     for m, name in enumerate(names):
         if np.isnan(samples[m]).all():
             raise ArgumentError(f"{name}: no draw has a score; lower min_coverage, or draw='document'")
-    columns = [_statistics(table, share) for table in samples]
+    columns = [_statistics(table, confidence) for table in samples]
     mean, sd, low, high = (np.array([column[i] for column in columns]) for i in range(4))
     ranks_by_draw = [_ranks(table) for table in samples]
-    rank_intervals = [_rank_interval(table, share) for table in ranks_by_draw]
+    rank_intervals = [_rank_interval(table, confidence) for table in ranks_by_draw]
     source = f"{labels.method}, posterior" if isinstance(labels, Aggregate) else f"judgments, one per {draw}"
     if isinstance(labels, RelevanceGivenRanks):
         source = "relevance given labels and ranks"
@@ -188,7 +189,7 @@ def under_label_uncertainty(
         np.array([spread[0] for spread in rank_intervals]),
         np.array([spread[1] for spread in rank_intervals]),
         np.array([_above(table) for table in ranks_by_draw]),
-        share,
+        confidence,
         int(n_resamples),
         seed,
         asdict(conventions),
@@ -209,18 +210,18 @@ def topic_means(values: Floats) -> Floats:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-def _statistics(samples: Floats, share: float) -> tuple[Floats, Floats, Floats, Floats]:
+def _statistics(samples: Floats, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
     """Mean, s.d., low and high of each column; measured from its first number, so that equal ones have s.d. 0."""
     if np.isnan(samples).any():
         found = []
         for column in samples.T:
             known = column[~np.isnan(column)]
-            found.append([part[0] for part in _statistics(known[:, None], share)] if known.size else [np.nan] * 4)
+            found.append([part[0] for part in _statistics(known[:, None], confidence)] if known.size else [np.nan] * 4)
         mean, sd, low, high = np.array(found).T
         return mean, sd, low, high
     moved = samples - samples[0]
     sd = moved.std(axis=0, ddof=1) if len(samples) > 1 else np.full(samples.shape[1], np.nan)
-    tail = (1 - share) / 2
+    tail = (1 - confidence) / 2
     low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
     return samples[0] + moved.mean(axis=0), sd, low, high
 
@@ -240,10 +241,10 @@ def _shares(ranks: Ints) -> Floats:
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-def _rank_interval(ranks: Ints, share: float) -> tuple[Ints, Ints]:
-    """(systems,) ranks; at most (1 - share) / 2 of the draws lie below the first, and as many above the second."""
+def _rank_interval(ranks: Ints, confidence: float) -> tuple[Ints, Ints]:
+    """(systems,) ranks; at most (1 - confidence) / 2 of the draws lie below the first, and as many above the second."""
     low, high = np.zeros(ranks.shape[1], np.int64), np.zeros(ranks.shape[1], np.int64)
-    tail = (1 - share) / 2
+    tail = (1 - confidence) / 2
     for s, column in enumerate(ranks.T):
         known = np.sort(column[column > 0])
         if known.size:

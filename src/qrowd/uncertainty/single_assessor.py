@@ -58,7 +58,7 @@ class SingleAssessorSimulation(Result):
     draw: Draw
     conventions: dict[str, Any]
 
-    def quantiles(self, shares: Sequence[float] = (0.025, 0.25, 0.5, 0.75, 0.975), kind: str = "tau_b") -> Floats:
+    def quantiles(self, shares: Sequence[float] = (0.025, 0.25, 0.5, 0.75, 0.975), *, kind: str = "tau_b") -> Floats:
         """(measures, shares) quantiles of a correlation ("tau_b" or "ap") over the draws that have one.
 
         Raises
@@ -177,4 +177,4 @@ def _correlations(values: Floats, reference: Floats) -> Floats:
     mine = topic_means(np.where(both[..., None], values, np.nan))
     theirs = topic_means(np.where(both[..., None], reference, np.nan))
     rows, against = (np.array([settled(row) for row in side]) for side in (mine, theirs))
-    return np.array([row_correlations(rows, against, kind) for kind in ("tau_b", "ap")])
+    return np.array([row_correlations(rows, against, kind=kind) for kind in ("tau_b", "ap")])
