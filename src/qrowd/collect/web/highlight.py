@@ -63,10 +63,10 @@ def terms(title: str, language: str = "english") -> dict[str, str]:
     """The words of a title worth marking: stem -> the word as the title first says it."""
     words = [word for word in WORD.findall(title) if word[0] not in "<&"]
     telling = [word for word in words if word.lower() not in UNTOLD and (len(word) > 1 or not word.isascii())]
-    found: dict[str, str] = {}
+    stems: dict[str, str] = {}
     for word in telling or words:
-        found.setdefault(stem(word, language), word)
-    return found
+        stems.setdefault(stem(word, language), word)
+    return stems
 
 
 def mark(html: str, title: str, language: str = "english") -> Marked:
@@ -74,18 +74,18 @@ def mark(html: str, title: str, language: str = "english") -> Marked:
 
     html : escaped text, or what `sanitise.clean` returns: every `<` begins a tag.
     """
-    wanted = terms(title, language)
-    counts = dict.fromkeys(wanted, 0)
+    stems = terms(title, language)
+    counts = dict.fromkeys(stems, 0)
 
-    def replace(found: re.Match[str]) -> str:
-        word = found[0]
+    def replace(match: re.Match[str]) -> str:
+        word = match[0]
         if word[0] in "<&":
             return word
         stemmed = stem(word, language)
-        if stemmed not in wanted:
+        if stemmed not in stems:
             return word
         counts[stemmed] += 1
         return f"<mark>{word}</mark>"
 
     marked = WORD.sub(replace, html)
-    return Marked(marked, tuple((wanted[stemmed], n) for stemmed, n in counts.items()))
+    return Marked(marked, tuple((stems[stemmed], n) for stemmed, n in counts.items()))

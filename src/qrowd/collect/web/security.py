@@ -177,9 +177,9 @@ def _decode(text: str) -> bytes:
         return b""
 
 
-def same(given: str, expected: str) -> bool:
+def same(text: str, expected: str) -> bool:
     """Whether two texts are equal, in a time that tells nothing of where they differ; nothing equals no text."""
-    return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())
+    return bool(expected) and hmac.compare_digest(text.encode(), expected.encode())
 
 
 # ---- headers

@@ -141,8 +141,8 @@ def _check(value: Any) -> None:
 
 
 def _check_text(text: str) -> None:
-    if found := UNFIT.search(text):
-        raise invalid("", f"the character {found[0]!r} cannot be kept")
+    if match := UNFIT.search(text):
+        raise invalid("", f"the character {match[0]!r} cannot be kept")
 
 
 def _too_deep() -> Problem:

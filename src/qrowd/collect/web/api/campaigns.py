@@ -108,7 +108,7 @@ def _read_in(file: IO[bytes], connection: Connection) -> CampaignRow:
         row = materials.find_campaign(connection, read_archive(connection, _lines(connection, file)))
     except (QrowdError, OperationalError):
         raise
-    except (SQLAlchemyError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError):
+    except (SQLAlchemyError, LookupError, TypeError, ValueError):
         message = "The archive does not fit together; export it once more."
         raise Problem(422, "invalid", message) from None
     assert row is not None

@@ -82,16 +82,16 @@ def _route(path: str, methods: Mapping[str, Operation]) -> Route:
     return Route(PREFIX + path, endpoint, methods=list(methods))
 
 
-def read_query(request: Request, known: Mapping[str, Schema]) -> dict[str, Any]:
+def read_query(request: Request, schemas: Mapping[str, Schema]) -> dict[str, Any]:
     """The parameters of the address; those left out have their defaults."""
-    given = query_of(request)
-    for name in given:
-        if name not in known:
-            some = f"choose from {', '.join(known)}" if known else "there are none here"
-            raise Problem(422, "invalid", f"{name[:40]}: there is no such parameter; {some}", field=name[:40])
+    texts = query_of(request)
+    for name in texts:
+        if name not in schemas:
+            advice = f"choose from {', '.join(schemas)}" if schemas else "there are none here"
+            raise Problem(422, "invalid", f"{name[:40]}: there is no such parameter; {advice}", field=name[:40])
     values: dict[str, Any] = {}
-    for name, schema in known.items():
-        text = given.get(name)
+    for name, schema in schemas.items():
+        text = texts.get(name)
         if text is None:
             values[name] = schema["default"]
             continue

@@ -40,8 +40,8 @@ async def arrive(request: Request) -> Response:
     if not table["secret_env"]:
         return await welcome(request, row, "panel", external, identified="url")
     key = server.settings.environ.get(table["secret_env"], "")
-    given = query.get("signature", "")
-    if not key or not given.isascii() or not same(given.lower(), sign_id(key, row.name, external)):
+    signature = query.get("signature", "")
+    if not key or not signature.isascii() or not same(signature.lower(), sign_id(key, row.name, external)):
         raise Problem(403, "signature", "This link was not made by the panel. Open the panel's link again.")
     return await welcome(request, row, "panel", external, identified="signed")
 

@@ -116,8 +116,8 @@ def _may_ask(url: str, hosts: list[str], loopback: bool) -> bool:
 
 async def _check_public(host: str) -> None:
     """Refuse (ValueError) a name that leads into a private network, now; what answers must then prove its name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, 443, type=socket.SOCK_STREAM)
-    for *_, place in found:
+    addresses = await asyncio.get_running_loop().getaddrinfo(host, 443, type=socket.SOCK_STREAM)
+    for *_, place in addresses:
         address = ip_address(str(place[0]).partition("%")[0])
         if not getattr(address, "ipv4_mapped", None) and address.is_global and not address.is_multicast:
             continue
