@@ -165,7 +165,8 @@ def test_what_cannot_be_used_is_refused_by_its_key(name, table, message):
     [
         (
             {"lines": 4},
-            "lines: there is no such key; choose from consent, practice, practice_attempts, another, max_units, restart",
+            "lines: there is no such key; choose from consent, practice, practice_attempts, another, max_units, "
+            "restart",
         ),
         ({"practice_attempts": 0}, "practice_attempts: 0 cannot be used; give a whole number from 1"),
         ({"max_units": -1}, "max_units: -1 cannot be used; give a whole number from 0"),
