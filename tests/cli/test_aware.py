@@ -40,7 +40,7 @@ def test_an_assessor_who_always_gives_one_grade_is_named_where_the_weight_is_mor
     assert "annotator-9: has the largest weight by nDCG@10 (" in outcome.out
     assert "although it stands out: " in outcome.out
     assert "always grade" in outcome.out
-    assert "a weight says how far an assessor is from random judging, not how accurate the assessor is" in outcome.out
+    assert "says how far an assessor is from random judging, not how accurate the assessor is" in outcome.out
 
 
 def test_aware_says_whether_assessors_with_more_weight_rank_like_the_others(qrowd, panel):

@@ -64,7 +64,7 @@ def test_with_runs_expected_results_are_learnt_from_ranks_like_those_evaluated(q
     assert "finds relevant (grade >= 2) in the first 10 ranks 72 %" in out
     assert "ranks: bands: p(R|i) by band of ranks of 12 systems, 5 bands of the first 10 ranks, band 1 being" in out
     assert "it holds for users as far as they resemble assessors" in out
-    assert "gains of systems: p(R|i) of all documents judged twice, whoever is evaluated: 0.672 for a 3" in out
+    assert "gains of systems: p(R|i) of all documents judged twice, whatever is evaluated: 0.672 for a 3" in out
     assert (bands["ranks"], len(bands["bands"])) == ("bands", 6 * 4)
     assert "ranks: pool: p(R|i) from all documents judged twice" in qrowd(*arguments, "--ranks", "pool").out
     pool = json.loads((tmp_path / "p.json").read_text())
