@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from qrowd.predicted_relevance.retrieved import retrieved
 
 from qrowd.predicted_relevance import bands, estimation
-from qrowd.predicted_relevance.retrieved import retrieved
 from qrowd_papers.evaluated_ranks import calibration, real
 
 CHOSEN = bands.bands_of

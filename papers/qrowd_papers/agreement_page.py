@@ -319,7 +319,9 @@ def _other_claims(study: AgreementStudy) -> list[Claim]:
     for name, one in both:
         told = f"r = {one.aware.pearson[0]:.2f} and {one.aware.pearson[1]:.2f}"
         rows.append(("Figure 8", "the same", "systems and topics", told, name, bool((one.aware.pearson > 0).all())))
-    return [Claim(*texts, NOT_PUBLIC, data, holds) for *texts, data, holds in rows]
+    return [
+        Claim(where, what, printed, ours, NOT_PUBLIC, data, holds) for where, what, printed, ours, data, holds in rows
+    ]
 
 
 def _filled(found: CollectionFound) -> tuple[str, bool]:

@@ -181,8 +181,8 @@ def favour_page(
 def _page(found: FavourCoverage) -> Document:
     least, most = found.coverage.min(), found.coverage.max()
     sentence = (
-        f"The interval of `assessor_bias` holds 0 in {100 * least:.1f} to {100 * most:.1f} % of simulations where nobody is "
-        f"favoured; Student's interval over topics alone does so in {100 * found.topics_alone.min():.1f} to "
+        f"The interval of `assessor_bias` holds 0 in {100 * least:.1f} to {100 * most:.1f} % of simulations where no "
+        f"system is favoured; Student's interval over topics alone does so in {100 * found.topics_alone.min():.1f} to "
         f"{100 * found.topics_alone.max():.1f} %."
     )
     notes = (

@@ -310,7 +310,8 @@ def figures_of(found: Findings) -> tuple[Figure, ...]:
         figure(
             15, "Ratio of magnitudes between two relevant levels, one dot per two documents of a unit: without level "
             "M; M counted as R; R counted as H.",
-            lambda ax: plots.plot_level_ratios(found.ratios, ax=ax), lambda: found.ratios.to_frame(what="points"), size=(5.6, 4.0),
+            lambda ax: plots.plot_level_ratios(found.ratios, ax=ax), lambda: found.ratios.to_frame(what="points"),
+            size=(5.6, 4.0),
         ),
     )  # fmt: skip
 

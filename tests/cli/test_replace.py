@@ -29,9 +29,7 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     assert "It does not clearly favour or disfavour rerank more than another assessor might: +0." in first
     assert "; assessors range from -0." in first
     table = {line.split()[0]: line.split() for line in lines if line.startswith(PEOPLE)}
-    assert [len(table[name]) for name in PEOPLE] == [
-        5
-    ] * 3  # the last table with that name is the ceiling's or bias's
+    assert [len(table[name]) for name in PEOPLE] == [5] * 3  # the last table with that name is the ceiling's or bias's
     ann = next(line.split() for line in lines if line.startswith("ann "))
     assert (ann[1], ann[2], ann[5], ann[6], ann[7]) == ("1,000", "25", "+0.500", "1.000", "no")
     assert "rerank (4 of 12)" in outcome.out
@@ -184,7 +182,7 @@ def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
         f"umbrela-gpt4o may replace your assessors: the test supports replacing {verdict} >= 0.50 at eps 0.2). On "
-        "average over assessors, it is at least as close to the others as the assessor on 71 % of documents. Ranking by its "
-        "grades scores 0.713 by nDCG@10 of nist; by the assessors' mean grades 0.815, by their highest 0.778."
+        "average over assessors, it is at least as close to the others as the assessor on 71 % of documents. Ranking by "
+        "its grades scores 0.713 by nDCG@10 of nist; by the assessors' mean grades 0.815, by their highest 0.778."
     )
     assert "own winning rate: not known" in outcome.out

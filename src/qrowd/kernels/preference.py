@@ -158,8 +158,7 @@ def closure(n: int, pairs: Pairs) -> Bools:
 
     pairs : (rows, 2) places from 0 to n - 1.
 
-    Documents that can be reached from one another form a knot; between knots every chain counts, within a knot only
-    what was said directly.
+    Chains count between strongly connected components; within a component only direct preferences count.
     """
     direct = np.zeros((n, n), np.bool_)
     for row in range(pairs.shape[0]):
