@@ -1,4 +1,4 @@
-"""Preferences of dl21: measures, compatibility of assessors, and Bradley-Terry with assessor weights and a bootstrap."""
+"""Preferences of dl21: measures, compatibility and Bradley-Terry with assessor weights and a bootstrap."""
 
 from __future__ import annotations
 

@@ -17,9 +17,8 @@ INTRODUCTION = """\
 # Every sentence
 
 Generated from the source when the site is built. Each entry is a sentence, or a part of one, that a command, the
-report or the server can print. Braces hold what is filled in when it is printed, as the source has it. Below an entry stands the
-condition under which it is printed, where there is one; above a group the function that makes it, and what that
-function is for. *unless* is the opposite of *if*. An entry marked `error` ends a command with status 2, on standard
+report or the server can print. Braces enclose what is filled in. The condition under which a sentence is printed stands
+below it, and the function that makes a group of sentences, with its purpose, stands above the group. *unless* is the opposite of *if*. An entry marked `error` ends a command with status 2, on standard
 error; one marked `warning` is a note of the answer.
 
 Not here: the help of commands and options ([command line](cli.md)), the sentences about measures

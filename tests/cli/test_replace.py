@@ -182,7 +182,7 @@ def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
         f"umbrela-gpt4o may replace your assessors: the test supports replacing {verdict} >= 0.50 at eps 0.2). On "
-        "average over assessors, it is at least as close to the others as the assessor on 71 % of documents. Ranking by "
-        "its grades scores 0.713 by nDCG@10 of nist; by the assessors' mean grades 0.815, by their highest 0.778."
+        "average over assessors, it is at least as close to the others as the assessor on 71 % of documents. Ranking "
+        "by its grades scores 0.713 by nDCG@10 of nist; by the assessors' mean grades 0.815, by their highest 0.778."
     )
     assert "own winning rate: not known" in outcome.out
