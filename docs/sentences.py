@@ -18,8 +18,9 @@ INTRODUCTION = """\
 
 Generated from the source when the site is built. Each entry is a sentence, or a part of one, that a command, the
 report or the server can print. Braces enclose what is filled in. The condition under which a sentence is printed stands
-below it, and the function that makes a group of sentences, with its purpose, stands above the group. *unless* is the opposite of *if*. An entry marked `error` ends a command with status 2, on standard
-error; one marked `warning` is a note of the answer.
+below it, and the function that makes a group of sentences, with its purpose, stands above the group.
+*unless* is the opposite of *if*. An entry marked `error` ends a command with status 2, on standard error; one marked
+`warning` is a note of the result.
 
 Not here: the help of commands and options ([command line](cli.md)), the sentences about measures
 ([measures](measures.md)), and the descriptions of the JSON API, which its OpenAPI document holds.
