@@ -305,7 +305,9 @@ def everything(source: Path = SOURCE) -> dict[str, list[Sentence]]:
         name = ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
         if not name.startswith(SKIPPED):
             every = sentences_of(path.read_text(encoding="utf-8"))
-            found[name] = [one for one in every if one.where not in IN_OPENAPI or not name.startswith("web.api")]
+            found[name] = [
+                one for one in every if one.where not in IN_OPENAPI or not name.startswith("collect.web.api")
+            ]
     for suffix, read in ((".html", sentences_of_template), (".js", sentences_of_script)):
         for path in sorted(source.rglob(f"*{suffix}")):
             found[path.relative_to(source).as_posix()] = read(path.read_text(encoding="utf-8"))

@@ -19,6 +19,6 @@ def test_two_hundred_racing_workers_never_break_what_the_tables_promise(dialect:
         seen, wrong = races.run(f"sqlite:///{tmp_path / 'judgments.db'}", workers=200, actions=12)
     else:
         with postgres_server() as server:
-            seen, wrong = races.run(server.database(), workers=200, actions=9, desks=2)
+            seen, wrong = races.run(server.database(), workers=200, actions=9, services=2)
     assert wrong == []
     assert set(seen) >= HAPPENS

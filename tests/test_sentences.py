@@ -120,14 +120,14 @@ def strings(path):
             yield token.string
 
 
-@pytest.mark.parametrize("room", ["reports", "web", "cli", "protocols"])
+@pytest.mark.parametrize("room", ["reports", "collect/web", "cli", "collect/protocols"])
 def test_every_string_of_four_words_is_on_the_page(room, page):
     """Of strings that are nothing but words; the other tests are about those in which something is filled in."""
     flat = " ".join(page.split())
     missing = []
     for path in sorted((PACKAGE / room).rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
-        if name.startswith(("web/api/", "reports/reference")):
+        if name.startswith(("collect/web/api/", "reports/measure_reference")):
             continue  # descriptions of the API and measures, which have pages of their own
         helped = helps(path)
         for text in strings(path):

@@ -112,7 +112,7 @@ def aware_study(
     approaches: Sequence[str] = APPROACHES,
     sizes: Sequence[int] | None = None,
     n_tuples: int = 1000,
-    n: int = 1000,
+    n_resamples: int = 1000,
     rng: Rng = None,
     folder: str | None = None,
     threads: int | None = None,
@@ -128,7 +128,7 @@ def aware_study(
     approaches : of `APPROACHES`; an estimator's name followed by ":printed" weighs as equations 25-27 have it.
     sizes : numbers of assessors to put together; by default from 2 to one less than there are.
     n_tuples : tuples of every size, drawn without repeating any; all where there are no more.
-    n : random assessors of each level.
+    n_resamples : random assessors of each level.
     folder : where finished sizes are kept, so that a study that was interrupted goes on where it stopped.
     progress : called with (what is done, steps done, steps in all).
 
@@ -151,7 +151,13 @@ def aware_study(
     panel = judgments.panel()
     drawn = {k: _tuples(len(panel.assessors), k, n_tuples, chance.stream("tuples", k)) for k in wanted}
     figures = np.full((len(sets), 3, len(measures), len(approaches), len(wanted)), np.nan)
-    about = {"n": n, "n_tuples": n_tuples, "seed": seed, "assessors": panel.assessors, "gold": gold.assessors[0]}
+    about = {
+        "n_resamples": n_resamples,
+        "n_tuples": n_tuples,
+        "seed": seed,
+        "assessors": panel.assessors,
+        "gold": gold.assessors[0],
+    }
     steps, done = len(sets) * (len(wanted) + 1), 0
     for s, (name, systems) in enumerate(sets.items()):
         kept = _Kept(folder, name, (systems, panel, gold, measures, tuple(approaches), about))
@@ -160,7 +166,9 @@ def aware_study(
         for i, k in enumerate(wanted):
             if k in missing:
                 if world is None:
-                    world = _World.of(systems, judgments, panel, gold, measures, approaches, n, chance, threads)
+                    world = _World.of(
+                        systems, judgments, panel, gold, measures, approaches, n_resamples, chance, threads
+                    )
                 kept.put(k, world.figures(drawn[k], approaches, chance.stream("coins", k), threads))
             figures[s, ..., i] = kept.get(k)
             done += 1
@@ -223,7 +231,7 @@ class _World:
         gold: Judgments,
         measures: Sequence[str],
         approaches: Sequence[str],
-        n: int,
+        n_resamples: int,
         chance: Chance,
         threads: int | None,
     ) -> _World:
@@ -231,7 +239,7 @@ class _World:
         leaving = Conventions(empty="nan")
         if any(estimator(name.removesuffix(PRINTED)) for name in weighing):
             similarities = similarity_to_random(
-                runs, judgments, list(measures), n_resamples=n, rng=chance.stream("random"), threads=threads
+                runs, judgments, list(measures), n_resamples=n_resamples, rng=chance.stream("random"), threads=threads
             )
         else:
             scores = evaluate(runs, judgments, list(measures), conventions=leaving, threads=threads)

@@ -117,7 +117,7 @@ def material(
         tuple(MEASURES),
         sizes=None,
         n_tuples=20 if quick else 200,
-        n=30 if quick else 200,
+        n_resamples=30 if quick else 200,
         rng=seed,
         progress=progress,
     )

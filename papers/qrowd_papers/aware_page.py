@@ -85,7 +85,7 @@ def aware_page(
     *,
     quick: bool = False,
     n_tuples: int = 1000,
-    n: int = 1000,
+    n_resamples: int = 1000,
     folder: str | None = None,
     rng: Rng = None,
     threads: int | None = None,
@@ -95,7 +95,7 @@ def aware_page(
 
     data : folder that holds dl21 and dl19, or None for the simulated panel alone.
     quick : a minute's version: two sizes, 30 tuples of each, 50 random assessors, a small simulated panel.
-    n_tuples, n, folder, rng, threads, progress : see `aware_study`.
+    n_tuples, n_resamples, folder, rng, threads, progress : see `aware_study`.
     """
     seed = seed_of(rng)
     tables: list[Table] = []
@@ -113,7 +113,7 @@ def aware_page(
             approaches=(*APPROACHES, *printed),
             sizes=(2, 3) if quick else None,
             n_tuples=30 if quick else n_tuples,
-            n=50 if quick else n,
+            n_resamples=50 if quick else n_resamples,
             rng=seed,
             folder=folder,
             threads=threads,
@@ -126,7 +126,7 @@ def aware_page(
         by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
         best.append(f"on {case.name} {by_correlation} by AP correlation, {by_rmse} by RMSE")
     notes += [
-        f"random assessors: {50 if quick else n:,} of each level; tuples: up to {30 if quick else n_tuples:,} of each "
+        f"random assessors: {50 if quick else n_resamples:,} of each level; tuples: up to {30 if quick else n_tuples:,} of each "
         f"size, none twice; seed: {seed}",
         "systems: the simulated panel has two sets, as the paper's T@8 and T13, the second of closer quality; the real "
         "ones have one, so that there is no effect of systems; scores in tables are means over sets",

@@ -177,7 +177,7 @@ def test_similarities_lie_between_0_and_1(case):
 
 
 def test_threads_do_not_change_a_bit(case):
-    one, four = (similarities_of(case, n=70, threads=threads) for threads in (1, 4))
+    one, four = (similarities_of(case, n_resamples=70, threads=threads) for threads in (1, 4))
     assert np.array_equal(one.single, four.single, equal_nan=True)
     assert np.array_equal(one.by_topic, four.by_topic, equal_nan=True)
 
@@ -218,7 +218,7 @@ def test_another_measure_beside_it_does_not_change_the_similarities_of_a_measure
 
 
 def test_one_random_assessor_of_each_level_is_enough_to_compute_with(case):
-    similarities = similarities_of(case, n=1)
+    similarities = similarities_of(case, n_resamples=1)
     known = similarities.scores.known
     assert known.any()
     assert np.array_equal(~np.isnan(similarities.accuracy("tpc_apc_msd")), known)
@@ -368,7 +368,7 @@ def test_an_empty_topic_may_count_as_0(plain):
 
 def test_progress_is_told_of_every_comparison(case):
     told = []
-    similarities_of(case, n=1, progress=lambda done, total: told.append((done, total)))
+    similarities_of(case, n_resamples=1, progress=lambda done, total: told.append((done, total)))
     assert told == [(i + 1, len(told)) for i in range(len(told))]
     assert len(told) % 3 == 0
 

@@ -44,7 +44,7 @@ def unhurried(visits, documents, least, clock):
     return all(seconds(visits, position, clock) >= least for position in range(len(documents)))
 
 
-def for_assignment(n, answered, postponed):
+def next_position(n, answered, postponed):
     """Whose turn it is: the first that has no answer and was not put off, then those put off, longest first."""
     for position in range(n):
         if position not in answered and position not in postponed:

@@ -20,7 +20,7 @@ FEW = ("mv", "emneu", "uniform", "sgl_rmse_msd", "tpc_apc_md", "sgl_tau_med:prin
 
 
 def study(**options):
-    return aware_study(RUNS, CROWD, GOLD, ["AP", "nDCG@20"], **{"n": 30, "rng": 5, **options})
+    return aware_study(RUNS, CROWD, GOLD, ["AP", "nDCG@20"], **{"n_resamples": 30, "rng": 5, **options})
 
 
 def figures(mean, gold):
@@ -106,20 +106,20 @@ def test_a_study_goes_on_where_it_was_interrupted(tmp_path):
 def test_what_was_kept_of_other_options_is_not_taken_for_this_study(tmp_path):
     study(approaches=["uniform"], folder=str(tmp_path))
     with pytest.raises(QrowdError, match="made from other data or options"):
-        study(approaches=["uniform"], folder=str(tmp_path), n=31)
+        study(approaches=["uniform"], folder=str(tmp_path), n_resamples=31)
 
 
 def test_several_sets_of_systems_are_studies_of_their_own():
     half = {"a": RUNS.select(systems=RUNS.systems[:5]), "b": RUNS.select(systems=RUNS.systems[5:])}
-    found = aware_study(half, CROWD, GOLD, ["AP"], approaches=FEW, sizes=[2], n=30, rng=5)
-    alone = aware_study(half["b"], CROWD, GOLD, ["AP"], approaches=FEW, sizes=[2], n=30, rng=5)
+    found = aware_study(half, CROWD, GOLD, ["AP"], approaches=FEW, sizes=[2], n_resamples=30, rng=5)
+    alone = aware_study(half["b"], CROWD, GOLD, ["AP"], approaches=FEW, sizes=[2], n_resamples=30, rng=5)
     assert found.system_sets == ("a", "b")
     assert found.tau[1] == pytest.approx(alone.tau[0], abs=0)
 
 
 def test_the_anova_has_the_sources_and_degrees_of_freedom_of_the_paper():
     half = {"a": RUNS.select(systems=RUNS.systems[:5]), "b": RUNS.select(systems=RUNS.systems[5:])}
-    found = aware_study(half, CROWD, GOLD, ["AP", "nDCG@20"], n=5, rng=5)
+    found = aware_study(half, CROWD, GOLD, ["AP", "nDCG@20"], n_resamples=5, rng=5)
     whole, parts = anova_tables(found)
     degrees = dict(zip(whole.sources, whole.df.tolist(), strict=True))
     assert degrees["approach"] == len(APPROACHES) - 1 == 33
@@ -161,7 +161,7 @@ def test_approaches_that_the_analyses_of_variance_leave_out_have_no_part_in_the_
 
 def test_the_page_analyses_the_same_rmse_with_and_without_the_printed_weights():
     names = ("uniform", "sgl_rmse_md", "sgl_tau_msd", "tpc_kld_md", "tpc_kld_med")
-    options = {"n": 5, "n_tuples": 3, "sizes": [2, 3]}
+    options = {"n_resamples": 5, "n_tuples": 3, "sizes": [2, 3]}
     both = study(approaches=(*names, *(f"{name}:printed" for name in names[1:])), **options)
     assert both.rmse[:, :, 5:].max() > both.rmse[:, :, :5].max()  # or the test would prove nothing
     alone = study(approaches=names, **options)
@@ -188,7 +188,7 @@ def test_relevant_from_cuts_every_assessor_at_a_share_of_the_own_scale():
         ({"sizes": [1]}, ArgumentError, "from 2 to the 4 assessors"),
         ({"sizes": [5]}, ArgumentError, "from 2 to the 4 assessors"),
         ({"n_tuples": 0}, ArgumentError, "n_tuples=0"),
-        ({"n": 0}, ArgumentError, "n=0"),
+        ({"n_resamples": 0}, ArgumentError, "n_resamples=0"),
         ({"approaches": []}, ArgumentError, "approaches: none"),
         ({"approaches": ["sgl_taus_msd"]}, ArgumentError, "did you mean 'sgl_tau_msd'"),
     ],
@@ -208,7 +208,7 @@ def test_data_that_do_not_fit_are_refused():
         aware_study(RUNS, CROWD.with_scales({"*": "0-3"}), GOLD, ["AP"])
     other = aware_gold_of_another_topic()
     with pytest.raises(NoOverlapError, match="share no topic"):
-        aware_study(RUNS, CROWD, other, ["AP"], n=5)
+        aware_study(RUNS, CROWD, other, ["AP"], n_resamples=5)
     with pytest.raises(MeasureError, match="nDCG"):
         aware_study(RUNS, CROWD, GOLD, ["nDGC@20"])
 
@@ -249,7 +249,9 @@ def test_real_panels_agree_on_what_the_paper_concludes(dl21):
     judges = relevant_from(read_judgments([str(dl21 / "judges")]))
     gold = read_judgments([str(dl21 / "qrels.nist.txt")]).recode({0: 0, 1: 0, 2: 1, 3: 1})
     approaches = ["mv", "uniform", "sgl_rmse_msd", "sgl_rmse_msd:printed"]
-    found = aware_study(runs, judges, gold, ["AP"], approaches=approaches, sizes=[10], n_tuples=60, n=20, rng=1)
+    found = aware_study(
+        runs, judges, gold, ["AP"], approaches=approaches, sizes=[10], n_tuples=60, n_resamples=20, rng=1
+    )
     mv, uniform, ours, printed = found.rmse[0, 0, :, 0]
     assert ours < uniform < printed
     assert ours < mv

@@ -11,7 +11,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.preferences.scheduling import real_topics
 from qrowd.simulation import simulate_demo, simulate_preferences
-from qrowd_papers.preferences import preferences_page, rank_systems, strengths_beside_grades
+from qrowd_papers.preferences import log_worths_and_grades, preferences_page, rank_systems
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_rankings_are_compared_over_the_topics_that_the_assessor_covers():
 
 def test_strengths_follow_the_grades_that_preferences_were_made_from():
     _, _, truth = simulate_demo()
-    tau, n = strengths_beside_grades(simulate_preferences(truth, 3, rng=1), truth.judgments())
+    tau, n = log_worths_and_grades(simulate_preferences(truth, 3, rng=1), truth.judgments())
     assert n == 25
     assert tau > 0.6
 

@@ -53,7 +53,7 @@ def study(
         return
     settings: dict[str, Any] = {}
     if name == "aware":
-        settings = {"n_tuples": tuples, "n": random_assessors, "folder": folder}
+        settings = {"n_tuples": tuples, "n_resamples": random_assessors, "folder": folder}
     with progress(f"study {name}") as advance:
         document = papers.page(
             name, data, quick=quick, rng=seed, progress=lambda _, done, total: advance(done, total), **settings

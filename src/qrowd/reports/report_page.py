@@ -37,7 +37,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a table: its name, what it means, the text of a row, and the number it is sorted by, if any."""
 
     name: str
@@ -51,7 +51,7 @@ class Grid:
     """A table. The first column names the row. data : a link with the numbers in full, called `file`."""
 
     caption: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: Sequence[Sequence[Cell]]
     file: str
     data: str
@@ -147,7 +147,7 @@ def _records(rows: Sequence[Any]) -> list[dict[str, Any]]:
 
 def _grid(
     caption: str,
-    columns: Sequence[Column],
+    columns: Sequence[TableColumn],
     rows: Sequence[Any],
     file: str,
     records: Callable[[Any], list[dict[str, Any]]] = _records,
@@ -156,14 +156,14 @@ def _grid(
     return Grid(caption, columns, cells, f"{file}.csv", _link(records(rows)))
 
 
-def _systems(report: ReportContent) -> list[Column]:
+def _systems(report: ReportContent) -> list[TableColumn]:
     level = percent(report.answer.confidence)
     over = "over topics" if report.answer.method == "topics" else "over topics and assessors"
 
     def column(
         name: str, meaning: str, key: Callable[[SystemRow], float | None] = lambda row: None, title: str = ""
-    ) -> Column:
-        return Column(title or name, meaning, COLUMNS[name], key)
+    ) -> TableColumn:
+        return TableColumn(title or name, meaning, COLUMNS[name], key)
 
     return [
         column("system", "best mean first"),
@@ -186,32 +186,32 @@ def _systems(report: ReportContent) -> list[Column]:
     ]
 
 
-def _pairs(report: ReportContent) -> list[Column]:
+def _pairs(report: ReportContent) -> list[TableColumn]:
     return [
-        Column("system", "", lambda row: row.first),
-        Column("ahead of", "", lambda row: row.second),
-        Column(
+        TableColumn("system", "", lambda row: row.first),
+        TableColumn("ahead of", "", lambda row: row.second),
+        TableColumn(
             "difference", f"of mean {report.measure}", lambda row: signed(row.difference), lambda row: row.difference
         ),
-        Column(
+        TableColumn(
             "interval",
             "over topics and assessors, for all pairs of systems together",
             lambda row: interval(row.low, row.high),
             lambda row: row.low,
         ),
-        Column("p", "adjusted for all pairs of systems", lambda row: probability(row.p), lambda row: row.p),
-        Column(
+        TableColumn("p", "adjusted for all pairs of systems", lambda row: probability(row.p), lambda row: row.p),
+        TableColumn(
             "significant",
             f"p below {1 - report.answer.confidence:.3g}",
             lambda row: "yes" if row.significant else "no",
         ),
-        Column(
+        TableColumn(
             "assessors who agree",
             "who see the same system ahead",
             lambda row: f"{row.ahead_for} of {row.n_ranking}",
             lambda row: row.ahead_for,
         ),
-        Column(
+        TableColumn(
             "another panel",
             "probability that as many other assessors see the same system ahead on these topics",
             lambda row: number(row.another_panel, 2),
@@ -220,29 +220,29 @@ def _pairs(report: ReportContent) -> list[Column]:
     ]
 
 
-def _assessors(report: ReportContent) -> list[Column]:
+def _assessors(report: ReportContent) -> list[TableColumn]:
     rows = report.assessors.rows
     others = report.reference or "the other assessors together"
     columns = [
-        Column("assessor", "", lambda row: row.assessor),
-        Column("judgments", "repeats included", lambda row: f"{row.n_judgments:,}", lambda row: row.n_judgments),
-        Column("topics", "with any judgment", lambda row: str(row.n_topics), lambda row: row.n_topics),
-        Column(
+        TableColumn("assessor", "", lambda row: row.assessor),
+        TableColumn("judgments", "repeats included", lambda row: f"{row.n_judgments:,}", lambda row: row.n_judgments),
+        TableColumn("topics", "with any judgment", lambda row: str(row.n_topics), lambda row: row.n_topics),
+        TableColumn(
             "coverage",
             "mean share of a topic's pool",
             lambda row: percent(row.coverage, 0),
             lambda row: row.coverage,
         ),
         _number("agreement", "with the others, beyond chance: 1 is perfect, 0 chance", "agreement", 3),
-        Column(
+        TableColumn(
             "severity",
             "above 0: gives lower grades than the others, in shares of the scale (magnitudes: in logarithms)",
             lambda row: signed(row.severity, 3),
             lambda row: row.severity,
         ),
         _number("tau-b", f"of the ranking of systems with that of {others}", "tau_b", 3),
-        Column("best system", "by this assessor alone", lambda row: row.best or "-"),
-        Column(
+        TableColumn("best system", "by this assessor alone", lambda row: row.best or "-"),
+        TableColumn(
             "AWARE",
             "mean share of the weight that AWARE gives, on the topics judged",
             lambda row: percent(row.accuracy, 1),
@@ -250,7 +250,7 @@ def _assessors(report: ReportContent) -> list[Column]:
         ),
         _number("same again", "share of repeated documents with the same value", "consistency", 2),
         _number("seconds", "median of a judgment", "seconds", 1),
-        Column("stands out", "", lambda row: row.outlying),
+        TableColumn("stands out", "", lambda row: row.outlying),
     ]
     optional: dict[str, Callable[[AssessorRow], bool]] = {
         "AWARE": lambda row: not isnan(row.accuracy),
@@ -261,28 +261,28 @@ def _assessors(report: ReportContent) -> list[Column]:
     return [column for column in columns if column.name not in optional or any(map(optional[column.name], rows))]
 
 
-def _number(name: str, meaning: str, field: str, digits: int) -> Column:
-    return Column(name, meaning, lambda row: number(getattr(row, field), digits), lambda row: getattr(row, field))
+def _number(name: str, meaning: str, field: str, digits: int) -> TableColumn:
+    return TableColumn(name, meaning, lambda row: number(getattr(row, field), digits), lambda row: getattr(row, field))
 
 
 TOPICS = [
-    Column("topic", "", lambda row: row.topic),
+    TableColumn("topic", "", lambda row: row.topic),
     _number("alpha", "Krippendorff's alpha of the topic's judgments", "alpha", 3),
     _number("mean score", "of all systems", "ease", 3),
-    Column("documents", "in the pool", lambda row: str(row.n_documents), lambda row: row.n_documents),
-    Column("assessors", "", lambda row: str(row.n_assessors), lambda row: row.n_assessors),
+    TableColumn("documents", "in the pool", lambda row: str(row.n_documents), lambda row: row.n_documents),
+    TableColumn("assessors", "", lambda row: str(row.n_assessors), lambda row: row.n_assessors),
 ]
 
 
-def _methods(report: ReportContent) -> list[Column]:
+def _methods(report: ReportContent) -> list[TableColumn]:
     """The ranks by each method; a row is the number of a system."""
     systems = report.methods.systems
 
-    def column(name: str, method: str, ranks: tuple[int, ...]) -> Column:
-        return Column(name, method, lambda s: str(ranks[s] or "-"), lambda s: ranks[s] or len(systems) + 1)
+    def column(name: str, method: str, ranks: tuple[int, ...]) -> TableColumn:
+        return TableColumn(name, method, lambda s: str(ranks[s] or "-"), lambda s: ranks[s] or len(systems) + 1)
 
     rankings = [column(one.name, one.method, one.ranks) for one in report.methods.rankings]
-    return [Column("system", "", lambda s: systems[s]), *rankings]
+    return [TableColumn("system", "", lambda s: systems[s]), *rankings]
 
 
 def _splits(report: ReportContent) -> str:

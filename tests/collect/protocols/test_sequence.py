@@ -92,7 +92,7 @@ class Judging:
     def act(self, action, after=30.0):
         """The kinds of the events an action led to."""
         self.at += after
-        board = None if self.board is None else self.board.turn(1)
+        board = None if self.board is None else self.board.for_assignment(1)
         events = self.protocol.decide(self.task, self.state, action, self.at, board)
         assert events
         for event in events:
@@ -285,7 +285,7 @@ def test_without_stepping_back_the_page_shows_whose_turn_it_is(data):
     judging = graded(data.draw(st.integers(1, 6)))
     answered, postponed = set(), []
     while isinstance(judging.view, DocumentView):
-        position = oracle.turn(judging.view.of, answered, postponed)
+        position = oracle.next_position(judging.view.of, answered, postponed)
         assert judging.view.position == position
         if judging.view.may_postpone and len(postponed) < 12 and data.draw(st.booleans()):
             judging.act(Postpone(position))
