@@ -126,8 +126,8 @@ def aware_page(
         by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
         best.append(f"on {case.name} {by_correlation} by AP correlation, {by_rmse} by RMSE")
     notes += [
-        f"random assessors: {50 if quick else n_resamples:,} of each level; tuples: up to {30 if quick else n_tuples:,} of each "
-        f"size, none twice; seed: {seed}",
+        f"random assessors: {50 if quick else n_resamples:,} of each level; tuples: up to "
+        f"{30 if quick else n_tuples:,} of each size, none twice; seed: {seed}",
         "systems: the simulated panel has two sets, as the paper's T@8 and T13, the second of closer quality; the real "
         "ones have one, so that there is no effect of systems; scores in tables are means over sets",
         "polarity: weights are dissimilarities to random assessors; those marked :printed are as in equations 25-27",
