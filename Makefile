@@ -21,7 +21,7 @@ test: lint types .venv/.programs ## everything CI runs
 	@$(BIN)/python -m pytest -q -n 2
 
 quick: .venv/.dev ## the tests without a browser, a database or a long computation
-	@$(BIN)/python -m pytest -q -n 2 -m "not slow and not browser and not database"
+	@$(BIN)/python -m pytest -q -n 2 --quick
 
 lint: .venv/.dev ## ruff: rules and format
 	@$(BIN)/ruff check

@@ -15,6 +15,34 @@ settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
+# Modules whose tests take a second or more together, by `pytest --durations=0`.
+SLOW = set((Path(__file__).parent / "slow_modules.txt").read_text(encoding="utf-8").split())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out slow modules, browsers and databases")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With --quick slow modules are not even imported."""
+    return True if config.getoption("--quick") and _module(collection_path) in SLOW else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if _module(item.path) in SLOW:
+            item.add_marker("slow")
+        if {"postgres", "shared", "address", "empty"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("database")
+    if config.getoption("--quick"):
+        names = ("slow", "browser", "database")
+        items[:] = [item for item in items if not any(item.get_closest_marker(name) for name in names)]
+
+
+def _module(path: Path) -> str:
+    return path.relative_to(Path(__file__).parent).as_posix()
+
+
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
