@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError
+from qrowd.model.labels import first_of
 from qrowd.model.panel import Pool
 from qrowd.model.runs import Runs, ScoreDtype
 
@@ -70,7 +71,8 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
     shared = [topic_number.get(label, -1) for label in pool.topics]
     if all(number < 0 for number in shared):
         raise NoOverlapError(
-            f"runs and judgments share no topic: runs have {_some(runs.topics)}, judgments {_some(pool.topics)}; "
+            f"runs and judgments share no topic: runs have {first_of(runs.topics, 3)}, "
+            f"judgments {first_of(pool.topics, 3)}; "
             "check that both are of the same collection"
         )
     ranked = runs.ranked(score_dtype=score_dtype)
@@ -103,7 +105,3 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         n_tied_lists=sum(int(t.tied.any(axis=1).sum()) for t in topics),
         n_lists=int((~missing).sum()),
     )
-
-
-def _some(labels: tuple[str, ...]) -> str:
-    return ", ".join(labels[:3]) + (", ..." if len(labels) > 3 else "") if labels else "none"

@@ -165,6 +165,15 @@ def closest(word: str, labels: Sequence[str], noun: str) -> str:
     )
 
 
+def first_of(labels: Sequence[str], most: int) -> str:
+    """The first labels of several, for a message.
+
+    >>> first_of(("a", "b", "c"), 2)
+    'a, b, ...'
+    """
+    return ", ".join(labels[:most]) + (", ..." if len(labels) > most else "") if labels else "none"
+
+
 def number_of(name: str, labels: Sequence[str], noun: str) -> int:
     """The place of a name among the labels.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
-from qrowd.model.labels import number_of
+from qrowd.model.labels import first_of, number_of
 
 if TYPE_CHECKING:
     import pandas
@@ -264,7 +264,7 @@ def one_measure(scores: AnyScores) -> tuple[Floats, tuple[Names, Names, Names]]:
     plain = scores_of(scores)
     if len(plain.measures) != 1:
         raise ArgumentError(
-            f"scores of {len(plain.measures)} measures ({_some(plain.measures)}); one was expected: "
+            f"scores of {len(plain.measures)} measures ({first_of(plain.measures, 5)}); one was expected: "
             f'scores.sel(measure="{plain.measures[0]}")'
         )
     return plain.values[0], (plain.assessors, plain.topics, plain.systems)
@@ -281,14 +281,10 @@ def one_table(scores: AnyScores) -> tuple[Floats, tuple[Names, Names]]:
     values, (assessors, topics, systems) = one_measure(scores)
     if len(assessors) != 1:
         raise ArgumentError(
-            f"scores of {len(assessors)} assessors ({_some(assessors)}); one was expected: "
+            f"scores of {len(assessors)} assessors ({first_of(assessors, 5)}); one was expected: "
             f'scores.sel(assessor="{assessors[0]}") or scores.panel_mean()'
         )
     return values[0], (topics, systems)
-
-
-def _some(names: Names) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _places(names: str | Sequence[str] | None, labels: Names, noun: str) -> tuple[list[int], Names]:
