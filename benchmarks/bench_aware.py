@@ -17,8 +17,8 @@ from side_by_side import data, finish, promise, seconds
 
 import qrowd
 from qrowd.aware import LEVELS, similarity_to_random
-from qrowd_papers import aware
-from qrowd_papers.aware import aware_study
+from qrowd_papers.aware import study as aware
+from qrowd_papers.aware.study import aware_study
 from qrowd_papers.panels import crowdsourcing_track
 
 MEASURES = ("AP", "nDCG@20", "ERR@20")

@@ -1,1 +1,1 @@
-"""Studies: analyses that join rooms, one module for each paper they come from."""
+"""The papers behind qrowd, one folder each, and the simulations behind its claims, recomputed."""

@@ -34,8 +34,8 @@ from qrowd.simulation import (
     simulate_pool,
     simulate_runs,
 )
-from qrowd_papers.aware import PRINTED
-from qrowd_papers.aware_page import NIST
+from qrowd_papers.aware.claims import NIST
+from qrowd_papers.aware.study import PRINTED
 from qrowd_papers.panels import relevant_from
 
 MEASURES = ("AP", "nDCG@10")

@@ -14,7 +14,7 @@ from qrowd.model.chance import Rng, seed_of
 from qrowd.reports.aware import LEAST_DIFFERENCE
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
-from qrowd_papers.aware import PRINTED
+from qrowd_papers.aware.study import PRINTED
 from qrowd_papers.aware_weights import DRAWS, ESTIMATORS, UNJUDGED, N, Trial, real_trials, simulated_trials
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ Told = Callable[[str, int, int], None]
 
 # The module and the function of each page, and of its figures; these begin with a word that may be shorter.
 PAGES = {
-    "magnitude": ("magnitude_page", "magnitude_page"),
-    "agreement": ("agreement_page", "agreement_page"),
-    "predicted-relevance": ("predicted_relevance_page", "predicted_relevance_page"),
-    "aware": ("aware_page", "aware_page"),
+    "magnitude": ("magnitude.claims", "magnitude_page"),
+    "agreement": ("agreement.claims", "agreement_page"),
+    "predicted-relevance": ("predicted_relevance.claims", "predicted_relevance_page"),
+    "aware": ("aware.claims", "aware_page"),
     "aware-weights": ("aware_weights_page", "aware_weights_page"),
-    "preferences": ("preferences", "preferences_page"),
+    "preferences": ("preferences.study", "preferences_page"),
     "coverage": ("coverage", "coverage_page"),
     "advice": ("advice", "advice_page"),
     "annotator-test": ("annotator_errors", "annotator_errors_page"),
@@ -32,11 +32,11 @@ PAGES = {
     "evaluated-ranks": ("evaluated_ranks", "evaluated_ranks_page"),
 }
 FIGURES = {
-    "magnitude": ("magnitude_figures", "magnitude_figures"),
-    "agreement": ("agreement_figures", "agreement_figures"),
-    "predicted-relevance": ("predicted_relevance_figures", "predicted_relevance_figures"),
-    "aware": ("aware_figures", "aware_figures"),
-    "preferences": ("preferences_figures", "preferences_figures"),
+    "magnitude": ("magnitude.figures", "magnitude_figures"),
+    "agreement": ("agreement.figures", "agreement_figures"),
+    "predicted-relevance": ("predicted_relevance.figures", "predicted_relevance_figures"),
+    "aware": ("aware.figures", "aware_figures"),
+    "preferences": ("preferences.figures", "preferences_figures"),
 }
 # Pages that read no data.
 SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "favour", "true-scores")

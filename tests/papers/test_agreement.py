@@ -12,8 +12,21 @@ from matplotlib.figure import Figure as Canvas
 from qrowd.errors import InputError
 from qrowd.reports.document import render as written
 from qrowd.reports.plots.style import styled
-from qrowd_papers import agreement
-from qrowd_papers.agreement import (
+from qrowd_papers.agreement import study as agreement
+from qrowd_papers.agreement.claims import (
+    INSIDE,
+    MARKED_2,
+    NO_DATA,
+    PRINTED_2,
+    PRINTED_3,
+    SETS,
+    above_share,
+    page_of,
+    printed_2,
+    verdict_2,
+)
+from qrowd_papers.agreement.figures import figures_of
+from qrowd_papers.agreement.study import (
     AgreementStudy,
     agreement_study,
     collection_agreement,
@@ -25,19 +38,6 @@ from qrowd_papers.agreement import (
     simulated_crowd,
     simulated_magnitudes,
     table_2,
-)
-from qrowd_papers.agreement_figures import figures_of
-from qrowd_papers.agreement_page import (
-    INSIDE,
-    MARKED_2,
-    NO_DATA,
-    PRINTED_2,
-    PRINTED_3,
-    SETS,
-    above_share,
-    page_of,
-    printed_2,
-    verdict_2,
 )
 from qrowd_papers.claims import MATCH, NOT_PUBLIC
 

@@ -10,9 +10,9 @@ from qrowd.aware import aware, similarity_to_random
 from qrowd.comparison.correlation import ap_correlation, kendall_tau_a
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError, QrowdError, ScaleError
 from qrowd.model.chance import Chance
-from qrowd_papers.aware import APPROACHES, AwareStudy, anova_tables, aware_study
-from qrowd_papers.aware_page import aware_page
-from qrowd_papers.aware_printed import by_size
+from qrowd_papers.aware.claims import aware_page
+from qrowd_papers.aware.printed import by_size
+from qrowd_papers.aware.study import APPROACHES, AwareStudy, anova_tables, aware_study
 from qrowd_papers.panels import crowdsourcing_track, relevant_from
 
 RUNS, CROWD, GOLD = crowdsourcing_track(4, 9, 3, 60, depth=50, prevalence=0.3, rng=1)

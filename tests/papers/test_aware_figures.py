@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from qrowd_papers import aware_printed as printed
-from qrowd_papers.aware_figures import BANDWIDTH, density, figures_of, material
-from qrowd_papers.aware_page import MEASURES
+from qrowd_papers.aware import printed
+from qrowd_papers.aware.claims import MEASURES
+from qrowd_papers.aware.figures import BANDWIDTH, density, figures_of, material
 from qrowd_papers.panels import crowdsourcing_track, crowdsourcing_tracks
 
 

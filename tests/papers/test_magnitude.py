@@ -16,7 +16,9 @@ from qrowd.model.runs import Runs
 from qrowd.reports.plots.style import styled
 from qrowd.simulation import simulate_demo
 from qrowd_papers.claims import MATCH, NOT_PUBLIC
-from qrowd_papers.magnitude import (
+from qrowd_papers.magnitude.claims import TABLE_III, TABLE_IV, magnitude_page, page_of
+from qrowd_papers.magnitude.figures import SIMULATED, figures_of, find, magnitude_figures
+from qrowd_papers.magnitude.study import (
     DEPTH,
     MAPPINGS,
     MEASURES,
@@ -34,8 +36,6 @@ from qrowd_papers.magnitude import (
     topic_scores,
     two_rankings,
 )
-from qrowd_papers.magnitude_figures import SIMULATED, figures_of, find, magnitude_figures
-from qrowd_papers.magnitude_page import TABLE_III, TABLE_IV, magnitude_page, page_of
 
 approx = pytest.approx
 

@@ -14,7 +14,7 @@ from qrowd.files import read_runs
 from qrowd.model.judgments import Judgments
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.simulation import simulate_demo
-from qrowd_papers.predicted_relevance import GAINS, _tau, robustness
+from qrowd_papers.predicted_relevance.study import GAINS, _tau, robustness
 
 RUNS, ALL, _ = simulate_demo()
 PEOPLE = ALL.select(assessors=["ann", "bob", "lena", "sven"])

@@ -8,9 +8,9 @@ import pytest
 from qrowd.errors import ArgumentError
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.plots.style import render
-from qrowd_papers.predicted_relevance_cases import federated_search, load, runs_of
-from qrowd_papers.predicted_relevance_figures import figures_of
-from qrowd_papers.predicted_relevance_page import page_of
+from qrowd_papers.predicted_relevance.cases import federated_search, load, runs_of
+from qrowd_papers.predicted_relevance.claims import page_of
+from qrowd_papers.predicted_relevance.figures import figures_of
 
 
 def test_a_panel_of_the_paper_s_size_has_about_its_p_of_the_highest_grade():

@@ -1,6 +1,6 @@
 """The predicted relevance paper's figures: what stands behind them, and how they looked when somebody last looked.
 
-`QROWD_DRAW=1 pytest tests/studies/test_predicted_relevance_figures.py` draws the references anew; look at them before
+`QROWD_DRAW=1 pytest tests/papers/test_predicted_relevance_figures.py` draws the references anew; look at them before
 they are committed.
 """
 
@@ -20,11 +20,11 @@ from qrowd.predicted_relevance import (
     sensitivity_to_topics,
 )
 from qrowd.reports.plots.style import RULES, render, styled
-from qrowd_papers.predicted_relevance import means_by_gains
-from qrowd_papers.predicted_relevance_cases import Panel, load
-from qrowd_papers.predicted_relevance_figures import predicted_relevance_figures
+from qrowd_papers.predicted_relevance.cases import Panel, load
+from qrowd_papers.predicted_relevance.figures import predicted_relevance_figures
+from qrowd_papers.predicted_relevance.study import means_by_gains
 
-REFERENCE = Path(__file__).parents[1] / "reports" / "plots" / "reference"
+REFERENCE = Path(__file__).parent / "reference"
 NAMES = ("prm-1", "prm-2", "prm-3", "prm-table-3", "prm-table-5", "prm-table-7")
 DOTS = 50
 TOLERANCE = 0.02  # mean absolute difference of pixels, from 0 to 1

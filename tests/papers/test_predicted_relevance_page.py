@@ -8,8 +8,8 @@ import pytest
 from qrowd.errors import InputError
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.document import render
-from qrowd_papers.predicted_relevance_cases import load
-from qrowd_papers.predicted_relevance_page import predicted_relevance_page
+from qrowd_papers.predicted_relevance.cases import load
+from qrowd_papers.predicted_relevance.claims import predicted_relevance_page
 
 TABLES = (
     "Table 1", "Table 2", "Table 2, errors", "Table 3", "Table 3, balance", "Table 4", "Table 4, mixture",

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from oracles.predicted_relevance import equation_4, equation_5
 from qrowd.comparison.correlation import kendall_tau_b
-from qrowd_papers import predicted_relevance_printed as printed
-from qrowd_papers.predicted_relevance_printed import (
+from qrowd_papers.predicted_relevance import printed
+from qrowd_papers.predicted_relevance.printed import (
     FIRST,
     SECOND,
     SYSTEMS,

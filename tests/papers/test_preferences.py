@@ -11,7 +11,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.preferences.scheduling import real_topics
 from qrowd.simulation import simulate_demo, simulate_preferences
-from qrowd_papers.preferences import log_worths_and_grades, preferences_page, rank_systems
+from qrowd_papers.preferences.study import log_worths_and_grades, preferences_page, rank_systems
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 
 from qrowd.evaluation import evaluate
 from qrowd.preferences import from_grades, transitivity
-from qrowd_papers import preferences_printed as printed
-from qrowd_papers.preferences_figures import SHOWN, preferences_figures
+from qrowd_papers.preferences import claims as printed
+from qrowd_papers.preferences.figures import SHOWN, preferences_figures
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,245 @@
+"""The AWARE study as a page: every table of the paper's sections 6 and 7 on the panels at hand, beside what it printed.
+
+Ferrante, Ferro, Maistro (2017), ACM TOIS 36(2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qrowd import files
+from qrowd.aware import NAMES
+from qrowd.comparison.factors import Anova
+from qrowd.comparison.tukey import Best, Tukey, tukey_hsd
+from qrowd.errors import InputError
+from qrowd.model.chance import Rng, seed_of
+from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.runs import Runs
+from qrowd.reports.document import Document, Table
+from qrowd.reports.phrases import number, probability
+from qrowd_papers.aware.printed import beside, from_print
+from qrowd_papers.aware.study import APPROACHES, BASELINES, PRINTED, AwareStudy, anova_tables, aware_study
+from qrowd_papers.panels import crowdsourcing_tracks, relevant_from
+
+if TYPE_CHECKING:
+    import pandas
+
+MEASURES = {"AP": "AP", "nDCG@20": "nDCG@20", "ERR(gains={1: 5}, max_rel=5)@20": "ERR@20"}
+"""Section 5.5: gains 0 and 5, so that ERR's R of a relevant document is 31/32."""
+PANELS = ("simulated", "dl21", "dl19")
+SHOWN = (3, 5, 10)
+NIST: dict[float, float] = {0: 0, 1: 0, 2: 1, 3: 1}  # relevant from grade 2 on
+PLACES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE relative to the measure's highest"}
+TITLES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE, relative to the measure's highest"}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A panel with its systems and its gold.
+
+    about : where it is from and what was cut how. runs : systems by the name of their set.
+    """
+
+    name: str
+    about: str
+    runs: Mapping[str, Runs]
+    judgments: Judgments
+    gold: Judgments
+
+
+def cases(data: str | None, quick: bool, rng: Rng, names: Collection[str] = PANELS) -> Iterator[Case]:
+    """A simulated panel of the paper's size, and the real ones where their folder is given.
+
+    names : of the panels wanted.
+    """
+    size: Mapping[str, Any] = {"n_assessors": 8, "n_systems": (20, 16), "n_documents": 200} if quick else {}
+    if "simulated" in names:
+        yield Case(
+            "simulated",
+            "simulated in the size of the TREC 2012 Crowdsourcing track (not its data, which would need TREC's runs)",
+            *crowdsourcing_tracks(**size, rng=rng),
+        )
+    if data is None:
+        return
+    for year, who in (("dl21", ["judges"]), ("dl19", ["judges", "humans/main.tsv"])):
+        if year not in names:
+            continue
+        folder = Path(data) / year
+        if not folder.is_dir():
+            raise InputError(f"{folder}: there is no such folder; --data wants one that holds dl19 and dl21")
+        panels = [files.read_judgments([str(folder / part)]) for part in who]
+        gold = files.read_judgments([str(folder / "qrels.nist.txt")]).recode(NIST)
+        judgments = relevant_from(concatenate_judgments(panels))
+        about = (
+            f"TREC 20{year[2:]} Deep Learning, passages; {len(judgments.assessors)} judges, relevant from half of each "
+            "scale's maximum on; gold: NIST's grades, relevant from 2 on"
+        )
+        yield Case(year, about, {year: files.read_runs([str(folder / "runs")])}, judgments, gold)
+
+
+def aware_page(
+    data: str | None = None,
+    *,
+    quick: bool = False,
+    n_tuples: int = 1000,
+    n_resamples: int = 1000,
+    folder: str | None = None,
+    rng: Rng = None,
+    threads: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Document:
+    """Every approach on every panel, with the tables that the paper has of its own.
+
+    data : folder that holds dl21 and dl19, or None for the simulated panel alone.
+    quick : a minute's version: two sizes, 30 tuples of each, 50 random assessors, a small simulated panel.
+    n_tuples, n_resamples, folder, rng, threads, progress : see `aware_study`.
+    """
+    seed = seed_of(rng)
+    tables: list[Table] = []
+    notes: list[str] = []
+    frames: list[pandas.DataFrame] = []
+    best: list[str] = []
+    studies: dict[str, AwareStudy] = {}
+    printed = tuple(f"{name}{PRINTED}" for name in NAMES)
+    for case in cases(data, quick, seed):
+        study = aware_study(
+            case.runs,
+            case.judgments,
+            case.gold,
+            tuple(MEASURES),
+            approaches=(*APPROACHES, *printed),
+            sizes=(2, 3) if quick else None,
+            n_tuples=30 if quick else n_tuples,
+            n_resamples=50 if quick else n_resamples,
+            rng=seed,
+            folder=folder,
+            threads=threads,
+            progress=progress,
+        )
+        studies[case.name] = study
+        frames.append(study.to_frame().assign(panel=case.name))
+        tables += _tables(study, case)
+        notes.append(f"{case.name}: {case.about}")
+        by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
+        best.append(f"on {case.name} {by_correlation} by AP correlation, {by_rmse} by RMSE")
+    notes += [
+        f"random assessors: {50 if quick else n_resamples:,} of each level; tuples: up to "
+        f"{30 if quick else n_tuples:,} of each size, none twice; seed: {seed}",
+        "systems: the simulated panel has two sets, as the paper's T@8 and T13, the second of closer quality; the real "
+        "ones have one, so that there is no effect of systems; scores in tables are means over sets",
+        "polarity: weights are dissimilarities to random assessors; those marked :printed are as in equations 25-27",
+        "approaches: mv is the vote, with coins for ties; emmv and emneu are Dawid-Skene, topic by topic, from the "
+        "vote and from honest assessors; uniform is AWARE with equal weights",
+        "figures: of the systems' mean scores, against the gold's, averaged over tuples; AP correlation with the gold "
+        "as reference, tau is tau-a; nothing was tuned on any of these panels",
+        "relative RMSE: divided by the highest RMSE of its measure among the 34 approaches that the analyses of "
+        "variance compare; weights as printed have no part in the divisor",
+        "empty: a merged assessor without a relevant document scores 0, an assessor of AWARE is left out of that topic",
+    ]
+
+    def frame() -> pandas.DataFrame:
+        import pandas as pd
+
+        return pd.concat(frames, ignore_index=True)
+
+    places = [_places(studies, figure, what) for figure, what in PLACES.items()]
+    tables = [*places, *from_print(), *beside(studies), *tables]
+    sentence = (
+        f"AWARE, recomputed. Closest to the gold: {'; '.join(best)}. The paper's best were sgl_tau_msd by AP "
+        "correlation and sgl_rmse_med by RMSE, both ahead of mv, emmv and emneu; the first two tables say where they "
+        "stand here."
+    )
+    return Document(sentence, tuple(tables), tuple(notes), frame)
+
+
+def _places(studies: Mapping[str, AwareStudy], figure: str, what: str) -> Table:
+    """Where the baselines, the paper's best and each panel's best stand among all approaches."""
+    places = {}
+    for name, study in studies.items():
+        mean = _mean(study, figure) * (-1 if figure == "relative_rmse" else 1)
+        places[name] = {a: int((mean > value).sum()) + 1 for a, value in zip(study.approaches, mean, strict=True)}
+    paper = ("sgl_tau_msd", "sgl_rmse_med", "sgl_rmse_msd")
+    winners = [_best(study, figure) for study in studies.values()]
+    shown = dict.fromkeys([*BASELINES, "uniform", *paper, *(f"{name}{PRINTED}" for name in paper), *winners])
+    rows = [[approach, *(str(places[name][approach]) for name in studies)] for approach in shown]
+    n = len(next(iter(places.values())))
+    return Table(f"places by {what} among {n} approaches, over all measures and sizes", ["approach", *studies], rows)
+
+
+def _tables(study: AwareStudy, case: Case) -> Iterator[Table]:
+    """Scores of all approaches, the two analyses of variance, the groups."""
+    sizes = [k for k in SHOWN if k in study.sizes] or list(study.sizes)
+    for measure, short in MEASURES.items():
+        for ending, what in (("", ""), (PRINTED, ", weights as printed")):
+            yield _figures(study, measure, f"{case.name}: {short}{what}", sizes, ending)
+    if len(study.sizes) < 2:
+        return
+    for figure, title in TITLES.items():
+        whole, parts = anova_tables(study, figure)
+        yield _anova(
+            whole, f"{case.name}: {title}, approaches (as the paper's Table {1 + (figure != 'ap_correlation')})"
+        )
+        yield _anova(parts, f"{case.name}: {title}, parts of estimators (as Table {3 + (figure != 'ap_correlation')})")
+        best: Best = "highest" if figure == "ap_correlation" else "lowest"
+        for factor in ("granularity", "gap", "weight"):
+            yield _groups(tukey_hsd(parts, factor, best=best), f"{case.name}: {title}, Tukey HSD groups of {factor}")
+        yield _groups(
+            tukey_hsd(whole, "approach", best=best), f"{case.name}: {title}, the best approaches", only_top=True
+        )
+
+
+def _figures(study: AwareStudy, measure: str, title: str, sizes: list[int], ending: str) -> Table:
+    m = study.measures.index(measure)
+    places = [study.sizes.index(k) for k in sizes]
+    header = ["approach", *(f"{figure} {k}" for figure in ("AP corr.", "tau", "RMSE") for k in sizes)]
+    rows = []
+    for e, name in enumerate(study.approaches):
+        estimated = name.removesuffix(PRINTED) in NAMES
+        if not estimated or name.endswith(PRINTED) == bool(ending):
+            cells = [
+                number(table[:, m, e, p].mean(), 3)
+                for table in (study.ap_correlation, study.tau, study.rmse)
+                for p in places
+            ]
+            rows.append([name.removesuffix(PRINTED), *cells])
+    return Table(f"{title}; tuples of {', '.join(map(str, sizes))}", header, rows)
+
+
+def _anova(table: Anova, title: str) -> Table:
+    rows = [
+        [
+            source,
+            f"{table.ss[i]:.4f}",
+            str(int(table.df[i])),
+            number(table.ms[i]),
+            number(table.f[i], 2),
+            probability(table.p[i]),
+            number(table.omega_squared[i]),
+        ]
+        for i, source in enumerate(table.sources)
+    ]
+    return Table(title, ["source", "SS", "DF", "MS", "F", "p", "omega squared"], rows)
+
+
+def _groups(found: Tukey, title: str, only_top: bool = False) -> Table:
+    frame = found.to_frame()
+    level = frame.columns[0]
+    rows = [
+        [str(row[level]), number(row["mean"]), row["groups"]]
+        for row in frame.to_dict("records")
+        if row["top"] or not only_top
+    ]
+    return Table(title, [level, "mean", "groups"], rows)
+
+
+def _mean(study: AwareStudy, figure: str) -> Any:
+    """(approaches,) over sets of systems, measures and sizes; RMSE relative to the measure's highest."""
+    return getattr(study, figure).mean(axis=(0, 1, 3))
+
+
+def _best(study: AwareStudy, figure: str) -> str:
+    mean = _mean(study, figure)
+    return study.approaches[int(mean.argmin() if figure == "relative_rmse" else mean.argmax())]

@@ -1,0 +1,246 @@
+"""What the AWARE paper prints, what follows from its own numbers, and what panels at hand say beside it.
+
+Ferrante, Ferro, Maistro (2017), ACM TOIS 36(2): Tables 1-5, Figures 8 and 9, sections 6.2 and 6.3. Numbers only; its
+runs are not public, so that what its tables rest on cannot be had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isnan, nan
+
+import numpy as np
+
+from qrowd.comparison.factors import Anova, omega_squared
+from qrowd.comparison.tukey import Best, Tukey, tukey_hsd, tukey_of_means
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import number
+from qrowd_papers.aware.study import AwareStudy, anova_tables
+from qrowd_papers.claims import MATCH, NOT_PUBLIC
+
+RESPONSES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE"}
+BEST: Mapping[str, Best] = {"ap_correlation": "highest", "relative_rmse": "lowest"}
+EFFECTS = {  # Tables 1-4: source -> (df, F, omega squared; nan where none is printed)
+    1: {
+        "size": (28, 580.7705, nan),
+        "approach": (33, 171.8716, 0.4880),
+        "measure": (2, 30230.1290, 0.9109),
+        "systems": (1, 9183.9134, 0.6082),
+        "approach*measure": (66, 145.0584, 0.6164),
+        "approach*systems": (33, 42.1620, 0.1867),
+        "measure*systems": (2, 12311.4096, 0.8063),
+    },
+    2: {
+        "size": (28, 272.9961, nan),
+        "approach": (33, 361.6465, 0.6680),
+        "measure": (2, 10490.3151, 0.7800),
+        "systems": (1, 1394.9723, 0.1907),
+        "approach*measure": (66, 254.9091, 0.7391),
+        "approach*systems": (33, 27.9039, 0.1305),
+        "measure*systems": (2, 117.9227, 0.0380),
+    },
+    3: {
+        "size": (28, 80.7404, nan),
+        "granularity": (1, 0.7746, 0.0),
+        "gap": (4, 41.1420, 0.0298),
+        "weight": (2, 14.8185, 0.0053),
+        "measure": (2, 3867.6402, 0.5970),
+        "systems": (1, 1318.3279, 0.2015),
+        "granularity*gap": (4, 27.5633, 0.0199),
+        "granularity*weight": (2, 10.3056, 0.0036),
+        "gap*weight": (8, 12.6764, 0.0176),
+    },
+    4: {
+        "size": (28, 136.8070, nan),
+        "granularity": (1, 50.4805, 0.0094),
+        "gap": (4, 19.7969, 0.0142),
+        "weight": (2, 252.9934, 0.0880),
+        "measure": (2, 1295.7805, 0.3316),
+        "systems": (1, 1944.7464, 0.2713),
+        "granularity*gap": (4, 8.7584, 0.0059),
+        "granularity*weight": (2, 14.5350, 0.0052),
+        "gap*weight": (8, 75.5719, 0.1026),
+    },
+}
+RESPONSE_OF = {1: "ap_correlation", 2: "relative_rmse", 3: "ap_correlation", 4: "relative_rmse"}
+N = {1: 5916, 2: 5916, 3: 5220, 4: 5220}  # responses: the printed total degrees of freedom + 1
+ERROR = {"ap_correlation": (6.4347, 5167), "relative_rmse": (49.8622, 5167)}  # sum of squares and df, Tables 3 and 4
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """One of the six Tukey tables of Figures 8 and 9: printed means and groups, best first."""
+
+    figure: str
+    response: str
+    factor: str
+    n: int
+    means: Mapping[str, float]
+    groups: tuple[tuple[str, ...], ...]
+
+    def recomputed(self) -> Tukey:
+        """The groups that follow from the printed means and the error of Table 3 or 4."""
+        ss, df = ERROR[self.response]
+        mean, n = np.array(list(self.means.values())), np.full(len(self.means), self.n)
+        return tukey_of_means(
+            list(self.means), mean, n, ss / df, df, factor=self.factor, best=BEST[self.response]
+        )  # fmt: skip
+
+
+GROUPINGS = (
+    Grouping("8d", "ap_correlation", "granularity", 2610, {"tpc": 0.6611, "sgl": 0.6602}, (("tpc", "sgl"),)),
+    Grouping(
+        "8e", "ap_correlation", "gap", 1044,
+        {"apc": 0.6687, "tau": 0.6645, "kld": 0.6608, "fro": 0.6593, "rmse": 0.6499},
+        (("apc", "tau"), ("tau", "kld"), ("kld", "fro"), ("rmse",)),
+    ),
+    Grouping(
+        "8f", "ap_correlation", "weight", 1740, {"med": 0.6630, "md": 0.6620, "msd": 0.6569}, (("med", "md"), ("msd",))
+    ),
+    Grouping("9d", "relative_rmse", "granularity", 2610, {"sgl": 0.5843, "tpc": 0.6036}, (("sgl",), ("tpc",))),
+    Grouping(
+        "9e", "relative_rmse", "gap", 1044,
+        {"kld": 0.5758, "fro": 0.5868, "apc": 0.5967, "tau": 0.5987, "rmse": 0.6119},
+        (("kld", "fro"), ("fro", "apc"), ("apc", "tau"), ("rmse",)),
+    ),
+    Grouping(
+        "9f", "relative_rmse", "weight", 1740, {"med": 0.5642, "md": 0.5816, "msd": 0.6360},
+        (("med",), ("md",), ("msd",)),
+    ),
+)  # fmt: skip
+SUMMARY = {  # Table 5
+    "ap_correlation": {
+        "approach": ("sgl_tau_msd", "sgl_apc_msd", "tpc_apc_msd", "sgl_tau_md"),
+        "granularity": ("sgl", "tpc"),
+        "gap": ("apc", "tau"),
+        "weight": ("med", "md"),
+    },
+    "relative_rmse": {
+        "approach": ("sgl_rmse_med", "tpc_rmse_med", "tpc_fro_med", "sgl_fro_med", "sgl_kld_md"),
+        "granularity": ("sgl",),
+        "gap": ("kld", "fro"),
+        "weight": ("med",),
+    },
+}
+
+
+def from_print() -> Iterator[Table]:
+    """What follows from printed numbers alone: 28 effect sizes, six groupings, three rows of Table 5 twice."""
+    rows = []
+    for table, effects in EFFECTS.items():
+        for source, (df, f, size) in effects.items():
+            if not isnan(size):
+                ours = omega_squared(f, df, N[table])
+                rows.append([str(table), source, str(df), f"{f:.4f}", number(size), number(ours), same(size, ours)])
+    header = ["table", "source", "DF", "F", "omega squared printed", "from F, DF and N", "verdict"]
+    yield Table("Tables 1-4: effect sizes that follow from the printed F (equation 29)", header, rows)
+    rows = []
+    for grouping in GROUPINGS:
+        groups = grouping.recomputed().groups
+        verdict = MATCH if groups == grouping.groups else "differs: because rounded means fall on the other side"
+        title = f"{RESPONSES[grouping.response]} by {grouping.factor}"
+        rows.append([grouping.figure, title, _written(grouping.groups), _written(groups), verdict])
+    header = ["figure", "means of", "groups printed", "from printed means and errors", "verdict"]
+    yield Table("Figures 8 and 9, d-f: Tukey HSD groups (equation 30)", header, rows)
+
+
+def beside(studies: Mapping[str, AwareStudy]) -> Iterator[Table]:
+    """Tables 1-5, the means of Figures 8 and 9, and what sections 6.2 and 6.3 say of sizes, beside panels at hand.
+
+    studies : {panel: its study}; those of one size only have no analysis of variance and no part.
+    """
+    found = {name: study for name, study in studies.items() if len(study.sizes) > 1}
+    if not found:
+        return
+    tables = {
+        (name, response): anova_tables(study, response) for name, study in found.items() for response in RESPONSES
+    }
+    rows = []
+    for table, effects in EFFECTS.items():
+        for source, (df, _, size) in effects.items():
+            cells = [_size(tables[name, RESPONSE_OF[table]][table > 2], source) for name in found]
+            rows.append([str(table), source, str(df), number(size), *cells, NOT_PUBLIC])
+    header = ["table", "source", "DF printed", "printed", *found, "verdict"]
+    yield Table("Tables 1-4: omega squared (degrees of freedom), printed and on the panels at hand", header, rows)
+    rows = []
+    for response, factors in SUMMARY.items():
+        for factor, levels in factors.items():
+            tops = [_top(tables[name, response][factor != "approach"], factor, response) for name in found]
+            follows = [g for g in GROUPINGS if (g.response, g.factor) == (response, factor)]
+            verdict = NOT_PUBLIC
+            if follows:
+                agree = set(follows[0].recomputed().groups[0]) == set(levels)
+                verdict = f"{MATCH} (from Figure {follows[0].figure})" if agree else "differs: because of rounding"
+            rows.append([RESPONSES[response], factor, ", ".join(levels), *tops, verdict])
+    header = ["response", "factor", "printed", *found, "verdict"]
+    yield Table("Table 5: the top groups, printed and here; the verdict is on what is printed", header, rows)
+    rows = []
+    for grouping in GROUPINGS:
+        for level, mean in grouping.means.items():
+            cells = []
+            for name in found:
+                effects = tables[name, grouping.response][1].effects.of(grouping.factor)
+                cells.append(number(effects.mean[effects.level.index(level)]))
+            rows.append([grouping.figure, level, number(mean), *cells, NOT_PUBLIC])
+    header = ["figure", "level", "mean printed", *found, "verdict"]
+    yield Table("Figures 8 and 9: means of levels, printed and here", header, rows)
+    yield _sizes(found)
+
+
+def same(printed: float, ours: float, digits: int = 4) -> str:
+    """The verdict on two numbers, the first of which is rounded to so many digits."""
+    return MATCH if abs(printed - ours) <= 0.51 * 10**-digits else "differs: because F is rounded"
+
+
+def first_of(mask: np.ndarray, sizes: tuple[int, ...], *, lasting: bool = False) -> str:
+    """The first size where mask holds (and goes on to hold), as text."""
+    held = np.logical_and.accumulate(mask[::-1])[::-1] if lasting else mask
+    return str(sizes[int(held.argmax())]) if held.any() else f"not up to {sizes[-1]}"
+
+
+def by_size(study: AwareStudy, response: str) -> np.ndarray:
+    """(approaches, sizes) over all measures and system sets; RMSE relative to the highest of its measure."""
+    return np.asarray(getattr(study, response).mean(axis=(0, 1)))
+
+
+def _sizes(found: Mapping[str, AwareStudy]) -> Table:
+    """From how many assessors on the vote is as good as AWARE."""
+    wanted = (
+        ("vote reaches uniform in AP correlation at", "ap_correlation", "uniform", False, "13"),
+        ("vote stays above uniform from", "ap_correlation", "uniform", True, "17"),
+        ("vote reaches sgl_tau_msd at", "ap_correlation", "sgl_tau_msd", False, "25"),
+    )
+    rows = []
+    for what, response, rival, lasting, printed in wanted:
+        cells = []
+        for study in found.values():
+            values = by_size(study, response)
+            vote, other = (values[study.approaches.index(name)] for name in ("mv", rival))
+            cells.append(first_of(vote > other if lasting else vote >= other, study.sizes, lasting=lasting))
+        rows.append([what, printed, *cells, NOT_PUBLIC])
+    cells = []
+    for study in found.values():
+        values = by_size(study, "relative_rmse")
+        vote = values[study.approaches.index("mv")]
+        cells.append(str(study.sizes[int(vote.argmin())]))
+    rows.append(["vote's RMSE stops falling at", "16", *cells, NOT_PUBLIC])
+    header = ["section 6.2 and 6.3: numbers of assessors", "printed", *found, "verdict"]
+    return Table("Figures 5(a) and 7(a): from how many assessors on the vote is as good", header, rows)
+
+
+def _size(table: Anova, source: str) -> str:
+    if source not in table.sources:
+        return "one set only"
+    i = table.sources.index(source)
+    return f"{table.omega_squared[i]:.4f} ({table.df[i]})"
+
+
+def _top(table: Anova, factor: str, response: str) -> str:
+    found = tukey_hsd(table, factor, best=BEST[response])
+    top = [level for level, in_it in zip(found.levels, found.top, strict=True) if in_it]
+    return ", ".join(top) if len(top) <= 5 else f"{', '.join(top[:5])} and {len(top) - 5} more"
+
+
+def _written(groups: tuple[tuple[str, ...], ...]) -> str:
+    return "; ".join(" ".join(group) for group in groups)

@@ -1,0 +1,445 @@
+"""The fifteen figures of the magnitude paper, from a simulated campaign of its size.
+
+Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.aggregation import geometric_mean, mean, median
+from qrowd.agreement import OrderAgreement, geometric_sd, order_agreement
+from qrowd.kernels.arrays import Floats
+from qrowd.magnitude import (
+    FIGURE_15,
+    Distribution,
+    LevelTests,
+    distribution,
+    gain_profile,
+    level_ratios,
+    level_tests,
+    normalise,
+    unit_widths,
+)
+from qrowd.magnitude.normalisation import Scheme
+from qrowd.model.chance import Chance, Rng
+from qrowd.model.judgments import Judgments
+from qrowd.reports.plots.style import GREY, PALETTE, Figure
+from qrowd_papers.magnitude import plots
+from qrowd_papers.magnitude.study import (
+    LEVELS,
+    MEASURES,
+    Campaign,
+    RealPanel,
+    TwoRankings,
+    crowd_and_gold,
+    rankings,
+    real_panels,
+    real_rankings,
+    sampled_taus,
+    simulate_campaign,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+Progress = Callable[[str, int, int], None]
+
+WITHIN = (0.001, 100.0)
+SIMULATED = "Simulated in the paper's size, not its data."
+KINDS = {"TREC": ("0", "1"), "Sormunen": LEVELS}
+SCHEMES: dict[str, Scheme] = {
+    "geometric\nmean": "geometric_mean", "median": "median", "extremes": "extremes", "checks": "checks",
+}  # fmt: skip
+MERGING = {"median": median, "geometric mean": geometric_mean, "arithmetic mean": mean}
+
+
+class Findings:
+    """All that figures and tables show, each computed when first asked for."""
+
+    def __init__(self, campaign: Campaign, data: str | None, n: int) -> None:
+        self.campaign, self.data, self.n = campaign, data, n
+
+    def official(self, kind: str) -> Judgments:
+        return self.campaign.binary if kind == "TREC" else self.campaign.levels
+
+    @cached_property
+    def distributions(self) -> dict[bool, tuple[Distribution, Distribution, Distribution]]:
+        """{normalised: of all scores, of those from .001 to 100, of each topic's}."""
+        found = {}
+        for normalised, said in ((False, self.campaign.written), (True, self.campaign.judgments)):
+            inner = distribution(said, within=WITHIN)
+            found[normalised] = (distribution(said), inner, distribution(said, by="topic", within=WITHIN))
+        return found
+
+    @cached_property
+    def tests(self) -> dict[str, LevelTests]:
+        """By whose grades."""
+        return {kind: level_tests(self.campaign.judgments, self.official(kind)) for kind in KINDS}
+
+    @cached_property
+    def geometric_sd(self) -> Any:
+        return geometric_sd(self.campaign.judgments)
+
+    @cached_property
+    def is_check(self) -> NDArray[np.bool_]:
+        """(documents,) of `geometric_sd`."""
+        checks = {(topic, name) for topic, both in self.campaign.checks.items() for name in both}
+        found = self.geometric_sd
+        return np.array([pair in checks for pair in zip(found.topic, found.document, strict=True)])
+
+    @cached_property
+    def by_unit(self) -> dict[str, OrderAgreement]:
+        """Figure 6; with real workers where there are any."""
+        said = self.campaign.judgments
+        found = {f"{kind}, simulated": order_agreement(said, self.official(kind), by="unit") for kind in KINDS}
+        real = crowd_and_gold(self.data)
+        if real is not None:
+            found["rf10's workers, by topic"] = order_agreement(*real, by=("assessor", "topic"))
+        return found
+
+    @cached_property
+    def by_levels(self) -> dict[str, Floats]:
+        """Figure 7: {column: (topics,) agreement}."""
+        merged = median(self.campaign.judgments).judgments
+        frame = order_agreement(merged, self.campaign.levels, by=("topic", "levels")).to_frame()
+        columns = {}
+        for low, high in ((0, 3), (0, 2), (0, 1), (1, 3), (1, 2), (2, 3)):
+            mine = frame[(frame["low"] == low) & (frame["high"] == high)]
+            columns[f"{LEVELS[low]}{LEVELS[high]}"] = mine["agreement"].to_numpy()
+        for name, one, other in (
+            ("Sormunen\nME", merged, self.campaign.levels),
+            ("TREC\nME", merged, self.campaign.binary),
+            ("TREC\nSormunen", self.campaign.binary, self.campaign.levels.recode(1)),
+        ):
+            columns[name] = order_agreement(one, other, by="topic").value
+        return columns
+
+    @cached_property
+    def schemes(self) -> dict[tuple[str, str], Floats]:
+        """Figure 8: {(normalisation, aggregation): (topics,) agreement with Sormunen's grades}."""
+        found = {}
+        for title, scheme in SCHEMES.items():
+            checks = self.campaign.checks if scheme == "checks" else None
+            said = normalise(self.campaign.written, scheme=scheme, checks=checks)
+            for name, merge in MERGING.items():
+                found[title, name] = order_agreement(merge(said).judgments, self.campaign.levels, by="topic").value
+        return found
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """Figure 9: (documents,) standard deviation, n - 1, of the normalised magnitudes."""
+        said = self.campaign.judgments
+        _, pair, n = np.unique(said.pair_numbers, return_inverse=True, return_counts=True)
+        centre = np.bincount(pair, said.value) / n
+        return np.asarray(np.sqrt(np.bincount(pair, (said.value - centre[pair]) ** 2) / (n - 1)))
+
+    @cached_property
+    def rankings(self) -> dict[tuple[str, str], dict[str, TwoRankings]]:
+        """{(whose grades, all, wide or narrow units): {measure: both rankings}}."""
+        preferred = {"all": None, "narrow": ~self.campaign.wide, "wide": self.campaign.wide}
+        return {
+            (kind, name): rankings(self.campaign, kind, units) for kind in KINDS for name, units in preferred.items()
+        }
+
+    @cached_property
+    def real(self) -> tuple[RealPanel, ...]:
+        return tuple(real_panels(self.data))
+
+    @cached_property
+    def real_rankings(self) -> dict[str, dict[str, TwoRankings]]:
+        """{panel: {measure: the judges' median and NIST}}."""
+        return {panel.name: real_rankings(panel) for panel in self.real}
+
+    @cached_property
+    def taus(self) -> dict[str, tuple[Floats, float]]:
+        """Figure 12: {name: (draws, tau of the merged magnitudes)}."""
+        chance = Chance.of(self.campaign.seed)
+        found: dict[str, tuple[Floats, float]] = {}
+        for kind in KINDS:
+            runs, official = self.campaign.official(kind)
+            drawn = sampled_taus(runs, self.campaign.judgments, official, self.n, rng=chance.stream(f"draws {kind}"))
+            found |= {f"{kind}\n{name}": (drawn[name], self.rankings[kind, "all"][name].tau) for name in MEASURES}
+        for panel in self.real:
+            drawn = sampled_taus(
+                panel.runs, panel.judges, panel.nist, self.n, maximum=3, rng=chance.stream(f"draws {panel.name}")
+            )
+            marks = self.real_rankings[panel.name]
+            found |= {f"{panel.name}\n{name}": (drawn[name], marks[name].tau) for name in MEASURES}
+        return found
+
+    @cached_property
+    def widths(self) -> Any:
+        return unit_widths(self.campaign.written, self.campaign.checks)
+
+    @cached_property
+    def gains(self) -> Any:
+        return gain_profile(self.campaign.written, self.campaign.levels, checks=self.campaign.checks)
+
+    @cached_property
+    def ratios(self) -> Any:
+        return level_ratios(self.campaign.written, self.campaign.levels, pairs=FIGURE_15)
+
+
+def find(data: str | None = None, *, quick: bool = False, rng: Rng = 1, progress: Progress | None = None) -> Findings:
+    """The campaign, and everything about it that figures and tables ask for.
+
+    data : folder with trec-rf10, dl21, dl19, as far as there. quick : 100 draws for Figure 12 instead of 1,000.
+    """
+    if progress is not None:
+        progress("campaign", 0, 1)
+    found = Findings(simulate_campaign(rng=rng), data, 100 if quick else 1000)
+    if progress is not None:
+        progress("campaign", 1, 1)
+    return found
+
+
+def magnitude_figures(
+    data: str | None = None, *, quick: bool = False, rng: Rng = 1, progress: Progress | None = None
+) -> tuple[Figure, ...]:
+    """`magnitude-1` ... `magnitude-15`; what a figure needs is computed when it is drawn.
+
+    data : folder with trec-rf10 (Figure 6), dl21 and dl19 (Figure 12), as far as there.
+    """
+    return figures_of(find(data, quick=quick, rng=rng, progress=progress))
+
+
+def figures_of(found: Findings) -> tuple[Figure, ...]:
+    """The figures of what `find` found."""
+    n = f"{found.n:,}"
+
+    def figure(
+        number: int, caption: str, draw: Callable[[Any], object], frame: Callable[[], pandas.DataFrame], **how: Any
+    ) -> Figure:
+        def marked(axes: Any) -> None:
+            draw(axes)
+            real: list[str] = []
+            if number == 6:
+                real = ["rf10"] * (len(found.by_unit) > len(KINDS))
+            if number == 12:
+                real = [panel.name for panel in found.real]
+            _mark(axes, f"{', '.join(real)}: real; the rest: simulated" if real else "simulated")
+
+        return Figure(f"magnitude-{number}", f"{caption} {SIMULATED}", marked, frame, **how)
+
+    per_topic: dict[str, Any] = {"panels": (5, 4), "size": (10.4, 11.0)}
+    pair: dict[str, Any] = {"panels": (1, 2), "size": (9.0, 3.9)}
+    return (
+        figure(
+            1, "Magnitudes as written: share up to each value, by topic, with the fitted log-normal curve; dashed "
+            "lines at 1, 2, 5 and 10, where many answers lie.",
+            partial(_distributions, found, False), partial(_curves, found, False), **per_topic,
+        ),
+        figure(
+            2, "The same after normalisation; the paper finds no steps at round numbers any more.",
+            partial(_distributions, found, True), partial(_curves, found, True), **per_topic,
+        ),
+        figure(
+            3, "Median normalised magnitude of each document by Sormunen's and TREC's levels (U: not judged). In "
+            "the paper higher levels get higher magnitudes, and levels overlap.",
+            partial(_levels, found), partial(_levels_frame, found), **pair,
+        ),
+        figure(
+            4, "The same topic by topic: Sormunen's levels left of the line, TREC's right of it.",
+            partial(_levels_by_topic, found), partial(_levels_frame, found), panels=(6, 3), size=(10.4, 12.0),
+        ),
+        figure(
+            5, "How many documents have which ratio of highest to lowest normalised magnitude; inside, the ratio "
+            "against the geometric standard deviation.",
+            lambda ax: plots.plot_spread(found.geometric_sd, checks=found.is_check, ax=ax),
+            lambda: found.geometric_sd.to_frame().assign(check=found.is_check), size=(6.2, 4.0),
+        ),
+        figure(
+            6, "Share of units that order at least so many of their document pairs as official grades do."
+            + _real(found, "dashed-dotted: real workers of TREC 2010's Relevance Feedback track, one topic each"),
+            lambda ax: plots.plot_unit_agreement(found.by_unit, ax=ax), partial(_units_frame, found),
+        ),
+        figure(
+            7, "Pairs of documents in the same order, by topic (dots) and in the mean (diamonds): median magnitudes "
+            "(ME) against two of Sormunen's levels, against all of them, against TREC; and TREC against Sormunen.",
+            lambda ax: plots.plot_order_agreement(found.by_levels, ax=ax),
+            lambda: _long({(name,): values for name, values in found.by_levels.items()}, ["column"], "agreement"),
+            size=(6.8, 3.8),
+        ),
+        figure(
+            8, "Agreement with the order of Sormunen's grades, over topics, under four normalisations and three ways "
+            "of merging; markers are means.",
+            lambda ax: plots.plot_schemes(found.schemes, ax=ax),
+            lambda: _long(found.schemes, ["normalisation", "aggregation"], "agreement"), size=(6.8, 3.8),
+        ),
+        figure(
+            9, "Standard deviation of each document's normalised magnitudes.",
+            lambda ax: plots.plot_deviations(found.deviations, ax=ax),
+            lambda: _long({("all",): found.deviations}, ["documents"], "deviation"),
+        ),
+        figure(
+            10, "129 systems by nDCG@10 and ERR@10: magnitudes of the three units that agree most with TREC (across), "
+            "TREC's grades (up).",
+            partial(_systems, found, "TREC"), partial(_systems_frame, found, "TREC"), **pair,
+        ),
+        figure(
+            11, "100 systems merged from lists that Sormunen's assessors judged in full: magnitudes (across), their "
+            "grades (up).",
+            partial(_systems, found, "Sormunen"), partial(_systems_frame, found, "Sormunen"), **pair,
+        ),
+        figure(
+            12, f"Kendall's tau between rankings by official grades and by one magnitude drawn for each document, {n} "
+            "times; diamonds: the merged magnitudes of Figures 10 and 11."
+            + _real(found, "dl21, dl19: real runs and judges, NIST's grades; a diamond is the judges' median"),
+            partial(_taus, found),
+            partial(_taus_frame, found),
+            size=(6.8, 3.8),
+        ),
+        figure(
+            13, "How many times as much as the check document N each unit gives to H; the median divides narrow units "
+            "from wide ones.",
+            lambda ax: plots.plot_widths(found.widths, ax=ax), lambda: found.widths.to_frame(what="counts"),
+        ),
+        figure(
+            14, "Magnitudes as multiples of N's in the same unit, by Sormunen's level, with linear and "
+            "exponential gains.",
+            lambda ax: plots.plot_gain_profile(found.gains, LEVELS, ax=ax), lambda: found.gains.to_frame(what="points"),
+            size=(5.6, 4.2),
+        ),
+        figure(
+            15, "Ratio of magnitudes between two relevant levels, one dot per two documents of a unit: without level "
+            "M; M counted as R; R counted as H.",
+            lambda ax: plots.plot_level_ratios(found.ratios, ax=ax), lambda: found.ratios.to_frame(what="points"),
+            size=(5.6, 4.0),
+        ),
+    )  # fmt: skip
+
+
+def _real(found: Findings, words: str) -> str:
+    return f" {words[0].upper()}{words[1:]}." if found.data is not None else ""
+
+
+# ---------------------------------------------------------------------- drawing
+
+
+def _mark(axes: Any, words: str) -> None:
+    """A word over the rightmost axes of the first row."""
+    first = np.atleast_2d(np.asarray(axes, object))[0, -1]
+    first.set_title(words, loc="right", fontsize=7, color=GREY, style="italic")
+
+
+def _distributions(found: Findings, normalised: bool, axes: Any) -> None:
+    whole, inner, topics = found.distributions[normalised]
+    panels = [
+        (whole, "all", "all"),
+        (inner, "all", ".001 to 100"),
+        *((topics, topic, topic) for topic in topics.groups),
+    ]
+    for i, (ax, (one, group, name)) in enumerate(zip(axes.flat, panels, strict=True)):
+        plots.plot_distribution(one, group, name=name, ax=ax)
+        if i % 4:
+            ax.set(ylabel=None)
+        if i < 16:
+            ax.set(xlabel=None)
+        if i:
+            ax.set_xlim(0.03, 130)
+
+
+def _levels(found: Findings, axes: Any) -> None:
+    for ax, kind, color in zip(axes.flat, ("Sormunen", "TREC"), PALETTE, strict=False):
+        plots.plot_levels(found.tests[kind], KINDS[kind], color=color, ax=ax)
+        ax.set_xlabel(f"{kind} level")
+
+
+def _levels_by_topic(found: Findings, axes: Any) -> None:
+    tests = {kind: found.tests[kind] for kind in ("Sormunen", "TREC")}  # in the order of the boxes
+    for i, (ax, topic) in enumerate(zip(axes.flat, tests["TREC"].topics, strict=True)):
+        _both_kinds(tests, topic, ax)
+        ax.text(0.03, 0.97, topic, transform=ax.transAxes, va="top", weight="bold")
+        ax.set(xlabel="Sormunen | TREC" if i >= 15 else None, ylabel="median magnitude" if i % 3 == 0 else None)
+
+
+def _both_kinds(tests: Mapping[str, LevelTests], topic: str, ax: Axes) -> None:
+    """Sormunen's boxes and TREC's side by side."""
+    names: list[str] = []
+    for kind, color in zip(tests, PALETTE, strict=False):
+        one = tests[kind]
+        here = one.topic == one.topics.index(topic)
+        masks = [np.isnan(one.level), *(one.level == level for level in one.levels)]
+        places = range(len(names) + 1 + bool(names), len(names) + len(masks) + 1 + bool(names))
+        plots.draw_boxes(ax, [one.magnitude[here & mask] for mask in masks], places=places, color=color)
+        names += [""] * bool(names) + ["U", *KINDS[kind]]
+    plots.name_categories(ax, names)
+    ax.axvline(6, color=GREY, linewidth=0.8)
+    ax.set_yscale("log")
+
+
+def _systems(found: Findings, kind: str, axes: Any) -> None:
+    for ax, (name, both) in zip(axes.flat, found.rankings[kind, "all"].items(), strict=True):
+        plots.plot_two_rankings(
+            both.x, both.y, top_x=both.top_x, top_y=both.top_y, tau=both.tau, name=name, kind=f"{kind}'s", ax=ax
+        )
+    # Four words beside each other, over both panels, where they cover nothing.
+    axes.flat[0].figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside upper left", ncols=4)
+
+
+def _taus(found: Findings, ax: Axes) -> None:
+    taus = found.taus
+    plots.plot_correlations(
+        {name: drawn for name, (drawn, _) in taus.items()},
+        marks={name: mark for name, (_, mark) in taus.items()},
+        ax=ax,
+    )
+
+
+# ---------------------------------------------------------------------- frames
+
+
+def _curves(found: Findings, normalised: bool) -> pandas.DataFrame:
+    import pandas as pd
+
+    whole, inner, topics = found.distributions[normalised]
+    parts: list[pd.DataFrame] = [
+        whole.to_frame(what="curves"),
+        inner.to_frame(what="curves").assign(group=".001 to 100"),
+        topics.to_frame(what="curves"),
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _levels_frame(found: Findings) -> pandas.DataFrame:
+    import pandas as pd
+
+    parts: list[pd.DataFrame] = [found.tests[kind].to_frame(what="points").assign(grades=kind) for kind in KINDS]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _units_frame(found: Findings) -> pandas.DataFrame:
+    import pandas as pd
+
+    parts: list[pd.DataFrame] = [one.to_frame().assign(grades=name) for name, one in found.by_unit.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _systems_frame(found: Findings, kind: str) -> pandas.DataFrame:
+    import pandas as pd
+
+    both = found.rankings[kind, "all"]
+    return pd.concat([both[name].to_frame().assign(measure=name) for name in both], ignore_index=True)
+
+
+def _taus_frame(found: Findings) -> pandas.DataFrame:
+    return _long(
+        {tuple(name.split("\n")): drawn for name, (drawn, _) in found.taus.items()}, ["grades", "measure"], "tau"
+    )
+
+
+def _long(groups: Mapping[Any, Floats], names: list[str], value: str) -> pandas.DataFrame:
+    """One row per value, with the labels of its group."""
+    import pandas as pd
+
+    rows = [
+        (*(part.replace("\n", " ") for part in key), one) for key, values in groups.items() for one in values.tolist()
+    ]
+    return pd.DataFrame(rows, columns=[*names, value])

@@ -1,0 +1,1 @@
+"""Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR."""

@@ -1,0 +1,313 @@
+"""What Here or There prints, what follows from its own numbers, and what a panel of its size says beside it.
+
+Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR: Tables 1-5 and
+Figure 2. Numbers only; its judgments are not public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+import numpy as np
+
+from qrowd.agreement.pairwise import label_table
+from qrowd.evaluation import evaluate
+from qrowd.kernels.arrays import Floats
+from qrowd.model.chance import Chance, Rng
+from qrowd.model.judgments import Judgments
+from qrowd.model.panel import Pool
+from qrowd.model.preferences import Preferences
+from qrowd.model.runs import Runs
+from qrowd.preferences import (
+    PreferenceTable,
+    agreement_difference,
+    from_grades,
+    inferred_table,
+    preference_table,
+    transitivity,
+)
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import number
+from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_preferences, simulate_runs
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, verdict
+
+LABELS = ("Bad", "Fair", "Good", "Excellent", "Perfect")
+WAYS = ("A < B", "A, B bad", "A > B")
+DEFINITE = ("A << B", "A < B", "A, B bad", "A > B", "A >> B")
+TABLES: Mapping[str, tuple[tuple[str, ...], Sequence[Sequence[float]], Sequence[int]]] = {
+    "1": (
+        LABELS,
+        [
+            [0.579, 0.290, 0.118, 0.014, 0.000],
+            [0.208, 0.332, 0.309, 0.147, 0.003],
+            [0.095, 0.348, 0.286, 0.260, 0.011],
+            [0.011, 0.167, 0.264, 0.535, 0.022],
+            [0.000, 0.042, 0.125, 0.250, 0.583],
+        ],
+        [221, 307, 273, 269, 24],
+    ),
+    "2(a)": (WAYS, [[0.752, 0.033, 0.215], [0.208, 0.567, 0.225], [0.201, 0.034, 0.765]], [2580, 413, 2757]),
+    "2(b)": (WAYS, [[0.657, 0.051, 0.292], [0.297, 0.380, 0.323], [0.278, 0.053, 0.669]], [2530, 437, 2654]),
+    "3": (
+        DEFINITE,
+        [
+            [0.247, 0.621, 0.000, 0.132, 0.000],
+            [0.059, 0.661, 0.043, 0.221, 0.015],
+            [0.000, 0.244, 0.453, 0.300, 0.002],
+            [0.012, 0.212, 0.051, 0.670, 0.055],
+            [0.000, 0.180, 0.005, 0.680, 0.134],
+        ],
+        [219, 2288, 406, 2389, 194],
+    ),
+}
+SECONDS = {  # Table 4, the last row being over all assessors
+    "preference": (3.50, 3.24, 2.35, 4.13, 2.72, 2.09, 2.87),
+    "strong": (3.41, 3.67, 2.82, 4.30, 3.30, 2.40, 3.15),
+    "absolute": (7.96, 6.12, 5.56, 8.78, 8.20, 3.21, 6.33),
+}
+GRADED = {"DCG": "DCG(dcg=exp-log2)@5", "NDCG": "nDCG(dcg=exp-log2)@5"}
+TOLD = {"ppref": "ppref@5", "wpref": "wpref@5", "wpref, upper": "wpref(weight=upper)@5"}
+"""wpref weighs a pair by the lower of its ranks, as section 4 says, or by the upper, as the utility of section 5.3."""
+MEASURE_PAIRS = {  # Table 5: (Pearson correlation, agreement on differences)
+    ("DCG", "NDCG"): (0.748, 1.000),
+    ("DCG", "ppref"): (0.485, 0.873),
+    ("DCG", "wpref"): (0.584, 0.866),
+    ("NDCG", "ppref"): (0.662, 0.873),
+    ("NDCG", "wpref"): (0.738, 0.866),
+    ("ppref", "wpref"): (0.950, 0.941),
+}
+OTHER_WEIGHTS = {pair: found for pair, found in MEASURE_PAIRS.items() if "wpref" in pair}
+
+
+def printed(name: str) -> PreferenceTable:
+    """Table 2(a), 2(b) or 3 as printed: counts are shares times totals."""
+    states, rows, totals = TABLES[name]
+    return PreferenceTable(states, np.array(rows) * np.array(totals)[:, None], sum(totals) // 2)
+
+
+# ---------------------------------------------------------------------- a panel of the paper's size
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A simulated study of the paper's design: two assessors a query for each kind of judgment.
+
+    runs : three engines' first five. graded : five grades. preferred : two ways. strong : with strong preferences.
+    """
+
+    runs: Runs
+    graded: Judgments
+    preferred: Preferences
+    strong: Preferences
+
+
+def simulated_study(n_queries: int = 51, n_candidates: int = 100, *, rng: Rng) -> Study:
+    """51 queries, the union of the first five of three engines (section 3.1), six assessors.
+
+    Assessors see a document's relevance through taste of their own. Graders and those who compare have the same taste;
+    graders also cut it into five grades at boundaries of their own. One document in four is marked as Bad.
+    """
+    chance = Chance.of(rng)
+    shares = (0.45, 0.30, 0.15, 0.095, 0.005)  # of candidates; engines find the better ones
+    whole = simulate_pool(n_queries, n_candidates, grades=5, prevalence=shares, rng=chance.stream("pool"))
+    runs = simulate_runs(whole, 3, depth=5, quality=(0.6, 0.9), rng=chance.stream("runs"))
+    truth = _retrieved(whole, runs)
+    graders = {"grader-1": Lenient(0.15, 0.75), "grader-2": Lenient(-0.15, 0.75)}
+    graded = simulate_judgments(truth, graders, rng=chance.stream("grades"))
+    asked = {
+        kind: simulate_preferences(
+            truth, 2, taste=0.6, noise=0.05, strong_margin=1.8, bad=0.25, rng=chance.stream(kind)
+        )
+        for kind in ("two", "four")
+    }
+    return Study(runs, graded, asked["two"], asked["four"])
+
+
+def _retrieved(truth: Truth, runs: Runs) -> Truth:
+    """The documents that some run retrieved."""
+    found = {runs.documents[d] for d in runs.document.tolist()}
+    kept = np.array([truth.pool.documents[d] in found for d in truth.pool.document.tolist()])
+    starts = np.append(0, np.cumsum(kept))[truth.pool.starts]
+    pool = Pool(truth.pool.topics, truth.pool.documents, starts, truth.pool.document[kept])
+    return Truth(pool, truth.relevance[kept], truth.appeal[kept], truth.cuts)
+
+
+# ---------------------------------------------------------------------- tables 1 to 3
+
+
+def agreement_tables(study: Study) -> Iterator[Table]:
+    """Tables 1-3, cell by cell, with the same cell from the opposite direction, and what the text says of them."""
+    for name, (states, rows, totals) in TABLES.items():
+        ours = _probabilities(name, study)
+        cells = []
+        for i, given in enumerate(states):
+            for j, said in enumerate(states):
+                other = rows[j][i] * totals[j] / totals[i]
+                cells.append(
+                    [given, said, number(rows[i][j], 3), number(other, 3), _same(rows, totals, i, j),
+                     number(ours.get((given, said), np.nan), 3), NOT_PUBLIC]
+                )  # fmt: skip
+        header = [
+            "one says", "the other says", "printed", "from the opposite cell", "verdict", "simulated",
+            "verdict on the panel",
+        ]  # fmt: skip
+        yield Table(f"Table {name}: what another assessor says, {sum(totals):,} judgments", header, cells)
+    yield _statements(study)
+
+
+def _probabilities(name: str, study: Study) -> dict[tuple[str, str], float]:
+    if name == "1":
+        table = label_table(study.graded)
+        states = tuple(LABELS[round(value)] for value in table.values)
+        shares = table.probability
+    else:
+        found = {
+            "2(a)": lambda: preference_table(study.preferred),
+            "2(b)": lambda: inferred_table(study.graded).redistributed(),
+            "3": lambda: preference_table(study.strong, separate_strong=True),
+        }[name]()
+        states, shares = found.states, found.probability
+    return {(a, b): float(shares[i, j]) for i, a in enumerate(states) for j, b in enumerate(states)}
+
+
+def _same(rows: Sequence[Sequence[float]], totals: Sequence[int], i: int, j: int) -> str:
+    """Both directions count the same pairs, so shares times totals agree within what three decimals leave."""
+    one, other = rows[i][j] * totals[i], rows[j][i] * totals[j]
+    slack = 0.0005 * (totals[i] + totals[j]) + 0.01
+    return verdict(abs(one - other) <= slack, f"because counts are {one:.1f} and {other:.1f}")
+
+
+def _statements(study: Study) -> Table:
+    """What section 3.2 says of the tables, from the printed cells, and on the simulated panel."""
+    actual, inferred, strong = printed("2(a)"), printed("2(b)"), printed("3").pooled()
+    ours = preference_table(study.preferred), inferred_table(study.graded), preference_table(study.strong)
+    coin = ours[1].redistributed()
+    labels = np.array(TABLES["1"][2])
+    shares = 100 * labels / labels.sum()
+    here = label_table(study.graded)
+    chi = agreement_difference(actual, inferred, both_directions=True).chi_square
+    tables = inferred, strong, actual
+    between = inferred.agreement < strong.agreement < actual.agreement
+    rows = [
+        [
+            "% of pages with each label", "20, 28, 25, 25, 2", ", ".join(f"{share:.1f}" for share in shares),
+            verdict(np.rint(shares).tolist() == [20, 28, 25, 25, 2], "because of rounding"),
+            ", ".join(f"{100 * share:.1f}" for share in here.share),
+        ],
+        ["chi-square of Tables 2(a) and 2(b)", "143", number(chi, 1),
+         verdict(abs(chi - 143) < 1.43, "because cells are rounded"),
+         number(agreement_difference(ours[0], coin, both_directions=True).chi_square, 1)],
+        ["the same, every two assessors once", "-", number(agreement_difference(actual, inferred).chi_square, 1),
+         "differs: because the tables count every two assessors twice",
+         number(agreement_difference(ours[0], coin).chi_square, 1)],
+        [
+            "inferred agree less than pooled strong, these less than two ways", "yes", _chain(tables),
+            verdict(between, "because of rounding"), _chain((coin, ours[2], ours[0])),
+        ],
+        ["preferences agree more up to this agreement on ties", "about .7", "-", NOT_PUBLIC, _rate(ours[0], ours[1])],
+        ["% of chains kept (transitivity)", "over 99", "-", NOT_PUBLIC,
+         number(100 * transitivity(study.preferred).rate, 1)],
+    ]  # fmt: skip
+    header = ["section 3.2 and 5.1", "printed", "from the printed tables", "verdict", "simulated"]
+    return Table("what the text says of Tables 1-3", header, rows)
+
+
+def _chain(tables: Sequence[PreferenceTable]) -> str:
+    return ", ".join(number(table.agreement, 3) for table in tables)
+
+
+def _rate(actual: PreferenceTable, inferred: PreferenceTable) -> str:
+    """The highest rate of agreement on ties at which preferences still agree significantly more."""
+    for rate in np.linspace(1, 0, 101):
+        other = inferred.redistributed(rate=float(rate))
+        if other.agreement < actual.agreement and agreement_difference(actual, other).p < 0.05:
+            return f"{rate:.2f}"
+    return "never"
+
+
+# ---------------------------------------------------------------------- tables 4 and 5
+
+
+def times_table() -> Table:
+    """Table 4, and how many preferences an absolute judgment takes."""
+    rows = []
+    for i in range(7):
+        seconds = [SECONDS[kind][i] for kind in SECONDS]
+        name = "Overall" if i == 6 else f"Assessor {i + 1}"
+        rows.append([name, *(number(value, 2) for value in seconds), number(seconds[2] / seconds[0], 2), NOT_PUBLIC])
+    ratio = SECONDS["absolute"][6] / SECONDS["preference"][6]
+    rows[-1][-1] = f"{NOT_PUBLIC}; {'about twice' if 1.75 < ratio < 2.5 else 'not twice'} as long: {MATCH}"
+    header = ["Table 4", *SECONDS, "absolute / preference", "verdict"]
+    return Table("Table 4: median seconds per judgment, as printed", header, rows)
+
+
+def measure_scores(runs: Runs, judgments: Judgments) -> dict[str, Floats]:
+    """{DCG, NDCG, ppref, wpref (twice): (assessors, topics, systems)} by grades and by the preferences they imply.
+
+    Gains 2^g - 1, first five documents (section 4.1). nan where a measure has no score.
+    """
+    graded = evaluate(runs, judgments, list(GRADED.values()))
+    told = evaluate(runs, from_grades(judgments), list(TOLD.values()))
+    shared = [topic for topic in graded.topics if topic in told.topics]
+    found = {}
+    for scores, names in ((graded, GRADED), (told, TOLD)):
+        places = [
+            [mine.index(label) for label in labels]
+            for mine, labels in (
+                (scores.assessors, graded.assessors), (scores.topics, shared), (scores.systems, graded.systems),
+            )
+        ]  # fmt: skip
+        for values, name in zip(scores.values, names, strict=True):
+            found[name] = values[np.ix_(*places)]
+    return found
+
+
+def beside(first: Floats, second: Floats) -> tuple[float, float]:
+    """Pearson correlation of two measures' scores, and how often they agree which of two systems is better on a topic.
+
+    first, second : (assessors, topics, systems). Two systems that one of the measures holds equal are left out.
+    """
+    known = ~np.isnan(first) & ~np.isnan(second)
+    pearson = float(np.corrcoef(first[known], second[known])[0, 1])
+    a, b = np.triu_indices(first.shape[2], 1)
+    signs = [np.sign(np.round(table[..., a] - table[..., b], 12)) for table in (first, second)]
+    told = (signs[0] * signs[1] != 0) & ~np.isnan(signs[0]) & ~np.isnan(signs[1])
+    return pearson, float((signs[0] == signs[1])[told].mean())
+
+
+def measures_table(panels: Mapping[str, dict[str, Floats]]) -> Table:
+    """Table 5 beside panels: {name: what `measure_scores` gives}. wpref stands in it with either of its weights."""
+    rows = []
+    pairs = [*MEASURE_PAIRS.items()]
+    pairs += [((first, "wpref, upper"), values) for (first, _), values in OTHER_WEIGHTS.items()]
+    for (first, second), (pearson, agreement) in pairs:
+        found = [beside(scores[first], scores[second]) for scores in panels.values()]
+        what = f"{first} and {second}"
+        rows.append(["correlation", what, number(pearson, 3), *(number(one[0], 3) for one in found), NOT_PUBLIC])
+        rows.append(["agreement", what, number(agreement, 3), *(number(one[1], 3) for one in found), NOT_PUBLIC])
+    rows.sort(key=lambda row: row[0] != "correlation")
+    header = ["Table 5", "measures", "printed", *panels, "verdict"]
+    return Table("Table 5: measures by grades and by the preferences that these imply", header, rows)
+
+
+# ---------------------------------------------------------------------- figure 2
+
+
+def figure_table(needed: Mapping[str, float], at_most: tuple[int, Mapping[str, float]]) -> Table:
+    """What is said of Figure 2, beside a simulated panel of the paper's size.
+
+    needed : {condition: judgments / documents}. at_most : the largest number of documents, and judgments there.
+    """
+    n, there = at_most
+    ours = f"{there['all pairs']:.0f} (n = {n})"
+    exact = there["all pairs"] == n * (n - 1) / 2
+    sorting = f"{there['sorting, Bad']:.1f} (n = {n}); n log2 n is {n * log2(n):.1f}"
+    rows = [
+        ["all pairs at n = 15", "105", ours, verdict(exact and n == 15, f"because n is {n}")],
+        ["sorting with Bad marks at n = 15", "about 40", sorting, NOT_PUBLIC],
+        ["utility, Bad marks and stopping, per document", "about 1", number(needed["utility, Bad, stop"], 2),
+         "differs: because the stop is proven for three engines at once, later marks included"],
+    ]  # fmt: skip
+    return Table("Figure 2: judgments", ["section 5", "printed", "simulated", "verdict"], rows)
