@@ -118,8 +118,8 @@ class Rows:
             alone = np.maximum(yy - slope**2 * xx, 0.0) / (n - 2) / xx
             error = np.sqrt(np.where(n_topics > 1, by_topic, alone))
             # No test is possible if leaving out a topic leaves no line, or if all points are on a line.
-            lost = (np.isnan(without) & there).any(axis=1) & (n_topics > 1)
-            testable = (n > 2) & ~lost & (error > 1e-9 * np.sqrt(yy / xx))
+            is_lost = (np.isnan(without) & there).any(axis=1) & (n_topics > 1)
+            testable = (n > 2) & ~is_lost & (error > 1e-9 * np.sqrt(yy / xx))
             freedom = np.maximum(np.where(n_topics > 1, n_topics - 1, n - 2), 1)
             p = np.where(testable, 2 * stdtr(freedom, -np.abs(slope / error)), np.nan)
         return np.where(n > 2, slope, np.nan), p

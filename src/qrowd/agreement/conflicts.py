@@ -130,7 +130,7 @@ def scale_conflicts(
         raise ScaleError("there are values of 0, which have no logarithm; use merge='median' or recode 0")
     parts = np.split(value, starts[1:])
     whole = np.array([_MERGED[merge](part) for part in parts])
-    merged = np.log(whole) if logs else whole
+    values_or_logs = np.log(whole) if logs else whole
     topic, document = np.divmod(pair, len(one.documents))
     levels, level = np.unique(graded(pair), return_inverse=True)
     centre = np.full((pair.size, levels.size), np.nan)
@@ -139,9 +139,9 @@ def scale_conflicts(
         for k in range(levels.size):
             members = here[level[here] == k]
             if members.size:
-                centre[here, k] = np.median(merged[members])
-                centre[members, k] = _median_of_others(merged[members])
-    distance = np.abs(merged[:, None] - centre)
+                centre[here, k] = np.median(values_or_logs[members])
+                centre[members, k] = _median_of_others(values_or_logs[members])
+    distance = np.abs(values_or_logs[:, None] - centre)
     own = distance[np.arange(pair.size), level]
     alone = np.isnan(own)
     nearest = np.argmin(np.where(np.isnan(distance), np.inf, distance), axis=1)

@@ -191,12 +191,12 @@ def grouped(judgments: Judgments, by: By) -> tuple[Judgments, str, tuple[str, ..
         by = _by_row(judgments, by)
     if len(by) != len(judgments):
         raise ArgumentError(f"by: {len(by)} groups for {len(judgments)} judgments; one for each is needed")
-    named = [None if group is None else str(group) for group in by]
-    code, labels = factorize(group for group in named if group is not None)
+    groups = [None if group is None else str(group) for group in by]
+    code, labels = factorize(group for group in groups if group is not None)
     if not labels:
         raise ArgumentError("by: no judgment belongs to any group")
     group = np.full(len(judgments), -1, np.int64)
-    group[[g is not None for g in named]] = code
+    group[[g is not None for g in groups]] = code
     parts, topic = np.unique(judgments.topic.astype(np.int64) * (len(labels) + 1) + group + 1, return_inverse=True)
     of_part = parts % (len(labels) + 1) - 1
     topics = tuple(f"{judgments.topics[p // (len(labels) + 1)]} ({p % (len(labels) + 1)})" for p in parts)

@@ -113,11 +113,11 @@ def sampled_ap_correlation(
         return SampledCorrelation(np.nan, np.nan, n_resamples, seed)
     generator = np.random.default_rng(seed)
     rows = max(1, BLOCK // walked.shape[1])
-    found = []
+    results = []
     for done in range(0, n_resamples, rows):
         size = min(rows, n_resamples - done)
-        found.append(kernels.ap_correlation(*(_untied(side[0], size, generator) for side in (walked, decides))))
-    samples = np.concatenate(found)
+        results.append(kernels.ap_correlation(*(_untied(side[0], size, generator) for side in (walked, decides))))
+    samples = np.concatenate(results)
     error = float(samples.std(ddof=1) / np.sqrt(n_resamples)) if n_resamples > 1 else np.nan
     return SampledCorrelation(float(samples.mean()), error, n_resamples, seed)
 

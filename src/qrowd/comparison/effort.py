@@ -98,8 +98,8 @@ def equal_cost(
     now, with_topics, with_assessor = (
         float(value[0]) for value in errors(*(np.array([square]) for square in mean_squares))
     )
-    drawn = [square * _reciprocals(own, n) for square, own, n in zip(mean_squares, df, NODES, strict=True)]
-    _, by_topics, by_assessor = errors(*(part.ravel() for part in np.meshgrid(*drawn, indexing="ij")))
+    estimates = [square * _reciprocals(own, n) for square, own, n in zip(mean_squares, df, NODES, strict=True)]
+    _, by_topics, by_assessor = errors(*(part.ravel() for part in np.meshgrid(*estimates, indexing="ij")))
     for_topics, for_assessor = by_topics <= by_assessor * (1 + SAME), by_assessor <= by_topics * (1 + SAME)
     return EqualCost(
         n_topics, n_assessors, topics, now, with_topics, with_assessor,

@@ -277,9 +277,13 @@ def _type_two(data: _Coded, terms: list[Term], centred: Floats) -> Fit:
         """Sum of squares explained, rank, and coefficients of the mean and these terms."""
         used = np.concatenate([columns[0], *(columns[t + 1] for t in which)])
         value, vector = np.linalg.eigh(gram[np.ix_(used, used)])
-        kept = value > 1e-10 * value[-1]
-        along = vector[:, kept].T @ moment[used]
-        return float((along**2 / value[kept]).sum()), int(kept.sum()), vector[:, kept] @ (along / value[kept])
+        is_large = value > 1e-10 * value[-1]
+        along = vector[:, is_large].T @ moment[used]
+        return (
+            float((along**2 / value[is_large]).sum()),
+            int(is_large.sum()),
+            vector[:, is_large] @ (along / value[is_large]),
+        )
 
     ss, df = [], []
     for t, term in enumerate(terms):
@@ -368,8 +372,8 @@ def _of_array(array: Any, factors: tuple[str, ...]) -> tuple[Floats, list[tuple[
     if missing:
         raise ArgumentError(f"no dimension {missing[0]!r} among {', '.join(map(str, array.dims))}")
     numbers = np.indices(array.shape)
-    found = [(numbers[array.dims.index(dim)].ravel(), tuple(map(str, array[dim].values))) for dim in factors]
-    return np.asarray(array.values, np.float64).ravel(), found
+    levels = [(numbers[array.dims.index(dim)].ravel(), tuple(map(str, array[dim].values))) for dim in factors]
+    return np.asarray(array.values, np.float64).ravel(), levels
 
 
 def _columns(table: Any) -> dict[str, Any]:

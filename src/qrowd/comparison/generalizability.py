@@ -218,7 +218,7 @@ def variance_components(
         if n_block == 0:
             raise NoOverlapError("scores: no 2 assessors share 2 topics, so nothing is crossed; design='nested'")
         used, judged = rows, columns
-        found, n_assessors = _crossed(values[np.ix_(rows, columns)]), float(rows.size)
+        squares, n_assessors = _crossed(values[np.ix_(rows, columns)]), float(rows.size)
         handling = "every assessor has a score in every topic"
         if n_block < known.size:
             handling = (
@@ -233,7 +233,7 @@ def variance_components(
                 "scores: no topic has 2 assessors, so the variances of assessors and topics cannot be separated; judge "
                 "some topics twice"
             )
-        found, n_assessors = _nested(values[:, judged], known[:, judged]), float(sizes.size / (1 / sizes).sum())
+        squares, n_assessors = _nested(values[:, judged], known[:, judged]), float(sizes.size / (1 / sizes).sum())
         n_block = n_known
         handling = f"every topic has {sizes[0]} assessors of its own"
         if sizes.min() < sizes.max():
@@ -243,7 +243,7 @@ def variance_components(
             )
         if judged.size < len(topics):
             handling += f"; {len(topics) - judged.size} of {len(topics)} topics have no score and are left out"
-    ss, df, estimate = found
+    ss, df, estimate = squares
     ms = ss / df
     # A difference of mean squares that is rounding alone is 0.
     estimate = np.where(np.abs(estimate) > 1e-13 * ms.max(), estimate, 0.0)
@@ -366,18 +366,18 @@ def _complete_block(known: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArra
         if len(shared) > BLOCKS:
             every = False
             break
-        for other in [pattern & found for found in shared.values()]:
+        for other in [pattern & known_pattern for known_pattern in shared.values()]:
             if other.sum() >= 2:
                 shared.setdefault(other.tobytes(), other)
     candidates = list(shared.values()) if every else [*shared.values(), _greedy(known)]
-    best, found = (0, 0), (_none(), _none())
+    best, block = (0, 0), (_none(), _none())
     for members in candidates:
         rows = np.flatnonzero(members)
         columns = np.flatnonzero(known[rows].all(axis=0))
         size = rows.size * columns.size, columns.size
         if rows.size >= 2 and columns.size >= 2 and size > best:
-            best, found = size, (rows, columns)
-    return *found, every
+            best, block = size, (rows, columns)
+    return *block, every
 
 
 def _greedy(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -397,19 +397,19 @@ def _greedy(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def error_parts(components: VarianceComponents, design: Design | None) -> tuple[Design, tuple[float, ...]]:
     """v_st, v_sa and v_e of the relative error, then v_t, v_a and v_ta of the absolute one, in a design."""
-    chosen = components.design if design is None else design
-    check_choice("design", chosen, Design)
+    design_used = components.design if design is None else design
+    check_choice("design", design_used, Design)
     v = dict(zip(components.sources, components.component.tolist(), strict=True))
     if components.design == "nested":
-        if chosen == "crossed":
+        if design_used == "crossed":
             raise ArgumentError(
                 "design='crossed': components of nested assessors do not give those of one panel for all topics"
             )
-        return chosen, (v["system*topic"], 0.0, v["error"], v["topic"], 0.0, v["assessor:topic"])
+        return design_used, (v["system*topic"], 0.0, v["error"], v["topic"], 0.0, v["assessor:topic"])
     v_sa, v_a = v["system*assessor"], v["assessor"]
-    if chosen == "nested":
-        return chosen, (v["system*topic"], 0.0, v_sa + v["error"], v["topic"], 0.0, v_a + v["topic*assessor"])
-    return chosen, (v["system*topic"], v_sa, v["error"], v["topic"], v_a, v["topic*assessor"])
+    if design_used == "nested":
+        return design_used, (v["system*topic"], 0.0, v_sa + v["error"], v["topic"], 0.0, v_a + v["topic*assessor"])
+    return design_used, (v["system*topic"], v_sa, v["error"], v["topic"], v_a, v["topic*assessor"])
 
 
 def error_variances(components: VarianceComponents, n_t: Any, n_a: Any, design: Design | None) -> tuple[Any, Any]:

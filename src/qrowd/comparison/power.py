@@ -112,13 +112,15 @@ def _half_width_and_error(
     error = float(np.sqrt(v_t / t + v_a / a + v_e / (t * a)))
     if a == 1 or not components.crossed:
         # The mean square of topics alone; what the only assessor does to all topics does not show in it.
-        drawn, method = [(v_t + v_e / a) * _mean_squares(t - 1, NODES[0] * NODES[2])], recommended(1)
-        squares = TwoWay(drawn[0], _with_zeros(drawn[0]), np.array([t - 1.0, 1, 1]), np.full(3, 1 / t), np.ones(2))
+        estimates, method = [(v_t + v_e / a) * _mean_squares(t - 1, NODES[0] * NODES[2])], recommended(1)
+        squares = TwoWay(
+            estimates[0], _with_zeros(estimates[0]), np.array([t - 1.0, 1, 1]), np.full(3, 1 / t), np.ones(2)
+        )
         return half_widths(squares, method, confidence), error
     df = np.array([t - 1, a - 1, (t - 1) * (a - 1)], np.float64)
     expected = v_e + a * v_t, v_e + t * v_a, v_e
-    drawn = [square * _mean_squares(own, n) for square, own, n in zip(expected, df, NODES, strict=True)]
-    ms = np.stack([part.ravel() for part in np.meshgrid(*drawn, indexing="ij")])
+    estimates = [square * _mean_squares(own, n) for square, own, n in zip(expected, df, NODES, strict=True)]
+    ms = np.stack([part.ravel() for part in np.meshgrid(*estimates, indexing="ij")])
     squares = TwoWay(ms[0], ms, df, np.full(3, 1 / (t * a)), np.array([a, t], np.float64))
     return half_widths(squares, recommended(a), confidence), error
 

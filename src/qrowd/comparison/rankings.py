@@ -164,5 +164,5 @@ def sign_agreement(x: AnyScores, y: AnyScores, *, ties: Ties = "ignore") -> Sign
     same, opposite, pairs = int(counts[0]), int(counts[1]), int(counts[5])
     tied = pairs - same - opposite
     agreeing = same + {"ignore": 0.0, "half": tied / 2, "agree": tied}[ties]
-    counted = pairs - (tied if ties == "ignore" else 0)
-    return SignAgreement(agreeing / counted if counted else np.nan, same, opposite, tied, ties)
+    n_pairs = pairs - (tied if ties == "ignore" else 0)
+    return SignAgreement(agreeing / n_pairs if n_pairs else np.nan, same, opposite, tied, ties)

@@ -175,7 +175,7 @@ def _of_all_signs(differences: Floats, zeros: Zeros) -> Floats:
     ranks[zero] = 0.0  # or half of theirs on either side, whatever the signs of the others
     n = differences.shape[1]
     signs = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-    sums, seen = signs @ ranks.T, np.where(differences > 0, ranks, 0.0).sum(axis=1)
+    sums, rank_sums = signs @ ranks.T, np.where(differences > 0, ranks, 0.0).sum(axis=1)
     # Sums are halves of whole numbers.
-    low, high = (sums <= seen + 0.25).mean(axis=0), (sums >= seen - 0.25).mean(axis=0)
+    low, high = (sums <= rank_sums + 0.25).mean(axis=0), (sums >= rank_sums - 0.25).mean(axis=0)
     return np.asarray(np.minimum(2 * np.minimum(low, high), 1.0))

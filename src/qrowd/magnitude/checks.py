@@ -72,11 +72,11 @@ def check_magnitudes(units: Units, checks: Checks | None) -> tuple[Floats, Float
     InputError
         A unit without one of its check documents.
     """
-    named, judgments = named_checks(units, checks), units.judgments
+    checks_by_topic, judgments = named_checks(units, checks), units.judgments
     number = {label: i for i, label in enumerate(judgments.documents)}
     codes = np.empty((len(judgments.topics), 2), np.int64)
     for t, topic in enumerate(judgments.topics):
-        high, low = named[topic]
+        high, low = checks_by_topic[topic]
         codes[t] = number.get(high, -1), number.get(low, -1)
     magnitudes = []
     for which, name in enumerate("HN"):
@@ -85,7 +85,7 @@ def check_magnitudes(units: Units, checks: Checks | None) -> tuple[Floats, Float
         missing = np.flatnonzero(count == 0)
         if missing.size:
             unit = int(missing[0])
-            document = named[judgments.topics[units.topic[unit]]][which]
+            document = checks_by_topic[judgments.topics[units.topic[unit]]][which]
             raise InputError(
                 f"{units.describe(unit)}: the check document {name}, {document}, is missing{and_more(missing.size)}; "
                 f"correct checks, or leave out such units"

@@ -89,8 +89,8 @@ def topic_units(
     high = low = None
     if checks is not None:
         check_magnitudes(units, checks)  # refuses units without them
-        named = named_checks(units, checks)
-        high, low = (tuple(named[topic][which] for topic in judgments.topics) for which in (0, 1))
+        checks_by_topic = named_checks(units, checks)
+        high, low = (tuple(checks_by_topic[topic][which] for topic in judgments.topics) for which in (0, 1))
     return TopicUnits(
         judgments.topics,
         distinct(judgments.document, judgments.topic),

@@ -256,8 +256,8 @@ def level_ratios(
 def _is_low_check(units: Units, checks: Checks) -> NDArray[np.bool_]:
     """(n,) which judgments are of the low check document N of their topic."""
     judgments = units.judgments
-    named = named_checks(units, checks)
-    low = np.array([judgments.documents.index(named[topic][1]) for topic in judgments.topics])
+    checks_by_topic = named_checks(units, checks)
+    low = np.array([judgments.documents.index(checks_by_topic[topic][1]) for topic in judgments.topics])
     return np.asarray(judgments.document == low[judgments.topic])
 
 

@@ -75,7 +75,7 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
             f"judgments {first_of(pool.topics, 3)}; "
             "check that both are of the same collection"
         )
-    ranked = runs.ranked(score_dtype=score_dtype)
+    rankings = runs.ranked(score_dtype=score_dtype)
     number = runs.document_number
     document = np.array([number.get(label, -1) for label in pool.documents], np.int32)[pool.document]
     place = np.full(len(runs.documents), -1, np.int32)
@@ -83,7 +83,7 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
     topics: list[RankedTopic] = []
     for i, topic in enumerate(shared):
         starts, lengths = (
-            (ranked.starts[:, topic], ranked.lengths[:, topic])
+            (rankings.starts[:, topic], rankings.lengths[:, topic])
             if topic >= 0
             else (np.zeros(n_systems, np.int64), np.zeros(n_systems, np.int64))
         )
@@ -91,11 +91,11 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         inside = np.arange(depth) < lengths[:, None]
         at = np.where(inside, starts[:, None] + np.arange(depth), 0)
         retrieved = document[pool.rows(i)]
-        found = np.flatnonzero(retrieved >= 0)
-        place[retrieved[found]] = found
-        rows = np.where(inside, place[ranked.document[at]], -1).astype(np.int32)
-        place[retrieved[found]] = -1
-        topics.append(RankedTopic(rows, inside & ranked.tied[at], lengths))
+        rows_retrieved = np.flatnonzero(retrieved >= 0)
+        place[retrieved[rows_retrieved]] = rows_retrieved
+        rows = np.where(inside, place[rankings.document[at]], -1).astype(np.int32)
+        place[retrieved[rows_retrieved]] = -1
+        topics.append(RankedTopic(rows, inside & rankings.tied[at], lengths))
     missing = np.array([t.lengths == 0 for t in topics])
     return Alignment(
         pool,

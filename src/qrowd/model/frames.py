@@ -73,15 +73,15 @@ class Columns:
 
 def judgment_columns(frame: Frame, names: Mapping[str, str], assessor: str | None) -> Columns:
     """The columns of judgments; `assessor` stands in for a missing assessor column."""
-    found = _find(frame, JUDGMENT_COLUMNS, names, ("topic", "document", "value"), ("assessor", assessor))
-    labels = {name: _labels(found[name], name) for name in ("topic", "document", "assessor")}
+    cells_of = _find(frame, JUDGMENT_COLUMNS, names, ("topic", "document", "value"), ("assessor", assessor))
+    labels = {name: _labels(cells_of[name], name) for name in ("topic", "document", "assessor")}
     optional: dict[str, NDArray[Any]] = {
-        name: _numbers(found[name], name, required=False) for name in ("order", "seconds") if name in found
+        name: _numbers(cells_of[name], name, required=False) for name in ("order", "seconds") if name in cells_of
     }
     for name in ("unit", "time", "comment"):
-        if name in found:
-            optional[name] = np.fromiter(found[name], object, len(found[name]))
-    return Columns(labels, {"value": _numbers(found["value"], "value")}, optional)
+        if name in cells_of:
+            optional[name] = np.fromiter(cells_of[name], object, len(cells_of[name]))
+    return Columns(labels, {"value": _numbers(cells_of["value"], "value")}, optional)
 
 
 @dataclass(frozen=True)
@@ -101,22 +101,22 @@ def preference_columns(frame: Frame, names: Mapping[str, str], assessor: str | N
 
     A row without a preferred document marks the other one as Bad.
     """
-    found = _find(frame, PREFERENCE_COLUMNS, names, ("topic", "preferred"), ("assessor", assessor))
-    labels: dict[str, list[Any]] = {name: _labels(found[name], name) for name in ("topic", "assessor")}
+    cells_of = _find(frame, PREFERENCE_COLUMNS, names, ("topic", "preferred"), ("assessor", assessor))
+    labels: dict[str, list[Any]] = {name: _labels(cells_of[name], name) for name in ("topic", "assessor")}
     optional: dict[str, NDArray[Any]] = {}
-    if "a" in found and "b" in found and "other" not in found:
-        preferred, a, b = (_labels(found[name], name) for name in ("preferred", "a", "b"))
-        for row, (chosen, one, two) in enumerate(zip(preferred, a, b, strict=True), start=1):
-            if chosen not in (one, two):
-                raise RowError(row, f"the preferred document {chosen!r} is neither {one!r} nor {two!r}")
+    if "a" in cells_of and "b" in cells_of and "other" not in cells_of:
+        preferred, a, b = (_labels(cells_of[name], name) for name in ("preferred", "a", "b"))
+        for row, (winner, one, two) in enumerate(zip(preferred, a, b, strict=True), start=1):
+            if winner not in (one, two):
+                raise RowError(row, f"the preferred document {winner!r} is neither {one!r} nor {two!r}")
         labels["preferred"] = list(preferred)
-        labels["other"] = [two if chosen == one else one for chosen, one, two in zip(preferred, a, b, strict=True)]
-        optional["first"] = np.array([chosen == one for chosen, one in zip(preferred, a, strict=True)], np.float64)
-    elif "other" in found:
-        labels["other"] = _labels(found["other"], "other")
+        labels["other"] = [two if winner == one else one for winner, one, two in zip(preferred, a, b, strict=True)]
+        optional["first"] = np.array([winner == one for winner, one in zip(preferred, a, strict=True)], np.float64)
+    elif "other" in cells_of:
+        labels["other"] = _labels(cells_of["other"], "other")
         labels["preferred"] = [
             None if cell is None or cell == "" or cell != cell else _labels([cell], "preferred")[0]
-            for cell in found["preferred"]
+            for cell in cells_of["preferred"]
         ]
     else:
         raise ArgumentError(
@@ -124,22 +124,22 @@ def preference_columns(frame: Frame, names: Mapping[str, str], assessor: str | N
             "name them with from_frame(columns={'other': ...})"
         )
     for name in ("strength", "weight", "first", "order", "seconds"):
-        if name in found and name not in optional:
-            optional[name] = _numbers(found[name], name, required=False)
+        if name in cells_of and name not in optional:
+            optional[name] = _numbers(cells_of[name], name, required=False)
     for name in ("group", "time"):
-        if name in found:
-            optional[name] = np.fromiter(found[name], object, len(found[name]))
+        if name in cells_of:
+            optional[name] = np.fromiter(cells_of[name], object, len(cells_of[name]))
     marks = np.array([preferred is None for preferred in labels["preferred"]], bool)
     return PreferenceColumns(labels, marks, optional)
 
 
 def run_columns(frame: Frame, names: Mapping[str, str], system: str | None) -> Columns:
     """The columns of runs; `system` stands in for a missing system column."""
-    found = _find(frame, RUN_COLUMNS, names, ("topic", "document", "score"), ("system", system))
-    labels = {name: _labels(found[name], name) for name in ("topic", "document", "system")}
-    numbers = {"score": _numbers(found["score"], "score")}
-    if "rank" in found:
-        numbers["rank"] = _numbers(found["rank"], "rank", required=False)
+    cells_of = _find(frame, RUN_COLUMNS, names, ("topic", "document", "score"), ("system", system))
+    labels = {name: _labels(cells_of[name], name) for name in ("topic", "document", "system")}
+    numbers = {"score": _numbers(cells_of["score"], "score")}
+    if "rank" in cells_of:
+        numbers["rank"] = _numbers(cells_of["rank"], "rank", required=False)
     return Columns(labels, numbers)
 
 
@@ -147,9 +147,9 @@ def make_frame(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
     """A data frame of the named library: "pandas", "polars" or "pyarrow"."""
     import narwhals as nw
 
-    listed = {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
+    plain = {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
     try:
-        return nw.from_dict(listed, backend=backend).to_native()  # type: ignore[arg-type]
+        return nw.from_dict(plain, backend=backend).to_native()  # type: ignore[arg-type]
     except ModuleNotFoundError as error:
         raise ArgumentError(f"backend={backend!r} is not installed here: {error}") from None
     except ValueError:
@@ -158,7 +158,7 @@ def make_frame(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
 
 def _find(
     frame: Frame,
-    known: Mapping[str, tuple[str, ...]],
+    usual_names: Mapping[str, tuple[str, ...]],
     names: Mapping[str, str],
     required: tuple[str, ...],
     stand_in: tuple[str, str | None],
@@ -168,32 +168,32 @@ def _find(
     stand_in : (name, label): the column called `name` may be missing if every row has that one label.
     """
     present, cells = _opened(frame)
-    found: dict[str, Cells] = {}
+    cells_of: dict[str, Cells] = {}
     for ours, theirs in names.items():
-        if ours not in known:
-            raise ArgumentError(f"columns={{{ours!r}: ...}}: choose from {', '.join(known)}")
+        if ours not in usual_names:
+            raise ArgumentError(f"columns={{{ours!r}: ...}}: choose from {', '.join(usual_names)}")
         if theirs not in present:
             raise ArgumentError(f"columns={{{ours!r}: {theirs!r}}}: the frame has {', '.join(present)}")
-        found[ours] = cells(theirs)
-    for ours, usual in known.items():
+        cells_of[ours] = cells(theirs)
+    for ours, usual in usual_names.items():
         match = next((name for name in usual if name in present and name not in names.values()), None)
-        if ours not in found and match is not None:
-            found[ours] = cells(match)
+        if ours not in cells_of and match is not None:
+            cells_of[ours] = cells(match)
     # crowd-kit knows no topics: its tasks are the documents of a single one.
-    if "document" not in found and "task" in present:
-        found["document"] = cells("task")
-        found.setdefault("topic", ["tasks"] * len(found["document"]))
+    if "document" not in cells_of and "task" in present:
+        cells_of["document"] = cells("task")
+        cells_of.setdefault("topic", ["tasks"] * len(cells_of["document"]))
     who, label = stand_in
-    if who not in found and label is not None and "topic" in found:
-        found[who] = [label] * len(found["topic"])
+    if who not in cells_of and label is not None and "topic" in cells_of:
+        cells_of[who] = [label] * len(cells_of["topic"])
     for ours in (*required, who):
-        if ours not in found:
+        if ours not in cells_of:
             one = f", or from_frame({who}=...) for the only one" if ours == who else ""
             raise ArgumentError(
-                f"no {ours} column (one of {', '.join(known[ours])}) among {', '.join(present)}; rename one, or say "
-                f"which it is with from_frame(columns={{{ours!r}: ...}}){one}"
+                f"no {ours} column (one of {', '.join(usual_names[ours])}) among {', '.join(present)}; rename one, or "
+                f"say which it is with from_frame(columns={{{ours!r}: ...}}){one}"
             )
-    return found
+    return cells_of
 
 
 def _opened(frame: Frame) -> tuple[list[str], Callable[[str], Cells]]:
@@ -233,6 +233,6 @@ def _numbers(cells: Cells, name: str, *, required: bool = True) -> NDArray[np.fl
             continue
         numbers[row] = number_in(cell)
         if missing or not isfinite(numbers[row]):
-            found = "nothing" if cell is None else repr(cell)
-            raise RowError(row + 1, f"expected a finite number as {name}, found {found}")
+            content = "nothing" if cell is None else repr(cell)
+            raise RowError(row + 1, f"expected a finite number as {name}, found {content}")
     return numbers

@@ -86,9 +86,9 @@ def against(judgments: Judgments, gold: Gold, *, noun: str = "gold", repeats: Re
         if shared is not None and shared.kind != "magnitude" and shared.problem(own.value) is None:
             own = replace(own, scales=(shared,))  # bare grades are on the scale of the judgments
     if len(own.assessors) != 1:
-        shown = ", ".join(own.assessors[:3])
+        examples = ", ".join(own.assessors[:3])
         raise ArgumentError(
-            f"{noun}: one assessor was expected, found {len(own.assessors)}{f' ({shown} ...)' if shown else ''}; "
+            f"{noun}: one assessor was expected, found {len(own.assessors)}{f' ({examples} ...)' if examples else ''}; "
             "select one, or merge them first"
         )
     pair = AgainstGold(judgments, own.single(repeats=repeats))

@@ -44,7 +44,9 @@ def inferred_scales(
     values : of each assessor; declared : None where the scale is to be inferred; sources : None where each assessor
     comes from a file of their own.
     """
-    scales = [infer_scale(given) if scale is None else scale for given, scale in zip(values, declared, strict=True)]
+    scales = [
+        infer_scale(own_values) if scale is None else scale for own_values, scale in zip(values, declared, strict=True)
+    ]
     tables: dict[int, list[int]] = {}
     for a, source in enumerate(sources or ()):
         tables.setdefault(source, []).append(a)
@@ -80,10 +82,10 @@ def scales_of_parts(
     together = joined_sources(tables, len(assessors))
     size = np.bincount(together, minlength=1)
     grown = {together[int(table[0])] for table in tables if table.size < size[together[int(table[0])]]}
-    known = [next(iter(scales)) if len(scales) == 1 else None for scales in stated]
+    agreed = [next(iter(scales)) if len(scales) == 1 else None for scales in stated]
     declared = [
         scale if scale is not None and (scale.declared or source not in grown) else None
-        for scale, source in zip(known, together, strict=True)
+        for scale, source in zip(agreed, together, strict=True)
     ]
     return inferred_scales(values, declared, together), together
 
@@ -97,7 +99,7 @@ def _shared(values: list[Floats], declared: list[Scale]) -> list[Scale]:
     everything = np.concatenate(values)
     if len(declared) == 1 and declared[0].problem(everything) is None:
         return [replace(declared[0], declared=False)] * len(values)
-    own = [infer_scale(given) for given in values]
+    own = [infer_scale(own_values) for own_values in values]
     shared = common_scale(values, own)
     if shared is not None:
         return [shared] * len(values)
@@ -141,9 +143,9 @@ def common_scale(values: Sequence[Floats], scales: Sequence[Scale]) -> Scale | N
     """
     kinds = get_args(Kind)
     widest = max(scales, key=lambda scale: (kinds.index(scale.kind), scale.maximum))
-    for given, scale in zip(values, scales, strict=True):
+    for own_values, scale in zip(values, scales, strict=True):
         if widest.kind == "magnitude":
-            apart = widest.problem(given) is not None
+            apart = widest.problem(own_values) is not None
         else:
             apart = scale.maximum > widest.maximum or (scale.kind == "fractions" and scale.maximum < widest.maximum)
         if apart:

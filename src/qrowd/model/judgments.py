@@ -153,11 +153,11 @@ class Judgments:
         """
         from qrowd.model.frames import judgment_columns
 
-        found = judgment_columns(frame, columns or {}, assessor)
+        columns_of_frame = judgment_columns(frame, columns or {}, assessor)
         (topic, topics), (document, documents), (who, assessors) = (
-            factorize(found.labels[name]) for name in ("topic", "document", "assessor")
+            factorize(columns_of_frame.labels[name]) for name in ("topic", "document", "assessor")
         )
-        value, optional = found.numbers["value"], dict[str, Any](found.optional)
+        value, optional = columns_of_frame.numbers["value"], dict[str, Any](columns_of_frame.optional)
         columns_read = (topics, documents, assessors, topic, document, who, value)
         return cls.from_codes(*columns_read, scales=scales, sources=(0,) * len(assessors), **optional)
 
@@ -184,8 +184,8 @@ class Judgments:
 
     def __repr__(self) -> str:
         counts = ((self.topics, "topic"), (self.documents, "document"), (self.assessors, "assessor"))
-        named = ", ".join(f"{len(labels)} {noun}{'' if len(labels) == 1 else 's'}" for labels, noun in counts)
-        return f"Judgments({len(self)} judgment{'' if len(self) == 1 else 's'}: {named})"
+        sizes = ", ".join(f"{len(labels)} {noun}{'' if len(labels) == 1 else 's'}" for labels, noun in counts)
+        return f"Judgments({len(self)} judgment{'' if len(self) == 1 else 's'}: {sizes})"
 
     def describe(self, row: int) -> str:
         """A row in words, for messages."""
@@ -278,13 +278,13 @@ class Judgments:
     ) -> Judgments:
         """Only these topics, documents and assessors, each by name, shell pattern, list of those, or function."""
         keep = np.ones(len(self), bool)
-        for wanted, labels, codes, noun in (
+        for selection, labels, codes, noun in (
             (topics, self.topics, self.topic, "topic"),
             (documents, self.documents, self.document, "document"),
             (assessors, self.assessors, self.assessor, "assessor"),
         ):
-            if wanted is not None:
-                keep &= matching(labels, wanted, noun)[codes]
+            if selection is not None:
+                keep &= matching(labels, selection, noun)[codes]
         return self._take(np.flatnonzero(keep))
 
     def with_scales(self, scales: Mapping[str, Scale | str]) -> Judgments:
@@ -345,8 +345,10 @@ class Judgments:
             return scales
         source = np.array(self.sources)
         again = np.isin(source, source[changed])
-        known = [None if redo and not scale.declared else scale for redo, scale in zip(again, scales, strict=True)]
-        return list(inferred_scales(_by_code(value, self.assessor, len(scales)), known, self.sources))
+        certain_scales = [
+            None if redo and not scale.declared else scale for redo, scale in zip(again, scales, strict=True)
+        ]
+        return list(inferred_scales(_by_code(value, self.assessor, len(scales)), certain_scales, self.sources))
 
     def relevant_or_not(self) -> Judgments:
         """Every value 1 where it is relevant on its assessor's own scale, 0 where it is not.
@@ -394,11 +396,12 @@ class Judgments:
         if repeats == "error":
             raise InputError(
                 f"{self.describe(int(rows[np.flatnonzero(again)[0]]))}: judged more than once "
-                f"({self.n_repeats()} repeated judgments in all); choose repeats='first', 'last' or 'mean'"
+                f"({self.n_repeats()} repeated judgments in all); choose repeats='first', 'last' or 'mean', "
+                "here or beforehand with .single(repeats=...)"
             )
-        said, group = self.value[rows] >= 0, np.cumsum(~again) - 1
-        anything = np.logical_or.reduceat(said, np.flatnonzero(~again))
-        rows, group = (column[said | ~anything[group]] for column in (rows, group))
+        has_value, group = self.value[rows] >= 0, np.cumsum(~again) - 1
+        anything = np.logical_or.reduceat(has_value, np.flatnonzero(~again))
+        rows, group = (column[has_value | ~anything[group]] for column in (rows, group))
         firsts = np.flatnonzero(np.append(True, group[1:] > group[:-1]))
         if repeats == "last":
             return self._take(np.sort(rows[np.append(firsts[1:], rows.size) - 1]))
@@ -421,15 +424,17 @@ class Judgments:
         """
         if n < 1:
             raise ArgumentError(f"slots({n}): a pair needs at least one slot")
-        said = np.flatnonzero(self.value >= 0)
+        with_value = np.flatnonzero(self.value >= 0)
         by_pair = np.lexsort(
-            (self.pair_numbers[said],) if self.order is None else (self.order[said], self.pair_numbers[said])
+            (self.pair_numbers[with_value],)
+            if self.order is None
+            else (self.order[with_value], self.pair_numbers[with_value])
         )
-        rows = said[by_pair]
+        rows = with_value[by_pair]
         pair = self.pair_numbers[rows]
         slot = np.full(len(self), n)
         slot[rows] = np.arange(rows.size) - np.searchsorted(pair, pair)  # pair is sorted: this finds each one's first
-        kept = np.flatnonzero(slot < n)
+        in_slots = np.flatnonzero(slot < n)
         shared = self.shared_scale()
         slotted = replace(
             self,
@@ -438,7 +443,7 @@ class Judgments:
             scales=(shared,) * n,
             sources=(0,) * n,
         )
-        return slotted._take(kept, keep_assessors=True)
+        return slotted._take(in_slots, keep_assessors=True)
 
     def panel(self, *, repeats: Repeats = "first") -> Panel:
         """As one dense array over the pooled documents; see `Panel`. Values below 0 become nan (not judged)."""

@@ -97,11 +97,11 @@ def factorize(labels: Iterable[object]) -> tuple[Codes, tuple[str, ...]]:
 def merge_codes(labels: Sequence[tuple[str, ...]], codes: Sequence[Codes]) -> tuple[tuple[str, ...], Codes]:
     """One vocabulary for several: the labels in order of appearance, and all codes into them, one after the other."""
     numbers: dict[str, int] = {}
-    merged = []
+    parts = []
     for words, part in zip(labels, codes, strict=True):
         new = np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int32)
-        merged.append(new[part])
-    return tuple(numbers), np.concatenate(merged)
+        parts.append(new[part])
+    return tuple(numbers), np.concatenate(parts)
 
 
 def or_missing(column: NDArray[np.generic] | None, n: int, numeric: bool) -> NDArray[np.generic]:
@@ -129,16 +129,16 @@ def matching(labels: Sequence[str], wanted: Selection, noun: str) -> NDArray[np.
         return np.array([bool(wanted(label)) for label in labels], bool)
     patterns = [wanted] if isinstance(wanted, str) else [str(w) for w in wanted]
     position = {label: i for i, label in enumerate(labels)}
-    found = np.zeros(len(labels), bool)
+    matches = np.zeros(len(labels), bool)
     for pattern in patterns:
         if pattern in position:
-            found[position[pattern]] = True
+            matches[position[pattern]] = True
             continue
         hits = [i for i, label in enumerate(labels) if fnmatchcase(label, pattern)]
         if not hits:
             raise ArgumentError(f"no {noun} matches {pattern!r}; {closest(pattern, labels, noun)}")
-        found[hits] = True
-    return found
+        matches[hits] = True
+    return matches
 
 
 def number_in(cell: object) -> float:
@@ -159,9 +159,9 @@ def closest(word: str, labels: Sequence[str], noun: str) -> str:
     near = get_close_matches(word, labels, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]!r}?"
-    shown = ", ".join(labels[:5])
+    examples = ", ".join(labels[:5])
     return f"there {'is' if len(labels) == 1 else 'are'} {len(labels)} {noun}{'' if len(labels) == 1 else 's'}" + (
-        f": {shown}{', ...' if len(labels) > 5 else ''}" if labels else ""
+        f": {examples}{', ...' if len(labels) > 5 else ''}" if labels else ""
     )
 
 
@@ -189,11 +189,11 @@ def number_of(name: str, labels: Sequence[str], noun: str) -> int:
 
 def first_match(labels: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tuple[int, Rule]]:
     """(number, rule of the first pattern that fits) for every assessor that some pattern fits."""
-    chosen: dict[int, Rule] = {}
+    rule_of: dict[int, Rule] = {}
     for pattern, rule in rules.items():
         for i in np.flatnonzero(matching(labels, pattern, "assessor")):
-            chosen.setdefault(int(i), rule)
-    return sorted(chosen.items())
+            rule_of.setdefault(int(i), rule)
+    return sorted(rule_of.items())
 
 
 Columns = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], Codes, Codes, Codes, NDArray[np.float64]]

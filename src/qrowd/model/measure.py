@@ -97,8 +97,10 @@ class Measure:
         return self.values[parameter]
 
     def __str__(self) -> str:
-        given = [f"{p.name}={_written(self[p.name])}" for p in self.definition.parameters if self[p.name] != p.default]
-        inside = f"({','.join(given)})" if given else ""
+        arguments = [
+            f"{p.name}={_written(self[p.name])}" for p in self.definition.parameters if self[p.name] != p.default
+        ]
+        inside = f"({','.join(arguments)})" if arguments else ""
         return f"{self.definition.name}{inside}" + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     def __repr__(self) -> str:
@@ -134,10 +136,10 @@ def parse_measure(text: object, definitions: Sequence[Definition], noun: str = "
         raise MeasureError(f"{noun} {written!r}: {definition.name} takes no cut-off; write {definition.name}")
     if cutoff is None and definition.cutoff == "required":
         raise MeasureError(f"{noun} {written!r}: {definition.name} needs a cut-off, as in {definition.name}@10")
-    given = _arguments(shape["inside"], f"{noun} {written!r}")
+    arguments = _arguments(shape["inside"], f"{noun} {written!r}")
     known = {parameter.name: parameter for parameter in definition.parameters}
     values = {name: parameter.default for name, parameter in known.items()}
-    for name, value in given.items():
+    for name, value in arguments.items():
         if name not in known:
             takes = ", ".join(known) or "no parameters"
             raise MeasureError(f"{noun} {written!r}: {definition.name} has no parameter {name!r}; it takes {takes}")
@@ -160,13 +162,13 @@ def _find(
     if definition is None:
         from difflib import get_close_matches
 
-        lowered = {known.lower(): known for d in definitions for known in (*d.aliases, d.name)}
+        lowered = {name_or_alias.lower(): name_or_alias for d in definitions for name_or_alias in (*d.aliases, d.name)}
         near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
         hint = (
             f"did you mean {lowered[near[0]]!r}?" if near else f"choose from {', '.join(d.name for d in definitions)}"
         )
-        listed = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
-        raise MeasureError(f"{written} is unknown; {hint}{listed}")
+        where_to_look = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
+        raise MeasureError(f"{written} is unknown; {hint}{where_to_look}")
     if cutoff is None:
         return definition, None
     if not _CUT.fullmatch(cutoff.strip()):

@@ -72,18 +72,18 @@ def on_one_scale(judgments: Judgments, combine_scales: CombineScales, unlike: Co
 
 
 def _refuse_other_numbers(judgments: Judgments) -> None:
-    found = other_numbers(judgments)
-    if found is not None:
-        shared = judgments.scales[judgments.assessors.index(found.short)]
+    pair = other_numbers(judgments)
+    if pair is not None:
+        shared = judgments.scales[judgments.assessors.index(pair.short)]
         own = {**dict.fromkeys(judgments.assessors, shared), **judgments.own_scales()}
-        pairs = [(name, own[name]) for name in (found.short, found.long)]
-        declared = " ".join(f"--scale '{name}={scale}'" for name, scale in pairs)
+        scales = [(name, own[name]) for name in (pair.short, pair.long)]
+        declared = " ".join(f"--scale '{name}={scale}'" for name, scale in scales)
         raise ScaleError(
-            f"assessors {found.short} and {found.long} of one table were taken to share the inferred scale {shared}, "
-            f"but {found.long} gave more than {found.top:g} to {found.n_more:,} of {found.n:,} documents to which "
-            f"{found.short} gave {found.top:g}, the highest grade {found.short} uses, and they agree on what is "
+            f"assessors {pair.short} and {pair.long} of one table were taken to share the inferred scale {shared}, "
+            f"but {pair.long} gave more than {pair.top:g} to {pair.n_more:,} of {pair.n:,} documents to which "
+            f"{pair.short} gave {pair.top:g}, the highest grade {pair.short} uses, and they agree on what is "
             f"relevant: the same in other numbers. Declare each one's scale ({declared}), or the scale they share "
-            f"(--scale '*={shared}'); in Python scales={{{', '.join(f'{name!r}: {str(s)!r}' for name, s in pairs)}}}"
+            f"(--scale '*={shared}'); in Python scales={{{', '.join(f'{name!r}: {str(s)!r}' for name, s in scales)}}}"
         )
 
 

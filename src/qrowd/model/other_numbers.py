@@ -57,7 +57,7 @@ def other_numbers(judgments: Judgments) -> OtherNumbers | None:
 
     top = np.array([short[name].maximum if name in short else np.nan for name in judgments.assessors])
     anything, relevant = where(value >= 0), where(value >= 1)
-    found: list[OtherNumbers] = []
+    candidates: list[OtherNumbers] = []
     for highest in np.unique(top[top >= 1]):
         mine = where((top[who] == highest) & (value == highest))
         n, n_more = mine @ anything.T, (mine @ where(value > highest).T).tocoo()
@@ -70,5 +70,5 @@ def other_numbers(judgments: Judgments) -> OtherNumbers | None:
             neither = both - of_a - of_b + of_both
             if neither >= DOCUMENTS and of_both + neither >= SHARE * both:
                 names = judgments.assessors[a], judgments.assessors[b]
-                found.append(OtherNumbers(*names, float(highest), int(n[a, b]), int(more)))
-    return max(found, key=lambda one: one.n_more, default=None)
+                candidates.append(OtherNumbers(*names, float(highest), int(n[a, b]), int(more)))
+    return max(candidates, key=lambda one: one.n_more, default=None)

@@ -100,14 +100,14 @@ class Preferences:
         >>> Preferences.from_rows([("q1", "d1", "d2", "ann"), ("q1", "d2", "d3", "ann", 2)], bad=[("q1", "d4", "ann")])
         Preferences(2 preferences, 1 Bad mark: 1 topic, 4 documents, 1 assessor)
         """
-        listed, marks = list(rows), list(bad)
-        for number, row in enumerate(listed, start=1):
+        preferences, marks = list(rows), list(bad)
+        for number, row in enumerate(preferences, start=1):
             if len(row) not in (4, 5):
                 raise RowError(number, f"expected (topic, preferred, other, assessor[, strength]), found {row!r}")
         return cls._from_labels(
-            *([row[i] for row in listed] for i in range(4)),
+            *([row[i] for row in preferences] for i in range(4)),
             marks=marks,
-            strength=np.array([row[4] if len(row) == 5 else 1 for row in listed], np.float64),
+            strength=np.array([row[4] if len(row) == 5 else 1 for row in preferences], np.float64),
         )
 
     @classmethod
@@ -126,10 +126,10 @@ class Preferences:
         topic_code, topics = factorize([*topic, *(mark[0] for mark in marks)])
         document, documents = factorize([*preferred, *other, *(mark[1] for mark in marks)])
         who, assessors = factorize([*assessor, *(mark[2] for mark in marks)])
-        given = np.ones(n) if strength is None else strength
-        if (wrong := ~np.isin(given, (1, 2))).any():
+        strengths = np.ones(n) if strength is None else strength
+        if (wrong := ~np.isin(strengths, (1, 2))).any():
             row = int(wrong.argmax())
-            raise RowError(row + 1, f"strength is {given[row]:g}; it must be 1, or 2 for definitely better")
+            raise RowError(row + 1, f"strength is {strengths[row]:g}; it must be 1, or 2 for definitely better")
         return cls(
             topics,
             documents,
@@ -138,7 +138,7 @@ class Preferences:
             document[:n],
             document[n : 2 * n],
             who[:n],
-            given.astype(np.int64),
+            strengths.astype(np.int64),
             topic_code[n:],
             document[2 * n :],
             who[n : n + m],
@@ -158,27 +158,27 @@ class Preferences:
         """
         from qrowd.model.frames import preference_columns
 
-        found = preference_columns(frame, columns or {}, assessor)
-        said, marked = np.flatnonzero(~found.marks), np.flatnonzero(found.marks)
-        labels, optional = found.labels, dict(found.optional)
-        strength = optional.pop("strength", np.full(found.marks.size, np.nan))[said]
-        kept: dict[str, Any] = {name: column[said] for name, column in optional.items()}
+        columns_of_frame = preference_columns(frame, columns or {}, assessor)
+        is_preference, is_mark = np.flatnonzero(~columns_of_frame.marks), np.flatnonzero(columns_of_frame.marks)
+        labels, optional = columns_of_frame.labels, dict(columns_of_frame.optional)
+        strength = optional.pop("strength", np.full(columns_of_frame.marks.size, np.nan))[is_preference]
+        of_preferences: dict[str, Any] = {name: column[is_preference] for name, column in optional.items()}
         for name in ("first", "order", "seconds", "weight"):
-            if name in kept and np.isnan(kept[name]).all():
-                del kept[name]
-        if "weight" in kept:
-            kept["weight"] = np.where(np.isnan(kept["weight"]), 1.0, kept["weight"])
+            if name in of_preferences and np.isnan(of_preferences[name]).all():
+                del of_preferences[name]
+        if "weight" in of_preferences:
+            of_preferences["weight"] = np.where(np.isnan(of_preferences["weight"]), 1.0, of_preferences["weight"])
         if "group" in optional:
-            kept["bad_group"] = optional["group"][marked]
+            of_preferences["bad_group"] = optional["group"][is_mark]
         try:
             return cls._from_labels(
-                *([labels[name][i] for i in said] for name in ("topic", "preferred", "other", "assessor")),
-                marks=[[labels[name][i] for name in ("topic", "other", "assessor")] for i in marked],
+                *([labels[name][i] for i in is_preference] for name in ("topic", "preferred", "other", "assessor")),
+                marks=[[labels[name][i] for name in ("topic", "other", "assessor")] for i in is_mark],
                 strength=np.where(np.isnan(strength), 1.0, strength),
-                **kept,
+                **of_preferences,
             )
         except RowError as error:  # its rows are those of the preferences alone
-            raise RowError(int(said[error.row - 1]) + 1, error.problem) from None
+            raise RowError(int(is_preference[error.row - 1]) + 1, error.problem) from None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per preference as a data frame: topic, preferred, other, assessor, strength and what was recorded.
@@ -211,7 +211,7 @@ class Preferences:
 
     def to_rows(self) -> list[tuple[str, str, str, str, int]]:
         """(topic, preferred, other, assessor, strength) of every preference."""
-        named = (
+        columns = (
             [labels[i] for i in codes.tolist()]
             for labels, codes in (
                 (self.topics, self.topic),
@@ -220,7 +220,7 @@ class Preferences:
                 (self.assessors, self.assessor),
             )
         )
-        return list(zip(*named, self.strength.tolist(), strict=True))
+        return list(zip(*columns, self.strength.tolist(), strict=True))
 
     # ------------------------------------------------------------------ looking at them
 
@@ -228,13 +228,13 @@ class Preferences:
         return int(self.topic.size)
 
     def __repr__(self) -> str:
-        def counted(n: int, noun: str) -> str:
+        def plural(n: int, noun: str) -> str:
             return f"{n} {noun}{'' if n == 1 else 's'}"
 
-        marks = f", {counted(self.bad_topic.size, 'Bad mark')}" if self.bad_topic.size else ""
+        marks = f", {plural(self.bad_topic.size, 'Bad mark')}" if self.bad_topic.size else ""
         labels = ((self.topics, "topic"), (self.documents, "document"), (self.assessors, "assessor"))
-        named = ", ".join(counted(len(words), noun) for words, noun in labels)
-        return f"Preferences({counted(len(self), 'preference')}{marks}: {named})"
+        sizes = ", ".join(plural(len(words), noun) for words, noun in labels)
+        return f"Preferences({plural(len(self), 'preference')}{marks}: {sizes})"
 
     def describe(self, row: int) -> str:
         """A row in words, for messages."""
@@ -348,16 +348,16 @@ class Preferences:
     ) -> Preferences:
         """Only these topics, assessors, and pairs of these documents, each by name, shell pattern, list or function."""
         keep, keep_bad = np.ones(len(self), bool), np.ones(self.bad_topic.size, bool)
-        for wanted, labels, noun, columns, bad in (
+        for selection, labels, noun, columns, bad in (
             (topics, self.topics, "topic", (self.topic,), self.bad_topic),
             (documents, self.documents, "document", (self.preferred, self.other), self.bad_document),
             (assessors, self.assessors, "assessor", (self.assessor,), self.bad_assessor),
         ):
-            if wanted is not None:
-                found = matching(labels, wanted, noun)
+            if selection is not None:
+                matches = matching(labels, selection, noun)
                 for column in columns:
-                    keep &= found[column]
-                keep_bad &= found[bad]
+                    keep &= matches[column]
+                keep_bad &= matches[bad]
         return self._take(np.flatnonzero(keep), np.flatnonzero(keep_bad))
 
     def single(self, *, repeats: Repeats = "first") -> Preferences:

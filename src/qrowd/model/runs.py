@@ -73,11 +73,11 @@ class Runs:
         """
         from qrowd.model.frames import run_columns
 
-        found = run_columns(frame, columns or {}, system)
+        columns_of_frame = run_columns(frame, columns or {}, system)
         (who, systems), (topic, topics), (document, documents) = (
-            factorize(found.labels[name]) for name in ("system", "topic", "document")
+            factorize(columns_of_frame.labels[name]) for name in ("system", "topic", "document")
         )
-        score, rank = found.numbers["score"], found.numbers.get("rank")
+        score, rank = columns_of_frame.numbers["score"], columns_of_frame.numbers.get("rank")
         return cls(systems, topics, documents, who, topic, document, score, rank)
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -98,12 +98,12 @@ class Runs:
     def select(self, *, systems: Selection | None = None, topics: Selection | None = None) -> Runs:
         """Only these systems and topics, each by name, shell pattern, list of those, or function."""
         keep = np.ones(len(self), bool)
-        for wanted, labels, codes, noun in (
+        for selection, labels, codes, noun in (
             (systems, self.systems, self.system, "system"),
             (topics, self.topics, self.topic, "topic"),
         ):
-            if wanted is not None:
-                keep &= matching(labels, wanted, noun)[codes]
+            if selection is not None:
+                keep &= matching(labels, selection, noun)[codes]
         rows = np.flatnonzero(keep)
         (who, system), (topic_labels, topic), (labels, document) = (
             compact(names, codes[rows])
@@ -193,10 +193,10 @@ class Runs:
         """How many lists state ranks that put a lower score above a higher one."""
         if self.rank is None or not len(self):
             return 0
-        known = np.flatnonzero(~np.isnan(self.rank) & self._suspicious(self.rank))
-        if not known.size:
+        rows_checked = np.flatnonzero(~np.isnan(self.rank) & self._suspicious(self.rank))
+        if not rows_checked.size:
             return 0
-        lists, rank, score = self._lists[known], self.rank[known], self.score[known]
+        lists, rank, score = self._lists[rows_checked], self.rank[rows_checked], self.score[rows_checked]
         rows = _sorted_within(lists, -rank)
         lists, rank, score = lists[rows], rank[rows], score[rows]
         # Documents of one rank stand together: the lowest score there against the highest of the next rank.
@@ -234,9 +234,9 @@ class Rankings:
         """(systems, topics) which lists hold at least one tie."""
         order = np.argsort(self.starts, axis=None, kind="stable")
         owner = np.repeat(order, self.lengths.ravel()[order])
-        found = np.zeros(self.starts.size, bool)
-        found[owner[self.tied]] = True
-        return found.reshape(self.starts.shape)
+        has_tie = np.zeros(self.starts.size, bool)
+        has_tie[owner[self.tied]] = True
+        return has_tie.reshape(self.starts.shape)
 
 
 def _sorted_within(lists: NDArray[np.int64], key: NDArray[np.floating]) -> NDArray[np.int64]:

@@ -52,13 +52,13 @@ class Scale:
 
     def problem(self, values: NDArray[np.float64]) -> str | None:
         """What is wrong with values on this scale, or None; negative values mean "not judged" and fit any scale."""
-        given = values[values >= 0]
+        own_values = values[values >= 0]
         if self.kind == "magnitude":
-            return "a magnitude must be above 0" if (given == 0).any() else None
-        if given.size and given.max() > self.maximum:
-            return f"value {given.max():g} is above the scale's maximum {self.maximum:g}"
-        if self.kind != "fractions" and (given % 1 != 0).any():
-            return f"value {given[given % 1 != 0][0]:g} is not a whole grade"
+            return "a magnitude must be above 0" if (own_values == 0).any() else None
+        if own_values.size and own_values.max() > self.maximum:
+            return f"value {own_values.max():g} is above the scale's maximum {self.maximum:g}"
+        if self.kind != "fractions" and (own_values % 1 != 0).any():
+            return f"value {own_values[own_values % 1 != 0][0]:g} is not a whole grade"
         return None
 
 
@@ -89,17 +89,17 @@ def infer_scale(values: NDArray[np.float64]) -> Scale:
     Only 0 and 1: binary. Whole numbers that include 0 or stay within 10: graded up to the highest seen. Fractions that
     stay within 1, or include 0: fractions, up to the next whole number. Anything else, above 0 throughout: magnitude.
     """
-    given = values[values >= 0]
-    if not given.size:
+    own_values = values[values >= 0]
+    if not own_values.size:
         return Scale("binary", 1.0, declared=False)
-    highest = float(given.max())
+    highest = float(own_values.max())
     if not isfinite(highest):
         raise ScaleError("a value is not finite")
-    whole = not (given % 1 != 0).any()
+    whole = not (own_values % 1 != 0).any()
     if whole and highest <= 1:
         return Scale("binary", 1.0, declared=False)
-    if whole and (highest <= 10 or given.min() == 0):
+    if whole and (highest <= 10 or own_values.min() == 0):
         return Scale("graded", highest, declared=False)
-    if highest <= 1 or given.min() == 0:
+    if highest <= 1 or own_values.min() == 0:
         return Scale("fractions", float(ceil(highest)), declared=False)
     return Scale("magnitude", inf, declared=False)

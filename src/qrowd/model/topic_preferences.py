@@ -55,9 +55,9 @@ class TopicPreferences:
 
     def judged(self) -> NDArray[np.bool_]:
         """(documents, assessors) whether the assessor compared or marked the document."""
-        found = np.zeros((self.n_documents, self.n_assessors), bool)
+        is_bad = np.zeros((self.n_documents, self.n_assessors), bool)
         assessor = np.repeat(np.arange(self.n_assessors), np.diff(self.starts))
-        found[self.pairs[:, 0], assessor] = True
-        found[self.pairs[:, 1], assessor] = True
-        found[self.bad, np.repeat(np.arange(self.n_assessors), np.diff(self.bad_starts))] = True
-        return found
+        is_bad[self.pairs[:, 0], assessor] = True
+        is_bad[self.pairs[:, 1], assessor] = True
+        is_bad[self.bad, np.repeat(np.arange(self.n_assessors), np.diff(self.bad_starts))] = True
+        return is_bad

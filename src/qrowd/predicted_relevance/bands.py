@@ -61,12 +61,12 @@ class Retrieved:
 
 def retrieved(runs: Runs) -> Retrieved:
     """All results of all runs, ties broken as everywhere."""
-    ranked = runs.ranked()
-    lengths, starts = ranked.lengths.ravel(), ranked.starts.ravel()
+    rankings = runs.ranked()
+    lengths, starts = rankings.lengths.ravel(), rankings.starts.ravel()
     n_topics = len(runs.topics)
     lists = np.repeat(np.arange(lengths.size), lengths)  # system by system, each with all topics
-    pair, row = np.unique(lists % n_topics * len(runs.documents) + ranked.document, return_inverse=True)
-    rank = np.arange(ranked.document.size) - np.repeat(starts, lengths) + 1
+    pair, row = np.unique(lists % n_topics * len(runs.documents) + rankings.document, return_inverse=True)
+    rank = np.arange(rankings.document.size) - np.repeat(starts, lengths) + 1
     return Retrieved(runs, pair, row, rank, lists // n_topics)
 
 

@@ -190,14 +190,14 @@ def is_relevant(
         if not 0 < rel <= top:
             raise ArgumentError(f"rel={rel:g} is outside the scale ({scale}); choose a grade above 0, up to {top:g}")
         return grades >= rel, f"grade >= {rel:g}"
-    named = sorted({float(grade) for grade in relevant_grades or ()})
-    if not named:
+    grades_named = sorted({float(grade) for grade in relevant_grades or ()})
+    if not grades_named:
         raise ArgumentError("relevant_grades: no grade is named; name some grades of the scale")
-    for grade in named:
+    for grade in grades_named:
         if grade % 1 != 0 or not 0 <= grade <= top:
             raise ArgumentError(
                 f"relevant_grades: {grade:g} is no grade of the scale ({scale}); choose from 0 to {top:g}"
             )
-    if len(named) > top:
+    if len(grades_named) > top:
         raise ArgumentError(f"relevant_grades: every grade of the scale ({scale}) is named; leave out some")
-    return np.isin(grades, named), "grade in {" + ", ".join(f"{grade:g}" for grade in named) + "}"
+    return np.isin(grades, grades_named), "grade in {" + ", ".join(f"{grade:g}" for grade in grades_named) + "}"

@@ -295,11 +295,13 @@ def _intervals(
 
 def _types(topics: tuple[str, ...], types: Mapping[str, object]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The types in order of their first topic, and (topics,) the type of each; -1 for topics not named."""
-    named = {str(topic): str(kind) for topic, kind in types.items()}
-    if not named:
+    type_names = {str(topic): str(kind) for topic, kind in types.items()}
+    if not type_names:
         raise ArgumentError("types: no topic is named; expected {topic: type}")
-    unknown = next((topic for topic in named if topic not in topics), None)
+    unknown = next((topic for topic in type_names if topic not in topics), None)
     if unknown is not None:
         raise ArgumentError(f"types: no topic is called {unknown!r}; {closest(unknown, topics, 'topic')}")
-    labels = tuple(dict.fromkeys(named[topic] for topic in topics if topic in named))
-    return labels, np.array([labels.index(named[topic]) if topic in named else -1 for topic in topics], np.int64)
+    labels = tuple(dict.fromkeys(type_names[topic] for topic in topics if topic in type_names))
+    return labels, np.array(
+        [labels.index(type_names[topic]) if topic in type_names else -1 for topic in topics], np.int64
+    )

@@ -38,7 +38,9 @@ def judgments_by_intent(
     for topic, intent in probabilities:
         intents.setdefault(topic, []).append(intent)
     if which == "top":
-        intents = {topic: [max(named, key=lambda i: probabilities[topic, i])] for topic, named in intents.items()}
+        intents = {
+            topic: [max(candidates, key=lambda i: probabilities[topic, i])] for topic, candidates in intents.items()
+        }
     by_intent = []
     for topic, intent, document, assessor, grade in rows:
         if topic not in intents or (intent != none and (topic, intent) not in probabilities):

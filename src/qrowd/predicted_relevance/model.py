@@ -276,5 +276,5 @@ class PredictedRelevanceByType(Result):
         """One row per type and grade."""
         parts = [model._columns() for model in self.models]
         types = [np.full(model.grades.size, label, object) for label, model in self]
-        merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return {"type": np.concatenate(types), **merged}
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return {"type": np.concatenate(types), **columns}

@@ -74,16 +74,18 @@ def relevant_results(
     pairs = Pairs(topics, topic, pool.documents, pool.document[row])
     gains[0][judged] = model.probabilities(values[judged], pairs)
     gains[1][judged] = model.gains_of(values[judged], model.relevant.astype(np.float64))
-    ranked = None if runs is None else align(runs, pool).topics
+    alignments = None if runs is None else align(runs, pool).topics
     systems = (JUDGED,) if runs is None else runs.systems
-    counted = np.zeros((2, len(topics), len(systems)))
+    counts = np.zeros((2, len(topics), len(systems)))
     for t in range(len(topics)):
         rows = pool.rows(t)
         there = judged[rows].any(axis=0)
         # A row of 0 at the end, to which unjudged documents (-1) point.
         gain = np.concatenate([gains[:, rows], np.zeros((2, 1, values.shape[1]))], axis=1)[:, :, there].mean(axis=2)
-        counted[:, t] = gain.sum(axis=1)[:, None] if ranked is None else gain[:, ranked[t].rows[:, :cutoff]].sum(axis=2)
-    return RelevantResults(topics, systems, counted[0], counted[1], None if runs is None else cutoff)
+        counts[:, t] = (
+            gain.sum(axis=1)[:, None] if alignments is None else gain[:, alignments[t].rows[:, :cutoff]].sum(axis=2)
+        )
+    return RelevantResults(topics, systems, counts[0], counts[1], None if runs is None else cutoff)
 
 
 def standard_error(values: Floats) -> Floats:

@@ -178,7 +178,7 @@ def selected_assessors(names: tuple[str, ...], model: str, assessors: Selection 
     if model not in names:
         raise ArgumentError(f"model {model!r} has no {what}; {closest(model, names, 'assessor')}")
     is_selected = np.ones(len(names), bool) if assessors is None else matching(names, assessors, "assessor")
-    selected = tuple(name for name, chosen in zip(names, is_selected, strict=True) if chosen and name != model)
+    selected = tuple(name for name, belongs in zip(names, is_selected, strict=True) if belongs and name != model)
     if not selected:
         raise ArgumentError("assessors: none but the model; assessors to compare it with are needed")
     return selected

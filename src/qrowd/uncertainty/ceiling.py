@@ -125,8 +125,8 @@ def human_ceiling(
         )
     judged_topics = np.zeros(len(panel.pool.topics), bool)
     judged_topics[topic[judged.any(axis=1) & known]] = True
-    ranked = known & judged_topics[topic] & (judged.any(axis=1) if documents == "seen" else True)
-    rows = np.flatnonzero(ranked)
+    in_rankings = known & judged_topics[topic] & (judged.any(axis=1) if documents == "seen" else True)
+    rows = np.flatnonzero(in_rankings)
     lines = (*PANEL, *assessors, *models, CHANCE)
     of_assessors: list[Kind] = ["assessor" for _ in assessors]
     kinds: tuple[Kind, ...] = ("panel", "panel", *of_assessors, *(("model",) if models else ()), "chance")
@@ -186,14 +186,14 @@ def _one(judgments: Judgments, argument: str) -> str:
 
 
 def _distinct(names: tuple[str, ...]) -> None:
-    taken = {*PANEL, CHANCE}
+    reserved = {*PANEL, CHANCE}
     for name in names:
-        if name in taken:
+        if name in reserved:
             raise ArgumentError(
                 f"assessor {name!r}: assessors, gold and model need different names, none of them "
                 f"{', '.join((*PANEL, CHANCE))}; rename one"
             )
-        taken.add(name)
+        reserved.add(name)
 
 
 def _enough(

@@ -84,8 +84,8 @@ class JudgmentSamples:
                 lots = self._chance.stream(f"judgment {topic}", strand).random((self._lot[t].size, STRAND))
                 mine = lots[self._lot[t], low % STRAND : low % STRAND + high - low]
                 nth = (mine * self._count[here, None]).astype(np.int64)
-                drawn = self._value[np.minimum(self._start[here, None] + nth, self._value.size - 1)]
-                values[here, low - begin : high - begin] = drawn
+                sample = self._value[np.minimum(self._start[here, None] + nth, self._value.size - 1)]
+                values[here, low - begin : high - begin] = sample
         values[self._count == 0] = np.nan
         return values
 
@@ -151,16 +151,16 @@ def _by_topic(crowd: Scores, n: int, block: int, min_coverage: float, chance: Ch
             who[:, t] = able[(chance.stream(f"assessor {topic}").random(n) * able.size).astype(np.int64)]
     topics = np.arange(len(crowd.topics))
     for begin in range(0, n, block):
-        drawn = who[begin : begin + block]
-        values = crowd.values[:, drawn, topics]  # (measures, samples, topics, systems)
-        values[:, drawn < 0] = np.nan
-        names = tuple(f"sample {i}" for i in range(begin + 1, begin + len(drawn) + 1))
+        sampled = who[begin : begin + block]
+        values = crowd.values[:, sampled, topics]  # (measures, samples, topics, systems)
+        values[:, sampled < 0] = np.nan
+        names = tuple(f"sample {i}" for i in range(begin + 1, begin + len(sampled) + 1))
         yield replace(
             crowd,
             assessors=names,
             values=values,
-            relevant=crowd.relevant[:, drawn, topics],
-            coverage=crowd.coverage[drawn, topics],
+            relevant=crowd.relevant[:, sampled, topics],
+            coverage=crowd.coverage[sampled, topics],
         )
 
 

@@ -150,15 +150,15 @@ def under_label_uncertainty(
         seed, n_resamples = labels.seed, labels.n_resamples
     else:
         seed = seed_of(rng)
-    drawn = labels.panel() if isinstance(labels, RelevanceGivenRanks) else labels
+    source_of_labels = labels.panel() if isinstance(labels, RelevanceGivenRanks) else labels
     means: list[Floats] = []
-    known: list[NDArray[np.bool_]] = []
+    with_scores: list[NDArray[np.bool_]] = []
     names: tuple[str, ...] = ()
     for scores in sampled_scores(
-        runs, drawn, measures, n_resamples, draw, conventions, seed, block=block, threads=threads
+        runs, source_of_labels, measures, n_resamples, draw, conventions, seed, block=block, threads=threads
     ):
         means.append(topic_means(scores.values))
-        known.append(np.asarray(~np.isnan(scores.values).all(axis=(0, 1, 3))))
+        with_scores.append(np.asarray(~np.isnan(scores.values).all(axis=(0, 1, 3))))
         names = scores.measures
     samples = np.concatenate(means, axis=1)
     for m, name in enumerate(names):
@@ -179,7 +179,7 @@ def under_label_uncertainty(
         names,
         runs.systems,
         source,
-        int(np.any(known, axis=0).sum()),
+        int(np.any(with_scores, axis=0).sum()),
         samples,
         mean,
         sd,
@@ -213,11 +213,13 @@ def topic_means(values: Floats) -> Floats:
 def _statistics(samples: Floats, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
     """Mean, s.d., low and high of each column; measured from its first number, so that equal ones have s.d. 0."""
     if np.isnan(samples).any():
-        found = []
+        statistics = []
         for column in samples.T:
             known = column[~np.isnan(column)]
-            found.append([part[0] for part in _statistics(known[:, None], confidence)] if known.size else [np.nan] * 4)
-        mean, sd, low, high = np.array(found).T
+            statistics.append(
+                [part[0] for part in _statistics(known[:, None], confidence)] if known.size else [np.nan] * 4
+            )
+        mean, sd, low, high = np.array(statistics).T
         return mean, sd, low, high
     moved = samples - samples[0]
     sd = moved.std(axis=0, ddof=1) if len(samples) > 1 else np.full(samples.shape[1], np.nan)

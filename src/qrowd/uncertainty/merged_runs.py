@@ -66,13 +66,13 @@ def complete_lists(
     alignment = align(runs, pool, conventions.score_dtype)
     judged = np.bincount(pair[judgments.value >= 0], minlength=pool.document.size) > 0
     complete = np.zeros(alignment.missing.shape, bool)
-    for t, ranked in enumerate(alignment.topics):
-        head = ranked.rows[:, :cutoff]
+    for t, alignment_of_topic in enumerate(alignment.topics):
+        head = alignment_of_topic.rows[:, :cutoff]
         if head.shape[1] == cutoff:
             complete[t] = ((head >= 0) & judged[pool.rows(t)][head]).all(axis=1)
-    known = set(runs.topics)
-    shared = np.array([topic in known for topic in pool.topics])
-    topics = tuple(topic for topic in pool.topics if topic in known)
+    run_topics = set(runs.topics)
+    shared = np.array([topic in run_topics for topic in pool.topics])
+    topics = tuple(topic for topic in pool.topics if topic in run_topics)
     return CompleteLists(topics, runs.systems, complete[shared], int(cutoff))
 
 
@@ -109,16 +109,16 @@ def merged_runs(
             f"no topic has {min_lists} lists whose first {cutoff} documents are all judged (the most is "
             f"{int(lists.counts.max(initial=0))}); choose a smaller cutoff or min_lists"
         )
-    chance, ranked = Chance.of(rng), runs.ranked(score_dtype=conventions.score_dtype)
+    chance, rankings = Chance.of(rng), runs.ranked(score_dtype=conventions.score_dtype)
     by_label = sorted(range(len(runs.systems)), key=runs.systems.__getitem__)
     number = {topic: t for t, topic in enumerate(runs.topics)}
     documents, topics = [], []
     for t in enough:
         label = lists.topics[t]
         able = np.array([s for s in by_label if lists.complete[t, s]])
-        drawn = able[(chance.stream(f"list {label}").random(n_systems) * able.size).astype(np.int64)]
-        at = ranked.starts[drawn, number[label]][:, None] + np.arange(cutoff)
-        documents.append(ranked.document[at])
+        systems_drawn = able[(chance.stream(f"list {label}").random(n_systems) * able.size).astype(np.int64)]
+        at = rankings.starts[systems_drawn, number[label]][:, None] + np.arange(cutoff)
+        documents.append(rankings.document[at])
         topics.append(np.full(at.shape, number[label], np.int32))
     # One simulated system after the other, its topics in order, each list down the ranks.
     topic_labels, topic = compact(runs.topics, np.stack(topics, axis=1).ravel())

@@ -122,8 +122,8 @@ def prediction_powered_documents(
         out = np.empty((rows.shape[0], 2))
         ranking.weighted_sum(rows, weights, np.ascontiguousarray(columns), out)
         scores[i], own[i] = out.T
-        drawn = np.ascontiguousarray((error**2 * (1 - pi) / pi**2)[:, None])
-        ranking.weighted_sum(rows, weights**2, drawn, out := np.empty((rows.shape[0], 1)))
+        variances = np.ascontiguousarray((error**2 * (1 - pi) / pi**2)[:, None])
+        ranking.weighted_sum(rows, weights**2, variances, out := np.empty((rows.shape[0], 1)))
         variance[i] = out[:, 0]
         n_sampled += int(sampled.sum())
     n = len(topics)

@@ -150,11 +150,11 @@ def _normal_scores(runs: Runs, pool: Pool, score_dtype: ScoreDtype) -> Floats:
     if not set(runs.topics) & set(pool.topics):
         raise NoOverlapError(f"runs and judgments share no topic: {runs.topics[:3]} and {pool.topics[:3]}")
     scores = np.zeros((pool.document.size, len(runs.systems)))
-    for t, ranked in enumerate(align(runs, pool, score_dtype).topics):
+    for t, alignment_of_topic in enumerate(align(runs, pool, score_dtype).topics):
         here = pool.rows(t)
         size = here.stop - here.start
         normal = ndtri(1 - (np.arange(size) + 0.5) / size)
-        for s, row in enumerate(ranked.rows):
+        for s, row in enumerate(alignment_of_topic.rows):
             known = row[row >= 0]
             if known.size:
                 scores[here, s] = normal[known.size :].mean() if known.size < size else 0.0
@@ -206,8 +206,8 @@ def _draws(
 
 def _alike(errors: Floats, known: Bools) -> float:
     """Sum over documents and pairs of assessors of the products of their (assessors, pairs) errors, twice."""
-    counted = np.where(known, errors, 0.0)
-    return float((counted.sum(axis=0) ** 2).sum() - (counted**2).sum())
+    errors_or_zero = np.where(known, errors, 0.0)
+    return float((errors_or_zero.sum(axis=0) ** 2).sum() - (errors_or_zero**2).sum())
 
 
 def _truncated_normal(centre: Floats, positive: Bools, random: np.random.Generator) -> Floats:

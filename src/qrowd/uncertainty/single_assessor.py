@@ -131,14 +131,16 @@ def simulate_single_assessor(
     decides = everyone if gold_values is None else gold_values
     topics = np.asarray(~np.isnan(decides).all(axis=2))
     systems = np.array([(~np.isnan(table[known])).all(axis=0) for table, known in zip(decides, topics, strict=True)])
-    for name, known, kept in zip(crowd.measures, topics, systems, strict=True):
+    for name, known, in_ranking in zip(crowd.measures, topics, systems, strict=True):
         if not known.any():
             raise ArgumentError(
                 f"{name}: the reference has no score in any topic; give gold=median(judgments).judgments where "
                 "no assessor judged enough of a topic, or lower min_coverage"
             )
-        if kept.sum() < 2:
-            raise ArgumentError(f"{name}: {kept.sum()} system(s) with a score in every topic; two are needed to rank")
+        if in_ranking.sum() < 2:
+            raise ArgumentError(
+                f"{name}: {in_ranking.sum()} system(s) with a score in every topic; two are needed to rank"
+            )
     correlations = []
     for scores in sampled_scores(
         runs, judgments, measures, n_resamples, draw, conventions, seed, block=block, threads=threads
@@ -146,15 +148,15 @@ def simulate_single_assessor(
         order = [scores.topics.index(topic) for topic in crowd.topics]
         correlations.append(
             [
-                _correlations(values[:, order][..., kept], table[:, kept])
-                for values, table, kept in zip(scores.values, decides, systems, strict=True)
+                _correlations(values[:, order][..., in_ranking], table[:, in_ranking])
+                for values, table, in_ranking in zip(scores.values, decides, systems, strict=True)
             ]
         )
     tau_b, ap = np.concatenate([np.array(part) for part in correlations], axis=2).transpose(1, 0, 2)
     all_of_them = np.full((2, len(crowd.measures)), np.nan)
     if gold_values is not None:
-        for m, kept in enumerate(systems):
-            all_of_them[:, m] = _correlations(everyone[m][None][..., kept], gold_values[m][:, kept])[:, 0]
+        for m, in_ranking in enumerate(systems):
+            all_of_them[:, m] = _correlations(everyone[m][None][..., in_ranking], gold_values[m][:, in_ranking])[:, 0]
     return SingleAssessorSimulation(
         crowd.measures,
         tau_b,
