@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import Alphas
-from qrowd.agreement.correlation import Pearson, pearson
+from qrowd.agreement.correlation import PearsonTest, pearson_test
 from qrowd.agreement.gold import AlphaByGold
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats
@@ -48,7 +48,7 @@ class EaseCorrelation(Result):
     names: tuple[str, ...]
     agreement: Floats
     bins: tuple[int, ...]
-    correlations: tuple[tuple[Pearson, ...], ...]
+    correlations: tuple[tuple[PearsonTest, ...], ...]
     significance: float
 
     def _columns(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def ease_correlation(
     value = np.array([[by_topic.get(topic, np.nan) for topic in topics] for by_topic in sets.values()])
     numbers = (*bins, 0)
     correlations = tuple(
-        tuple(pearson(*(binned(row, ease, n) if n else (row, ease))) for n in numbers) for row in value
+        tuple(pearson_test(*(binned(row, ease, n) if n else (row, ease))) for n in numbers) for row in value
     )
     return EaseCorrelation(topics, ease, tuple(sets), value, numbers, correlations, significance)
 

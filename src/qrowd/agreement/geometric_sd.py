@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.agreement.correlation import Pearson, pearson
+from qrowd.agreement.correlation import PearsonTest, pearson_test
 from qrowd.agreement.document_counts import document_counts
 from qrowd.errors import ScaleError
 from qrowd.kernels.arrays import Floats
@@ -37,9 +37,9 @@ class GeometricSD(Result):
     ratio: Floats
 
     @property
-    def correlation(self) -> Pearson:
+    def correlation(self) -> PearsonTest:
         """Pearson's, between the logarithms of geometric_sd and ratio."""
-        return pearson(np.log(self.geometric_sd), np.log(self.ratio))
+        return pearson_test(np.log(self.geometric_sd), np.log(self.ratio))
 
     def _columns(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import Alpha, Disagreement, Resample, alpha_columns, alpha_of
-from qrowd.agreement.correlation import pearson
+from qrowd.agreement.correlation import pearson_test
 from qrowd.agreement.document_counts import DocumentCounts, Documents, document_counts
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
@@ -79,7 +79,7 @@ class AlphaByGold(Result):
         """
         value = self.value[self.complete] if complete else self.value
         pairs = list(combinations(range(len(self.names)), 2))
-        results = [pearson(value[:, i], value[:, j]) for i, j in pairs]
+        results = [pearson_test(value[:, i], value[:, j]) for i, j in pairs]
         return make_frame(
             {
                 "first": np.array([self.names[i] for i, _ in pairs], object),
