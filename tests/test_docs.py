@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from typer.main import get_command
 
+import commands
 import qrowd
 from qrowd.cli.main import app
 from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES
@@ -48,15 +49,16 @@ def room_of(module):
 ROOMS = {room_of(module) for module in MODULES}
 
 
-def commands(group, before=""):
+def commands_of(group, before=""):
     """{name: command}; one of a group is named after both."""
-    found = {}
+    by_name = {}
     for name, command in group.commands.items():
-        found |= commands(command, f"{before}{name} ") if hasattr(command, "commands") else {f"{before}{name}": command}
-    return found
+        full = f"{before}{name}"
+        by_name |= commands_of(command, f"{full} ") if hasattr(command, "commands") else {full: command}
+    return by_name
 
 
-COMMANDS = commands(get_command(app))
+COMMANDS = commands_of(get_command(app))
 
 # ---- pages, taken apart
 
@@ -105,17 +107,24 @@ def slug(heading):
 def environment(tmp_path_factory):
     """Variables under which `qrowd` is this source tree's command, whether it is installed or not."""
     folder = tmp_path_factory.mktemp("bin")
-    command = folder / "qrowd"
-    command.write_text(f"#!{sys.executable}\nfrom qrowd.cli.main import run\n\nrun()\n")
-    command.chmod(0o755)
     path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
-    return {
+    variables = {
         **os.environ,
         "PATH": path,
         "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), str(ROOT / "papers")]),
         "COLUMNS": "200",
         "NO_COLOR": "1",
     }
+    program, address = [sys.executable, commands.__file__], str(folder / "socket")
+    command = folder / "qrowd"
+    command.write_text(f'#!/bin/sh\nexec {program[0]} -I -S {program[1]} ask {address} "$@"\n')
+    command.chmod(0o755)
+    with subprocess.Popen(
+        [*program, "serve", address], cwd=folder, env=variables, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout.readline() == "ready\n"
+        yield variables
+        server.kill()
 
 
 def shell(script, folder, environment, status=0):
@@ -247,7 +256,10 @@ def test_every_command_and_option_is_on_the_page_of_the_command_line(environment
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
 def test_a_measure_states_its_sentence_formula_parameters_and_source(definition):
-    page = PAGES["docs/measures.md"].split(f"\n## {definition.name}\n")[1].split("\n## ")[0]
+    def section(heading):
+        return PAGES["docs/measures.md"].split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+    page = section(definition.name)
     for text in (definition.sentence, definition.formula, definition.source):
         assert text.strip()
         assert text in page
@@ -255,7 +267,8 @@ def test_a_measure_states_its_sentence_formula_parameters_and_source(definition)
     assert definition.sentence.endswith(".")
     assert "=" in definition.formula
     for parameter in definition.parameters:
-        assert f"- `{parameter.name}` (default `{parameter.default!r}`): {parameter.meaning}." in page
+        line = f"- `{parameter.name}` (default `{parameter.default!r}`): {parameter.meaning}."
+        assert line in page or (f"`{parameter.name}`" in page and line in section("Shared parameters"))
 
 
 # ---- nothing is left out

@@ -1,0 +1,88 @@
+"""`qrowd` for scripts: each command is a fork of one process that has everything loaded, so its start takes no seconds.
+
+python commands.py serve SOCKET         load everything, then run each command that is asked for in a child
+python commands.py ask SOCKET WORDS     ask for one, with these streams, this folder and these variables
+"""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges", "-m", "AP")
+FIRST = (("simulate", "panel"), ("evaluate", *PANEL), ("compare", *PANEL), ("report", *PANEL, "-o", "panel.html"))
+STREAMS = (0, 1, 2)
+
+
+def ask(address: str, words: Sequence[str]) -> int:
+    """The exit status of a command."""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(address)
+        request = json.dumps([words, os.getcwd(), dict(os.environ)]).encode()
+        socket.send_fds(line, [len(request).to_bytes(4, "big")], STREAMS)
+        line.sendall(request)
+        status = line.recv(1)
+    return status[0] if status else 255
+
+
+def serve(address: str) -> None:
+    """Run the first commands, which load and compile what later ones share; then listen."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        for words in FIRST:
+            assert outcome(words) == 0, words
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a child ended
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        print("ready", flush=True)
+        while True:
+            line, _ = listener.accept()
+            if os.fork() == 0:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                listener.close()
+                answer(line)
+            line.close()
+
+
+def answer(line: socket.socket) -> None:
+    """In a child: run the command, say how it ended, and end."""
+    length, streams, _, _ = socket.recv_fds(line, 4, len(STREAMS))
+    with line.makefile("rb") as rest:
+        words, folder, environment = json.loads(rest.read(int.from_bytes(length, "big")))
+    for own, given in zip(STREAMS, streams, strict=True):
+        os.dup2(given, own)
+        os.close(given)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    status = 255
+    try:
+        status = outcome(words)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        line.sendall(bytes([status]))
+        os._exit(0)
+
+
+def outcome(words: Sequence[str]) -> int:
+    """The exit status of a command that is run here."""
+    from qrowd.cli.main import run
+
+    sys.argv = ["qrowd", *words]
+    try:
+        run()
+    except SystemExit as end:
+        return int(end.code or 0)
+    raise AssertionError("a command ends by exiting")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2])
+    else:
+        sys.exit(ask(sys.argv[2], sys.argv[3:]))
