@@ -88,7 +88,7 @@ def test_a_gold_assessor_can_stand_for_the_random_ones(qrowd, panel, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--n-resamples", 0), "n_resamples=0: a whole number from 1"),
+        (("--n-resamples", 0), "--n-resamples 0: a whole number from 1"),
         (("--estimator", "sgl_foo_md"), "did you mean 'sgl_fro_md'?"),
         (("--polarity", "up"), "'--polarity': 'up'"),
         (("--random-level", 1.5), "'1.5' is 1.5; a probability"),

@@ -1,6 +1,7 @@
 """Bad input: one line that names the culprit and the next step, exit status 2, nothing half-written."""
 
 import gzip
+import os
 import subprocess
 import sys
 
@@ -83,6 +84,36 @@ def test_a_missing_option_is_a_usage_error(qrowd):
     outcome = qrowd("evaluate", "--runs", "a.run")
     assert outcome.status == 2
     assert "--judgments" in outcome.err
+
+
+OPTIONS = {
+    "a number below its limit": (["compare", "--n-resamples", "1"], "--n-resamples 1: at least 2 were expected"),
+    "a share": (["compare", "--confidence", "1.5"], "--confidence 1.5: a number between 0 and 1 was expected"),
+    "options that go together": (["plan", "--budget", "9"], "--budget 9.0: give --topic-cost, --judgment-cost or both"),
+    "an option that is missing": (["predict"], "--rel: give the lowest relevant grade (--rel 2), or all relevant"),
+    "a parameter of a measure": (["evaluate", "-m", "AP(rel=0)"], "measure 'AP(rel=0)'"),
+}
+
+
+@pytest.mark.parametrize("case", OPTIONS)
+def test_an_error_of_the_library_names_the_option_as_it_stands_on_the_command_line(qrowd, files, case):
+    (command, *options), message = OPTIONS[case]
+    data = ["--judgments", "ann.qrels", *([] if command == "predict" else ["--runs", "a.run"])]
+    outcome = qrowd(command, *data, *options)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"qrowd: {message}")
+
+
+@pytest.mark.parametrize("command", ["--help", "compare --help", "measures", "compare"])
+def test_a_reader_that_goes_away_ends_a_command_quietly(files, command):
+    (files / "b.run").write_text(RUN.replace("A", "B"))
+    data = ["--runs", "a.run", "b.run", "--judgments", "ann.qrels"] if command == "compare" else []
+    reader, writer = os.pipe()
+    os.close(reader)  # as `head` does once it has its lines
+    arguments = [sys.executable, "-c", "from qrowd.cli.main import run; run()", *command.split(), *data]
+    ended = subprocess.run(arguments, cwd=files, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (0, b"")
 
 
 INTERRUPTED = """

@@ -207,7 +207,7 @@ def test_no_value_is_dropped_silently(qrowd, folder, arguments, message):
 def test_an_option_of_another_method_is_refused(qrowd, folder):
     outcome = qrowd("aggregate", "--judgments", folder / "judges", "--method", "majority", "--start", "honest")
     assert outcome.status == 2
-    assert "start='honest': not an option of the method majority, but of dawid-skene" in outcome.err
+    assert "--start honest: not an option of the method majority, but of dawid-skene" in outcome.err
 
 
 # ---- data classes

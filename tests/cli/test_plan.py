@@ -170,14 +170,14 @@ def test_advice_says_what_is_likely_enough_and_no_more(n, topics, chances, expec
 
 @pytest.mark.parametrize(("extra", "expected"), [
     (["--budget", "100"], ["--budget", "--topic-cost"]),
-    (["--budget", "-1", "--topic-cost", "1"], ["budget=-1.0"]),
-    (["--budget", "10", "--topic-cost", "11"], ["budget=10", "costs 11"]),
+    (["--budget", "-1", "--topic-cost", "1"], ["--budget -1.0"]),
+    (["--budget", "10", "--topic-cost", "11"], ["--budget 10", "costs 11"]),
     (["--budget", "10", "--topic-cost", "1", "--target", "x"], ["'--target': 'x'"]),
     (["--design", "x"], ["'--design': 'x'", "'auto', 'crossed', 'nested'"]),
     (["--design", "nested", "--planned", "crossed"], ["nested assessors"]),
     (["--systems", "bm25"], ["--systems bm25: two systems"]),
-    (["--difference", "-1"], ["difference=-1.0"]),
-    (["--power", "80"], ["power=80.0"]),
+    (["--difference", "-1"], ["--difference -1.0"]),
+    (["--power", "80"], ["--power 80.0"]),
     (["--topics", "5,x"], ["--topics 5,x", "25,50,100"]),
     (["--assessors", "0"], ["--assessors 0"]),
     (["--ties", "x"], ["'--ties': 'x'"]),

@@ -94,7 +94,7 @@ def test_one_figure_of_a_paper_is_drawn_alone(qrowd, tmp_path, monkeypatch):
     (["systems", "-o", "s.gif"], ["s.gif", ".svg, .pdf, .png, .csv"]),
     (["systems", "--ties", "x"], ["'--ties': 'x'"]),
     (["systems", "-m", "nDGC"], ["did you mean 'nDCG'"]),
-    (["systems", "--confidence", "95"], ["confidence=95"]),
+    (["systems", "--confidence", "95"], ["--confidence 95"]),
     (["bump", "--method", "majorty"], ["did you mean 'majority'"]),
     (["scores", "-m", "AP"], ["name two measures"]),
     (["alpha", "--combine-scales", "as-is"], ["cannot be on one scale", "--combine-scales"]),

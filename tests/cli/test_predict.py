@@ -91,8 +91,8 @@ def test_judgments_are_written_as_probabilities(qrowd, experts, folder, tmp_path
 
 
 MISTAKES = {
-    "no threshold": ([], "rel=2"),
-    "a threshold beyond": (["--rel", 4], "rel=4 is outside the scale (0-3)"),
+    "no threshold": ([], "--rel 2"),
+    "a threshold beyond": (["--rel", 4], "--rel 4 is outside the scale (0-3)"),
     "no grades": (["--relevant-grades", "high"], "--relevant-grades high: grades separated by commas"),
     "both": (["--rel", 2, "--relevant-grades", "2"], "one of the two"),
     "a measure": (["--rel", 2, "-m", "AP"], "AP: it has no form for probabilities"),

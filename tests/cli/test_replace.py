@@ -150,7 +150,7 @@ def bad(folder, what):
         "a group of nobody": (
             ["--judgments", ann, bob, lena, "--model", sven, "--runs", runs, "--group", "x=zz*"], ["no system matches"],
         ),
-        "an eps": (["--judgments", ann, bob, lena, "--model", sven, "--eps", 2], ["eps=2", ".1 crowd"]),
+        "an eps": (["--judgments", ann, bob, lena, "--model", sven, "--eps", 2], ["--eps 2", ".1 crowd"]),
         "a measure": (["--judgments", ann, bob, lena, "--model", sven, "-m", "nDGC"], ["nDGC", "did you mean"]),
         "an ending": (["--judgments", ann, bob, lena, "--model", sven, "--output", "a.doc"], ["a.doc", ".csv"]),
     }[what]  # fmt: skip

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -100,6 +101,39 @@ class Command(TyperCommand):
         lists = {name for name, one in takes_values.items() if getattr(one, "multiple", False)}
         _check_values(args, {name: max(one.opts, key=len) for name, one in takes_values.items()}, lists)
         return super().parse_args(ctx, list(repeated(args, lists)))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error of the library names options as they stand on the command line."""
+        names = {one.name: max(one.opts, key=len) for one in self.params if one.param_type_name == "option"}
+        try:
+            return super().invoke(ctx)
+        except ArgumentError as error:
+            raise ArgumentError(as_options(str(error), names)) from None
+
+
+def as_options(message: str, names: Mapping[str, str]) -> str:
+    """The message with the names of Python replaced by options. names : {name in Python: option}.
+
+    >>> as_options("n_resamples=0: at least 2 were expected", {"n_resamples": "--n-resamples"})
+    '--n-resamples 0: at least 2 were expected'
+    >>> as_options(
+    ...     "give rel=2 or relevant_grades={2, 3}, as in AP(rel=2)",
+    ...     {"rel": "--rel", "relevant_grades": "--relevant-grades"},
+    ... )
+    'give --rel 2 or --relevant-grades 2,3, as in AP(rel=2)'
+    """
+    for name, option in names.items():
+        # An argument, but not a parameter of a measure or a method, which stands behind a name and a bracket.
+        argument = rf"(?<![\w.-])(?<!\w\(){name}=('[^']*'|{{[^}}]*}}|[^\s,;:()]+)"
+        message = re.sub(argument, partial(_as_typed, option), message)
+        words = rf"(?<![\w./-]){name}\b(?!=)" if "_" in name else rf"^{name}(?=:)"
+        message = re.sub(words, option, message)
+    return message
+
+
+def _as_typed(option: str, argument: re.Match[str]) -> str:
+    value = argument[1].strip("'{}").replace(", ", ",")
+    return f"{option} {value}"
 
 
 def repeated(arguments: Sequence[str], lists: set[str]) -> Iterator[str]:

@@ -72,8 +72,11 @@ def run() -> None:
         status = 2
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except BrokenPipeError:
-        # The reader went away (`qrowd ... | head`): not an error, but Python must not complain at exit either.
+    except (BrokenPipeError, SystemExit) as end:
+        # The reader went away (`qrowd ... | head`), where rich and click exit with status 1: not an error, but Python
+        # must not complain at exit either.
+        if not isinstance(end if isinstance(end, OSError) else end.__context__, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     if status == INTERRUPTED:

@@ -17,7 +17,6 @@ from qrowd.cli.options import (
     option,
     pair_of,
 )
-from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 
@@ -79,8 +78,6 @@ def plan(
     parsed = parse(measure)
     rows, columns = numbers("--topics", topics), numbers("--assessors", assessors)
     pair = pair_of(systems)
-    if budget is not None and topic_cost == judgment_cost == 0:
-        raise ArgumentError("--budget: give --topic-cost, --judgment-cost or both")
     check_output(output)
     judgments = data.read(in_slots=False)
     pool = pool_size(judgments) if documents_per_topic is None else documents_per_topic
