@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collect.web.server import Clock
-from qrowd.collect.web.limits import Limiter
+from qrowd.collect.web.server import Limiter
 
 
 @given(st.integers(1, 5), st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 40)), max_size=60))

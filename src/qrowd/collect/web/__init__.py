@@ -3,6 +3,6 @@
 serving      a running server from a database's address      app         routes, middleware, error pages
 assessor     the assessor's page and its forms               owner       the pages of a campaign's owner
 api          campaigns, judging and export for programs      crowd       Prolific, Mechanical Turk, panels
-security, sessions, limits, forms, problems                  settings, sign-in, rate limits, reading, refusals
+security, server, forms, problems                            settings, sign-in and rate limits, reading, refusals
 rendering, texts, highlight, sanitise, downloads, payment    pages, their texts, files, payment codes
 """

@@ -24,7 +24,7 @@ from qrowd.collect.web import assessor, rendering
 from qrowd.collect.web.crowd import mturk, panel, prolific
 from qrowd.collect.web.problems import Problem, as_json, internal_error, not_found, problem_of, wants_data
 from qrowd.collect.web.security import Guard, ServerSettings
-from qrowd.collect.web.sessions import Server
+from qrowd.collect.web.server import Server
 from qrowd.errors import QrowdError
 
 YEAR = 365 * 86400  # seconds

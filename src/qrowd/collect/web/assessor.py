@@ -8,9 +8,7 @@ GET  /health               whether the store answers             GET  /       th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from dataclasses import replace
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -18,42 +16,23 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.pages import Page
-from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT, Refusal
+from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
 from qrowd.collect.store.accounts import Invitation, find_invitation
 from qrowd.collect.store.materials import find_campaign
+from qrowd.collect.store.sessions import hashed
 from qrowd.collect.web.crowd import with_completion_link
-from qrowd.collect.web.forms import Form, action_of, read_form, token_of, typed_in
+from qrowd.collect.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd.collect.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data
 from qrowd.collect.web.rendering import render_landing
-from qrowd.collect.web.sessions import ASSESSOR, Identity, Server, check_token, server_of
+from qrowd.collect.web.server import ASSESSOR, Identity, Server, server_of
 from qrowd.errors import QrowdError
 
 RETRY = frozenset({409, 422, 429, 503})  # statuses after which the page is shown again, with what was typed
 
 
-@dataclass(frozen=True)
-class Channel:
-    """How an assessor's pages are reached. base : their address. csrf : the token of their forms.
-
-    redirect : whether an answer leads to the next page by a redirect, or is that page. about : what the platform says
-    about this submission. headers : of every page.
-    """
-
-    base: str
-    csrf: str = field(repr=False)
-    redirect: bool = True
-    about: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-def channel_of(identity: Identity) -> Channel:
-    """The usual channel: a session by cookie."""
-    return Channel(f"/c/{quote(identity.campaign)}", identity.csrf)
-
-
-async def identity_in_campaign(request: Request, server: Server) -> Identity:
+async def identity_in_campaign(request: Request) -> Identity:
     """The assessor of the session, in the campaign of the address and no other."""
-    identity = await server.identity(request)
+    identity = await server_of(request).identity(request)
     if identity.campaign != request.path_params["campaign"]:
         raise not_found()
     return identity
@@ -64,16 +43,12 @@ async def identity_in_campaign(request: Request, server: Server) -> Identity:
 
 async def show(request: Request) -> Response:
     """What the assessor sees now."""
-    server = server_of(request)
-    identity = await identity_in_campaign(request, server)
-    return await current_page(request, server, identity, channel_of(identity))
+    return await current_page(request, await identity_in_campaign(request))
 
 
 async def current_page(
     request: Request,
-    server: Server,
     identity: Identity,
-    channel: Channel,
     *,
     page: Page | None = None,
     problem: Problem | None = None,
@@ -83,20 +58,17 @@ async def current_page(
 
     form : what was sent; its texts and its key are kept where the page still asks for them.
     """
-    page = await with_completion_link(
-        server, identity, page or await server.service.page(identity.assessor), channel.about
-    )
-    refusal, typed, status, headers = None, None, 200, dict(channel.headers)
+    server = server_of(request)
+    page = await with_completion_link(server, identity, page or await server.service.page(identity.assessor))
+    typed, status, headers = None, 200, dict(identity.headers)
     if problem is not None:
         status, headers = problem.status, {**headers, **problem.headers}
-        reference = f" Reference {problem.reference}" if problem.reference else ""
-        refusal = Refusal(problem.code, problem.message + reference, problem.field)
         if form is not None and same_place(page, form):
-            typed = typed_in(form)
+            typed = {name: form[name] for name in TYPED if name in form}
             if status != 409 and form.get("key"):
                 page = replace(page, key=form["key"])
     render = server.rendering.render_main if wants_data(request) else server.rendering.render_page
-    content = render(page, csrf=channel.csrf, base=channel.base, problem=refusal, typed=typed)
+    content = render(page, csrf=identity.csrf, base=identity.base, problem=problem, typed=typed)
     return HTMLResponse(content, status, headers)
 
 
@@ -109,12 +81,12 @@ def same_place(page: Page, form: Form) -> bool:
 # ---- forms
 
 
-async def read_submission(request: Request, server: Server) -> tuple[Identity, Form]:
-    """Identity sent a form from our own page of this campaign, and what is in it."""
+async def read_submission(request: Request) -> tuple[Identity, Form]:
+    """Who sent a form from our own page of this campaign, and what is in it."""
+    server = server_of(request)
     server.check_origin(request)
     identity = await server.identity(request)
-    form = await read_form(request)
-    check_token(token_of(form, "csrf"), identity)
+    form = await server.read_session_form(request, identity.csrf)
     if identity.campaign != request.path_params["campaign"]:
         raise not_found()
     return identity, form
@@ -122,15 +94,14 @@ async def read_submission(request: Request, server: Server) -> tuple[Identity, F
 
 async def act(request: Request) -> Response:
     """Take the action of a form."""
-    server = server_of(request)
-    identity, form = await read_submission(request, server)
-    return await take_action(request, server, identity, channel_of(identity), form)
+    return await take_action(request, *await read_submission(request))
 
 
-async def take_action(request: Request, server: Server, identity: Identity, channel: Channel, form: Form) -> Response:
+async def take_action(request: Request, identity: Identity, form: Form) -> Response:
     """Hand the action to the service; answer with the next page, or with the reason of a refusal."""
+    server = server_of(request)
     try:
-        check_rate(server.judging.take(identity.assessor))
+        server.judging.check(identity.assessor)
         action = action_of(form)
         key, place = token_of(form, "key"), token_of(form, "shown")
         receipt = await server.service.act(identity.assessor, action, shown=place, key=key)
@@ -138,36 +109,29 @@ async def take_action(request: Request, server: Server, identity: Identity, chan
         problem = problem_of(error)
         if wants_data(request) or problem.status not in RETRY:
             raise problem from error
-        return await current_page(request, server, identity, channel, problem=problem, form=form)
-    if channel.redirect and not wants_data(request):
-        return RedirectResponse(channel.base, 303)
-    return await current_page(request, server, identity, channel, page=receipt.page)
+        return await current_page(request, identity, problem=problem, form=form)
+    if not identity.framed and not wants_data(request):
+        return RedirectResponse(identity.base, 303)
+    return await current_page(request, identity, page=receipt.page)
 
 
 async def draft(request: Request) -> Response:
     """Save what is typed as a draft."""
-    server = server_of(request)
-    return await save_draft(server, *await read_submission(request, server))
+    return await save_draft(request, *await read_submission(request))
 
 
-async def save_draft(server: Server, identity: Identity, form: Form) -> Response:
+async def save_draft(request: Request, identity: Identity, form: Form) -> Response:
     """Hand the draft to the service."""
-    check_rate(server.drafting.take(identity.assessor))
+    server = server_of(request)
+    server.drafting.check(identity.assessor)
     position = form.get("position", "")
-    if not (position.isascii() and position.isdigit() and len(position) < 10):
+    if not WHOLE_NUMBER.fullmatch(position):
         raise malformed("position: expected a number from 0", "position")
     text, reason = form.get("text", ""), form.get("reason", "")
     if len(text) > MAX_TEXT or len(reason) > MAX_REASON:
         raise Problem(422, "long", "This is too long to be kept.", field="text" if len(text) > MAX_TEXT else "reason")
     await server.service.save_draft(identity.assessor, token_of(form, "shown"), int(position), text, reason)
     return Response(status_code=204)
-
-
-def check_rate(wait: float) -> None:
-    """Refuse a request that comes too soon; `wait` : seconds until it may be sent again."""
-    if wait > 0:
-        message = "That was very fast. Your answer is still here: please send it again in a moment."
-        raise Problem(429, "too_fast", message, retry_after=int(wait) + 1)
 
 
 # ---- invitations
@@ -178,7 +142,7 @@ async def show_invitation(request: Request) -> Response:
     server, token = server_of(request), request.path_params["token"]
     invitation = await invitation_of(server, token)
     row = await server.campaign(invitation.campaign)
-    stamp = server.form_token("join", {"t": _digest(token)})
+    stamp = server.form_token("join", {"t": hashed(token)})
     action = f"/join/{quote(token, safe='')}"
     return HTMLResponse(server.rendering.render_welcome(row.title, csrf=stamp, action=action, name=invitation.name))
 
@@ -186,9 +150,8 @@ async def show_invitation(request: Request) -> Response:
 async def join(request: Request) -> Response:
     """The button was pressed: a session, and on to the task."""
     server, token = server_of(request), request.path_params["token"]
-    server.check_origin(request)
-    stamp = server.read_form_token("join", token_of(await read_form(request), "csrf"))
-    if stamp["t"] != _digest(token):
+    _, stamp = await server.read_form(request, "join")
+    if stamp["t"] != hashed(token):
         raise invalid_token()
     invitation = await invitation_of(server, token)
     name = invitation.name
@@ -200,17 +163,11 @@ async def join(request: Request) -> Response:
 
 async def invitation_of(server: Server, token: str) -> Invitation:
     """The invitation of a link; a Problem (404) for one that was never made, or was revoked."""
-    invitation = None
-    if token.isascii() and len(token) <= 200:
-        invitation = await server.store.read_async(lambda connection: find_invitation(connection, token))
+    invitation = await server.store.read_async(lambda connection: find_invitation(connection, token))
     if invitation is None:
         message = "This invitation is not valid any more. Ask the person who sent it for another."
         raise Problem(404, "invitation", message)
     return invitation
-
-
-def _digest(token: str) -> str:
-    return sha256(token.encode()).hexdigest()
 
 
 # ---- the rest
@@ -226,7 +183,7 @@ async def logout(request: Request) -> Response:
     server = server_of(request)
     server.check_origin(request)
     identity = await server.identity(request)
-    check_token(token_of(await read_form(request), "csrf"), identity)
+    await server.read_session_form(request, identity.csrf)
     response = RedirectResponse("/", 303)
     await server.end(request, response)
     return response

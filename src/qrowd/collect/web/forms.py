@@ -21,6 +21,7 @@ Form = Mapping[str, str]
 URLENCODED = "application/x-www-form-urlencoded"
 MAX_FIELDS = 40
 MAX_TOKEN = 4096  # characters
+WHOLE_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 YES = frozenset({"1", "true", "yes", "on"})
 TYPED = ("text", "reason", "option", "choice", "confidence", "understanding", "comment")  # kept when refused
 
@@ -71,11 +72,6 @@ def query_of(request: Request) -> dict[str, str]:
         raise malformed("The address cannot be read.") from None
 
 
-def typed_in(form: Form) -> dict[str, str]:
-    """What somebody typed or chose, to be kept where it was."""
-    return {name: form[name] for name in TYPED if name in form}
-
-
 # ---- actions
 
 CHOOSE = {  # what to say where nothing was chosen
@@ -124,7 +120,7 @@ def _value(form: Form, name: str) -> str | int | float | bool | None:
         return text.lower() in YES
     if name == "active":
         return _seconds(text)
-    return int(text) if name in WHOLE and re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) else text
+    return int(text) if name in WHOLE and WHOLE_NUMBER.fullmatch(text) else text
 
 
 def _seconds(text: str) -> float | None:

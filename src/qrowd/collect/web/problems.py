@@ -30,11 +30,11 @@ STALE = frozenset({"stale", "changed"})  # codes of refusals that mean: the page
 RETRY_FULL, RETRY_BUSY = 30, 2  # seconds
 
 
-class Problem(QrowdError):
+class Problem(Refusal):
     """A request that is refused.
 
-    status : of the response. code : one word for programs. field : the input it is about, "" for the whole.
-    reference : of the entry in the log, "" without one. retry_after : seconds, None where a retry cannot help.
+    status : of the response. reference : of the entry in the log, "" without one. retry_after : seconds, None where a
+    retry cannot help.
     """
 
     def __init__(
@@ -47,9 +47,8 @@ class Problem(QrowdError):
         reference: str = "",
         retry_after: int | None = None,
     ) -> None:
-        self.status, self.code, self.message, self.field = status, code, message, field
-        self.reference, self.retry_after = reference, retry_after
-        super().__init__(message)
+        self.status, self.reference, self.retry_after = status, reference, retry_after
+        super().__init__(code, message, field)
 
     @property
     def headers(self) -> dict[str, str]:

@@ -17,7 +17,7 @@ from qrowd.collect.campaigns.plan import NAME
 from qrowd.collect.store.accounts import KEY_STARTS, ApiKey, find_api_key, find_key_and_assessor
 from qrowd.collect.store.materials import CampaignRow, find_campaign
 from qrowd.collect.web.problems import Problem
-from qrowd.collect.web.sessions import Server, server_of
+from qrowd.collect.web.server import Server, server_of
 
 PROVIDER = "api"  # of assessors whom programs speak for
 ASSESSOR = re.compile(r"[0-9a-f]{1,16}")

@@ -18,10 +18,9 @@ from qrowd.collect.campaigns.crowd import crowd_of
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View
 from qrowd.collect.store.materials import CampaignRow
-from qrowd.collect.web.forms import read_form, token_of
 from qrowd.collect.web.payment import payment_code
 from qrowd.collect.web.problems import invalid_token, not_found
-from qrowd.collect.web.sessions import ASSESSOR, Identity, Server, server_of
+from qrowd.collect.web.server import ASSESSOR, Identity, Server, server_of
 
 PROLIFIC_COMPLETE = "https://app.prolific.com/submissions/complete"
 PATHS = {"prolific": "p", "panel": "panel", "mturk": "mturk"}
@@ -67,10 +66,9 @@ async def welcome(
         and (identity.campaign, identity.provider, identity.external) == (row.name, provider, external)
     ):
         submission = submission_of(provider, about or {})
-        if not submission or [one.name for one in await server.service.submissions(identity.assessor)][-1:] == [
-            submission
-        ]:
-            return RedirectResponse(f"/c/{quote(row.name)}", 303)
+        submissions = await server.service.submissions(identity.assessor)
+        if not submission or (submissions and submissions[-1].name == submission):
+            return RedirectResponse(identity.base, 303)
     content = {"c": row.name, "p": provider, "x": external, "i": identified, "a": dict(about or {})}
     action = f"/{PATHS[provider]}/{quote(row.name)}"
     page = server.rendering.render_welcome(row.title, csrf=server.form_token("arrival", content), action=action)
@@ -80,8 +78,7 @@ async def welcome(
 async def arrival_of(request: Request, provider: str) -> tuple[int, dict[str, Any]]:
     """The assessor who pressed the button, and the content of the form's token."""
     server = server_of(request)
-    server.check_origin(request)
-    content = server.read_form_token("arrival", token_of(await read_form(request), "csrf"))
+    _, content = await server.read_form(request, "arrival")
     if (content["c"], content["p"]) != (request.path_params["campaign"], provider):
         raise invalid_token()
     await platform_of(server, content["c"], provider)  # it may have been closed meanwhile
@@ -140,7 +137,7 @@ def completion(
     return link, code
 
 
-async def with_completion_link(server: Server, identity: Identity, page: Page, about: Mapping[str, str]) -> Page:
+async def with_completion_link(server: Server, identity: Identity, page: Page) -> Page:
     """The page with the link or code that leads back to the platform, if the task has ended.
 
     Nobody is paid twice for one unit: a submission under which nothing was done leads nowhere.
@@ -148,26 +145,22 @@ async def with_completion_link(server: Server, identity: Identity, page: Page, a
     outcome = outcome_of(page.view)
     if outcome is None or page.link or page.code:
         return page
-    if identity.provider not in PATHS:
-        done = outcome == "completed" and identity.provider == "link"
-        return (
-            replace(page, code=payment_code(server.settings.secret, identity.campaign, identity.assessor))
-            if done
-            else page
-        )
+    if identity.provider == "link" and outcome == "completed":
+        return replace(page, code=payment_code(server.settings.secret, identity.campaign, identity.assessor))
     row = await server.campaign(identity.campaign)
     table = crowd_of(row.settings.get("crowd") or {}).get(identity.provider)
     if table is None:
         return page
-    if identity.provider in SUBMISSIONS and not await has_outcome(server, identity, about):
+    if identity.provider in SUBMISSIONS and not await has_outcome(server, identity):
         another = isinstance(page.view, EndView) and page.view.another
         return page if another else replace(page, view=NoneLeftView(None, False))
-    link, code = completion(identity.provider, table, outcome, identity.external, about)
+    link, code = completion(identity.provider, table, outcome, identity.external, identity.about)
     return replace(page, link=link, code=code)
 
 
-async def has_outcome(server: Server, identity: Identity, about: Mapping[str, str]) -> bool:
+async def has_outcome(server: Server, identity: Identity) -> bool:
     """Whether any unit ended under this submission, or under the latest one where the page names none."""
     submissions = await server.service.submissions(identity.assessor)
-    name, outcomes = submission_of(identity.provider, about), {one.name: one.outcome for one in submissions}
+    name = submission_of(identity.provider, identity.about)
+    outcomes = {one.name: one.outcome for one in submissions}
     return bool(submissions) and outcomes.get(name or submissions[-1].name) is not None

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -26,12 +26,13 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.protocols.views import EndView, Outcome
-from qrowd.collect.web.assessor import Channel, current_page, save_draft, take_action
+from qrowd.collect.store.assessors import find_identity
+from qrowd.collect.web.assessor import current_page, save_draft, take_action
 from qrowd.collect.web.crowd import arrival_of, platform_of, welcome
-from qrowd.collect.web.forms import query_of, read_form, token_of
+from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.problems import invalid_token, malformed, not_found
 from qrowd.collect.web.security import content_policy
-from qrowd.collect.web.sessions import Identity, Server, server_of
+from qrowd.collect.web.server import Identity, Server, server_of
 
 SUBMIT_TO = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 FRAMED_BY = ("https://worker.mturk.com", "https://www.mturk.com", "https://workersandbox.mturk.com")
@@ -71,14 +72,14 @@ async def arrive(request: Request) -> Response:
         if not ID.fullmatch(value):
             raise malformed(f"{name}: expected what MTurk appends to the address", name)
     about["turkSubmitTo"] = submit_to(query.get("turkSubmitTo", ""), table["sandbox"])
-    assessor = await server.find_number(row, "mturk", about["workerId"])
-    submissions = () if assessor is None else await server.service.submissions(assessor)
+    assessor = await server.store.read_async(lambda c: find_identity(c, row.id, "mturk", about["workerId"]))
+    submissions = () if assessor is None else await server.service.submissions(assessor.id)
     if assessor is not None and submissions:
         if submissions[-1].name == about["assignmentId"]:
-            return await framed_page(request, server, assessor, about)
+            return await framed_page(request, assessor.id, about)
         outcome = next((one.outcome for one in submissions if one.name == about["assignmentId"]), None)
         if outcome is not None:  # ended before, and perhaps not submitted to MTurk yet
-            return await framed_page(request, server, assessor, about, outcome=cast("Outcome", outcome))
+            return await framed_page(request, assessor.id, about, outcome=cast("Outcome", outcome))
     return await welcome(
         request, row, "mturk", about["workerId"], identified="url", about=about, headers=headers_of({})
     )
@@ -87,67 +88,64 @@ async def arrive(request: Request) -> Response:
 async def begin(request: Request) -> Response:
     """The button was pressed."""
     assessor, content = await arrival_of(request, "mturk")
-    return await framed_page(request, server_of(request), assessor, content["a"])
+    return await framed_page(request, assessor, content["a"])
 
 
 async def act(request: Request) -> Response:
     """Take the action of a form."""
-    server = server_of(request)
-    server.check_origin(request)
-    form = await read_form(request)
-    identity, channel = await identity_of_token(request, server, token_of(form, "csrf"))
-    return with_cookie(await take_action(request, server, identity, channel, form), server, channel)
+    identity, form = await read_submission(request)
+    return with_cookie(request, identity, await take_action(request, identity, form))
 
 
 async def draft(request: Request) -> Response:
     """Keep what is typed."""
-    server = server_of(request)
-    server.check_origin(request)
-    form = await read_form(request)
-    identity, _ = await identity_of_token(request, server, token_of(form, "csrf"))
-    return await save_draft(server, identity, form)
+    return await save_draft(request, *await read_submission(request))
 
 
 # ---- the token instead of a cookie
 
 
-async def identity_of_token(request: Request, server: Server, token: str) -> tuple[Identity, Channel]:
-    """The assessor whom a form's token names, and a channel with a new token."""
-    content = server.read_form_token("mturk", token)
-    identity = await server.find_identity(content["w"], "")
+async def read_submission(request: Request) -> tuple[Identity, Form]:
+    """The assessor whom a form's token names, with a new token; and the form."""
+    server = server_of(request)
+    form, content = await server.read_form(request, "mturk")
+    identity = await framed(server, content["w"], content["a"])
     if identity is None or identity.provider != "mturk":
         raise invalid_token()
     if identity.campaign != request.path_params["campaign"]:
         raise not_found()
-    return identity, channel_of(server, identity, content["a"])
+    return identity, form
 
 
-def channel_of(server: Server, identity: Identity, about: Mapping[str, str]) -> Channel:
-    """Pages in a frame, each with a token of its own."""
-    content: dict[str, Any] = {"w": identity.assessor, "a": dict(about)}
-    token = server.form_token("mturk", content, TOKEN_SECONDS)
-    return Channel(f"/mturk/{quote(identity.campaign)}", token, redirect=False, about=about, headers=headers_of(about))
+async def framed(server: Server, assessor: int, about: Mapping[str, str]) -> Identity | None:
+    """The assessor of that number, whose pages are in a frame and carry a token of their own."""
+    token = server.form_token("mturk", {"w": assessor, "a": dict(about)}, TOKEN_SECONDS)
+    identity = await server.find_identity(assessor, token)
+    if identity is None:
+        return None
+    base = f"/mturk/{quote(identity.campaign)}"
+    return replace(identity, base=base, framed=True, about=about, headers=headers_of(about))
 
 
 async def framed_page(
-    request: Request, server: Server, assessor: int, about: Mapping[str, str], *, outcome: Outcome | None = None
+    request: Request, assessor: int, about: Mapping[str, str], *, outcome: Outcome | None = None
 ) -> Response:
     """The current page; or the last page of a submission that ended with this outcome."""
-    identity = await server.find_identity(assessor, "")
+    server, page = server_of(request), None
+    identity = await framed(server, assessor, about)
     if identity is None:
         raise not_found()
-    channel, page = channel_of(server, identity, about), None
     if outcome is not None:
         page = await server.service.page(assessor)
         page = replace(page, view=EndView(outcome), topic=None, documents={}, draft=None, shown="")
-    return with_cookie(await current_page(request, server, identity, channel, page=page), server, channel)
+    return with_cookie(request, identity, await current_page(request, identity, page=page))
 
 
-def with_cookie(response: Response, server: Server, channel: Channel) -> Response:
+def with_cookie(request: Request, identity: Identity, response: Response) -> Response:
     """The token as a cookie too, as a help for whoever looks into a browser; nothing depends on it."""
-    if server.settings.https:
+    if server_of(request).settings.https:
         attributes = "Path=/; HttpOnly; Secure; SameSite=None; Partitioned"
-        response.headers.append("set-cookie", f"{COOKIE}={channel.csrf}; Max-Age={int(TOKEN_SECONDS)}; {attributes}")
+        response.headers.append("set-cookie", f"{COOKIE}={identity.csrf}; Max-Age={int(TOKEN_SECONDS)}; {attributes}")
     return response
 
 

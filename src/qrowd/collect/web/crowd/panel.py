@@ -19,7 +19,7 @@ from qrowd.collect.web.crowd import begin_session, platform_of, welcome
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem, malformed
 from qrowd.collect.web.security import same
-from qrowd.collect.web.sessions import server_of
+from qrowd.collect.web.server import server_of
 
 ID = re.compile(r"[!-~]{1,200}")
 

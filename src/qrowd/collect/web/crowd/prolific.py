@@ -22,7 +22,7 @@ from qrowd.collect.web.crowd import begin_session, platform_of, welcome
 from qrowd.collect.web.crowd.signed_links import Keys, verified
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem, malformed
-from qrowd.collect.web.sessions import Server, server_of
+from qrowd.collect.web.server import Server, server_of
 from qrowd.errors import ArgumentError
 
 log = logging.getLogger("qrowd.collect.web")

@@ -21,11 +21,10 @@ from qrowd.collect.store import assignments, events, materials
 from qrowd.collect.store.answers import answers_of
 from qrowd.collect.store.assessors import AssessorRow, find_assessor
 from qrowd.collect.store.assignments import AssignmentRow
-from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, judgment, preference
-from qrowd.collect.web.forms import query_of
-from qrowd.collect.web.owner.context import Fields, OwnerContext, form, page
+from qrowd.collect.web.forms import Form, query_of
+from qrowd.collect.web.owner.context import OwnerContext, form, page
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
@@ -112,14 +111,9 @@ class UnitOfAssessor:
     notes: list[tuple[float, str]] = field(default_factory=list)
 
 
-async def assessor(context: OwnerContext) -> Response:
+async def assessor(context: OwnerContext, notice: str = "") -> Response:
     """One assessor: units, times, checks, and all answers in order with what they were before."""
-    return await _page_of_one(context, await _assessor_row(context))
-
-
-async def _page_of_one(
-    context: OwnerContext, row: AssessorRow, *, problem: str = "", notice: str = "", reason: str = ""
-) -> Response:
+    row = await _assessor_row(context)
     units = await context.read(lambda connection: units_of(connection, row))
     q = await quality_of(context, context.campaign.name)
     mine = next((one for one in q.assessors if one.id == row.id), None)
@@ -128,38 +122,30 @@ async def _page_of_one(
         q = await quality_of(context, context.campaign.name)
         mine = next(one for one in q.assessors if one.id == row.id)
     values = {"person": row, "mine": mine, "units": units[-UNITS_SHOWN:], "n_units": len(units), "q": q}
-    status = 422 if problem else 200
-    return context.render(
-        "assessor", status=status, tab="assessors", problem=problem, notice=notice, reason=reason, **values
-    )
+    return context.render("assessor", tab="assessors", notice=notice, **values)
 
 
-async def change(context: OwnerContext, fields: Fields) -> Response:
+async def change(context: OwnerContext, fields: Form) -> Response:
     """Exclude, reinstate, reset, or note that somebody was paid."""
     row, admin, name = await _assessor_row(context), context.admin, context.campaign.name
-    notice, reason = "", fields.get("reason", "")[:LONGEST_REASON]
-    try:
-        match fields.get("do", ""):
-            case "exclude":
-                await admin.exclude(name, row.name, reason)
-            case "reinstate":
-                lost = await admin.reinstate(name, row.name)
-                if lost:
-                    notice = f"Taken back; {lost} of the units had been done by others meanwhile and stay lost."
-            case "reset":
-                await admin.reset(name, row.name)
-            case "paid":
-                await admin.note(name, row.name, "paid")
-            case other:
-                raise ArgumentError(f"do={other!r}: choose one of exclude, reinstate, reset, paid")
-    except StoreError:
-        raise
-    except ArgumentError as error:
-        return await _page_of_one(context, row, problem=str(error), reason=reason)
+    notice = ""
+    match fields.get("do", ""):
+        case "exclude":
+            await admin.exclude(name, row.name, fields.get("reason", "")[:LONGEST_REASON])
+        case "reinstate":
+            if n_lost := await admin.reinstate(name, row.name):
+                notice = (
+                    f"{row.name} takes part again. Other assessors judged {n_lost} of their units meanwhile; these do "
+                    "not count."
+                )
+        case "reset":
+            await admin.reset(name, row.name)
+        case "paid":
+            await admin.note(name, row.name, "paid")
+        case other:
+            raise ArgumentError(f"do={other!r}: choose one of exclude, reinstate, reset, paid")
     context.memory.forget(name)
-    if notice:
-        return await _page_of_one(context, await _assessor_row(context), notice=notice)
-    return RedirectResponse(f"{context.base}/assessors/{row.id:x}", 303)
+    return await assessor(context, notice) if notice else RedirectResponse(f"{context.base}/assessors/{row.id:x}", 303)
 
 
 async def _assessor_row(context: OwnerContext) -> AssessorRow:
@@ -255,6 +241,6 @@ def note_of(event: LogEntry) -> str:
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/assessors", assessors),
     page("/owner/c/{campaign}/assessors/{number}", assessor),
-    form("/owner/c/{campaign}/assessors/{number}", change),
+    form("/owner/c/{campaign}/assessors/{number}", change, assessor),
     page("/owner/c/{campaign}/agreement", agreement),
 ]

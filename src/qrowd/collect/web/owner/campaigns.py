@@ -27,12 +27,12 @@ from qrowd.collect.campaigns.folder import MAX_ZIP, TOML, plan_from_zip
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.protocols.settings import to_table
-from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import campaigns, find_campaign
 from qrowd.collect.web import texts
+from qrowd.collect.web.forms import Form
 from qrowd.collect.web.owner import formatting
-from qrowd.collect.web.owner.context import Fields, OwnerContext, form, page, upload
-from qrowd.errors import ArgumentError, QrowdError
+from qrowd.collect.web.owner.context import OwnerContext, form, page, upload
+from qrowd.errors import ArgumentError
 
 FRESH = 2.0  # seconds that progress is shown without being counted again
 NEW = "/owner/new"
@@ -63,15 +63,9 @@ async def live(context: OwnerContext) -> Response:
     return HTMLResponse(context.render_text("live", p=await progress_of(context, context.campaign.name)))
 
 
-async def set_status(context: OwnerContext, fields: Fields) -> Response:
+async def set_status(context: OwnerContext, fields: Form) -> Response:
     """Pause, resume or stop."""
-    try:
-        await context.admin.set_status(context.campaign.name, STEPS.get(step := fields.get("do", ""), step))
-    except StoreError:
-        raise
-    except ArgumentError as error:
-        p = await progress_of(context, context.campaign.name)
-        return context.render("campaign", status=422, tab="overview", p=p, problem=str(error))
+    await context.admin.set_status(context.campaign.name, STEPS.get(step := fields.get("do", ""), step))
     context.memory.forget(context.campaign.name)
     return RedirectResponse(context.base, 303)
 
@@ -114,21 +108,15 @@ def in_words(value: Any) -> str:
 
 async def show_new(context: OwnerContext) -> Response:
     """The form."""
-    return context.render("new", toml="")
+    return context.render("new")
 
 
-async def create(context: OwnerContext, fields: Fields, files: list[UploadFile]) -> Response:
-    """A campaign from a zip, or from its TOML and the files that it names; an error is shown above the form."""
-    toml = fields.get("toml", "").replace("\r\n", "\n")
-    try:
-        content = await zip_of(toml, files)
-        plan = await asyncio.to_thread(plan_from_zip, content)
-        at = context.server.clock()
-        await context.server.store.write_async(lambda connection: create_campaign(connection, plan, at))
-    except StoreError:
-        raise
-    except QrowdError as error:
-        return context.render("new", status=422, toml=toml, problem=str(error))
+async def create(context: OwnerContext, fields: Form, files: list[UploadFile]) -> Response:
+    """A campaign from a zip, or from its TOML and the files that it names."""
+    content = await zip_of(fields.get("toml", "").replace("\r\n", "\n"), files)
+    plan = await asyncio.to_thread(plan_from_zip, content)
+    at = context.server.clock()
+    await context.server.store.write_async(lambda connection: create_campaign(connection, plan, at))
     return RedirectResponse(formatting.base_of(plan.name), 303)
 
 
@@ -157,7 +145,7 @@ async def zip_of(toml: str, files: list[UploadFile]) -> bytes:
     return buffer.getvalue()
 
 
-async def demo(context: OwnerContext, fields: Fields) -> Response:
+async def demo(context: OwnerContext, fields: Form) -> Response:
     """The demo's campaigns, those of them that are not here yet."""
     plans, at = await asyncio.to_thread(demo_plans), context.server.clock()
     await context.server.store.write_async(lambda connection: add_missing(connection, plans, at))
@@ -176,10 +164,10 @@ LARGE = {NEW: MAX_ZIP + (1 << 20)}  # bytes that a form may have
 ROUTES: list[BaseRoute] = [
     page("/owner", overview),
     page(NEW, show_new),
-    upload(NEW, create),
+    upload(NEW, create, show_new),
     form("/owner/demo", demo),
     page("/owner/c/{campaign}", campaign),
     page("/owner/c/{campaign}/live", live),
-    form("/owner/c/{campaign}/status", set_status),
+    form("/owner/c/{campaign}/status", set_status, campaign),
     page("/owner/c/{campaign}/settings", settings),
 ]

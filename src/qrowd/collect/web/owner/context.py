@@ -2,6 +2,7 @@
 
 A page is a handler of an `OwnerContext`, a form one of a context and its fields. `page`, `form` and `upload` make
 routes of them, so no page is shown without a session, and no form is read without one, its token and our own origin.
+A form that is refused is answered with its page once more, with the problem and with what was typed.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from starlette.routing import Route
 
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.store.accounts import account_name
+from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.sessions import Kind
-from qrowd.collect.web.forms import MAX_TOKEN, read_form, token_of
+from qrowd.collect.web.forms import Form
 from qrowd.collect.web.owner import formatting
 from qrowd.collect.web.problems import Problem, invalid_token, not_signed_in, wants_data
 from qrowd.collect.web.rendering import environment
 from qrowd.collect.web.security import same
-from qrowd.collect.web.sessions import Server, server_of
+from qrowd.collect.web.server import Server, server_of
+from qrowd.errors import QrowdError
 
 T = TypeVar("T")
 OWNER: Kind = "owner"
@@ -46,12 +49,17 @@ class Owner:
 
 @dataclass(frozen=True)
 class OwnerContext:
-    """The request of an owner. row : the campaign of the address, if it names one."""
+    """The request of an owner.
+
+    row : the campaign of the address, if it names one. problem : why a form was refused. typed : what that form held.
+    """
 
     request: Request
     server: Server
     owner: Owner
     row: CampaignRow | None = None
+    problem: str = ""
+    typed: Form = field(default_factory=dict)
 
     @property
     def campaign(self) -> CampaignRow:
@@ -83,21 +91,21 @@ class OwnerContext:
         """The result of reading the store in another thread."""
         return await self.server.store.read_async(work, long=True)
 
-    def render(self, name: str, *, status: int = 200, **values: Any) -> Response:
-        """A page from its template; `problem`, `tab` and `notice` are "" by default."""
-        return HTMLResponse(self.render_text(name, **values), status)
+    def render(self, name: str, **values: Any) -> Response:
+        """A page from its template; `tab` and `notice` are "" by default."""
+        return HTMLResponse(self.render_text(name, **values), 422 if self.problem else 200)
 
     def render_text(self, name: str, **values: Any) -> str:
         """The same, as text."""
-        usual = {"problem": "", "notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
+        usual = {"notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
         more = {"owner": self.owner, "csrf": self.owner.csrf, "f": formatting, "now": self.server.clock()}
-        return environment().get_template(f"owner/{name}.html").render(usual | more | values)
+        refused = {"problem": self.problem, "typed": self.typed}
+        return environment().get_template(f"owner/{name}.html").render(usual | more | refused | values)
 
 
-Fields = dict[str, str]
 PageHandler = Callable[[OwnerContext], Awaitable[Response]]
-FormHandler = Callable[[OwnerContext, Fields], Awaitable[Response]]
-UploadHandler = Callable[[OwnerContext, Fields, list[UploadFile]], Awaitable[Response]]
+FormHandler = Callable[[OwnerContext, Form], Awaitable[Response]]
+UploadHandler = Callable[[OwnerContext, Form, list[UploadFile]], Awaitable[Response]]
 
 
 def page(path: str, handler: PageHandler) -> Route:
@@ -114,19 +122,19 @@ def page(path: str, handler: PageHandler) -> Route:
     return Route(path, answer, methods=["GET"], name=handler.__name__)
 
 
-def form(path: str, handler: FormHandler) -> Route:
-    """A route that a form is sent to."""
+def form(path: str, handler: FormHandler, on: PageHandler | None = None) -> Route:
+    """A route that a form is sent to. on : the page of the form, where the form can be refused."""
 
     async def answer(request: Request) -> Response:
         owner = await _sender(request)
-        fields = await read_form(request)
-        _check_token(token_of(fields, "csrf"), owner)
-        return await handler(await _context(request, owner), fields)
+        fields = await server_of(request).read_session_form(request, owner.csrf)
+        context = await _context(request, owner)
+        return await _answer(handler(context, fields), context, fields, on)
 
     return Route(path, answer, methods=["POST"], name=handler.__name__)
 
 
-def upload(path: str, handler: UploadHandler) -> Route:
+def upload(path: str, handler: UploadHandler, on: PageHandler) -> Route:
     """A route that a form with files is sent to."""
 
     async def answer(request: Request) -> Response:
@@ -136,10 +144,26 @@ def upload(path: str, handler: UploadHandler) -> Route:
         async with request.form(max_files=MAX_FILES, max_fields=20, max_part_size=1 << 20) as parts:
             fields = {key: value for key, value in parts.multi_items() if isinstance(value, str)}
             files = [value for _, value in parts.multi_items() if isinstance(value, UploadFile) and value.filename]
-            _check_token(fields.get("csrf", "")[:MAX_TOKEN], owner)
-            return await handler(await _context(request, owner), fields, files)
+            if not same(fields.get("csrf", ""), owner.csrf):
+                raise invalid_token()
+            context = await _context(request, owner)
+            return await _answer(handler(context, fields, files), context, fields, on)
 
     return Route(path, answer, methods=["POST"], name=handler.__name__)
+
+
+async def _answer(
+    response: Awaitable[Response], context: OwnerContext, fields: Form, on: PageHandler | None
+) -> Response:
+    """The response to a form; the form's page where it is refused."""
+    try:
+        return await response
+    except (StoreError, Problem):
+        raise
+    except QrowdError as error:
+        if on is None:
+            raise
+        return await on(replace(context, problem=str(error), typed=fields))
 
 
 async def owner_of(request: Request) -> Owner | None:
@@ -160,11 +184,6 @@ async def _sender(request: Request) -> Owner:
     if owner is None:
         raise not_signed_in()
     return owner
-
-
-def _check_token(token: str, owner: Owner) -> None:
-    if not same(token, owner.csrf):
-        raise invalid_token()
 
 
 async def _context(request: Request, owner: Owner) -> OwnerContext:

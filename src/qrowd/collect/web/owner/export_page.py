@@ -7,6 +7,8 @@ GET  /owner/keys                                  keys    POST: make, revoke
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
@@ -14,8 +16,8 @@ from qrowd.collect.campaigns.exports import ARCHIVE, FORMATS, kinds_of
 from qrowd.collect.store.accounts import api_keys, make_api_key, revoke_api_key
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.web.downloads import download
-from qrowd.collect.web.forms import query_of
-from qrowd.collect.web.owner.context import Fields, OwnerContext, form, page
+from qrowd.collect.web.forms import Form, query_of
+from qrowd.collect.web.owner.context import OwnerContext, form, page
 from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
@@ -32,15 +34,11 @@ FORMAT_TEXTS = {
 
 async def exports(context: OwnerContext) -> Response:
     """The files of a campaign."""
-    return _exports(context)
-
-
-def _exports(context: OwnerContext, problem: str = "") -> Response:
     kinds = [kind for kind in kinds_of(context.campaign.protocol) if kind != ARCHIVE]
     tables = [
         (kind, [(name, *FORMAT_TEXTS[name]) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds
     ]
-    return context.render("export", status=422 if problem else 200, tab="export", tables=tables, problem=problem)
+    return context.render("export", tab="export", tables=tables)
 
 
 async def export_file(context: OwnerContext) -> Response:
@@ -52,7 +50,7 @@ async def export_file(context: OwnerContext) -> Response:
     try:
         return await download(context.server.store, context.campaign.name, what, format, everything=everything)
     except ArgumentError as error:
-        return _exports(context, str(error))
+        return await exports(replace(context, problem=str(error)))
 
 
 def _kinds_in(format: str) -> tuple[str, ...]:
@@ -62,38 +60,32 @@ def _kinds_in(format: str) -> tuple[str, ...]:
 # ---- keys
 
 
-async def keys(context: OwnerContext) -> Response:
-    """The valid keys."""
-    return await _keys(context)
-
-
-async def _keys(context: OwnerContext, new: str = "", problem: str = "", typed: str = "") -> Response:
-    valid = await context.read(api_keys)
+async def keys(context: OwnerContext, new: str = "") -> Response:
+    """The valid keys. new : a key that was just made."""
     names = {row.id: row.name for row in await context.read(campaigns)}
-    status = 422 if problem else 200
-    return context.render("keys", status=status, keys=valid, names=names, made=new, problem=problem, typed=typed)
+    return context.render("keys", tab="keys", keys=await context.read(api_keys), names=names, made=new)
 
 
-async def change_keys(context: OwnerContext, fields: Fields) -> Response:
+async def change_keys(context: OwnerContext, fields: Form) -> Response:
     """Make a key, which is shown in the answer and never again; or revoke one."""
     name, of, at = fields.get("name", "").strip(), fields.get("campaign", ""), context.server.clock()
+    write = context.server.store.write_async
     match fields.get("do", ""):
         case "make":
             if not 1 <= len(name) <= LONGEST_NAME:
-                return await _keys(context, problem=f"name: say what the key is for, in 1 to {LONGEST_NAME} characters")
-            opens = (await context.server.campaign(of)).id if of else None
-            write = context.server.store.write_async
-            return await _keys(context, await write(lambda c: make_api_key(c, name, at, campaign_id=opens)))
+                raise ArgumentError(f"name: say what the key is for, in 1 to {LONGEST_NAME} characters")
+            campaign_id = (await context.server.campaign(of)).id if of else None
+            return await keys(context, await write(lambda c: make_api_key(c, name, at, campaign_id=campaign_id)))
         case "revoke" if fields.get("key", "").isascii() and fields.get("key", "").isdigit():
             number = int(fields["key"][:18])
-            await context.server.store.write_async(lambda connection: revoke_api_key(connection, number))
+            await write(lambda connection: revoke_api_key(connection, number))
             return RedirectResponse("/owner/keys", 303)
-    return await _keys(context, problem="do: choose make or revoke")
+    raise ArgumentError("do: choose make or revoke")
 
 
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/export", exports),
     page("/owner/c/{campaign}/export/{what}/{format}", export_file),
     page("/owner/keys", keys),
-    form("/owner/keys", change_keys),
+    form("/owner/keys", change_keys, keys),
 ]

@@ -21,9 +21,9 @@ from qrowd.collect.store import accounts
 from qrowd.collect.store.accounts import invite, revoke_invitation
 from qrowd.collect.store.assessors import names_of
 from qrowd.collect.web.crowd import PATHS
-from qrowd.collect.web.forms import query_of
+from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.assessors import quality_of
-from qrowd.collect.web.owner.context import Fields, OwnerContext, form, page
+from qrowd.collect.web.owner.context import OwnerContext, form, page
 from qrowd.collect.web.payment import as_code, payment_code
 from qrowd.errors import ArgumentError
 
@@ -73,50 +73,33 @@ def number_in(text: str) -> int:
     return int(text)
 
 
-async def invitations(context: OwnerContext) -> Response:
-    """The invitations."""
-    return await _invitations(context, [])
-
-
-async def _invitations(
-    context: OwnerContext, new: list[tuple[str, str]], *, problem: str = "", fields: Fields | None = None
-) -> Response:
+async def invitations(context: OwnerContext, new: Sequence[tuple[str, str]] = ()) -> Response:
+    """The invitations. new : (name, token) of links that were just made."""
     number, base = context.campaign.id, context.server.settings.base_url.rstrip("/")
     rows = await context.read(lambda connection: accounts.invitations(connection, number))
     links = [(name, f"{base}/join/{token}") for name, token in new]
-    return context.render(
-        "invitations",
-        status=422 if problem else 200,
-        tab="invitations",
-        rows=rows,
-        links=links,
-        problem=problem,
-        typed=fields or {},
-    )
+    return context.render("invitations", tab="invitations", rows=rows, links=links)
 
 
-async def send_invitations(context: OwnerContext, fields: Fields) -> Response:
+async def send_invitations(context: OwnerContext, fields: Form) -> Response:
     """Make links, which are shown in the answer and never again; or revoke one."""
     number, at, name = context.campaign.id, context.server.clock(), fields.get("name", "")
     write = context.server.store.write_async
     new: list[tuple[str, str]] = []
-    try:
-        match fields.get("do", ""):
-            case "number":
-                n = number_in(fields.get("number", ""))
-                new = await write(lambda connection: invite_some(connection, number, n, at))
-            case "names":
-                names = names_in(fields.get("names", ""))
-                new = await write(lambda connection: invite_all(connection, number, names, at))
-            case "renew":
-                new = [(name, await write(lambda connection: renew(connection, number, name, at)))]
-            case "revoke":
-                await write(lambda connection: revoke_invitation(connection, number, name))
-            case other:
-                raise ArgumentError(f"do={other[:20]!r}: choose one of number, names, renew, revoke")
-    except ArgumentError as error:
-        return await _invitations(context, [], problem=str(error), fields=fields)
-    return await _invitations(context, new)
+    match fields.get("do", ""):
+        case "number":
+            n = number_in(fields.get("number", ""))
+            new = await write(lambda connection: invite_some(connection, number, n, at))
+        case "names":
+            names = names_in(fields.get("names", ""))
+            new = await write(lambda connection: invite_all(connection, number, names, at))
+        case "renew":
+            new = [(name, await write(lambda connection: renew(connection, number, name, at)))]
+        case "revoke":
+            await write(lambda connection: revoke_invitation(connection, number, name))
+        case other:
+            raise ArgumentError(f"do={other[:20]!r}: choose one of number, names, renew, revoke")
+    return await invitations(context, new)
 
 
 def renew(connection: Connection, campaign_id: int, name: str, at: float) -> str:
@@ -176,7 +159,7 @@ async def payment(context: OwnerContext) -> Response:
 
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/invitations", invitations),
-    form("/owner/c/{campaign}/invitations", send_invitations),
+    form("/owner/c/{campaign}/invitations", send_invitations, invitations),
     page("/owner/c/{campaign}/platforms", platforms),
     page("/owner/c/{campaign}/payment", payment),
 ]

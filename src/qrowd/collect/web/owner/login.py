@@ -7,8 +7,6 @@ POST /owner/logout           ends it
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -16,12 +14,12 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.store.accounts import TooManyAttemptsError, check_login_async
 from qrowd.collect.store.sessions import get_setting, hashed, new_token, put_setting, take_setting
-from qrowd.collect.web.forms import read_form, token_of
-from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, Fields, OwnerContext, form, owner_of
+from qrowd.collect.web.forms import Form
+from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
 from qrowd.collect.web.rendering import environment
 from qrowd.collect.web.security import client_address
-from qrowd.collect.web.sessions import server_of
+from qrowd.collect.web.server import server_of
 
 GOOD_FOR = 24 * 3600.0  # seconds that a printed link may be used
 LINK = "owner_link:"
@@ -38,34 +36,28 @@ def owner_link(connection: Connection, base_url: str, at: float) -> str:
     return f"{base_url.rstrip('/')}/owner/enter/{token}"
 
 
-def is_valid(connection: Connection, token: str, at: float) -> bool:
-    """Whether such a link may still be used."""
-    expiry = get_setting(connection, LINK + hashed(token))
-    return expiry is not None and at < float(expiry)
-
-
-def use_link(connection: Connection, token: str, at: float) -> bool:
-    """Remove such a link; whether it was valid."""
-    expiry = take_setting(connection, LINK + hashed(token))
+def is_valid(expiry: str | None, at: float) -> bool:
+    """Whether a link that expires then may still be used; None : there is no such link."""
     return expiry is not None and at < float(expiry)
 
 
 async def show_link(request: Request) -> Response:
     """The page behind the link: a button, because programs that look at links must not use it up."""
     server, token = server_of(request), request.path_params["token"]
-    if not _is_plausible(token) or not await server.store.read_async(lambda c: is_valid(c, token, server.clock())):
+    expiry = await server.store.read_async(lambda connection: get_setting(connection, LINK + hashed(token)))
+    if not is_valid(expiry, server.clock()):
         raise _link_used()
-    return _page("enter", csrf=server.form_token("owner", {"t": _digest(token)}), token=token)
+    return _page("enter", csrf=server.form_token("owner", {"t": hashed(token)}), token=token)
 
 
 async def enter(request: Request) -> Response:
     """The button was pressed: a session begins, and the link cannot be used again."""
     server, token = server_of(request), request.path_params["token"]
-    server.check_origin(request)
-    if server.read_form_token("owner", token_of(await read_form(request), "csrf"))["t"] != _digest(token):
+    _, stamp = await server.read_form(request, "owner")
+    if stamp["t"] != hashed(token):
         raise invalid_token()
-    at = server.clock()
-    if not _is_plausible(token) or not await server.store.write_async(lambda c: use_link(c, token, at)):
+    expiry = await server.store.write_async(lambda connection: take_setting(connection, LINK + hashed(token)))
+    if not is_valid(expiry, server.clock()):
         raise _link_used()
     response = RedirectResponse("/owner", 303)
     await server.begin(request, response, OWNER, NO_ACCOUNT)
@@ -74,14 +66,6 @@ async def enter(request: Request) -> Response:
 
 def _link_used() -> Problem:
     return Problem(404, "link", "This link is not valid any more. Log in, or start the server again for another one.")
-
-
-def _is_plausible(token: str) -> bool:
-    return token.isascii() and len(token) <= 200
-
-
-def _digest(token: str) -> str:
-    return sha256(token.encode()).hexdigest()
 
 
 # ---- accounts
@@ -97,9 +81,7 @@ async def show_login(request: Request) -> Response:
 async def login(request: Request) -> Response:
     """Check name and password; after ten failures in 15 minutes, that name and that address have to wait."""
     server = server_of(request)
-    server.check_origin(request)
-    fields = await read_form(request)
-    server.read_form_token("login", token_of(fields, "csrf"))
+    fields, _ = await server.read_form(request, "login")
     name, password = fields.get("name", "").strip()[:LONGEST_NAME], fields.get("password", "")
     address = client_address(request.scope, server.settings)
     problem, account = Problem(422, "login", "Name and password do not belong together."), None
@@ -117,7 +99,7 @@ async def login(request: Request) -> Response:
     return response
 
 
-async def logout(context: OwnerContext, fields: Fields) -> Response:
+async def logout(context: OwnerContext, fields: Form) -> Response:
     """End the session."""
     response = RedirectResponse("/owner/login", 303)
     await context.server.end(context.request, response, OWNER)

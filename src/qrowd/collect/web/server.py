@@ -1,4 +1,4 @@
-"""The identity of assessors by their sessions, and all that routes share.
+"""What all routes share: the identity of visitors by their sessions, tokens of forms, and rate limits.
 
 A browser holds a random id in a cookie; the store holds its hash, whose it is, and the token that its forms carry.
 The assessor of a session never changes, so it is remembered.
@@ -7,49 +7,87 @@ The assessor of a session never changes, so it is remembered.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import Connection
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from qrowd.collect.campaigns.judging import JudgingService
-from qrowd.collect.store.assessors import find_assessor, find_identity
+from qrowd.collect.store.assessors import find_assessor
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign
 from qrowd.collect.store.sessions import Kind, Session, close_session, find_session, note_use, renew
-from qrowd.collect.web.limits import Limiter
-from qrowd.collect.web.problems import invalid_token, not_found, not_signed_in
+from qrowd.collect.web.forms import Form, read_form, token_of
+from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in
 from qrowd.collect.web.security import ServerSettings, Signer, check_origin, same
 
 K = TypeVar("K")
 V = TypeVar("V")
 ASSESSOR: Kind = "assessor"
 FORM_SECONDS = 6 * 3600.0  # an anonymous form may be sent this long after it was shown
+MINUTE = 60.0
 REMEMBERED = 50_000  # assessors, and sessions
 
 
-# ---- identity
+class Limiter:
+    """At most `n` requests in any minute, for each key; each process counts for itself.
+
+    Crowd workers share addresses, so requests are counted by assessor. A refused request is not counted.
+    clock : seconds from anywhere, never going back.
+    """
+
+    def __init__(self, n: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.n, self.clock = n, clock
+        self._times: dict[Hashable, deque[float]] = {}
+        self._swept = clock()
+
+    def take(self, key: Hashable) -> float:
+        """Count one more and return 0; or count nothing and return the seconds until one more is possible."""
+        now = self.clock()
+        if now - self._swept > MINUTE:
+            self._times = {key: times for key, times in self._times.items() if now - times[-1] < MINUTE}
+            self._swept = now
+        times = self._times.setdefault(key, deque(maxlen=self.n))
+        if len(times) == self.n and now - times[0] < MINUTE:
+            return MINUTE - (now - times[0])
+        times.append(now)
+        return 0.0
+
+    def check(self, key: Hashable) -> None:
+        """Count one more; a Problem (429) where it comes too soon."""
+        if (wait := self.take(key)) > 0:
+            message = "You are sending answers too fast. This answer is still here: send it again in a moment."
+            raise Problem(429, "too_fast", message, retry_after=int(wait) + 1)
+
+    def __len__(self) -> int:
+        """How many keys are remembered."""
+        return len(self._times)
 
 
 @dataclass(frozen=True)
 class Identity:
-    """A signed-in assessor. external : the id on the platform they come from. csrf : of the session."""
+    """A signed-in assessor, and how their pages are reached.
+
+    external : the id on the platform they come from. csrf : the token of their forms. base : the address of their
+    pages. framed : the pages are in a frame of the platform, where the answer to a form is the next page itself and
+    not a redirect. about : what the platform says about this submission. headers : of every page.
+    """
 
     assessor: int
     campaign: str
     provider: str
     external: str
     csrf: str = field(repr=False)
-
-    @property
-    def names(self) -> tuple[str, str, str]:
-        """Campaign, provider and external id."""
-        return self.campaign, self.provider, self.external
+    base: str
+    framed: bool = False
+    about: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -103,7 +141,7 @@ class Server:
             if names is None:
                 return None
             _remember(self._assessors, assessor, names)
-        return Identity(assessor, *names, csrf)
+        return Identity(assessor, *names, csrf, base=f"/c/{quote(names[0])}")
 
     async def campaign(self, name: str) -> CampaignRow:
         """The campaign of that name; a Problem (404) without one."""
@@ -113,11 +151,6 @@ class Server:
         if row is None:
             raise not_found()
         return row
-
-    async def find_number(self, campaign: CampaignRow, provider: str, external: str) -> int | None:
-        """The number of the assessor who came before under that id, if any."""
-        row = await self.store.read_async(lambda c: find_identity(c, campaign.id, provider, external))
-        return None if row is None else row.id
 
     # ---- forms of visitors without a session
 
@@ -132,6 +165,19 @@ class Server:
             raise invalid_token()
         return content
 
+    async def read_form(self, request: Request, purpose: str) -> tuple[Form, dict[str, Any]]:
+        """The fields of a form that came from our own pages, and the content of its signed token."""
+        self.check_origin(request)
+        form = await read_form(request)
+        return form, self.read_form_token(purpose, token_of(form, "csrf"))
+
+    async def read_session_form(self, request: Request, csrf: str) -> Form:
+        """The fields of a form, which carries this token of its session."""
+        form = await read_form(request)
+        if not same(token_of(form, "csrf"), csrf):
+            raise invalid_token()
+        return form
+
     def check_origin(self, request: Request) -> None:
         """Refuse a POST from elsewhere."""
         check_origin(request.headers, self.origins)
@@ -143,7 +189,7 @@ class Server:
 
         The store's word is believed for `session_seconds`, but one that this process ended is over at once.
         """
-        cookie, at = cookie_of(request, self.settings, kind), self.clock()
+        cookie, at = self._cookie(request, kind), self.clock()
         if not cookie:
             return None
         recent = self._sessions.get(cookie)
@@ -161,26 +207,37 @@ class Server:
 
     async def begin(self, request: Request, response: Response, kind: Kind, subject: int) -> str:
         """A new session in the response's cookie; the one that the request came with ends. The token of its forms."""
-        old, at = cookie_of(request, self.settings, kind) or None, self.clock()
-        cookie, csrf = await self.store.write_async(lambda connection: renew(connection, old, kind, subject, at))
-        self._sessions.pop(old or "", None)
-        set_cookie(response, self.settings, cookie, kind)
+        old, at = self._cookie(request, kind), self.clock()
+        cookie, csrf = await self.store.write_async(lambda c: renew(c, old or None, kind, subject, at))
+        self._sessions.pop(old, None)
+        # For this host only, out of reach of scripts, not sent along from other sites.
+        secure = self.settings.https
+        response.set_cookie(self._cookie_name(kind), cookie, path="/", secure=secure, httponly=True, samesite="lax")
         return csrf
 
     async def end(self, request: Request, response: Response, kind: Kind = ASSESSOR) -> None:
         """The session that the request came with is over, here and in the browser."""
-        cookie = cookie_of(request, self.settings, kind)
-        if cookie:
+        if cookie := self._cookie(request, kind):
             await self.store.write_async(lambda connection: close_session(connection, cookie))
             self._sessions.pop(cookie, None)
-        name = cookie_name(self.settings, kind)
-        response.delete_cookie(name, path="/", secure=self.settings.https, httponly=True, samesite="lax")
+        secure = self.settings.https
+        response.delete_cookie(self._cookie_name(kind), path="/", secure=secure, httponly=True, samesite="lax")
 
     def forget(self, kind: Kind, subject: int) -> None:
         """Ask the store again about a subject, such as after sessions of the same name were closed."""
         for cookie, (session, _) in list(self._sessions.items()):
             if (session.kind, session.subject_id) == (kind, subject):
                 del self._sessions[cookie]
+
+    def _cookie_name(self, kind: Kind) -> str:
+        """One cookie for judging and one for owning, so that a person can do both; bound to the host by https."""
+        name = "qrowd" if kind == ASSESSOR else f"qrowd-{kind}"
+        return f"__Host-{name}" if self.settings.https else name
+
+    def _cookie(self, request: Request, kind: Kind) -> str:
+        """The cookie that the browser sent, "" for none that could be ours."""
+        cookie = request.cookies.get(self._cookie_name(kind), "")
+        return cookie if cookie.isascii() and len(cookie) <= 200 else ""
 
 
 def _remember(memory: OrderedDict[K, V], key: K, value: V) -> None:
@@ -194,30 +251,3 @@ def server_of(request: HTTPConnection) -> Server:
     """What the routes share."""
     server: Server = request.app.state.server
     return server
-
-
-def check_token(token: str, identity: Identity) -> None:
-    """Refuse a form that does not carry the session's token."""
-    if not same(token, identity.csrf):
-        raise invalid_token()
-
-
-# ---- cookies
-
-
-def cookie_name(settings: ServerSettings, kind: Kind = ASSESSOR) -> str:
-    """One cookie for judging and one for owning, so that the same person can do both; bound to the host by https."""
-    name = "qrowd" if kind == ASSESSOR else f"qrowd-{kind}"
-    return f"__Host-{name}" if settings.https else name
-
-
-def cookie_of(request: Request, settings: ServerSettings, kind: Kind = ASSESSOR) -> str:
-    """The cookie that the browser sent, "" for none that could be ours."""
-    cookie = request.cookies.get(cookie_name(settings, kind), "")
-    return cookie if cookie.isascii() and len(cookie) <= 200 else ""
-
-
-def set_cookie(response: Response, settings: ServerSettings, cookie: str, kind: Kind = ASSESSOR) -> None:
-    """For this host only, out of reach of scripts, not sent along from other sites."""
-    name = cookie_name(settings, kind)
-    response.set_cookie(name, cookie, path="/", secure=settings.https, httponly=True, samesite="lax")
