@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from qrowd.evaluation import DEFINITIONS
-from qrowd.model.measure import Definition
+from qrowd.model.measure import Definition, Parameter
 
 
 def example(definition: Definition) -> str:
@@ -20,28 +20,53 @@ def measure_entry(definition: Definition) -> str:
     return "\n".join([example(definition), *(f"    {line}" for line in lines)])
 
 
-def measure_page(definition: Definition) -> str:
-    """Everything about one measure, as Markdown."""
-    cutoff = {"required": "needs one (`@k`)", "optional": "may have one (`@k`)", "none": "takes none"}[
-        definition.cutoff
-    ]
+def measure_page(definition: Definition, shared: Sequence[Parameter] = ()) -> str:
+    """Everything about one measure, as Markdown; of shared parameters only the names."""
     lines = [f"## {definition.name}", "", definition.sentence, "", f"    {definition.formula}", ""]
     if definition.notes:
         lines += [definition.notes, ""]
-    lines += [f"- Cut-off: {cutoff}.", f"- Linear in gains: {'yes' if definition.linear else 'no'}."]
+    facts = [f"Cut-off `@k`: {definition.cutoff}.", "Linear in gains." * definition.linear]
     if definition.aliases:
-        names = (f"{alias}10" if alias.endswith("_") else alias for alias in definition.aliases)
-        lines.append(f"- Also understood as: {', '.join(f'`{name}`' for name in names)}.")
-    lines += [f"- `{p.name}` (default `{p.default!r}`): {p.meaning}." for p in definition.parameters]
+        facts.append(
+            f"Aliases: {listed(f'{alias}10' if alias.endswith('_') else alias for alias in definition.aliases)}."
+        )
+    if common := [p.name for p in definition.parameters if p in shared]:
+        facts.append(f"Shared parameters: {listed(common)}.")
+    own = [parameter_line(p) for p in definition.parameters if p not in shared]
+    lines += [" ".join(filter(None, facts)), *[""] * bool(own), *own]
     return "\n".join([*lines, "", f"Source: {definition.source}"])
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as code, separated by commas."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def parameter_line(parameter: Parameter) -> str:
+    return f"- `{parameter.name}` (default `{parameter.default!r}`): {parameter.meaning}."
+
+
+def shared_parameters(definitions: Sequence[Definition]) -> list[Parameter]:
+    """The parameters that several measures have in common, in the order of the measures."""
+    every = [parameter for definition in definitions for parameter in definition.parameters]
+    return [parameter for parameter in dict.fromkeys(every) if every.count(parameter) > 1]
+
+
+HEAD = """\
+# Measures
+
+Generated from the definitions by `make docs`. The notation `Name(parameter=value)@k` is that of ir_measures, the same
+in Python, on the command line and in tables. In formulas g_r is the grade that the assessor whose score is computed
+gives the document at rank r. Measures that are linear in gains accept `ties="expected"`.
+
+## Shared parameters
+
+These parameters mean the same in each measure that lists them.
+"""
 
 
 def measure_reference(definitions: Sequence[Definition] = DEFINITIONS) -> str:
     """All measures, as the page of the documentation."""
-    head = (
-        "# Measures\n\n"
-        "Generated from the definitions by `make docs`. The notation `Name(parameter=value)@k` is that of\n"
-        "ir_measures, the same in Python, on the command line and in tables. In formulas g_r is the grade that the\n"
-        "assessor whose score is computed gives the document at rank r.\n"
-    )
-    return "\n\n".join([head.rstrip(), *map(measure_page, definitions)]) + "\n"
+    shared = shared_parameters(definitions)
+    parts = [HEAD.rstrip(), "\n".join(map(parameter_line, shared))]
+    return "\n\n".join([*parts, *(measure_page(definition, shared) for definition in definitions)]) + "\n"
