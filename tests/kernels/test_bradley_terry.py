@@ -36,7 +36,7 @@ def some_rows(seed, n=25, n_documents=4, n_assessors=2):
     side = random.choice([-1.0, 0.0, 1.0], n)
     who = random.integers(n_assessors, size=n).astype(np.int32)
     counts = random.integers(4, size=(3, n)).astype(float)
-    return tuple(column[keep] for column in (first, second.astype(np.int32), who, side, *counts))
+    return kernels.Rows(*(column[keep] for column in (first, second.astype(np.int32), who, side, *counts)))
 
 
 def test_the_log_likelihood_is_the_oracles():
@@ -49,25 +49,26 @@ def test_the_log_likelihood_is_the_oracles():
         if n
     ]
     wanted = -oracle.objective(data, s, r, c, -0.7, 0, 0, True)
-    assert kernels.log_likelihood(*rows, s, r, c, theta) == pytest.approx(wanted)
+    assert kernels.log_likelihood(rows, kernels.Parameters(s, r, c, theta)) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_slopes_and_curvature_are_differences_of_the_objective(seed):
-    first, second, who, side, won, lost, tied = some_rows(seed)
+    rows = some_rows(seed)
     r, c, nu, ridge, h = np.array([1.2, -0.4]), np.array([0.3, -0.1]), 0.5, 0.2, 1e-5
     s = np.random.default_rng(seed).normal(size=4)
+    scale, shift = r[rows.assessor], c[rows.assessor] * rows.side
 
     def value(at):
-        known = kernels.log_likelihood(first, second, who, side, won, lost, tied, at, r, c, np.array([log(nu)]))
-        return ridge * (at @ at) - known
+        likelihood = kernels.log_likelihood(rows, kernels.Parameters(at, r, c, np.array([log(nu)])))
+        return ridge * (at @ at) - likelihood
 
     def slopes(at):
-        return kernels.slopes(first, second, r[who], c[who] * side, won, lost, tied, nu, ridge, at)
+        return kernels.slopes(rows, scale, shift, nu, ridge, at)
 
     shifts = np.eye(4) * h
     assert slopes(s) == pytest.approx([(value(s + d) - value(s - d)) / (2 * h) for d in shifts], abs=1e-6)
-    bent = kernels.curvature(first, second, r[who], c[who] * side, won + lost + tied, nu, ridge, s)
+    bent = kernels.curvature(rows, scale, shift, nu, ridge, s)
     assert bent == pytest.approx(np.array([(slopes(s + d) - slopes(s - d)) / (2 * h) for d in shifts]), abs=1e-6)
 
 
@@ -75,7 +76,7 @@ def test_slopes_and_curvature_are_differences_of_the_objective(seed):
 def test_one_more_preference_is_exact_where_all_before_is_gaussian(gap, scale, weight, nu):
     covariance = np.array([[6.0, 1.0, 0.5], [1.0, 4.0, 0.2], [0.5, 0.2, 2.0]])
     s = np.array([gap, 0.0, 1.0])
-    found, spread = kernels.one_more(covariance, s, 0, 1, scale, 0.1, weight, nu)
+    found, spread = kernels.one_more(covariance, s, (0, 1), scale, 0.1, weight, nu)
     precision = np.linalg.inv(covariance)
     p, q, _, _ = kernels.outcome(scale * (found[0] - found[1]) + 0.1, nu)
     pull = 0.5 * weight * scale * (1 - p + q)
@@ -86,16 +87,12 @@ def test_one_more_preference_is_exact_where_all_before_is_gaussian(gap, scale, w
 
 
 def test_topics_are_fitted_one_by_one_and_say_how_it_went():
-    rows = tuple(np.concatenate([column, column]) for column in some_rows(2))
-    n = rows[0].size // 2
-    first, second = rows[0].copy(), rows[1].copy()
-    first[n:] += 4
-    second[n:] += 4
-    s, steps, steepest = np.zeros(8), np.zeros(2, np.int64), np.zeros(2)
-    kernels.fit_topics(
-        np.array([0, n, 2 * n]), np.array([0, 4, 8]), first, second, *rows[2:], 0.2, 1e-9, 100, s, np.ones(2),
-        np.zeros(2), np.array([-np.inf]), steps, steepest,
-    )  # fmt: skip
+    once = some_rows(2)
+    n, s, steps, steepest = once.first.size, np.zeros(8), np.zeros(2, np.int64), np.zeros(2)
+    moved = once._replace(first=once.first + np.int32(4), second=once.second + np.int32(4))
+    rows = kernels.Rows(*map(np.concatenate, zip(once, moved, strict=True)))
+    parameters = kernels.Parameters(s, np.ones(2), np.zeros(2), np.array([-np.inf]))
+    kernels.fit_topics(np.array([0, n, 2 * n]), np.array([0, 4, 8]), rows, parameters, 0.2, 1e-9, 100, steps, steepest)
     assert s[:4] == pytest.approx(s[4:])
     assert (steepest <= 1e-9).all()
     assert steps[0] == steps[1] > 0

@@ -260,10 +260,10 @@ def test_two_standard_errors_cover_log_worths_of_a_known_world_about_as_often_as
 def test_an_assessor_drawn_twice_is_two_assessors_alike():
     one = random_preferences(80, 4, 2, 4, sides=False)
     data = comparisons(one, ties="half", strong=1.0, sides=False)
-    doubled = data.times(np.where(data.assessor == 0, 2.0, 0.0))
-    assert (doubled.assessor == 0).all()
-    assert doubled.total.sum() == 2 * data.total[data.assessor == 0].sum()
-    assert doubled.starts.tolist() == [0, doubled.first.size]
+    doubled = data.times(np.where(data.rows.assessor == 0, 2.0, 0.0))
+    assert (doubled.rows.assessor == 0).all()
+    assert doubled.total.sum() == 2 * data.total[data.rows.assessor == 0].sum()
+    assert doubled.starts.tolist() == [0, doubled.pair.size]
 
 
 # ---- keeping up

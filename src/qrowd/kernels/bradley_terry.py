@@ -1,4 +1,4 @@
-"""Strengths of documents from comparisons of two: the maximum of a penalised likelihood, and how to keep up with it.
+"""Log-worths of documents from comparisons of two: the maximum of a penalised likelihood, and how to keep up with it.
 
 Comparison e is of documents first[e] and second[e], by assessor[e]. With eta = r_a (s_first - s_second) + c_a side[e],
 
@@ -11,22 +11,37 @@ where `second` was, 0 where nobody knows. The objective, minimised, is
         + ridge (sum s^2 + sum c^2 + theta^2) + shrinkage sum_a times_a (r_a - 1)^2,       theta = log nu
 
 under the constraint, where assessor weights move, that sum_a times_a (r_a^2 - 1) = 0: their mean square is 1.
-
-Arrays: first, second, assessor (comparisons,) int32; side, won, lost, tied (comparisons,) float64; log_worth
-(documents,), assessor_weight, intercept, times (assessors,), theta (1,), -inf for none.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
-from qrowd.kernels.arrays import Bools, Floats, Ints
+import numpy as np
+
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-Codes = NDArray[np.int32]
 
-STRENGTH, RELIABILITY, INTERCEPT, TIES = 0, 1, 2, 3
+class Rows(NamedTuple):
+    """Comparisons, one row each; every array is (comparisons,)."""
+
+    first: Codes
+    second: Codes
+    assessor: Codes
+    side: Floats
+    won: Floats
+    lost: Floats
+    tied: Floats
+
+
+class Parameters(NamedTuple):
+    """log_worth (documents,), assessor_weight and intercept (assessors,), theta (1,), -inf for none."""
+
+    log_worth: Floats
+    assessor_weight: Floats
+    intercept: Floats
+    theta: Floats
 
 
 @kernel
@@ -42,20 +57,10 @@ def outcome(eta: float, nu: float) -> tuple[float, float, float, float]:
 
 
 @kernel
-def log_likelihood(
-    first: Codes,
-    second: Codes,
-    assessor: Codes,
-    side: Floats,
-    won: Floats,
-    lost: Floats,
-    tied: Floats,
-    log_worth: Floats,
-    assessor_weight: Floats,
-    intercept: Floats,
-    theta: Floats,
-) -> float:
+def log_likelihood(rows: Rows, parameters: Parameters) -> float:
     """Of these comparisons."""
+    first, second, assessor, side, won, lost, tied = rows
+    log_worth, assessor_weight, intercept, theta = parameters
     nu = np.exp(theta[0])
     total = 0.0
     for e in range(first.size):
@@ -69,42 +74,34 @@ def log_likelihood(
 
 
 @kernel
-def _penalty(
-    ridge: float,
-    shrinkage: float,
-    times: Floats,
-    log_worth: Floats,
-    assessor_weight: Floats,
-    intercept: Floats,
-    theta: Floats,
-) -> float:
-    total = ridge * (np.sum(log_worth**2) + np.sum(intercept**2)) + shrinkage * np.sum(
-        times * (assessor_weight - 1.0) ** 2
-    )
-    return total + (ridge * theta[0] ** 2 if theta[0] > -np.inf else 0.0)
+def _objective(rows: Rows, parameters: Parameters, ridge: float, shrinkage: float, times: Floats) -> float:
+    log_worth, assessor_weight, intercept, theta = parameters
+    penalty = ridge * (np.sum(log_worth**2) + np.sum(intercept**2))
+    penalty += shrinkage * np.sum(times * (assessor_weight - 1.0) ** 2)
+    penalty += ridge * theta[0] ** 2 if theta[0] > -np.inf else 0.0
+    return penalty - log_likelihood(rows, parameters)
+
+
+class _Derivatives(NamedTuple):
+    """By eta and theta; every array is (comparisons,). gap : of the log-worths. slope : by eta."""
+
+    gap: Floats
+    slope: Floats
+    in_eta: Floats
+    in_both: Floats
+    in_theta: Floats
 
 
 @kernel
 def _multiply(
-    first: Codes,
-    second: Codes,
-    assessor: Codes,
-    side: Floats,
-    gap: Floats,
-    slope: Floats,
-    assessor_weight: Floats,
-    in_eta: Floats,
-    in_both: Floats,
-    in_theta: Floats,
-    diagonal: Floats,
-    moving: Bools,
-    x: Floats,
-    out: Floats,
+    rows: Rows, of: _Derivatives, assessor_weight: Floats, diagonal: Floats, moving: Bools, x: Floats, out: Floats
 ) -> None:
     """out = second derivatives times x; rows and columns of what does not move are those of the identity.
 
-    slope : (comparisons,) derivatives by eta, which is bent itself where log-worths and assessor weights move together.
+    Where log-worths and assessor weights move together eta is bent itself, so that its slope counts.
     """
+    first, second, assessor, side = rows.first, rows.second, rows.assessor, rows.side
+    gap, slope, in_eta, in_both, in_theta = of
     n_assessors = assessor_weight.size
     n = diagonal.size - 2 * n_assessors - 1
     for i in range(x.size):
@@ -151,51 +148,39 @@ def _level(normal: Floats, begin: int, x: Floats) -> None:
 
 @kernel
 def fit(
-    first: Codes,
-    second: Codes,
-    assessor: Codes,
-    side: Floats,
-    won: Floats,
-    lost: Floats,
-    tied: Floats,
+    rows: Rows,
+    parameters: Parameters,
     ridge: float,
     shrinkage: float,
     times: Floats,
     moving: Bools,
     tol: float,
     max_iterations: int,
-    log_worth: Floats,
-    assessor_weight: Floats,
-    intercept: Floats,
-    theta: Floats,
 ) -> tuple[int, float, float]:
     """Minimise the objective from where the parameters are, which are overwritten.
 
-    moving : (4,) which of log_worth, assessor_weight, intercept and theta move.
+    times : (assessors,) how many assessors each stands for. moving : (4,) which of the parameters move.
 
     Newton's method, each step by conjugate gradients, preconditioned with the diagonal, up to where the objective bends
-    downward; then halved until the objective falls. Reliabilities move along the sphere of mean square 1. Ends when no
-    derivative, along the sphere, exceeds tol.
+    downward; then halved until the objective falls. Assessor weights move along the sphere of mean square 1. Ends when
+    no derivative, along the sphere, exceeds tol.
 
     Returns the number of steps, the objective, and the largest derivative.
     """
+    first, second, assessor, side, won, lost, tied = rows
+    log_worth, assessor_weight, intercept, theta = parameters
     n, n_assessors, n_rows = log_worth.size, assessor_weight.size, first.size
     size = n + 2 * n_assessors + 1
     gradient, diagonal, fixed = np.empty(size), np.empty(size), np.empty(size)
-    step, residual, scaled, direction, product = (
-        np.empty(size),
-        np.empty(size),
-        np.empty(size),
-        np.empty(size),
-        np.empty(size),
-    )
+    step, residual, scaled = np.empty(size), np.empty(size), np.empty(size)
+    direction, product = np.empty(size), np.empty(size)
     normal, before_r = np.zeros(n_assessors), np.empty(n_assessors)
-    n_times, slope = np.sum(times), np.empty(n_rows)
-    gap, in_eta, in_both, in_theta = np.empty(n_rows), np.empty(n_rows), np.zeros(n_rows), np.zeros(n_rows)
+    n_times = np.sum(times)
+    gap, slope = np.empty(n_rows), np.empty(n_rows)
+    in_eta, in_both, in_theta = np.empty(n_rows), np.zeros(n_rows), np.zeros(n_rows)
+    derivatives = _Derivatives(gap, slope, in_eta, in_both, in_theta)
     last = size - 1
-    objective = _penalty(ridge, shrinkage, times, log_worth, assessor_weight, intercept, theta) - log_likelihood(
-        first, second, assessor, side, won, lost, tied, log_worth, assessor_weight, intercept, theta
-    )
+    objective = _objective(rows, parameters, ridge, shrinkage, times)
     steepest = np.inf
     for iteration in range(max_iterations + 1):
         nu = np.exp(theta[0])
@@ -262,22 +247,7 @@ def fit(
         square = residual @ scaled
         enough = square * min(1e-2, steepest) ** 2
         for inner in range(2 * size + 50):
-            _multiply(
-                first,
-                second,
-                assessor,
-                side,
-                gap,
-                slope,
-                assessor_weight,
-                in_eta,
-                in_both,
-                in_theta,
-                fixed,
-                moving,
-                direction,
-                product,
-            )
+            _multiply(rows, derivatives, assessor_weight, fixed, moving, direction, product)
             if moving[1]:
                 _level(normal, n, product)
             bend = direction @ product
@@ -311,11 +281,7 @@ def fit(
             if moving[3]:
                 theta[0] += change * step[last]
             taken = share
-            objective = _penalty(
-                ridge, shrinkage, times, log_worth, assessor_weight, intercept, theta
-            ) - log_likelihood(
-                first, second, assessor, side, won, lost, tied, log_worth, assessor_weight, intercept, theta
-            )
+            objective = _objective(rows, parameters, ridge, shrinkage, times)
             if objective <= before + 1e-4 * share * downhill + 1e-12 * abs(before):
                 break
             share *= 0.5
@@ -326,61 +292,37 @@ def fit(
 def fit_topics(
     starts: Ints,
     document_starts: Ints,
-    first: Codes,
-    second: Codes,
-    assessor: Codes,
-    side: Floats,
-    won: Floats,
-    lost: Floats,
-    tied: Floats,
+    rows: Rows,
+    parameters: Parameters,
     ridge: float,
     tol: float,
     max_iterations: int,
-    log_worth: Floats,
-    assessor_weight: Floats,
-    intercept: Floats,
-    theta: Floats,
     steps: Ints,
     steepest: Floats,
 ) -> None:
-    """Strengths of every topic for itself, all else being given; overwritten. steps, steepest : (topics,) as of `fit`.
+    """Log-worths of every topic for itself, all else being given; overwritten. steps, steepest : (topics,) as of `fit`.
 
     starts : (topics + 1,), the comparisons of topic t are starts[t]:starts[t + 1]; document_starts likewise.
     """
+    first, second, assessor, side, won, lost, tied = rows
+    log_worth, assessor_weight, intercept, theta = parameters
     moving = np.array([True, False, False, False])
     times = np.zeros(assessor_weight.size)
     for t in range(starts.size - 1):
-        here, there = starts[t], starts[t + 1]
-        at = document_starts[t]
-        steps[t], _, steepest[t] = fit(
-            first[here:there] - np.int32(at),
-            second[here:there] - np.int32(at),
-            assessor[here:there],
-            side[here:there],
-            won[here:there],
-            lost[here:there],
-            tied[here:there],
-            ridge,
-            0.0,
-            times,
-            moving,
-            tol,
-            max_iterations,
-            log_worth[at : document_starts[t + 1]],
-            assessor_weight,
-            intercept,
-            theta,
-        )
+        a, b, at = starts[t], starts[t + 1], document_starts[t]
+        ends = first[a:b] - np.int32(at), second[a:b] - np.int32(at)
+        part = Rows(ends[0], ends[1], assessor[a:b], side[a:b], won[a:b], lost[a:b], tied[a:b])
+        own = Parameters(log_worth[at : document_starts[t + 1]], assessor_weight, intercept, theta)
+        steps[t], _, steepest[t] = fit(part, own, ridge, 0.0, times, moving, tol, max_iterations)
 
 
 @kernel
-def curvature(
-    first: Codes, second: Codes, scale: Floats, shift: Floats, total: Floats, nu: float, ridge: float, log_worth: Floats
-) -> Floats:
+def curvature(rows: Rows, scale: Floats, shift: Floats, nu: float, ridge: float, log_worth: Floats) -> Floats:
     """(documents, documents) second derivatives of the objective by log_worth.
 
-    scale, shift : (comparisons,) eta = scale (s_first - s_second) + shift; total : (comparisons,) how often compared.
+    scale, shift : (comparisons,) eta = scale (s_first - s_second) + shift, whoever the assessor is.
     """
+    first, second, total = rows.first, rows.second, rows.won + rows.lost + rows.tied
     n = log_worth.size
     out = np.zeros((n, n))
     for i in range(n):
@@ -398,21 +340,14 @@ def curvature(
 
 @kernel
 def one_more(
-    covariance: Floats,
-    log_worth: Floats,
-    preferred: int,
-    other: int,
-    scale: float,
-    shift: float,
-    weight: float,
-    nu: float,
+    covariance: Floats, log_worth: Floats, pair: tuple[int, int], scale: float, shift: float, weight: float, nu: float
 ) -> tuple[Floats, Floats]:
-    """Strengths and their covariance after one more preference, all that was known being taken for Gaussian.
+    """Log-worths and their covariance after one more preference, all that was known being taken for Gaussian.
 
     The most probable log-worths lie on a line: s + covariance (e_preferred - e_other) * t, where t solves one equation,
     by Newton's method, or halving. The covariance loses one rank-one term (Sherman & Morrison).
     """
-    n = log_worth.size
+    n, (preferred, other) = log_worth.size, pair
     d = covariance[:, preferred] - covariance[:, other]
     spread = d[preferred] - d[other]
     gap = log_worth[preferred] - log_worth[other]
@@ -441,19 +376,9 @@ def one_more(
 
 
 @kernel
-def slopes(
-    first: Codes,
-    second: Codes,
-    scale: Floats,
-    shift: Floats,
-    won: Floats,
-    lost: Floats,
-    tied: Floats,
-    nu: float,
-    ridge: float,
-    log_worth: Floats,
-) -> Floats:
-    """(documents,) first derivatives of the objective by log_worth."""
+def slopes(rows: Rows, scale: Floats, shift: Floats, nu: float, ridge: float, log_worth: Floats) -> Floats:
+    """(documents,) first derivatives of the objective by log_worth; scale and shift as of `curvature`."""
+    first, second, _, _, won, lost, tied = rows
     out = 2.0 * ridge * log_worth
     for e in range(first.size):
         i, j = first[e], second[e]

@@ -28,7 +28,7 @@ from qrowd.preferences.topic_worths import TopicWorths, inverse
 from qrowd.threads import in_threads
 
 Resample = Literal["pairs", "assessors", "both"]
-RESAMPLE_TOL = 1e-4  # of the fits of a n_resamples, whose own spread is far wider
+RESAMPLE_TOL = 1e-4  # of the fit of a resample; resamples differ far more
 CHUNK = 25  # resamples that one thread fits in a row
 
 
@@ -83,61 +83,49 @@ class BradleyTerry(Result):
 
     def topic(self, topic: str) -> TopicWorths:
         """The log-worths of one topic, its documents numbered as in the pool, ready to be updated."""
-        if topic not in self.pool.topics:
-            raise ArgumentError(f"no topic is called {topic!r}; there are {len(self.pool.topics)}")
-        number = self.pool.topics.index(topic)
-        rows, all_of = self.pool.rows(number), self.counted
-        here = slice(int(all_of.starts[number]), int(all_of.starts[number + 1]))
-        who = all_of.assessor[here]
-        scale, shift = self.assessor_weight[who], self.intercept[who] * all_of.side[here]
-        first, second = (np.asarray(side[here] - np.int32(rows.start)) for side in (all_of.first, all_of.second))
-        log_worth = np.nan_to_num(self.log_worth[rows])
-        curvature = kernels.curvature(first, second, scale, shift, all_of.total[here], self.nu, self.ridge, log_worth)
-        return TopicWorths(
-            log_worth,
-            inverse(curvature, self.ridge),
-            first,
-            second,
-            scale,
-            shift,
-            all_of.won[here],
-            all_of.lost[here],
-            all_of.tied[here],
-            self.ridge,
-            self.nu,
-        )
+        number = self._number(topic)
+        documents, part = self.pool.rows(number), self.counted.of_topic(number)
+        rows = kernels.Rows(*(column[part] for column in self.counted.rows))
+        begin = np.int32(documents.start)
+        rows = rows._replace(first=rows.first - begin, second=rows.second - begin)
+        scale, shift = self.assessor_weight[rows.assessor], self.intercept[rows.assessor] * rows.side
+        log_worth = np.nan_to_num(self.log_worth[documents])
+        covariance = inverse(kernels.curvature(rows, scale, shift, self.nu, self.ridge, log_worth), self.ridge)
+        return TopicWorths(log_worth, covariance, rows, scale, shift, self.ridge, self.nu)
 
     def updated(self, topic: str, preferred: str, other: str, *, assessor: str | None = None) -> TopicWorths:
         """The log-worths of a topic after one more preference, without a new fit; see `TopicWorths.updated`.
 
         assessor : who preferred; None: an assessor of weight 1.
         """
-        rows = self.pool.rows(self.pool.topics.index(topic)) if topic in self.pool.topics else slice(0)
-        before = self.topic(topic)
-        labels = [self.pool.documents[d] for d in self.pool.document[rows].tolist()]
-        for document in (preferred, other):
-            if document not in labels:
-                raise ArgumentError(f"document {document!r} was not compared on topic {topic}")
+        one, two = self._places(topic, preferred, other)
         if assessor is not None and assessor not in self.assessors:
             raise ArgumentError(f"no assessor is called {assessor!r}; leave it out for an assessor of weight 1")
         weight = 1.0 if assessor is None else float(self.assessor_weight[self.assessors.index(assessor)])
-        return before.updated(labels.index(preferred), labels.index(other), assessor_weight=weight)
+        return self.topic(topic).updated(one, two, assessor_weight=weight)
 
     def probability(self, topic: str, preferred: str, other: str) -> float:
         """Probability that an assessor of weight 1, ties aside, prefers the one document to the other."""
-        labels = self.documents_of(topic)
-        for document in (preferred, other):
-            if document not in labels:
-                raise ArgumentError(f"document {document!r} was not compared on topic {topic}")
-        here = self.log_worth[self.pool.rows(self.pool.topics.index(topic))]
-        return float(0.5 * (1 + np.tanh((here[labels.index(preferred)] - here[labels.index(other)]) / 2)))
+        one, two = self._places(topic, preferred, other)
+        log_worth = self.log_worth[self.pool.rows(self._number(topic))]
+        return float(0.5 * (1 + np.tanh((log_worth[one] - log_worth[two]) / 2)))
 
     def documents_of(self, topic: str) -> list[str]:
         """The labels of a topic's documents, in the order of the pool."""
+        rows = self.pool.rows(self._number(topic))
+        return [self.pool.documents[d] for d in self.pool.document[rows].tolist()]
+
+    def _number(self, topic: str) -> int:
         if topic not in self.pool.topics:
             raise ArgumentError(f"no topic is called {topic!r}; there are {len(self.pool.topics)}")
-        rows = self.pool.rows(self.pool.topics.index(topic))
-        return [self.pool.documents[d] for d in self.pool.document[rows].tolist()]
+        return self.pool.topics.index(topic)
+
+    def _places(self, topic: str, *documents: str) -> list[int]:
+        labels = self.documents_of(topic)
+        for document in documents:
+            if document not in labels:
+                raise ArgumentError(f"document {document!r} was not compared on topic {topic}")
+        return [labels.index(document) for document in documents]
 
     @cached_property
     def standard_error(self) -> Floats:
@@ -177,7 +165,7 @@ class BradleyTerry(Result):
             "low": self.assessor_weight_low,
             "high": self.assessor_weight_high,
             "intercept": self.intercept,
-            "n_comparisons": np.bincount(self.counted.assessor, self.counted.total, minlength=len(self.assessors)),
+            "n_comparisons": np.bincount(self.counted.rows.assessor, self.counted.total, minlength=len(self.assessors)),
         }
 
 
@@ -247,27 +235,27 @@ def bradley_terry(
         if assessor_weights or position or ties == "davidson":
             raise ArgumentError("ridge=0 gives log-worths alone; take a ridge above 0 for anything else")
         need_chains(data)
-    davidson = ties == "davidson" and bool((data.tied > 0).any())
+    davidson = ties == "davidson" and bool((data.rows.tied > 0).any())
     seed = seed_of(rng) if n_resamples else None
     plan = _Plan(ridge, shrinkage, assessor_weights, position, davidson, max_iterations)
-    start = _Parameters.at_start(data.pool.document.size, len(preferences.assessors), davidson)
-    found = plan.fit(data, np.ones(len(preferences.assessors)), tol, start, cold=True)
-    if not found.steepest <= tol:
+    fit = plan.fit(data, np.ones(len(preferences.assessors)), tol)
+    if not fit.steepest <= tol:
         warnings.warn(
-            f"bradley_terry did not converge: after {found.iterations} steps a derivative is {found.steepest:.2g}; "
+            f"bradley_terry did not converge: after {fit.iterations} steps a derivative is {fit.steepest:.2g}; "
             "raise max_iterations, tol or ridge",
             stacklevel=2,
         )
     component, compared = components(data)
-    found.centre(data, compared)
-    low, high = np.full((2, found.log_worth.size), np.nan)
-    assessor_weight_low, assessor_weight_high = np.full((2, found.assessor_weight.size), np.nan)
+    fit.centre(data, compared)
+    log_worth, assessor_weight, intercept, theta = fit.parameters
+    low, high = np.full((2, log_worth.size), np.nan)
+    weight_low, weight_high = np.full((2, assessor_weight.size), np.nan)
     if seed is not None:
-        drawn = _resampled(plan, data, found, n_resamples, resample, seed, threads, compared)
+        log_worths, weights = _resampled(plan, data, fit, n_resamples, resample, seed, threads, compared)
         ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-        low, high = np.quantile(drawn[0], ends, axis=0)
+        low, high = np.quantile(log_worths, ends, axis=0)
         if assessor_weights:
-            assessor_weight_low, assessor_weight_high = _quantiles(drawn[1], ends)
+            weight_low, weight_high = _quantiles(weights, ends)
     options = (
         f"ridge={ridge:g}, assessor_weights={assessor_weights}, shrinkage={shrinkage:g}, ties={ties!r}, "
         f"strong={strong:g}, position={position}, tol={tol:g}, max_iterations={max_iterations}"
@@ -275,22 +263,20 @@ def bradley_terry(
     return BradleyTerry(
         f"bradley_terry({options})",
         data.pool,
-        np.where(compared, found.log_worth, np.nan),
-        np.where(compared, low, np.nan),
-        np.where(compared, high, np.nan),
+        *(np.where(compared, column, np.nan) for column in (log_worth, low, high)),
         component,
         preferences.assessors,
-        found.assessor_weight,
-        assessor_weight_low,
-        assessor_weight_high,
-        found.intercept,
-        float(np.exp(found.theta[0])),
+        assessor_weight,
+        weight_low,
+        weight_high,
+        intercept,
+        float(np.exp(theta[0])),
         ridge,
-        kernels.log_likelihood(*data.arrays, found.log_worth, found.assessor_weight, found.intercept, found.theta),
-        found.objective,
-        found.iterations,
-        bool(found.steepest <= tol),
-        found.steepest,
+        kernels.log_likelihood(data.rows, fit.parameters),
+        fit.objective,
+        fit.iterations,
+        bool(fit.steepest <= tol),
+        fit.steepest,
         float(data.total.sum()),
         data,
         n_resamples,
@@ -325,31 +311,24 @@ def _check(
 
 
 @dataclass(eq=False)
-class _Parameters:
+class _Fit:
     """The parameters, as arrays that a fit overwrites, and the state of the fit."""
 
-    log_worth: Floats
-    assessor_weight: Floats
-    intercept: Floats
-    theta: Floats
+    parameters: kernels.Parameters
     iterations: int = 0
     objective: float = np.nan
     steepest: float = np.inf
 
-    @classmethod
-    def at_start(cls, n_documents: int, n_assessors: int, davidson: bool) -> _Parameters:
-        theta = np.array([0.0 if davidson else -np.inf])
-        return cls(np.zeros(n_documents), np.ones(n_assessors), np.zeros(n_assessors), theta)
-
-    def copy(self) -> _Parameters:
-        return _Parameters(self.log_worth.copy(), self.assessor_weight.copy(), self.intercept.copy(), self.theta.copy())
+    def copy(self) -> _Fit:
+        return _Fit(kernels.Parameters(*(column.copy() for column in self.parameters)))
 
     def centre(self, data: Comparisons, compared: NDArray[np.bool_]) -> None:
         """Make every topic's log-worths add up to 0, which the ridge does up to rounding."""
+        log_worth = self.parameters.log_worth
         topic = np.repeat(np.arange(len(data.pool.topics)), np.diff(data.pool.starts))
         n = np.maximum(np.bincount(topic, compared, minlength=len(data.pool.topics)), 1)
-        mean = np.bincount(topic, np.where(compared, self.log_worth, 0.0), minlength=n.size) / n
-        self.log_worth -= np.where(compared, mean[topic], self.log_worth)
+        mean = np.bincount(topic, np.where(compared, log_worth, 0.0), minlength=n.size) / n
+        log_worth -= np.where(compared, mean[topic], log_worth)
 
 
 @dataclass(frozen=True)
@@ -363,73 +342,52 @@ class _Plan:
     davidson: bool
     max_iterations: int
 
-    def fit(self, data: Comparisons, times: Floats, tol: float, at: _Parameters, *, cold: bool) -> _Parameters:
-        """The minimum that is reached from `at`, which is overwritten.
+    def fit(self, data: Comparisons, times: Floats, tol: float, start: _Fit | None = None) -> _Fit:
+        """The minimum that is reached from `start`, which is overwritten, or from log-worths of 0.
 
-        times : (assessors,) how many assessors each stands for. cold : the start says nothing yet.
+        times : (assessors,) how many assessors each stands for.
         """
-        jointly = self.assessor_weights or self.position or self.davidson
+        cold = start is None
+        theta = np.array([0.0 if self.davidson else -np.inf])
+        n_documents = data.pool.document.size
+        fit = start or _Fit(kernels.Parameters(np.zeros(n_documents), np.ones(times.size), np.zeros(times.size), theta))
+        at, jointly = fit.parameters, self.assessor_weights or self.position or self.davidson
         if cold or not jointly:
             steps = np.zeros(len(data.pool.topics), np.int64)
             steepest = np.zeros(len(data.pool.topics))
             kernels.fit_topics(
-                data.starts,
-                data.pool.starts,
-                *data.arrays,
-                self.ridge,
-                tol,
-                self.max_iterations,
-                at.log_worth,
-                at.assessor_weight,
-                at.intercept,
-                at.theta,
-                steps,
-                steepest,
+                data.starts, data.pool.starts, data.rows, at, self.ridge, tol, self.max_iterations, steps, steepest
             )
-            at.iterations, at.steepest = int(steps.max(initial=0)), float(steepest.max(initial=0.0))
+            fit.iterations, fit.steepest = int(steps.max(initial=0)), float(steepest.max(initial=0.0))
         if not jointly:
             penalty = self.ridge * float((at.log_worth**2).sum())
-            at.objective = penalty - kernels.log_likelihood(
-                *data.arrays, at.log_worth, at.assessor_weight, at.intercept, at.theta
-            )
-            return at
+            fit.objective = penalty - kernels.log_likelihood(data.rows, at)
+            return fit
         others = (False, self.assessor_weights, self.position, self.davidson)
         if cold:
             for _ in range(5):
                 for moving in (others, (True, False, False, False)):
-                    at.iterations += self._step(data, times, 1e-3, at, moving)
+                    self._step(data, times, 1e-3, fit, moving)
         everything = (True, *others[1:])
-        at.iterations += self._step(data, times, tol, at, everything)
+        self._step(data, times, tol, fit, everything)
         if cold and self.assessor_weights and float(times @ at.assessor_weight) < 0:
             # The reverse fits as well, with a smaller penalty.
-            at.log_worth *= -1
-            at.assessor_weight *= -1
-            at.iterations += self._step(data, times, tol, at, everything)
-        return at
+            at.log_worth[:] *= -1
+            at.assessor_weight[:] *= -1
+            self._step(data, times, tol, fit, everything)
+        return fit
 
-    def _step(
-        self, data: Comparisons, times: Floats, tol: float, at: _Parameters, moving: tuple[bool, bool, bool, bool]
-    ) -> int:
-        steps, at.objective, at.steepest = kernels.fit(
-            *data.arrays,
-            self.ridge,
-            self.shrinkage,
-            times,
-            np.array(moving),
-            tol,
-            self.max_iterations,
-            at.log_worth,
-            at.assessor_weight,
-            at.intercept,
-            at.theta,
+    def _step(self, data: Comparisons, times: Floats, tol: float, fit: _Fit, moving: tuple[bool, ...]) -> None:
+        n, fit.objective, fit.steepest = kernels.fit(
+            data.rows, fit.parameters, self.ridge, self.shrinkage, times, np.array(moving), tol, self.max_iterations
         )
-        return int(steps)
+        fit.iterations += int(n)
 
 
 def _resampled(
     plan: _Plan,
     data: Comparisons,
-    fitted: _Parameters,
+    fitted: _Fit,
     n: int,
     resample: Resample,
     seed: Seed,
@@ -441,30 +399,30 @@ def _resampled(
     A document without a comparison in a sample has log-worth 0 there, by the ridge; an assessor without one has no
     weight.
     """
-    chance, n_assessors = Chance.of(seed), fitted.assessor_weight.size
-    log_worth, assessor_weight = np.empty((n, fitted.log_worth.size)), np.full((n, n_assessors), np.nan)
+    rows, start = data.rows, fitted.parameters
+    chance, n_assessors = Chance.of(seed), start.assessor_weight.size
+    log_worth, assessor_weight = np.empty((n, start.log_worth.size)), np.full((n, n_assessors), np.nan)
     converged = np.zeros(n, bool)
-    by_topic = np.searchsorted(data.pool.starts, data.first[np.unique(data.pair, return_index=True)[1]], side="right")
+    by_topic = np.searchsorted(data.pool.starts, rows.first[np.unique(data.pair, return_index=True)[1]], side="right")
     _, begin, size = np.unique(by_topic, return_index=True, return_counts=True)
 
     def draw(random: np.random.Generator) -> tuple[Floats, Floats]:
         often, times = np.ones(data.pair.size), np.ones(n_assessors)
         if resample != "pairs":
             times = np.bincount(random.integers(n_assessors, size=n_assessors), minlength=n_assessors).astype(float)
-            often = times[data.assessor]
+            often = times[rows.assessor]
         if resample != "assessors":
-            drawn = np.repeat(begin, size) + (random.random(by_topic.size) * np.repeat(size, size)).astype(np.int64)
-            often = often * np.bincount(drawn, minlength=by_topic.size)[data.pair]
+            pairs = np.repeat(begin, size) + (random.random(by_topic.size) * np.repeat(size, size)).astype(np.int64)
+            often = often * np.bincount(pairs, minlength=by_topic.size)[data.pair]
         return often, times
 
     def some(numbers: range) -> None:
         for number in numbers:
             often, times = draw(chance.stream("strength", number))
-            sample = data.times(often)
-            one = plan.fit(sample, times, RESAMPLE_TOL, fitted.copy(), cold=False)
+            one = plan.fit(data.times(often), times, RESAMPLE_TOL, fitted.copy())
             one.centre(data, compared)
-            log_worth[number] = one.log_worth
-            assessor_weight[number] = np.where(times > 0, one.assessor_weight, np.nan)
+            log_worth[number] = one.parameters.log_worth
+            assessor_weight[number] = np.where(times > 0, one.parameters.assessor_weight, np.nan)
             converged[number] = one.steepest <= RESAMPLE_TOL
 
     for _ in in_threads(some, [range(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)], threads):
@@ -476,10 +434,7 @@ def _resampled(
     return log_worth, assessor_weight
 
 
-def _quantiles(drawn: Floats, ends: list[float]) -> Floats:
+def _quantiles(values: Floats, ends: list[float]) -> Floats:
     """(ends, columns) quantiles of the values of each column that are not nan."""
-    known = ~np.isnan(drawn)
-    columns = [
-        np.quantile(drawn[known[:, k], k], ends) if known[:, k].any() else [np.nan] * 2 for k in range(drawn.shape[1])
-    ]
-    return np.array(columns).T
+    columns = [column[~np.isnan(column)] for column in values.T]
+    return np.array([np.quantile(column, ends) if column.size else [np.nan] * 2 for column in columns]).T

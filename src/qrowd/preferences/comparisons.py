@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
-from qrowd.kernels.arrays import Codes, Floats, Ints
+from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.bradley_terry import Rows
 from qrowd.model.panel import Pool
 from qrowd.model.preferences import Preferences
 from qrowd.preferences.decided import halves_of_ties
@@ -21,49 +22,34 @@ Ties = Literal["half", "davidson"]
 class Comparisons:
     """One row per topic, two documents, assessor and side on which the first of them was shown; sorted by topic.
 
-    pool : the documents compared or marked. first, second : (rows,) int32, rows of the pool. assessor : (rows,) int32.
-    side : (rows,) 1 where `first` was shown first, -1 where `second` was, 0 where that is unknown or of no interest.
-    won, lost, tied : (rows,) weight of the judgments that prefer `first`, that prefer `second`, that prefer neither.
+    pool : the documents compared or marked; first and second are rows of it.
+    rows : won, lost and tied are the weights of the judgments that prefer `first`, that prefer `second`, that prefer
+        neither.
     starts : (topics + 1,). pair : (rows,) number of the two documents, whoever compared them.
     """
 
     pool: Pool
-    first: Codes
-    second: Codes
-    assessor: Codes
-    side: Floats
-    won: Floats
-    lost: Floats
-    tied: Floats
+    rows: Rows
     starts: Ints
     pair: Ints
 
     @property
     def total(self) -> Floats:
         """(rows,) weight of all judgments."""
-        return np.asarray(self.won + self.lost + self.tied)
+        return np.asarray(self.rows.won + self.rows.lost + self.rows.tied)
 
-    @property
-    def arrays(self) -> tuple[Codes, Codes, Codes, Floats, Floats, Floats, Floats]:
-        """What kernels take, in their order."""
-        return self.first, self.second, self.assessor, self.side, self.won, self.lost, self.tied
+    def of_topic(self, topic: int) -> slice:
+        """The rows of a topic."""
+        return slice(int(self.starts[topic]), int(self.starts[topic + 1]))
 
     def times(self, often: Floats) -> Comparisons:
         """Every row counted `often` times, (rows,); those counted never are left out."""
-        kept = np.flatnonzero(often)
-        n = often[kept]
-        return replace(
-            self,
-            first=self.first[kept],
-            second=self.second[kept],
-            assessor=self.assessor[kept],
-            side=self.side[kept],
-            won=self.won[kept] * n,
-            lost=self.lost[kept] * n,
-            tied=self.tied[kept] * n,
-            starts=np.searchsorted(kept, self.starts).astype(np.int64),
-            pair=self.pair[kept],
-        )
+        numbers = np.flatnonzero(often)
+        n = often[numbers]
+        rows = Rows(*(column[numbers] for column in self.rows))
+        rows = rows._replace(won=rows.won * n, lost=rows.lost * n, tied=rows.tied * n)
+        starts = np.searchsorted(numbers, self.starts).astype(np.int64)
+        return Comparisons(self.pool, rows, starts, self.pair[numbers])
 
 
 def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: bool) -> Comparisons:
@@ -98,18 +84,14 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
 
     n_pair = keys // 3 // max(len(preferences.assessors), 1)
     first, second = pair[n_pair] // size, pair[n_pair] % size
-    return Comparisons(
-        pool,
+    rows = Rows(
         first.astype(np.int32),
         second.astype(np.int32),
         (keys // 3 % max(len(preferences.assessors), 1)).astype(np.int32),
         (keys % 3 - 1).astype(np.float64),
-        counted(up & ~tied),
-        counted(~up & ~tied),
-        counted(tied),
-        np.searchsorted(first, pool.starts).astype(np.int64),
-        n_pair,
+        *(counted(which) for which in (up & ~tied, ~up & ~tied, tied)),
     )
+    return Comparisons(pool, rows, np.searchsorted(first, pool.starts).astype(np.int64), n_pair)
 
 
 def components(data: Comparisons) -> tuple[Ints, NDArray[np.bool_]]:
@@ -120,12 +102,10 @@ def components(data: Comparisons) -> tuple[Ints, NDArray[np.bool_]]:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    n = data.pool.document.size
-    graph = csr_array((np.ones(data.first.size), (data.first, data.second)), shape=(n, n))
+    n, ends = data.pool.document.size, (data.rows.first, data.rows.second)
+    graph = csr_array((np.ones(data.pair.size), ends), shape=(n, n))
     _, label = connected_components(graph, directed=False)
-    compared = np.zeros(n, bool)
-    compared[data.first] = True
-    compared[data.second] = True
+    compared = np.isin(np.arange(n), ends)
     component = np.full(n, -1, np.int64)
     for topic in range(len(data.pool.topics)):
         rows = np.arange(n)[data.pool.rows(topic)]
@@ -136,19 +116,14 @@ def components(data: Comparisons) -> tuple[Ints, NDArray[np.bool_]]:
 
 
 def need_chains(data: Comparisons) -> None:
-    """Without a ridge, every document of a topic has to beat every other one over some chain.
-
-    Raises
-    ------
-    ArgumentError
-        Names a topic in which that is not so, and the parts it falls into.
-    """
+    """An error unless every document of a topic beats every other one over some chain, as is needed without a ridge."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    n, won, lost = data.pool.document.size, data.won > 0, data.lost > 0
-    tail = np.concatenate([data.first[won], data.second[lost]])
-    head = np.concatenate([data.second[won], data.first[lost]])
+    n, all_rows = data.pool.document.size, data.rows
+    won, lost = all_rows.won > 0, all_rows.lost > 0
+    tail = np.concatenate([all_rows.first[won], all_rows.second[lost]])
+    head = np.concatenate([all_rows.second[won], all_rows.first[lost]])
     graph = csr_array((np.ones(tail.size), (tail, head)), shape=(n, n))
     _, label = connected_components(graph, connection="strong")
     _, compared = components(data)
@@ -158,12 +133,12 @@ def need_chains(data: Comparisons) -> None:
         parts = [rows[label[rows] == part] for part in dict.fromkeys(label[rows].tolist())]
         if len(parts) > 1:
             parts.sort(key=len, reverse=True)
-            shown = "; ".join(
+            names = "; ".join(
                 ", ".join(data.pool.documents[d] for d in data.pool.document[part[:3]].tolist())
                 + (f" and {part.size - 3} more" if part.size > 3 else "")
                 for part in parts[:3]
             )
             raise ArgumentError(
-                f"ridge=0: topic {topic} falls into {len(parts)} parts ({shown}{'; ...' if len(parts) > 3 else ''}) "
+                f"ridge=0: topic {topic} falls into {len(parts)} parts ({names}{'; ...' if len(parts) > 3 else ''}) "
                 "that did not win against one another both ways, so log-worths have no bounds; take a ridge above 0"
             )

@@ -82,21 +82,22 @@ def intercept_error(fit: BradleyTerry) -> Floats:
     data, n_assessors = fit.counted, len(fit.assessors)
     information = np.diag(np.full(n_assessors, 2 * fit.ridge))
     for number, topic in enumerate(fit.pool.topics):
-        here = slice(int(data.starts[number]), int(data.starts[number + 1]))
-        side, who = data.side[here], data.assessor[here]
+        here = data.of_topic(number)
+        side, who = data.rows.side[here], data.rows.assessor[here]
         if not side.any():
             continue
         now = fit.topic(topic)
-        eta = now.scale * (now.log_worth[now.first] - now.log_worth[now.second]) + now.shift
+        first, second = now.rows.first, now.rows.second
+        eta = now.scale * (now.log_worth[first] - now.log_worth[second]) + now.shift
         p, q = np.array([outcome(one, fit.nu)[:2] for one in eta.tolist()]).T
         bend = data.total[here] * (p + q - (p - q) ** 2) / 4
         information[np.diag_indices(n_assessors)] += np.bincount(who, bend * side**2, minlength=n_assessors)
         cross = np.zeros((now.log_worth.size, n_assessors))
-        np.add.at(cross, (now.first, who), now.scale * bend * side)
-        np.add.at(cross, (now.second, who), -now.scale * bend * side)
+        np.add.at(cross, (first, who), now.scale * bend * side)
+        np.add.at(cross, (second, who), -now.scale * bend * side)
         information -= cross.T @ now.covariance @ cross
-    told = np.bincount(data.assessor, data.side**2, minlength=n_assessors) > 0
-    return np.where(told, np.sqrt(np.diag(np.linalg.inv(information))), np.nan)
+    with_sides = np.bincount(data.rows.assessor, data.rows.side**2, minlength=n_assessors) > 0
+    return np.where(with_sides, np.sqrt(np.diag(np.linalg.inv(information))), np.nan)
 
 
 def _both_ways(preferences: Preferences, known: NDArray[np.bool_]) -> tuple[Ints, Floats]:

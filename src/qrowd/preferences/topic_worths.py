@@ -9,7 +9,7 @@ import numpy as np
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels import bradley_terry as kernels
-from qrowd.kernels.arrays import Codes, Floats
+from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
 
 STEPS, FLAT = 5, 1e-3  # of an update: the largest number of steps, and of derivatives at its end
@@ -21,20 +21,16 @@ class TopicWorths(Result):
 
     log_worth : (n,), 0 for documents that nobody compared. covariance : (n, n), the inverse of the second derivatives
         of the penalised likelihood by log-worths, everything else fixed.
-    first, second, scale, shift, won, lost, tied : (comparisons,) the data; eta = scale (s_first - s_second) + shift
-        (see `qrowd.kernels.bradley_terry`).
+    rows : the comparisons. scale, shift : (comparisons,) eta = scale (s_first - s_second) + shift, whoever the assessor
+        is (see `qrowd.kernels.bradley_terry`).
     ridge, nu : as of the fit.
     """
 
     log_worth: Floats
     covariance: Floats
-    first: Codes
-    second: Codes
+    rows: kernels.Rows
     scale: Floats
     shift: Floats
-    won: Floats
-    lost: Floats
-    tied: Floats
     ridge: float
     nu: float = 0.0
 
@@ -50,7 +46,8 @@ class TopicWorths(Result):
         if n < 0 or not ridge > 0:
             raise ArgumentError(f"n_documents={n}, ridge={ridge}: a number from 0, and a ridge above 0, were expected")
         none, codes = np.empty(0), np.empty(0, np.int32)
-        return cls(np.zeros(n), np.eye(n) / (2 * ridge), codes, codes, none, none, none, none, none, ridge)
+        rows = kernels.Rows(codes, codes, codes, none, none, none, none)
+        return cls(np.zeros(n), np.eye(n) / (2 * ridge), rows, none, none, ridge)
 
     def probability(self, *, averaged: bool = False) -> Floats:
         """(n, n) probability that an assessor of weight 1, ties aside, prefers the row's document.
@@ -61,8 +58,8 @@ class TopicWorths(Result):
         gap = self.log_worth[:, None] - self.log_worth[None, :]
         if averaged:
             own = np.diag(self.covariance)
-            spread = own[:, None] + own[None, :] - 2 * self.covariance
-            gap = gap / np.sqrt(1 + np.pi * np.maximum(spread, 0.0) / 8)
+            variance = own[:, None] + own[None, :] - 2 * self.covariance
+            gap = gap / np.sqrt(1 + np.pi * np.maximum(variance, 0.0) / 8)
         return np.asarray(0.5 * (1 + np.tanh(gap / 2)))
 
     def updated(
@@ -85,20 +82,19 @@ class TopicWorths(Result):
                 "weight above 0 were expected"
             )
         log_worth, covariance = kernels.one_more(
-            self.covariance, self.log_worth, preferred, other, assessor_weight, shift, weight, self.nu
+            self.covariance, self.log_worth, (preferred, other), assessor_weight, shift, weight, self.nu
         )
+        row = (preferred, other, 0, 0.0, weight, 0.0, 0.0)
         more = replace(
             self,
-            first=np.append(self.first, np.int32(preferred)),
-            second=np.append(self.second, np.int32(other)),
+            rows=kernels.Rows(
+                *(np.append(all_of, all_of.dtype.type(x)) for all_of, x in zip(self.rows, row, strict=True))
+            ),
             scale=np.append(self.scale, assessor_weight),
             shift=np.append(self.shift, shift),
-            won=np.append(self.won, weight),
-            lost=np.append(self.lost, 0.0),
-            tied=np.append(self.tied, 0.0),
         )
         for _ in range(STEPS):
-            slopes = more._slopes(log_worth)
+            slopes = kernels.slopes(more.rows, more.scale, more.shift, self.nu, self.ridge, log_worth)
             if np.abs(slopes).max() <= FLAT:
                 return replace(more, log_worth=log_worth, covariance=covariance)
             log_worth = log_worth - covariance @ slopes
@@ -106,50 +102,17 @@ class TopicWorths(Result):
 
     def refitted(self, *, tol: float = 1e-8) -> TopicWorths:
         """The same comparisons, fitted from the present log-worths until convergence."""
-        log_worth = self.log_worth.copy()
-        n, theta = self.first.size, np.array([np.log(self.nu) if self.nu > 0 else -np.inf])
+        log_worth, n = self.log_worth.copy(), self.scale.size
+        theta = np.array([np.log(self.nu) if self.nu > 0 else -np.inf])
         # Every comparison is an assessor of its own, with its scale and shift: only log-worths move.
-        kernels.fit(
-            self.first,
-            self.second,
-            np.arange(n, dtype=np.int32),
-            np.ones(n),
-            self.won,
-            self.lost,
-            self.tied,
-            self.ridge,
-            0.0,
-            np.zeros(n),
-            np.array([True, False, False, False]),
-            tol,
-            1000,
-            log_worth,
-            self.scale.copy(),
-            self.shift.copy(),
-            theta,
-        )
-        return replace(self, log_worth=log_worth, covariance=inverse(self._curvature(log_worth), self.ridge))
-
-    def _slopes(self, log_worth: Floats) -> Floats:
-        return kernels.slopes(
-            self.first,
-            self.second,
-            self.scale,
-            self.shift,
-            self.won,
-            self.lost,
-            self.tied,
-            self.nu,
-            self.ridge,
-            log_worth,
-        )
-
-    def _curvature(self, log_worth: Floats) -> Floats:
-        total = self.won + self.lost + self.tied
-        return kernels.curvature(self.first, self.second, self.scale, self.shift, total, self.nu, self.ridge, log_worth)
+        rows = self.rows._replace(assessor=np.arange(n, dtype=np.int32), side=np.ones(n))
+        parameters = kernels.Parameters(log_worth, self.scale.copy(), self.shift.copy(), theta)
+        moving = np.array([True, False, False, False])
+        kernels.fit(rows, parameters, self.ridge, 0.0, np.zeros(n), moving, tol, 1000)
+        curvature = kernels.curvature(self.rows, self.scale, self.shift, self.nu, self.ridge, log_worth)
+        return replace(self, log_worth=log_worth, covariance=inverse(curvature, self.ridge))
 
 
 def inverse(curvature: Floats, ridge: float) -> Floats:
     """The covariance of log-worths; without a ridge, of log-worths that add up to 0."""
-    found = np.linalg.inv(curvature) if ridge else np.linalg.pinv(curvature, hermitian=True)
-    return np.asarray(found, np.float64)
+    return np.asarray(np.linalg.inv(curvature) if ridge else np.linalg.pinv(curvature, hermitian=True), np.float64)
