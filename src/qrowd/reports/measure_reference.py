@@ -43,6 +43,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def parameter_line(parameter: Parameter) -> str:
+    """A parameter with its default and its meaning."""
     return f"- `{parameter.name}` (default `{parameter.default!r}`): {parameter.meaning}."
 
 
