@@ -1,4 +1,4 @@
-"""Photograph the assessor's pages for docs/judging_pages.md: light, dark and on a phone.
+"""Photograph the assessor's pages for docs/judging_pages.md: light, on a phone, and dark where the page shows it.
 
 `python docs/photograph.py` writes docs/images/judging anew; it needs chromium on PATH and the packages of the tests.
 `python docs/photograph.py magnitude pair` only these pages.
@@ -19,10 +19,9 @@ COMMON, RARE = 48, 64  # colours of each picture: the most frequent as they are,
 WIDEST, NARROWEST = 1000, 585  # pixels, of a picture that is wider than high, and of one that is not
 
 
-def named() -> tuple[str, ...]:
-    """The pages that docs/judging_pages.md shows, in its order."""
-    found = re.findall(r"images/judging/(\S+?)-light\.png", (DOCS / "judging_pages.md").read_text())
-    return tuple(dict.fromkeys(found))
+def pictures_of_the_docs() -> tuple[str, ...]:
+    """The pictures that docs/judging_pages.md shows, in its order."""
+    return tuple(re.findall(r"images/judging/(\S+?\.png)", (DOCS / "judging_pages.md").read_text()))
 
 
 def compress(picture: Path, where: Path) -> int:
@@ -46,7 +45,9 @@ def main(names: tuple[str, ...]) -> None:
 
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        pictures = photograph(Path(folder), names or named())
+        shown = pictures_of_the_docs()
+        pages = names or tuple(dict.fromkeys(name.rpartition("-")[0] for name in shown))
+        pictures = [picture for picture in photograph(Path(folder), pages) if picture.name in shown]
         size = sum(compress(picture, IMAGES / picture.name) for picture in pictures)
     print(f"{len(pictures)} pictures, {size / 1e6:.2f} MB")
 
