@@ -44,7 +44,7 @@ SKIPPED = (
     "reports.measure_reference",
     "simulation.records",
 )
-IN_OPENAPI = {"OPERATIONS", "EXAMPLE", "EXAMPLE_PLAN", "schemas", "_operation"}  # what web.api describes there
+IN_OPENAPI = {"EVERYTHING", "JUDGE", "EXAMPLE_PLAN", "schemas", "_table", "_step"}  # what web.api describes there
 NOT_PRINTED = {"compile", "getLogger", "Column", "text", "Parameter"}  # parameters are on the page of measures
 NOT_PRINTED_KEYWORDS = {"help", "metavar", "rich_help_panel", "pattern", "media_type", "description", "summary"}
 FAULTS = re.compile(r"(Error|Refusal|Problem)$")

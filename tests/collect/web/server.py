@@ -20,8 +20,7 @@ import uvicorn
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.web import owner
-from qrowd.collect.web.api import routes as api
+from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.owner import owner_link
 from qrowd.collect.web.security import ServerSettings

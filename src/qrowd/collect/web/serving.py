@@ -17,8 +17,7 @@ from qrowd.collect.protocols.schema import read
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.sessions import purge, secret
-from qrowd.collect.web import owner
-from qrowd.collect.web.api import routes as api
+from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.security import ServerSettings
 from qrowd.errors import ArgumentError

@@ -15,8 +15,8 @@ from qrowd.collect.campaigns.demo import demo_plans
 from qrowd.collect.campaigns.plan import DocumentPlan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import HeadTable, PlanTable, table_from_plan
 from qrowd.collect.protocols import events, settings, views
+from qrowd.collect.web.api import ROUTES
 from qrowd.collect.web.api.document import OPERATIONS, document, document_text
-from qrowd.collect.web.api.routes import ROUTES
 
 
 def validator(name: str) -> Any:

@@ -120,29 +120,20 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is no JSON number")
 
 
-def _check(value: Any) -> None:
-    """Depth and characters; without recursion, since the depth is what is in doubt."""
-    level = [value]
-    for _ in range(DEPTH + 1):
-        below: list[Any] = []
-        for one in level:
-            if isinstance(one, str):
-                _check_text(one)
-            elif isinstance(one, dict):
-                for name in one:
-                    _check_text(name)
-                below += one.values()
-            elif isinstance(one, list):
-                below += one
-        if not below:
-            return
-        level = below
-    raise _too_deep()
-
-
-def _check_text(text: str) -> None:
-    if match := UNFIT.search(text):
-        raise invalid("", f"the character {match[0]!r} cannot be kept")
+def _check(value: Any, depth: int = 0) -> None:
+    """Depth and characters of a value."""
+    if depth > DEPTH:
+        raise _too_deep()
+    match value:
+        case str() if unfit := UNFIT.search(value):
+            raise invalid("", f"the character {unfit[0]!r} cannot be kept")
+        case dict():
+            for name, one in value.items():
+                _check(name)
+                _check(one, depth + 1)
+        case list():
+            for one in value:
+                _check(one, depth + 1)
 
 
 def _too_deep() -> Problem:

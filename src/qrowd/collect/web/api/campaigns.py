@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Iterator
 from functools import partial
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import IO
 from urllib.parse import quote
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.responses import JSONResponse, Response
 
+from qrowd.collect.campaigns import creation
 from qrowd.collect.campaigns.admin import STEPS, CampaignAdmin
 from qrowd.collect.campaigns.archive import read_archive
-from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.protocols.schema import plain
@@ -24,8 +24,8 @@ from qrowd.collect.store.materials import CampaignRow
 from qrowd.collect.store.sizes import count_rows
 from qrowd.collect.web.api.bodies import check_type, invalid, parse, parts, read_nothing, read_object
 from qrowd.collect.web.api.keys import Caller
-from qrowd.collect.web.api.operations import PREFIX, Answer, Operation
-from qrowd.collect.web.api.schemas import Campaign, Campaigns, campaign_of, head_of
+from qrowd.collect.web.api.operations import PREFIX, Answer, Operation, operation
+from qrowd.collect.web.api.schemas import Campaign, Campaigns, CampaignStatus, campaign_of, head_of
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import QrowdError
 
@@ -35,42 +35,70 @@ LINE_LIMIT = 2**20  # of an archive's event
 JSON_LINES = ("application/jsonl", "application/x-ndjson")
 
 
+EXAMPLE_PLAN = {
+    "campaign": {"name": "pilot-1", "title": "Which pages answer the question?", "protocol": "grades", "seed": 7},
+    "grades": {"scale": "binary", "k": 2, "redundancy": 1},
+    "topics": [{"label": "t1", "title": "How are tides made?", "pool": ["d1", "d2"]}],
+    "documents": [
+        {"label": "d1", "text": "The moon pulls the sea."},
+        {"label": "d2", "text": "Boats for hire, every day."},
+    ],
+}
+
+
 # ---- looking
 
 
-async def list_all(caller: Caller, query: dict[str, Any]) -> Response:
+@operation("GET", "/campaigns", Answer("Oldest first", "Campaigns"))
+async def list_campaigns(caller: Caller) -> Campaigns:
     """The campaigns that the key opens."""
     rows = await caller.server.store.read_async(materials.campaigns)
-    heads = [head_of(row) for row in rows if caller.key.opens(row.id)]
-    return JSONResponse(plain(Campaigns, Campaigns(heads)))
+    return Campaigns([head_of(row) for row in rows if caller.key.opens(row.id)])
 
 
-async def show(caller: Caller, query: dict[str, Any]) -> Response:
+@operation(
+    "GET",
+    "/campaigns/{campaign}",
+    Answer("Its settings, and the numbers of everything in it, whether it counts or not", "Campaign"),
+)
+async def campaign(caller: Caller) -> Campaign:
     """One campaign."""
-    return JSONResponse(await _whole(caller, caller.campaign))
+    return await _whole(caller, caller.campaign)
 
 
-async def status(caller: Caller, query: dict[str, Any]) -> Response:
-    """The progress of a campaign."""
+@operation("GET", "/campaigns/{campaign}/status", Answer("Slots, answers, topics, assessors and pace", "Progress"))
+async def campaign_status(caller: Caller) -> Progress:
+    """How far a campaign has come."""
     name, at = caller.campaign.name, caller.server.clock()
-    counts = await caller.server.store.read_async(lambda connection: progress(connection, name, at), long=True)
-    return JSONResponse(plain(Progress, counts))
+    return await caller.server.store.read_async(lambda connection: progress(connection, name, at), long=True)
 
 
-async def _whole(caller: Caller, row: CampaignRow) -> Any:
+async def _whole(caller: Caller, row: CampaignRow) -> Campaign:
     counts = await caller.server.store.read_async(lambda connection: count_rows(connection, row.id))
-    return plain(Campaign, campaign_of(row, counts))
+    return campaign_of(row, counts)
 
 
 async def _created(caller: Caller, row: CampaignRow) -> Response:
-    return JSONResponse(await _whole(caller, row), 201, {"location": f"{PREFIX}/campaigns/{quote(row.name)}"})
+    location = f"{PREFIX}/campaigns/{quote(row.name)}"
+    return JSONResponse(plain(Campaign, await _whole(caller, row)), 201, {"location": location})
 
 
 # ---- making
 
 
-async def create(caller: Caller, query: dict[str, Any]) -> Response:
-    """A new campaign, running."""
+@operation(
+    "POST",
+    "/campaigns",
+    Answer("The new campaign", "Campaign", status=201),
+    body="PlanTable",
+    examples={"grades": EXAMPLE_PLAN},
+    problems=(409,),
+)
+async def create_campaign(caller: Caller) -> Response:
+    """A new campaign, which runs at once.
+
+    Needs a key for all campaigns. A plan that could not work is refused as a whole, in one line that names the fault.
+    """
     caller.need_all()
     body = await read_object(caller.request, PLAN_LIMIT)
     plan = await asyncio.to_thread(plan_from_table, body)
@@ -78,7 +106,7 @@ async def create(caller: Caller, query: dict[str, Any]) -> Response:
 
     def work(connection: Connection) -> CampaignRow | None:
         _check_free(connection, plan.name)
-        return materials.find_campaign(connection, create_campaign(connection, plan, at))
+        return materials.find_campaign(connection, creation.create_campaign(connection, plan, at))
 
     row = await caller.server.store.write_async(work)
     assert row is not None  # just written
@@ -91,8 +119,19 @@ def _check_free(connection: Connection, name: str) -> None:
                       field="campaign.name")  # fmt: skip
 
 
-async def import_archive(caller: Caller, query: dict[str, Any]) -> Response:
-    """A campaign as an archive has it, with all that happened in it."""
+@operation(
+    "POST",
+    "/archives",
+    Answer("The new campaign", "Campaign", status=201),
+    media_type=JSON_LINES[0],
+    problems=(409,),
+)
+async def import_archive(caller: Caller) -> Response:
+    """A campaign as an archive has it, with all that happened in it.
+
+    Needs a key for all campaigns. Send what GET .../archive wrote. Others wait while it is written; for larger archives
+    use qrowd campaign import.
+    """
     caller.need_all()
     check_type(caller.request, *JSON_LINES)
     with SpooledTemporaryFile(max_size=2**20) as file:
@@ -138,88 +177,29 @@ def _lines(connection: Connection, file: IO[bytes]) -> Iterator[bytes]:
 # ---- status
 
 
-async def set_status(step: str, caller: Caller, query: dict[str, Any]) -> Response:
-    """Pause, resume or stop."""
-    await read_nothing(caller.request)
-    admin = CampaignAdmin(caller.server.store, clock=caller.server.clock)
-    return JSONResponse({"status": await admin.set_status(caller.campaign.name, STEPS[step])})
+def _step(step: str, status: str) -> Operation:
+    async def handler(caller: Caller) -> CampaignStatus:
+        await read_nothing(caller.request)
+        admin = CampaignAdmin(caller.server.store, clock=caller.server.clock)
+        return CampaignStatus(await admin.set_status(caller.campaign.name, status))  # type: ignore[arg-type]
 
+    return Operation(
+        f"{step}_campaign",
+        "POST",
+        f"/campaigns/{{campaign}}/{step}",
+        f"{step.capitalize()} a campaign",
+        handler,
+        (Answer("The status now", "CampaignStatus"),),
+        "Again, it changes nothing. A stopped campaign may be resumed.",
+        problems=(413,),
+    )
 
-# ---- as operations
-
-EXAMPLE_PLAN = {
-    "campaign": {"name": "pilot-1", "title": "Which pages answer the question?", "protocol": "grades", "seed": 7},
-    "grades": {"scale": "binary", "k": 2, "redundancy": 1},
-    "topics": [{"label": "t1", "title": "How are tides made?", "pool": ["d1", "d2"]}],
-    "documents": [
-        {"label": "d1", "text": "The moon pulls the sea."},
-        {"label": "d2", "text": "Boats for hire, every day."},
-    ],
-}
 
 OPERATIONS = (
-    Operation(
-        "list_campaigns",
-        "GET",
-        "/campaigns",
-        "The campaigns that the key opens",
-        list_all,
-        {200: Answer("Oldest first", "Campaigns")},
-        problems=(422,),
-    ),
-    Operation(
-        "create_campaign",
-        "POST",
-        "/campaigns",
-        "A new campaign, which runs at once",
-        create,
-        {201: Answer("The new campaign", "Campaign")},
-        "Needs a key for all campaigns. What could not work is refused as a whole, in one line that names it.",
-        body="PlanTable",
-        examples={"grades": EXAMPLE_PLAN},
-        problems=(409, 413, 415, 422),
-    ),
-    Operation(
-        "campaign",
-        "GET",
-        "/campaigns/{campaign}",
-        "One campaign",
-        show,
-        {200: Answer("Its settings, and the numbers of everything in it, whether it counts or not", "Campaign")},
-        problems=(422,),
-    ),
-    Operation(
-        "campaign_status",
-        "GET",
-        "/campaigns/{campaign}/status",
-        "How far a campaign has come",
-        status,
-        {200: Answer("Slots, answers, topics, assessors and pace", "Progress")},
-        problems=(422,),
-    ),
-    *(
-        Operation(
-            f"{step}_campaign",
-            "POST",
-            f"/campaigns/{{campaign}}/{step}",
-            f"{step.capitalize()} a campaign",
-            partial(set_status, step),
-            {200: Answer("The status now", "CampaignStatus")},
-            "Again, it changes nothing. A stopped campaign may be resumed.",
-            problems=(413, 422),
-        )
-        for step in STEPS
-    ),
-    Operation(
-        "import_archive",
-        "POST",
-        "/archives",
-        "A campaign as an archive has it, with all that happened in it",
-        import_archive,
-        {201: Answer("The new campaign", "Campaign")},
-        "Needs a key for all campaigns. Send what GET .../archive wrote. Others wait while it is written; for larger "
-        "archives use qrowd campaign import.",
-        media_type=JSON_LINES[0],
-        problems=(409, 413, 415, 422),
-    ),
+    list_campaigns,
+    create_campaign,
+    campaign,
+    campaign_status,
+    *(_step(step, status) for step, status in STEPS.items()),
+    import_archive,
 )

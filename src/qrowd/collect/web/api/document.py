@@ -63,6 +63,7 @@ def document() -> dict[str, Any]:
     }
 
 
+@cache
 def document_text() -> str:
     """The document as JSON."""
     return json.dumps(document(), indent=1, ensure_ascii=False) + "\n"
@@ -76,15 +77,16 @@ def _described(one: Operation) -> dict[str, Any]:
          "schema": {key: value for key, value in schema.items() if key != "description"}}
         for name, schema in one.query.items()
     ]  # fmt: skip
-    statuses = {400, 401, 403, 503, *([404] if names else []), *one.problems}
-    answers = {str(status): _answer(answer) for status, answer in one.answers.items()}
+    has_body = one.body or one.media_type != JSON
+    statuses = {400, 401, 403, 422, 503, *([404] if names else []), *([413, 415] if has_body else []), *one.problems}
+    answers = {str(answer.status): _answer(answer) for answer in one.answers}
     problems = {str(status): {"$ref": f"#/components/responses/{status}"} for status in sorted(statuses)}
     described: dict[str, Any] = {"operationId": one.name, "summary": one.summary}
     if one.description:
         described["description"] = one.description
     if in_path or in_query:
         described["parameters"] = in_path + in_query
-    if one.body or one.media_type != JSON:
+    if has_body:
         content: dict[str, Any] = {"schema": reference(one.body) if one.body else TEXT}
         if one.examples:
             content["examples"] = {name: {"value": value} for name, value in one.examples.items()}

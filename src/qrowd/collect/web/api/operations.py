@@ -1,52 +1,59 @@
-"""What an operation is: where it is, what it takes and answers, and who does it. Routes and the document follow."""
+"""What an operation is: its address, what it takes and answers, and its handler. Routes and the document follow."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from qrowd.collect.campaigns.judging import NotFoundError
-from qrowd.collect.protocols.schema import Schema, SchemaError, path
+from qrowd.collect.protocols.schema import Schema, SchemaError, path, plain
 from qrowd.collect.web.api.bodies import JSON
-from qrowd.collect.web.api.keys import Caller, caller_of
+from qrowd.collect.web.api.keys import caller_of
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem
 from qrowd.errors import InputError
 
 PREFIX = "/api/v1"
 YES_OR_NO = {"true": True, "false": False}
+Handler = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What comes back when all went well. of : the name of its component. files : media types, of a file instead."""
+    """An answer to a request that was carried out.
+
+    of : the name of its component. files : media types, of a file instead.
+    """
 
     description: str
     of: str = ""
     files: tuple[str, ...] = ()
+    status: int = 200
 
 
 @dataclass(frozen=True)
 class Operation:
     """One thing that programs can do.
 
-    name : its own, for clients that are generated. path : below PREFIX. do : does it.
+    name : its own, for clients that are generated. path : below PREFIX. handler : takes the `Caller` and the parameters
+    of the query; returns a response, or a dataclass that is its JSON.
     query : schemas of parameters, all optional. body : the component that is sent, "" for nothing. media_type : of the
-    body; a file's has no component. answers : by status. problems : further statuses, besides 400, 401, 403, 404
-    (where the path names something) and 503.
+    body; a file's has no component. problems : further statuses, besides 400, 401, 403, 404 (where the path names
+    something), 413 and 415 (where there is a body), 422 and 503.
     """
 
     name: str
     method: str
     path: str
     summary: str
-    do: Callable[[Caller, dict[str, Any]], Awaitable[Response]]
-    answers: Mapping[int, Answer]
+    handler: Handler
+    answers: tuple[Answer, ...]
     description: str = ""
     query: Mapping[str, Schema] = field(default_factory=dict)
     body: str = ""
@@ -58,13 +65,28 @@ class Operation:
         """Do it for a caller with a key; what is wrong is said in one line."""
         caller = await caller_of(request)
         try:
-            return await self.do(caller, read_query(request, self.query))
+            result = await self.handler(caller, **read_query(request, self.query))
         except NotFoundError:  # gone meanwhile
             raise Problem(404, "missing", "There is no such campaign or assessor.") from None
         except SchemaError as error:
             raise Problem(422, "invalid", str(error), field=path(error.where)[:200]) from None
         except InputError as error:
             raise Problem(422, "invalid", str(error)) from None
+        return result if isinstance(result, Response) else JSONResponse(plain(type(result), result))
+
+
+def operation(method: str, path: str, *answers: Answer, **more: Any) -> Callable[[Handler], Operation]:
+    """Make an operation of a handler: its name, and its docstring as summary and description.
+
+    more : further fields of `Operation`.
+    """
+
+    def made(handler: Handler) -> Operation:
+        summary, _, rest = inspect.cleandoc(handler.__doc__ or "").partition("\n\n")
+        description = " ".join(rest.split())
+        return Operation(handler.__name__, method, path, summary.rstrip("."), handler, answers, description, **more)
+
+    return made
 
 
 def routes_of(operations: Iterable[Operation]) -> list[Route]:
