@@ -6,12 +6,15 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
+
+WCAG = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 
 # What Chromium would ask of the world by itself is switched off.
 ARGUMENTS = [
@@ -38,3 +41,20 @@ def chromium() -> Iterator[Browser]:
         browser = play.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+def by_tags(*tags: str) -> dict[str, Any]:
+    """Options of axe: the rules with these tags."""
+    return {"runOnly": {"type": "tag", "values": tags}}
+
+
+def axe_faults(tab: Page, options: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Rules of axe that the page breaks as it looks now, each with the elements that do; no more than that is sent."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    if not tab.evaluate("'axe' in window"):
+        tab.evaluate(Axe().axe_script)
+    run = """async options => (await axe.run({...options, resultTypes: ['violations']})).violations
+        .map(one => [one.id, one.nodes.map(node => node.html.slice(0, 200))])"""
+    faults: list[tuple[str, list[str]]] = tab.evaluate(run, options)
+    return faults

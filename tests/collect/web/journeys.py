@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from browsers import WCAG, axe_faults, by_tags
 from collect.web.application import Application, Running
 from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 
-WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 GRADES = {"reason": "optional", "rating": False}
 
 expect.set_options(timeout=10_000)
@@ -49,8 +47,7 @@ def title_of(tab: Page) -> str:
 
 
 def no_faults(tab: Page) -> None:
-    found = Axe().run(tab, options=WCAG).response["violations"]
-    assert not found, json.dumps([(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found])
+    assert axe_faults(tab, by_tags(*WCAG)) == []
 
 
 def fits(tab: Page) -> None:

@@ -1,22 +1,18 @@
 """Owners' pages in a real browser: open to everybody, quiet when hidden, and a campaign from its zip to its export."""
 
-import json
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from browsers import COLOURS, WCAG, axe_faults, by_tags
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, served
 from collect.web.owner.test_owner_routes import FOLDER, zipped
 from qrowd.collect.web.owner import owner_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-RULES = {"runOnly": {"type": "tag", "values": WCAG}}
-COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
-LOOKS = (("light", 1280, RULES), ("dark", 1280, COLOURS), ("light", 320, COLOURS))
+LOOKS = (("light", 1280, by_tags(*WCAG, "best-practice")), ("dark", 1280, COLOURS), ("light", 320, COLOURS))
 
 
 @pytest.fixture(scope="module")
@@ -38,27 +34,22 @@ def paths(made: Estate) -> list[str]:
     return ["/owner", "/owner/new", "/owner/keys", *own, *other, *people, "/owner/c/demo-preference/agreement"]
 
 
-@pytest.mark.parametrize(("scheme", "width", "options"), LOOKS)
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
-    browser: Browser, made: Estate, scheme: str, width: int, options: dict
-) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    tab, told, faults = context.new_page(), [], {}
-    tab.on("console", lambda message: told.append(message.text))
-    tab.goto(f"{made.address}/owner/login")
-    pages, axe = [tab.url.removeprefix(made.address)], Axe()
-    for path in [*pages, *paths(made)]:
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(browser: Browser, made: Estate) -> None:
+    tab, messages, faults = browser.new_page(), [], {}
+    tab.on("console", lambda message: messages.append(message.text))
+    for path in ("/owner/login", *paths(made)):
         if path == "/owner":
             begin_session(made, tab)
         assert (answer := tab.goto(made.address + path)) is not None
         assert answer.status == 200, path
-        found = axe.run(tab, options=options).response["violations"]
-        if found:
-            faults[path] = [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width, path
-    context.close()
-    assert not faults, json.dumps(faults, indent=1)
-    assert not told, "the page's own policy allows all that it does, and no label became markup"
+        for scheme, width, options in LOOKS:
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            faults[path, scheme, width] = axe_faults(tab, options)
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, path
+    tab.context.close()
+    assert not {look: broken for look, broken in faults.items() if broken}
+    assert not messages, "the page's own policy allows all that it does, and no label became markup"
 
 
 def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -> None:
