@@ -6,9 +6,9 @@ at least as much) and `power` (a difference is found with probability .8) are ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,14 +19,12 @@ from qrowd.comparison.shrinkage import p_same_sign, shrinkage_factor
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import number
+from qrowd_papers.simulations import Progress, each, frame_of, table_of
 
 if TYPE_CHECKING:
     import pandas
 
-Told = Callable[[str, int, int], None]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
 SPREADS: Mapping[str, tuple[str, Draw]] = {
@@ -41,7 +39,7 @@ SPREADS: Mapping[str, tuple[str, Draw]] = {
     "crowded top": ("exponential below a best value, mean 3", lambda r, size: -r.exponential(3, size)),
 }
 """How systems' true means are drawn, in standard errors of a mean over the assessors."""
-HELD = ("equal", "close", "apart", "varied", "tail")  # the spreads for which .05 is promised
+PROMISED = ("equal", "close", "apart", "varied", "tail")  # the spreads for which .05 is promised
 N_SYSTEMS = (2, 4, 6, 10, 30)
 PANEL_SIZES = (3, 5, 18)
 WITHIN = 0.05
@@ -141,6 +139,10 @@ class Planned:
     mean: float
     low: float
     high: float
+
+    @property
+    def span(self) -> str:
+        return f"{self.low:.2f}-{self.high:.2f}"
 
 
 def another_panel(
@@ -250,7 +252,7 @@ def _mean_squares(
 # ---------------------------------------------------------------------- the page
 
 
-def advice_page(*, quick: bool = False, rng: Rng = None, progress: Told | None = None) -> Document:
+def advice_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
     """The studies as a page.
 
     quick : a twentieth of the simulations.
@@ -259,12 +261,12 @@ def advice_page(*, quick: bool = False, rng: Rng = None, progress: Told | None =
     cases = [(name, m, a) for name in SPREADS for m in N_SYSTEMS for a in PANEL_SIZES]
     designs = [(name, *design) for name in POWER_COMPONENTS for design in POWER_DESIGNS]
     n_panel, n_advice, n_power, n_pilots = (200, 50, 1000, 5) if quick else (4000, 1500, 20_000, 100)
-    panels = [another_panel(*one, n_simulations=n_panel, rng=seed) for one in _told(cases, "panels", progress)]
-    advised = [advice(*one, n_simulations=n_advice, rng=seed) for one in _told(ADVICE_DESIGNS, "advice", progress)]
-    powers = [found_differences(*one, n_simulations=n_power, rng=seed) for one in _told(designs, "power", progress)]
+    panels = [another_panel(*one, n_simulations=n_panel, rng=seed) for one in each(cases, "panels", progress)]
+    advised = [advice(*one, n_simulations=n_advice, rng=seed) for one in each(ADVICE_DESIGNS, "advice", progress)]
+    powers = [found_differences(*one, n_simulations=n_power, rng=seed) for one in each(designs, "power", progress)]
     pilots = [(name, *design) for name in ("TREC 2020",) for design in PILOTS]
-    planned = [planned_topics(*one, n_simulations=n_pilots, rng=seed) for one in _told(pilots, "pilots", progress)]
-    promised = [one for one in panels if one.spread in HELD and one.n_systems >= FROM_SYSTEMS]
+    planned = [planned_topics(*one, n_simulations=n_pilots, rng=seed) for one in each(pilots, "pilots", progress)]
+    promised = [one for one in panels if one.spread in PROMISED and one.n_systems >= FROM_SYSTEMS]
     worst = max(abs(one.said_top - one.seen_top) for one in promised)
     least = min(one.right for one in advised if one.speaks > 0)
     off = max(abs(one.found - 0.8) for one in powers)
@@ -286,67 +288,38 @@ def advice_page(*, quick: bool = False, rng: Rng = None, progress: Told | None =
         "probability stated; smaller: of the answers that name one of the two, the share that name the smaller error, "
         "by however little",
     )
+    frame = frame_of(panels)
     tables = (
-        _agreement_table(panels, "leader and runner-up", "top"),
-        _agreement_table(panels, "two systems named in advance", "named"),
-        _advice_table(advised),
-        _power_table(powers),
-        _planned_table(planned),
+        _agreement_table(frame, "leader and runner-up", "top"),
+        _agreement_table(frame, "two systems named in advance", "named"),
+        table_of("topics or one more assessor, at equal cost", advised, _ADVICE),
+        table_of("a difference that is said to be found with probability .8", powers, _POWER),
+        table_of("power of the topics planned from a pilot, for power .8", planned, _PLANNED),
     )
-
-    def frame() -> pandas.DataFrame:
-        columns = {name: np.array([getattr(one, name) for one in panels]) for name in vars(panels[0])}
-        made: pandas.DataFrame = make_frame(columns, "pandas")
-        return made
-
-    return Document(sentence, tables, notes, frame)
+    return Document(sentence, tables, notes, lambda: frame)
 
 
-def _told(cases: Sequence[tuple[Any, ...]], what: str, progress: Told | None) -> Iterator[tuple[Any, ...]]:
-    for done, case in enumerate(cases):
-        yield case
-        if progress is not None:
-            progress(what, done + 1, len(cases))
+def _agreement_table(frame: pandas.DataFrame, title: str, which: str) -> Table:
+    said, seen = frame[f"said_{which}"], frame[f"seen_{which}"]
+    columns = (
+        ("systems are", "spread", ""), ("systems", "n_systems", ""), ("assessors", "n_assessors", ""),
+        ("said", f"said_{which}", ".3f"), ("seen", f"seen_{which}", ".3f"), ("said - seen", "difference", "+.3f"),
+        ("as it is", f"unshrunk_{which}", ".3f"),
+    )  # fmt: skip
+    return table_of(f"another panel agrees: {title}", frame.assign(difference=said - seen).itertuples(), columns)
 
 
-def _agreement_table(found: Sequence[Agreement], title: str, which: str) -> Table:
-    header = ["systems are", "systems", "assessors", "said", "seen", "said - seen", "as it is"]
-    rows = []
-    for one in found:
-        said, seen, unshrunk = (getattr(one, f"{name}_{which}") for name in ("said", "seen", "unshrunk"))
-        rows.append(
-            [one.spread, str(one.n_systems), str(one.n_assessors), f"{said:.3f}", f"{seen:.3f}", f"{said - seen:+.3f}",
-             f"{unshrunk:.3f}"]
-        )  # fmt: skip
-    return Table(f"another panel agrees: {title}", header, rows)
-
-
-def _advice_table(found: Sequence[Advice]) -> Table:
-    header = ["topics", "assessors", "v_a", "v_e", "ratio", "speaks", "right", "said", "smaller"]
-    rows = []
-    for one in found:
-        design = [str(one.n_topics), str(one.n_assessors), f"{one.v_assessor:g}", f"{one.v_error:g}"]
-        shares = one.ratio, one.speaks, one.right, one.said, one.smaller, one.topics, one.assessor, one.same
-        rows.append([*design, *(number(share, 3) for share in shares)])
-    return Table(
-        "topics or one more assessor, at equal cost", [*header, "topics help", "assessor helps", "about the same"], rows
-    )
-
-
-def _power_table(found: Sequence[Power]) -> Table:
-    rows = [
-        [one.components, str(one.n_topics), str(one.n_assessors), f"{one.size:.4f}", f"{one.found:.3f}"]
-        for one in found
-    ]
-    header = ["components", "topics", "assessors", "difference", "found"]
-    return Table("a difference that is said to be found with probability .8", header, rows)
-
-
-def _planned_table(found: Sequence[Planned]) -> Table:
-    rows = [
-        [one.components, str(one.n_topics), str(one.n_assessors), f"{one.size:.4f}", str(one.needed),
-         f"{one.none:.2f}", f"{one.mean:.2f}", f"{one.low:.2f}-{one.high:.2f}"]
-        for one in found
-    ]  # fmt: skip
-    header = ["components", "topics", "assessors", "difference", "needed", "none enough", "power", "10-90 %"]
-    return Table("power of the topics planned from a pilot, for power .8", header, rows)
+_ADVICE = (
+    ("topics", "n_topics", ""), ("assessors", "n_assessors", ""), ("v_a", "v_assessor", "g"), ("v_e", "v_error", "g"),
+    ("ratio", "ratio", 3), ("speaks", "speaks", 3), ("right", "right", 3), ("said", "said", 3),
+    ("smaller", "smaller", 3), ("topics help", "topics", 3), ("assessor helps", "assessor", 3),
+    ("about the same", "same", 3),
+)  # fmt: skip
+_POWER = (
+    ("components", "components", ""), ("topics", "n_topics", ""), ("assessors", "n_assessors", ""),
+    ("difference", "size", ".4f"), ("found", "found", ".3f"),
+)  # fmt: skip
+_PLANNED = (
+    *_POWER[:4], ("needed", "needed", ""), ("none enough", "none", ".2f"), ("power", "mean", ".2f"),
+    ("10-90 %", "span", ""),
+)  # fmt: skip

@@ -7,9 +7,8 @@ drawn for every topic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,9 @@ from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.model.frames import make_frame
-from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import number
+from qrowd.reports.document import Document
 from qrowd.uncertainty.one_sided_t import documents_t, topics_t
+from qrowd_papers.simulations import Progress, each, table_of
 
 if TYPE_CHECKING:
     import pandas
@@ -45,80 +43,43 @@ DESIGNS: tuple[Design, ...] = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class AnnotatorErrors:
-    """One row per design; every array is (designs,).
-
-    by_documents, by_topics : share of people replaced at p <= .05, with that clustering; *_error its standard error, of
-        panels. any_by_topics : share of panels in which anybody is, after the correction for four people at .05.
-    """
-
-    n_topics: NDArray[np.int64]
-    n_documents: NDArray[np.int64]
-    model: NDArray[np.object_]
-    sizes: NDArray[np.object_]
-    by_documents: Floats
-    by_documents_error: Floats
-    by_topics: Floats
-    by_topics_error: Floats
-    any_by_topics: Floats
-    n_panels: int
-    seed: int | tuple[int, ...]
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """The rows."""
-        names = ("n_topics", "n_documents", "model", "sizes", "by_documents", "by_documents_error", "by_topics",
-                 "by_topics_error", "any_by_topics")  # fmt: skip
-        return make_frame({name: getattr(self, name) for name in names}, backend)
-
-
 def annotator_errors(
     designs: Sequence[Design] = DESIGNS,
     *,
     n_panels: int = 2000,
     rng: Rng = None,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> AnnotatorErrors:
-    """How often each clustering rejects, the model being exactly at eps.
+    progress: Progress | None = None,
+) -> pandas.DataFrame:
+    """How often each clustering rejects, the model being exactly at eps, a row per design.
+
+    Columns `by_documents`, `by_topics`: share of people replaced at p <= .05, with that clustering; *_error: its
+    standard error, of panels; `any_by_topics`: share of panels in which anybody is, after the correction for four
+    people at .05.
 
     Raises
     ------
     ArgumentError
         A design with fewer than two topics, or of another kind.
     """
+    import pandas as pd
+
     for topics, per, model, sizes in designs:
         if topics < 2 or per < 1 or model not in get_args(Model) or sizes not in get_args(Sizes):
             raise ArgumentError(f"design {(topics, per, model, sizes)!r}: 2 topics, 1 document, {Model}, {Sizes}")
-    seed = seed_of(rng)
-    chance = Chance.of(seed)
+    chance = Chance.of(rng)
     rows = []
-    for done, design in enumerate(designs):
+    for design in each(designs, "annotator-test", progress):
         p: dict[str, list[Floats]] = {"documents": [], "topics": []}
         for block in range(-(-n_panels // AT_ONCE)):
             random = chance.stream(" ".join(map(str, design)), block)
-            held = simulate(min(AT_ONCE, n_panels - block * AT_ONCE), design, random)
-            p["documents"].append(documents_t(*held, EPS)[1])
-            p["topics"].append(topics_t(*held, EPS)[1])
+            sums = simulate(min(AT_ONCE, n_panels - block * AT_ONCE), design, random)
+            p["documents"].append(documents_t(*sums, EPS)[1])
+            p["topics"].append(topics_t(*sums, EPS)[1])
         rejected = {name: np.concatenate(parts) <= LEVEL for name, parts in p.items()}
         replaced = [(benjamini_yekutieli(one) <= LEVEL).any() for part in p["topics"] for one in part]
-        shares = [share for one in rejected.values() for share in _share(one)]
-        rows.append((*shares, float(np.mean(replaced))))
-        if progress is not None:
-            progress("annotator-test", done + 1, len(designs))
-    by_documents, documents_error, by_topics, topics_error, anybody = np.array(rows).T
-    return AnnotatorErrors(
-        np.array([design[0] for design in designs]),
-        np.array([design[1] for design in designs]),
-        np.array([design[2] for design in designs], object),
-        np.array([design[3] for design in designs], object),
-        by_documents,
-        documents_error,
-        by_topics,
-        topics_error,
-        anybody,
-        n_panels,
-        seed,
-    )
+        rows.append((*design, *_share(rejected["documents"]), *_share(rejected["topics"]), float(np.mean(replaced))))
+    columns = ["n_topics", "n_documents", "model", "sizes", "by_documents", "by_documents_error", "by_topics"]
+    return pd.DataFrame(rows, columns=[*columns, "by_topics_error", "any_by_topics"])
 
 
 def simulate(n_panels: int, design: Design, random: np.random.Generator) -> tuple[Floats, Floats, Floats]:
@@ -160,25 +121,25 @@ def _share(rejected: NDArray[np.bool_]) -> tuple[float, float]:
     return float(by_panel.mean()), float(by_panel.std(ddof=1) / np.sqrt(by_panel.size))
 
 
-def annotator_errors_page(
-    *, quick: bool = False, rng: Rng = None, progress: Callable[[str, int, int], None] | None = None
-) -> Document:
+def annotator_errors_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
     """The study as a page. quick : 200 panels of each design instead of 2,000."""
-    found = annotator_errors(n_panels=200 if quick else 2000, rng=rng, progress=progress)
-    header = ["topics", "documents each", "sizes", "model", "documents", "+-", "topics", "+-", "anybody, corrected"]
-    rows = [
-        [str(row.n_topics), str(row.n_documents), row.sizes, row.model, number(row.by_documents, 3),
-         number(1.96 * row.by_documents_error, 3), number(row.by_topics, 3), number(1.96 * row.by_topics_error, 3),
-         number(row.any_by_topics, 3)]
-        for row in found.to_frame().itertuples()
-    ]  # fmt: skip
-    clustered = found.model != "alike"
-    many = clustered & (found.n_topics >= 10)
+    seed, n_panels = seed_of(rng), 200 if quick else 2000
+    frame = annotator_errors(n_panels=n_panels, rng=seed, progress=progress)
+    half_widths = {f"{name}_half_width": 1.96 * frame[f"{name}_error"] for name in ("by_documents", "by_topics")}
+    columns = (
+        ("topics", "n_topics", ""), ("documents each", "n_documents", ""), ("sizes", "sizes", ""),
+        ("model", "model", ""), ("documents", "by_documents", 3), ("+-", "by_documents_half_width", 3),
+        ("topics", "by_topics", 3), ("+-", "by_topics_half_width", 3), ("anybody, corrected", "any_by_topics", 3),
+    )  # fmt: skip
+    title = "people replaced at p <= .05, none of whom should be"
+    table = table_of(title, frame.assign(**half_widths).itertuples(), columns)
+    clustered = frame[frame.model != "alike"]
+    many = clustered[clustered.n_topics >= 10]
     sentence = (
         f"Where a model fails on whole topics, the test with documents as clusters lets it replace a person wrongly in "
-        f"{found.by_documents[clustered].min():.2f} to {found.by_documents[clustered].max():.2f} of cases instead of "
-        f"{LEVEL:.2f}; with topics as clusters in {found.by_topics[many].min():.2f} to "
-        f"{found.by_topics[many].max():.2f} from 10 topics on."
+        f"{clustered.by_documents.min():.2f} to {clustered.by_documents.max():.2f} of cases instead of "
+        f"{LEVEL:.2f}; with topics as clusters in {many.by_topics.min():.2f} to "
+        f"{many.by_topics.max():.2f} from 10 topics on."
     )
     notes = (
         f"{N_PEOPLE} people who are right with probability {RIGHT:g}; closeness accuracy; eps {EPS:g}; the model is "
@@ -187,13 +148,6 @@ def annotator_errors_page(
         f"concentration {CONCENTRATION:g}",
         "unequal: documents of a topic are exponential",
         "anybody, corrected: panels with somebody replaced by topics after Benjamini and Yekutieli at .05",
-        f"panels: {found.n_panels:,} of each design; +-: 1.96 standard errors over panels; seed: {found.seed}",
+        f"panels: {n_panels:,} of each design; +-: 1.96 standard errors over panels; seed: {seed}",
     )
-
-    def frame() -> pandas.DataFrame:
-        whole: pandas.DataFrame = found.to_frame()
-        return whole
-
-    return Document(
-        sentence, (Table("people replaced at p <= .05, none of whom should be", header, rows),), notes, frame
-    )
+    return Document(sentence, (table,), notes, lambda: frame)

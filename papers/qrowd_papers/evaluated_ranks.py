@@ -7,27 +7,23 @@ topics is within two of its standard errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from qrowd import files
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import predicted_relevance, relevant_results
 from qrowd.predicted_relevance.bands import Ranks
-from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import number
+from qrowd.reports.document import Document
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
-
-if TYPE_CHECKING:
-    import pandas
+from qrowd_papers.simulations import Progress, each, frame_of, table_of
 
 Learnt = Literal["everything", "other topics", "10 documents a topic"]
 """What p(R|i) is learnt from: all double judgments; those of the other half of the topics; so many of every topic,
@@ -35,6 +31,11 @@ while the first assessor alone judged the rest."""
 REAL = (("dl21", "umbrela-gpt4o"), ("dl21", "umbrela-gpt4"), ("dl19", "umbrela-gpt4o"))
 RANKS: tuple[Ranks, ...] = get_args(Ranks)
 SAMPLE = 10
+COLUMNS = (
+    ("panel", "panel", ""), ("from grade", "theta", "g"), ("ranks", "depths", ""), ("bands or pool", "ranks", ""),
+    ("counted", "counted", 2), ("mean difference", "mean", "+.2f"), ("largest", "largest", 2),
+    ("within 2 s.e.", "percent_within", ""), ("largest / s.e.", "worst", 1), ("tau-b", "tau", 3),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ class Calibration:
     within: float
     worst: float
     tau: float
+
+    @property
+    def depths(self) -> str:
+        return f"1-{self.depth}"
+
+    @property
+    def percent_within(self) -> str:
+        return f"{100 * self.within:.0f} %"
 
 
 def calibration(
@@ -119,23 +128,20 @@ def evaluated_ranks_page(
     *,
     quick: bool = False,
     rng: Rng = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Document:
     """The study as a page, on a simulated panel and, where their folder is given, on real ones.
 
     quick : a smaller simulated panel.
     """
     seed = seed_of(rng)
-    panels = list(_panels(data, quick, seed))
     rows: list[Calibration] = []
-    for done, (name, runs, judgments, theta, depth) in enumerate(panels, 1):
-        for learnt in get_args(Learnt):
-            rows += [
-                calibration(judgments, runs, theta, ranks=ranks, learnt=learnt, depth=depth, panel=name, rng=seed)
-                for ranks in RANKS
-            ]
-        if progress is not None:
-            progress("evaluated ranks", done, len(panels))
+    for name, runs, judgments, theta, depth in each(_panels(data, quick, seed), "evaluated ranks", progress):
+        rows += [
+            calibration(judgments, runs, theta, ranks=ranks, learnt=learnt, depth=depth, panel=name, rng=seed)
+            for learnt in get_args(Learnt)
+            for ranks in RANKS
+        ]
     whole = [row for row in rows if row.learnt == "everything"]
     strict, any_ = (
         {name: _span([row.within for row in whole if row.ranks == name and (row.theta > 1) == high]) for name in RANKS}
@@ -154,14 +160,15 @@ def evaluated_ranks_page(
         f"simulated: 20 systems, two assessors, one of them lenient; seed: {seed!r}",
     )
 
-    def frame() -> pandas.DataFrame:
-        names = list(Calibration.__dataclass_fields__)
-        columns = {name: np.array([getattr(row, name) for row in rows]) for name in names}
-        made: pandas.DataFrame = make_frame(columns, "pandas")
-        return made
-
-    tables = tuple(_table(learnt, [row for row in rows if row.learnt == learnt]) for learnt in get_args(Learnt))
-    return Document(sentence, tables, notes, frame)
+    tables = (
+        table_of(
+            f"expected and counted relevant results; p(R|i) learnt from {learnt}",
+            [row for row in rows if row.learnt == learnt],
+            COLUMNS,
+        )
+        for learnt in get_args(Learnt)
+    )
+    return Document(sentence, tuple(tables), notes, lambda: frame_of(rows))
 
 
 def _panels(data: str | None, quick: bool, rng: Rng) -> Iterator[tuple[str, Runs, Judgments, float, int]]:
@@ -179,27 +186,6 @@ def _panels(data: str | None, quick: bool, rng: Rng) -> Iterator[tuple[str, Runs
 
 def _span(shares: list[float]) -> str:
     return f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %"
-
-
-def _table(learnt: Learnt, rows: list[Calibration]) -> Table:
-    header = ["panel", "from grade", "ranks", "bands or pool", "counted", "mean difference", "largest"]
-    header += ["within 2 s.e.", "largest / s.e.", "tau-b"]
-    cells = [
-        [
-            row.panel,
-            f"{row.theta:g}",
-            f"1-{row.depth}",
-            row.ranks,
-            number(row.counted, 2),
-            f"{row.mean:+.2f}",
-            number(row.largest, 2),
-            f"{100 * row.within:.0f} %",
-            number(row.worst, 1),
-            number(row.tau, 3),
-        ]
-        for row in rows
-    ]
-    return Table(f"expected and counted relevant results; p(R|i) learnt from {learnt}", header, cells)
 
 
 def simulated(rng: Rng, *, n_topics: int = 50, n_documents: int = 150, n_systems: int = 20) -> tuple[Runs, Judgments]:

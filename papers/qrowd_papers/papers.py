@@ -27,7 +27,7 @@ PAGES = {
     "annotator-test": ("annotator_errors", "annotator_errors_page"),
     "skewed-grades": ("skewed_grades", "skewed_grades_page"),
     "topic-intervals": ("topic_intervals", "topic_intervals_page"),
-    "favour": ("favour", "favour_page"),
+    "assessor-bias": ("assessor_bias", "assessor_bias_page"),
     "true-scores": ("true_scores", "true_scores_page"),
     "evaluated-ranks": ("evaluated_ranks", "evaluated_ranks_page"),
 }
@@ -39,7 +39,7 @@ FIGURES = {
     "preferences": ("preferences.figures", "preferences_figures"),
 }
 # Pages that read no data.
-SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "favour", "true-scores")
+SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "assessor-bias", "true-scores")
 
 
 def check(name: str, *, figures: bool = False, format: str = "svg") -> None:

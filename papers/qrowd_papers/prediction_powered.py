@@ -1,4 +1,4 @@
-"""Do prediction-powered intervals hold the truth as often as they say? Real judges, real systems, known means.
+"""Do prediction-powered intervals hold the truth as often as they say? Real assessors, real systems, known means.
 
 A few topics of a fully judged collection are given to people (the collection's own judgments), the others to the model
 alone; the truth is every system's mean over all topics by the collection's judgments.
@@ -7,21 +7,21 @@ alone; the truth is every system's mean over all topics by the collection's judg
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
-from qrowd.kernels.arrays import Floats
-from qrowd.model.chance import Chance, Rng, Seed, seed_of
-from qrowd.model.frames import make_frame
+from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
 from qrowd.uncertainty.prediction_powered_sums import Rule
+
+if TYPE_CHECKING:
+    import pandas
 
 Draw = Literal["with replacement", "split"]
 Quantity = Literal["means", "differences"]
@@ -35,62 +35,26 @@ METHODS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class PpiCoverage:
-    """One row per judge, number of human topics and method; every array is (rows,).
-
-    coverage : share of intervals that hold the truth, over repeats and systems.
-    width : mean width of an interval. lam : mean lam. gained : median effective number of human topics gained.
-    """
-
-    judge: tuple[str, ...]
-    n_human: NDArray[np.int64]
-    method: tuple[str, ...]
-    coverage: Floats
-    width: Floats
-    lam: Floats
-    gained: Floats
-    measure: str
-    n_topics: int
-    n_systems: int
-    repeats: int
-    draw: Draw
-    quantity: Quantity
-    confidence: float
-    seed: Seed
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per judge, number of human topics and method."""
-        return make_frame(
-            {
-                "judge": np.array(self.judge, object),
-                "n_human": self.n_human,
-                "method": np.array(self.method, object),
-                "coverage": self.coverage,
-                "width": self.width,
-                "lam": self.lam,
-                "gained": self.gained,
-            },
-            backend,
-        )
-
-
 def ppi_coverage(
     runs: Runs,
     truth: Judgments,
-    judges: Judgments,
+    models: Judgments,
     measure: object = "nDCG@10",
     *,
     n_human: Sequence[int] = (10, 25),
-    repeats: int = 200,
+    n_resamples: int = 200,
     draw: Draw = "with replacement",
     quantity: Quantity = "means",
     confidence: float = 0.95,
     rng: Rng = None,
-) -> PpiCoverage:
+) -> pandas.DataFrame:
     """How often intervals from few human topics hold what all topics would have said.
 
-    truth : judgments of one assessor, who plays the people. judges : the models, each tried on its own.
+    One row per assessor, number of human topics and method. Columns `coverage`: share of intervals that hold the truth,
+    over repetitions and systems; `width`: mean width of an interval; `lam`: mean lam; `gained`: median effective number
+    of human topics gained. `attrs` hold the options, the measure, and the numbers of topics and systems.
+
+    truth : judgments of one assessor, who plays the people. models : each tried on its own.
     draw : "with replacement" draws as many topics as there are, and the first n are the people's: the collection is
         all topics there could be, intervals are for new topics. "split" gives n of the topics to people and the
         others to the model alone: intervals are for these topics.
@@ -101,50 +65,52 @@ def ppi_coverage(
     ArgumentError
         Several assessors as truth, an n that leaves fewer than two topics to either side, an option nobody knows.
     """
+    import pandas as pd
+
     for name, value, choices in (("draw", draw, Draw), ("quantity", quantity, Quantity)):
         if value not in get_args(choices):
             raise ArgumentError(f"{name}={value!r}: choose from {', '.join(get_args(choices))}")
-    if repeats < 1:
-        raise ArgumentError(f"repeats={repeats!r}: 1 or more were expected")
+    if n_resamples < 1:
+        raise ArgumentError(f"n_resamples={n_resamples!r}: 1 or more were expected")
     if len(truth.assessors) != 1:
         raise ArgumentError(f"truth: judgments of {len(truth.assessors)} assessors; those of one were expected")
-    if truth.assessors[0] in judges.assessors:
-        raise ArgumentError(f"judges: {truth.assessors[0]!r} is the truth; {closest('', judges.assessors, 'judge')}")
-    scores = evaluate(runs, concatenate_judgments([truth, judges]), measure)
+    if truth.assessors[0] in models.assessors:
+        raise ArgumentError(f"models: {truth.assessors[0]!r} is the truth; {closest('', models.assessors, 'assessor')}")
+    scores = evaluate(runs, concatenate_judgments([truth, models]), measure)
     values = scores.values[0]
     values = values[:, ~np.isnan(values).any(axis=(0, 2))]
     if quantity == "differences":
         best = int(values[0].mean(axis=0).argmax())
         values = np.delete(values - values[:, :, [best]], best, axis=2)
-    n_judges, n_topics, n_systems = values.shape
+    n_models, n_topics, n_systems = values.shape
     if not n_topics:
-        raise NoOverlapError("no topic is scored by the truth and every judge; leave out judges that judged little")
+        raise NoOverlapError("no topic is scored by the truth and every model; leave out models that judged little")
     for n in n_human:
         if not 2 <= n <= n_topics - 2:
             raise ArgumentError(f"n_human={n}: from 2 to {n_topics - 2} of the {n_topics} topics were expected")
     chance = Chance.of(seed := seed_of(rng))
-    expected = values[0].mean(axis=0)
-    found: list[tuple[str, int, str, float, float, float, float]] = []
+    truths = np.tile(values[0].mean(axis=0), n_resamples)
+    rows: list[tuple[object, ...]] = []
     for n in n_human:
-        drawn = [_topics(chance.stream(f"topics of {n}", r), n_topics, draw) for r in range(repeats)]
-        topics = np.array(drawn).T  # (topics, repeats)
+        drawn = [_topics(chance.stream(f"topics of {n}", r), n_topics, draw) for r in range(n_resamples)]
+        topics = np.array(drawn).T  # (topics, repetitions)
         y = values[0][topics[:n]].reshape(n, -1)
-        for a in range(1, n_judges):
+        for a in range(1, n_models):
             f = values[a][topics].reshape(n_topics, -1)
             for name, options in METHODS.items():
                 target = "new topics" if draw == "with replacement" else "these topics"
                 fit = Rule(**options, target=target, confidence=confidence).fit(y, f[:n], f[n:])  # type: ignore[arg-type]
-                held = (fit.low <= np.tile(expected, repeats)) & (np.tile(expected, repeats) <= fit.high)
+                covers = (fit.low <= truths) & (truths <= fit.high)
                 with np.errstate(divide="ignore", invalid="ignore"):
                     gained = np.nanmedian(n * (fit.classical_standard_error / fit.standard_error) ** 2 - n)
-                width = float((fit.high - fit.low).mean())
-                row = (scores.assessors[a], n, name, float(held.mean()), width, float(fit.lam.mean()), float(gained))
-                found.append(row)
-    judge, n_of, method, coverage, widths, lam, gains = zip(*found, strict=True)
-    return PpiCoverage(
-        judge, np.array(n_of, np.int64), method, np.array(coverage), np.array(widths), np.array(lam), np.array(gains),
-        scores.measures[0], n_topics, n_systems, repeats, draw, quantity, confidence, seed,
-    )  # fmt: skip
+                means = (float(column.mean()) for column in (covers, fit.high - fit.low, fit.lam))
+                rows.append((scores.assessors[a], n, name, *means, float(gained)))
+    frame = pd.DataFrame(rows, columns=["assessor", "n_human", "method", "coverage", "width", "lam", "gained"])
+    frame.attrs = {
+        "measure": scores.measures[0], "n_topics": n_topics, "n_systems": n_systems, "n_resamples": n_resamples,
+        "draw": draw, "quantity": quantity, "confidence": confidence, "seed": seed,
+    }  # fmt: skip
+    return frame
 
 
 def _topics(random: np.random.Generator, n: int, draw: Draw) -> NDArray[np.int64]:

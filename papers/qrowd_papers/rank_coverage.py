@@ -10,23 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.comparison.max_t import PairStatistics, critical_t, largest_of, pair_statistics
 from qrowd.comparison.resampling import Over, Panel
-from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
-from qrowd.model.chance import Chance, Rng
-from qrowd.model.frames import make_frame
+from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import number
+from qrowd_papers.simulations import Progress, binomial_error, each, table_of
 
-Told = Callable[[str, int, int], None]
+if TYPE_CHECKING:
+    import pandas
+
 Draw = Callable[[np.random.Generator, int, int, int], Floats]
 
 N_SYSTEMS, N_ASSESSORS, N_TOPICS = (5, 20, 83), (1, 2, 3, 5, 8, 18), (25, 54, 200)
 ALPHA = 0.05
+N_REPLICATES = 400
 BLOCK = 40  # replicates, after which it is known whether p can still be below the level
 
 V_SYSTEM_TOPIC, V_SYSTEM_ASSESSOR, V_REST = 0.0134572, 0.000427, 0.0062715  # nDCG@10 of dl20's 83 systems, 5 assessors
@@ -81,41 +85,6 @@ def two_kinds(random: np.random.Generator, n_topics: int, n_assessors: int, n_sy
 EQUAL: dict[str, Draw] = {"normal": normal, "skewed": skewed, "two kinds of systems": two_kinds}
 
 
-_COLUMNS = ("design", "n_systems", "n_assessors", "n_topics", "share", "error", "n_simulations")
-
-
-@dataclass(frozen=True, eq=False)
-class FamilyWise:
-    """One row per design, number of systems, assessors and topics; all systems are equal.
-
-    share : of simulations in which any two systems come out significantly different, so that a best system is left out
-        of the set and a rank interval misses; at most .05 is stated. error : its standard error.
-    """
-
-    design: NDArray[np.object_]
-    n_systems: NDArray[np.int64]
-    n_assessors: NDArray[np.int64]
-    n_topics: NDArray[np.int64]
-    share: Floats
-    error: Floats
-    n_simulations: NDArray[np.int64]
-    n_replicates: int
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """The rows."""
-        return make_frame({name: getattr(self, name) for name in _COLUMNS}, backend)
-
-    def of(self, design: str, n_systems: int, n_assessors: int, n_topics: int) -> float:
-        """The share of one row."""
-        rows = (self.design == design) & (self.n_systems == n_systems)
-        found = np.flatnonzero(rows & (self.n_assessors == n_assessors) & (self.n_topics == n_topics))
-        if found.size != 1:
-            raise ArgumentError(
-                f"no row of {design!r}, {n_systems} systems, {n_assessors} assessors, {n_topics} topics"
-            )
-        return float(self.share[found[0]])
-
-
 def family_wise_error(
     designs: Sequence[str] = tuple(EQUAL),
     n_systems: Sequence[int] = N_SYSTEMS,
@@ -123,34 +92,29 @@ def family_wise_error(
     n_topics: Sequence[int] = N_TOPICS,
     *,
     n_simulations: int = 2000,
-    n_replicates: int = 400,
+    n_replicates: int = N_REPLICATES,
     rng: Rng = None,
-    progress: Told | None = None,
-) -> FamilyWise:
-    """How often `qrowd.comparison.rank_intervals` finds a difference among equal systems.
+    progress: Progress | None = None,
+) -> pandas.DataFrame:
+    """How often `qrowd.comparison.rank_intervals` finds a difference among equal systems, a row per cell.
+
+    Column `share`: of simulations in which any two systems come out significantly different, so that a best system is
+    left out of the set and a rank interval misses; at most .05 is stated. `error`: its standard error.
 
     Every cell has a stream of its own. Replicates stop as soon as p cannot be below .05 any more, which changes no
     answer.
     """
+    import pandas as pd
+
     chance = Chance.of(rng)
-    cells = list(product(designs, n_systems, n_assessors, n_topics))
-    shares = []
-    for done, (design, systems, assessors, topics) in enumerate(cells):
+    rows = []
+    for cell in each(product(designs, n_systems, n_assessors, n_topics), "equal systems", progress):
+        design, systems, assessors, topics = cell
         random = chance.stream(f"{design} {systems} {assessors} {topics}")
-        errs = [
-            _differs(_pairs(EQUAL[design](random, topics, assessors, systems)), random, n_replicates)
-            for _ in range(n_simulations)
-        ]
-        shares.append(float(np.mean(errs)))
-        if progress is not None:
-            progress("equal systems", done + 1, len(cells))
-    share = np.array(shares)
-    names, s, a, t = zip(*cells, strict=True)
-    error = np.sqrt(share * (1 - share) / n_simulations)
-    return FamilyWise(
-        np.array(names, object), np.array(s), np.array(a), np.array(t), share, error,
-        np.full(share.shape, n_simulations), n_replicates,
-    )  # fmt: skip
+        draws = (EQUAL[design](random, topics, assessors, systems) for _ in range(n_simulations))
+        share = float(np.mean([_differs(_pairs(values), random, n_replicates) for values in draws]))
+        rows.append((*cell, share, binomial_error(share, n_simulations)))
+    return pd.DataFrame(rows, columns=["design", "n_systems", "n_assessors", "n_topics", "share", "error"])
 
 
 # ---------------------------------------------------------------------- systems that differ
@@ -216,7 +180,7 @@ def _root(covariance: Floats) -> Floats:
 
 
 def error_in_families(
-    n_assessors: int, *, n_simulations: int = 1000, n_replicates: int = 400, rng: Rng = None
+    n_assessors: int, *, n_simulations: int = 1000, n_replicates: int = N_REPLICATES, rng: Rng = None
 ) -> float:
     """Share of simulations that find a difference among 63 equal systems of `Collection.in_families`, 53 topics."""
     chance = Chance.of(rng)
@@ -248,7 +212,7 @@ def ranks_held(
     n_topics: int,
     *,
     n_simulations: int = 500,
-    n_replicates: int = 400,
+    n_replicates: int = N_REPLICATES,
     rng: Rng = None,
 ) -> RanksHeld:
     """With new true means in every simulation, in families of five (`Collection.in_families`)."""
@@ -265,7 +229,7 @@ def ranks_held(
         size.append((low == 0).sum())
     share = float(np.mean(held))
     return RanksHeld(
-        n_systems, n_assessors, n_topics, share, float(np.sqrt(share * (1 - share) / n_simulations)),
+        n_systems, n_assessors, n_topics, share, float(binomial_error(share, n_simulations)),
         float(np.mean(best)), float(np.mean(size)),
     )  # fmt: skip
 
@@ -286,6 +250,10 @@ class Power:
     tukey_set_size: float
     tukey_at_level: float
 
+    @property
+    def over_what(self) -> str:
+        return "topics and assessors" if self.over == "both" else "topics"
+
 
 def power(
     collection: Collection,
@@ -294,7 +262,7 @@ def power(
     over: Over,
     *,
     n_simulations: int = 400,
-    n_replicates: int = 400,
+    n_replicates: int = N_REPLICATES,
     rng: Rng = None,
 ) -> Power:
     """Over topics, assessors have no tastes: those at hand are the only ones there could be."""
@@ -351,3 +319,119 @@ def _tukey(values: Floats) -> tuple[Floats, float]:
     mean = by_topic.mean(axis=0)
     rest = by_topic - mean - by_topic.mean(axis=1, keepdims=True) + mean.mean()
     return mean, float(np.sqrt((rest**2).sum() / ((n_topics - 1) * (n_systems - 1)) / n_topics))
+
+
+# ---------------------------------------------------------------------- the tables
+
+
+@dataclass(frozen=True, eq=False)
+class RankStudy:
+    """What the simulations of rank intervals found.
+
+    alike : equal systems. kinds : assessors who favour one kind of system. families : by the number of assessors,
+    error among equal systems in families. n_equal, n_families, n : simulations of equal systems, of families, of the
+    others.
+    """
+
+    alike: pandas.DataFrame
+    kinds: pandas.DataFrame
+    families: dict[int, float]
+    n_equal: int
+    n_families: int
+    held: tuple[RanksHeld, ...]
+    powers: tuple[Power, ...]
+    n: int
+
+
+def rank_study(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> RankStudy:
+    """quick : 100 simulations instead of 2,000, and none of 83 systems."""
+    seed = seed_of(rng)
+    simulations, n = (100, 40) if quick else (2000, 200)
+    systems = N_SYSTEMS[:2] if quick else N_SYSTEMS
+    dl21 = Collection.in_families(Chance.of(seed).stream("dl21"), 63)
+    options: dict[str, Any] = {"rng": seed, "progress": progress}
+    alike = family_wise_error(("normal", "skewed"), systems, n_simulations=simulations, **options)
+    return RankStudy(
+        alike,
+        family_wise_error(("two kinds of systems",), (20,), N_ASSESSORS[1:], n_simulations=simulations, **options),
+        {a: error_in_families(a, n_simulations=simulations // 2, rng=seed) for a in (3, 4, 5, 6, 8, 18)},
+        simulations,
+        simulations // 2,
+        tuple(ranks_held(*cell, n_simulations=n, rng=seed) for cell in product(systems, (3, 5, 18), (25, 54))),
+        tuple(power(dl21, a, 53, o, n_simulations=n, rng=seed) for o, a in product(get_args(Over), (5, 18))),
+        n,
+    )
+
+
+def rank_sentence(found: RankStudy) -> str:
+    """How often one errs, at most."""
+    enough = found.alike.n_assessors != 2
+    most, few = found.alike.share[enough].max(), found.alike.share[~enough].max()
+    return (
+        f"Of equal systems, one is wrongly left out of the set of the best in at most {100 * most:.1f} % of "
+        f"simulations (5 % is stated; with 2 assessors, of which the result warns, up to {100 * few:.1f} %). Of "
+        f"systems that differ, all true ranks lie in their intervals in "
+        f"{100 * min(x.ranks for x in found.held):.1f} % or more."
+    )
+
+
+def rank_tables(found: RankStudy) -> list[Table]:
+    """Errors among equal systems by design, ranks of systems that differ, and the size of the set of the best."""
+    return [
+        *(_equal_table(found.alike, design) for design in ("normal", "skewed")),
+        _equal_table(found.kinds, "two kinds of systems"),
+        Table(
+            "63 equal systems in families, 53 topics: share of simulations in which a best system is left out",
+            ["assessors", "share", "s.e."],
+            [
+                [str(a), number(share, 3), number(binomial_error(share, found.n_families), 3)]
+                for a, share in found.families.items()
+            ],
+        ),
+        table_of(
+            "systems that differ: all true ranks in their intervals, and the true best in the set of the best",
+            found.held,
+            (
+                ("systems", "n_systems", ""), ("assessors", "n_assessors", ""), ("topics", "n_topics", ""),
+                ("all ranks", "ranks", 3), ("s.e.", "ranks_error", 3), ("best in the set", "best", 3),
+                ("size of the set", "set_size", 1),
+            ),
+        ),
+        table_of(
+            "63 systems like those of dl21, 53 topics: the set of the best and Tukey's",
+            found.powers,
+            (
+                ("over", "over_what", ""), ("assessors", "n_assessors", ""), ("error", "error", 3),
+                ("error, Tukey", "tukey_error", 3), ("size", "set_size", 1), ("size, Tukey", "tukey_set_size", 1),
+                ("size, Tukey at equal level", "tukey_at_level", 1),
+            ),
+        ),
+    ]  # fmt: skip
+
+
+def rank_notes(found: RankStudy) -> list[str]:
+    """How it was simulated."""
+    n = f"{found.n_equal:,}"
+    each_cell = ", ".join(
+        f"{n} of {size} systems ({binomial_error(0.05, found.n_equal):.3f})" for size in found.alike.n_systems.unique()
+    )
+    return [
+        f"equal systems: simulations of each cell, and the standard error of a share of .05: {each_cell}; "
+        f"{N_REPLICATES} replicates; one assessor: equal to that assessor",
+        "normal: dl20's components by nDCG@10 (system by topic .0135, system by assessor .0004, rest .0063); skewed: "
+        "logistic, between 0 and 1, tastes of .3; two kinds: three quarters of tastes are for half of the systems",
+        "families: five variants of one system share three quarters of what topics do to them; three quarters of all "
+        f"tastes lie along one axis; {found.n_families:,} simulations of each",
+        f"systems that differ: {found.n} simulations of each, families of five variants, true means anew every time",
+        f"Tukey: {found.n} simulations with equal systems for the error, {found.n // 2} with unequal ones for the size",
+    ]
+
+
+def _equal_table(frame: pandas.DataFrame, design: str) -> Table:
+    cells = frame[frame.design == design].pivot(index=["n_systems", "n_topics"], columns="n_assessors", values="share")
+    rows = [
+        [str(systems), str(topics), *(number(share, 3) for share in shares)]
+        for (systems, topics), shares in zip(cells.index, cells.to_numpy(), strict=True)
+    ]
+    title = f"equal systems, {design}: share of simulations in which a best system is left out, by assessors"
+    return Table(title, ["systems", "topics", *map(str, cells.columns)], rows)

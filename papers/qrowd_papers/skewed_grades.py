@@ -8,20 +8,19 @@ the same answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.aggregation import Aggregate, dawid_skene, mace, majority_vote
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
+from qrowd_papers.simulations import Progress, each
 
 if TYPE_CHECKING:
     import pandas
@@ -39,38 +38,18 @@ METHODS: Mapping[str, Callable[[Judgments, int], Aggregate]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class SkewedGrades:
-    """One row per crowd, share of the frequent grade and method; every array is (rows,).
-
-    right : mean share of documents that get their true grade, over panels. difference : from majority on the same
-        panels; error : its standard error.
-    """
-
-    crowd: NDArray[np.object_]
-    share: Floats
-    method: NDArray[np.object_]
-    right: Floats
-    difference: Floats
-    error: Floats
-    n_panels: int
-    seed: int | tuple[int, ...]
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """The rows."""
-        columns = ("crowd", "share", "method", "right", "difference", "error")
-        return make_frame({name: getattr(self, name) for name in columns}, backend)
-
-
 def skewed_grades(
     shares: Sequence[float] = SHARES,
     crowds: Sequence[Crowd] = get_args(Crowd),
     *,
     n_panels: int = 100,
     rng: Rng = None,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> SkewedGrades:
-    """How many true grades each method recovers.
+    progress: Progress | None = None,
+) -> pandas.DataFrame:
+    """How many true grades each method recovers, a row per crowd, share and method.
+
+    Columns `right`: mean share of documents that get their true grade, over panels; `difference`: from majority on the
+    same panels; `error`: its standard error.
 
     shares : of the documents whose true grade is 0.
 
@@ -79,13 +58,13 @@ def skewed_grades(
     ArgumentError
         A crowd of another kind, or a share that is none.
     """
+    import pandas as pd
+
     if not set(crowds) <= set(get_args(Crowd)) or not all(0 < share < 1 for share in shares):
         raise ArgumentError(f"crowds={crowds!r}, shares={shares!r}: {Crowd}, and shares between 0 and 1, were expected")
-    seed = seed_of(rng)
-    chance = Chance.of(seed)
-    parts: list[Floats] = []
-    designs = [(crowd, share) for crowd in crowds for share in shares]
-    for done, (crowd, share) in enumerate(designs):
+    chance = Chance.of(rng)
+    rows: list[tuple[Any, ...]] = []
+    for crowd, share in each(product(crowds, shares), "skewed-grades", progress):
         right = np.empty((n_panels, len(METHODS)))
         for panel in range(n_panels):
             truth, judgments = simulate(crowd, share, chance.stream(f"{crowd} {share:g}", panel))
@@ -94,21 +73,9 @@ def skewed_grades(
                 right[panel, m] = (merged.value == truth[[int(merged.documents[d]) for d in merged.document]]).mean()
         difference = right - right[:, :1]
         error = difference.std(axis=0, ddof=1) / np.sqrt(n_panels)
-        parts.append(np.array([right.mean(axis=0), difference.mean(axis=0), error]))
-        if progress is not None:
-            progress("skewed-grades", done + 1, len(designs))
-    keys = [(crowd, share, method) for crowd, share in designs for method in METHODS]
-    right, difference, error = np.concatenate(parts, axis=1)
-    return SkewedGrades(
-        np.array([crowd for crowd, _, _ in keys], object),
-        np.array([share for _, share, _ in keys]),
-        np.array([method for _, _, method in keys], object),
-        right,
-        difference,
-        error,
-        n_panels,
-        seed,
-    )
+        columns = (right.mean(axis=0), difference.mean(axis=0), error)
+        rows += [(crowd, share, *cells) for cells in zip(METHODS, *columns, strict=True)]
+    return pd.DataFrame(rows, columns=["crowd", "share", "method", "right", "difference", "error"])
 
 
 def simulate(crowd: Crowd, share: float, random: np.random.Generator) -> tuple[Floats, Judgments]:
@@ -130,26 +97,22 @@ def simulate(crowd: Crowd, share: float, random: np.random.Generator) -> tuple[F
     return truth, Judgments.from_codes(*labels, *codes, value.ravel(), scales={"*": "binary"})
 
 
-def skewed_grades_page(
-    *, quick: bool = False, rng: Rng = None, progress: Callable[[str, int, int], None] | None = None
-) -> Document:
+def skewed_grades_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
     """The study as a page. quick : 10 panels of each design instead of 100."""
-    found = skewed_grades(n_panels=10 if quick else 100, rng=rng, progress=progress)
+    seed, n_panels = seed_of(rng), 10 if quick else 100
+    frame = skewed_grades(n_panels=n_panels, rng=seed, progress=progress)
     header = ["those who do not know", "share of grade 0", *METHODS, "mace - majority", "+-"]
-    rows = []
-    for start in range(0, found.right.size, len(METHODS)):
-        here = slice(start, start + len(METHODS))
-        m = start + list(METHODS).index("mace")
-        rows.append(
-            [found.crowd[start], f"{found.share[start]:g}", *(number(x, 3) for x in found.right[here]),
-             f"{found.difference[m]:+.3f}", number(1.96 * found.error[m], 3)]
-        )  # fmt: skip
-    of_mace = found.difference[found.method == "mace"]
-    of_uniform = found.difference[found.method == "mace(prior='uniform')"]
+    rows: list[list[Any]] = []
+    for (crowd, share), design in frame.groupby(["crowd", "share"], sort=False):
+        by_method = design.set_index("method")
+        mace = by_method[["difference", "error"]].to_numpy()[list(METHODS).index("mace")].tolist()
+        shares = (number(right, 3) for right in by_method.right)
+        rows.append([crowd, f"{share:g}", *shares, f"{mace[0]:+.3f}", number(1.96 * mace[1], 3)])
+    of_mace, of_uniform = (100 * frame.difference[frame.method == name] for name in ("mace", "mace(prior='uniform')"))
     sentence = (
-        f"MACE with fitted grade frequencies recovers {100 * of_mace.min():+.1f} to {100 * of_mace.max():+.1f} points "
-        f"more true grades than a majority vote; with equal frequencies {100 * of_uniform.min():+.1f} to "
-        f"{100 * of_uniform.max():+.1f}."
+        f"MACE with fitted grade frequencies recovers {of_mace.min():+.1f} to {of_mace.max():+.1f} points "
+        f"more true grades than a majority vote; with equal frequencies {of_uniform.min():+.1f} to "
+        f"{of_uniform.max():+.1f}."
     )
     notes = (
         f"{N_ASSESSORS} assessors, {N_EACH} judgments of each of {N_DOCUMENTS} documents, yes or no; cells: mean share "
@@ -157,11 +120,6 @@ def skewed_grades_page(
         "guess: with probability .4 an assessor knows up to 15 in 100 answers, else 60 to 95, and guesses by a "
         "preference of Beta(2, 2); say the same: with probability .5 an assessor gives one answer 95 times in 100, "
         "else knows 85 in 100",
-        f"panels: {found.n_panels} of each design; +-: 1.96 standard errors of the difference; seed: {found.seed}",
+        f"panels: {n_panels} of each design; +-: 1.96 standard errors of the difference; seed: {seed}",
     )
-
-    def frame() -> pandas.DataFrame:
-        whole: pandas.DataFrame = found.to_frame()
-        return whole
-
-    return Document(sentence, (Table("share of true grades recovered", header, rows),), notes, frame)
+    return Document(sentence, (Table("share of true grades recovered", header, rows),), notes, lambda: frame)

@@ -7,23 +7,21 @@ judge; cuts make grades 0 to 3 of it. c = 0: documents are independent of each o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.alpha import krippendorff_alpha
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
-from qrowd.model.frames import make_frame
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
+from qrowd_papers.simulations import Progress, binomial_error, each
 
 if TYPE_CHECKING:
     import pandas
@@ -35,31 +33,6 @@ N_DOCUMENTS = (20, 100)
 RESAMPLE = ("topics", "documents")
 N_ASSESSORS, THETA = 3, 2
 TRUTH_TOPICS, TRUTH_DOCUMENTS = 6000, 50
-
-
-@dataclass(frozen=True, eq=False)
-class TopicIntervals:
-    """One row per clustering, number of topics and of documents a topic, what was estimated, and what was drawn.
-
-    coverage : share of simulations whose interval holds the truth; error : its standard error; width : mean width.
-    """
-
-    clustering: Floats
-    n_topics: NDArray[np.int64]
-    n_documents: NDArray[np.int64]
-    estimate: NDArray[np.object_]
-    resample: NDArray[np.object_]
-    coverage: Floats
-    error: Floats
-    width: Floats
-    n_simulations: int
-    bootstrap: int
-    seed: int | tuple[int, ...]
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """The rows."""
-        columns = ("clustering", "n_topics", "n_documents", "estimate", "resample", "coverage", "error", "width")
-        return make_frame({name: getattr(self, name) for name in columns}, backend)
 
 
 def judged_topics(clustering: float, n_topics: int, n_documents: int, random: np.random.Generator) -> Judgments:
@@ -88,39 +61,40 @@ def topic_intervals(
     n_documents: Sequence[int] = N_DOCUMENTS,
     *,
     n_simulations: int = 400,
-    bootstrap: int = 400,
+    n_resamples: int = 400,
     rng: Rng = None,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> TopicIntervals:
-    """Coverage and width of 95 % intervals; alpha is ordinal, p(R|i) of users satisfied from grade 2 on."""
-    seed = seed_of(rng)
-    chance = Chance.of(seed)
+    progress: Progress | None = None,
+) -> pandas.DataFrame:
+    """Coverage and width of 95 % intervals; alpha is ordinal, p(R|i) of users satisfied from grade 2 on.
+
+    One row per clustering, number of topics and of documents a topic, what was estimated, and what was drawn. Columns
+    `coverage`: share of simulations whose interval holds the truth; `error`: its standard error; `width`: mean width.
+    """
+    import pandas as pd
+
+    chance = Chance.of(rng)
     rows: list[tuple[Any, ...]] = []
-    designs = list(product(clustering, n_topics, n_documents))
     names = ["alpha", *(f"p(R|{grade})" for grade in range(len(CUTS) + 1))]
     truth = {c: _truth(c, chance.stream(f"truth {c}")) for c in clustering}
-    for done, (c, topics, documents) in enumerate(designs, 1):
+    for c, topics, documents in each(product(clustering, n_topics, n_documents), "intervals", progress):
         ends = np.empty((len(RESAMPLE), n_simulations, 2, len(names)))
         random = chance.stream(f"{c} {topics} {documents}")
         for simulation in range(n_simulations):
             judged = judged_topics(c, topics, documents, random)
             for r, resample in enumerate(RESAMPLE):
                 options: dict[str, Any] = {"resample": resample, "rng": simulation}
-                alpha = krippendorff_alpha(judged, n_resamples=bootstrap, **options).item()
-                model = predicted_relevance(judged, rel=THETA, ranks="pool", n_resamples=bootstrap, **options)
+                alpha = krippendorff_alpha(judged, n_resamples=n_resamples, **options).item()
+                model = predicted_relevance(judged, rel=THETA, ranks="pool", n_resamples=n_resamples, **options)
                 ends[r, simulation] = [[alpha.low, *model.low], [alpha.high, *model.high]]
-        held = (ends[:, :, 0] <= truth[c]) & (ends[:, :, 1] >= truth[c])
-        wide = ends[:, :, 1] - ends[:, :, 0]
+        covers = (ends[:, :, 0] <= truth[c]) & (ends[:, :, 1] >= truth[c])
+        width = ends[:, :, 1] - ends[:, :, 0]
         for r, resample in enumerate(RESAMPLE):
             for e, estimate in enumerate(names):
-                share = held[r, :, e].mean()
-                error = np.sqrt(share * (1 - share) / n_simulations)
-                rows.append((c, topics, documents, estimate, resample, share, error, np.nanmean(wide[r, :, e])))
-        if progress is not None:
-            progress("intervals", done, len(designs))
-    clustered, t, d, name, drawn, shares, errors, widths = (np.array(column) for column in zip(*rows, strict=True))
-    what = (clustered, t, d, name.astype(object), drawn.astype(object))
-    return TopicIntervals(*what, shares, errors, widths, n_simulations, bootstrap, seed)
+                share = covers[r, :, e].mean()
+                error = binomial_error(share, n_simulations)
+                rows.append((c, topics, documents, estimate, resample, share, error, np.nanmean(width[r, :, e])))
+    columns = ["clustering", "n_topics", "n_documents", "estimate", "resample", "coverage", "error", "width"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _truth(clustering: float, random: np.random.Generator) -> Floats:
@@ -130,54 +104,45 @@ def _truth(clustering: float, random: np.random.Generator) -> Floats:
     return np.array([krippendorff_alpha(judged).item().value, *model.probability])
 
 
-def topic_intervals_page(
-    *, quick: bool = False, rng: Rng = None, progress: Callable[[str, int, int], None] | None = None
-) -> Document:
+def topic_intervals_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
     """The study as a page.
 
     quick : 50 simulations of 25 topics instead of 400 of 5 to 100.
     """
-    n_topics, n_simulations, bootstrap = ((25,), 50, 200) if quick else (N_TOPICS, 400, 400)
-    found = topic_intervals(
-        CLUSTERING, n_topics, N_DOCUMENTS, n_simulations=n_simulations, bootstrap=bootstrap, rng=rng, progress=progress
-    )
-    enough = (found.clustering > 0) & (found.n_topics >= 25)
-    topics, documents = (enough & (found.resample == name) for name in RESAMPLE)
+    seed = seed_of(rng)
+    n_topics, n_simulations, n_resamples = ((25,), 50, 200) if quick else (N_TOPICS, 400, 400)
+    frame = topic_intervals(
+        CLUSTERING, n_topics, N_DOCUMENTS, n_simulations=n_simulations, n_resamples=n_resamples, rng=seed,
+        progress=progress,
+    )  # fmt: skip
+    enough = frame[(frame.clustering > 0) & (frame.n_topics >= 25)]
+    topics, documents = (enough.coverage[enough["resample"] == name] for name in RESAMPLE)
     sentence = (
         f"Where people agree unequally on topics, intervals that draw topics hold the truth in "
-        f"{_span(found.coverage[topics])} of cases from 25 topics on, and those that draw documents in "
-        f"{_span(found.coverage[documents])}, of 95 wanted."
+        f"{_span(topics)} of cases from 25 topics on, and those that draw documents in "
+        f"{_span(documents)}, of 95 wanted."
     )
-    tables = tuple(_table(found, c) for c in np.unique(found.clustering)[::-1])
     notes = (
         "clustering: how much topics differ in relevance and in how far people agree; 0 is documents independent of "
         "each other",
         f"{N_ASSESSORS} assessors, grades 0-3; alpha is ordinal, p(R|i) from grade {THETA} on, of all documents",
-        f"simulations: {found.n_simulations:,} of each, {found.bootstrap} replicates; s.e. of a coverage near "
-        f"95 %: {100 * np.sqrt(0.95 * 0.05 / found.n_simulations):.1f} points; seed: {found.seed}",
+        f"simulations: {n_simulations:,} of each, {n_resamples} replicates; s.e. of a coverage near "
+        f"95 %: {100 * binomial_error(0.95, n_simulations):.1f} points; seed: {seed}",
         f"truth: {TRUTH_TOPICS:,} topics of {TRUTH_DOCUMENTS} documents",
     )
-
-    def frame() -> pandas.DataFrame:
-        whole: pandas.DataFrame = found.to_frame()
-        return whole
-
-    return Document(sentence, tables, notes, frame)
+    tables = (_table(part, c) for c, part in reversed(list(frame.groupby("clustering"))))
+    return Document(sentence, tuple(tables), notes, lambda: frame)
 
 
-def _span(shares: Floats) -> str:
+def _span(shares: pandas.Series[float]) -> str:
     return f"{100 * shares.min():.0f} to {100 * shares.max():.0f} %"
 
 
-def _table(found: TopicIntervals, clustering: float) -> Table:
-    frame = found.to_frame()
-    frame = frame[frame["clustering"] == clustering]
+def _table(frame: pandas.DataFrame, clustering: Any) -> Table:
     header = ["topics", "documents a topic", "estimate"]
     header += ["drawing topics", "drawing documents", "width, topics", "width, documents"]
     rows = []
     for (topics, documents, name), part in frame.groupby(["n_topics", "n_documents", "estimate"], sort=False):
-        by = part.set_index("resample")
-        shares = [number(by.loc[resample, "coverage"], 3) for resample in RESAMPLE]
-        widths = [number(by.loc[resample, "width"], 3) for resample in RESAMPLE]
-        rows.append([str(topics), str(documents), name, *shares, *widths])
+        by = part.set_index("resample").loc[list(RESAMPLE)]
+        rows.append([str(topics), str(documents), str(name), *(number(x, 3) for x in (*by.coverage, *by.width))])
     return Table(f"coverage of nominal 95 % intervals, clustering {clustering:g}", header, rows)

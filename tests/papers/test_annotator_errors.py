@@ -9,7 +9,7 @@ import pytest
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.reports.document import render
-from qrowd.reports.replacement import FEW_TOPICS, replacement_document, replacement_test
+from qrowd.reports.replacement import FEW_TOPICS, Replacement, replacement_test
 from qrowd.uncertainty import alternative_annotator_test
 from qrowd_papers import annotator_errors as study
 from qrowd_papers.annotator_errors import EPS, annotator_errors, annotator_errors_page, simulate
@@ -62,7 +62,7 @@ def test_the_note_on_few_topics_says_what_the_page_of_the_study_shows():
         for t, d in np.ndindex(6, 10)
         for i, who in enumerate(("ann", "bob", "cyd", "llm"))
     ]
-    document = replacement_document(*replacement_test(Judgments.from_rows(said), "llm")[:2])
+    document = Replacement(*replacement_test(Judgments.from_rows(said), "llm")[:2]).to_document()
     (note,) = [str(note) for note in document.notes if str(note).startswith("few topics: ")]
     assert f"up to {100 * worst:.0f} % of assessors were replaced wrongly" in note
 

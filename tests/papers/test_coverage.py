@@ -1,6 +1,7 @@
 """How often intervals hold the truth."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from numbered_scores import numbered
@@ -10,23 +11,23 @@ from qrowd.errors import ArgumentError
 from qrowd.reports.document import render
 from qrowd_papers import coverage as study
 from qrowd_papers.coverage import METHODS, PANELS, coverage, coverage_page
-from qrowd_papers.rank_coverage import FamilyWise, Power, RanksHeld
-from qrowd_papers.rank_coverage_page import RankStudy
+from qrowd_papers.rank_coverage import Power, RanksHeld, RankStudy
 
-ALIKE = FamilyWise(
-    design=np.repeat(np.array(["normal", "skewed", "two kinds of systems"], object), 2),
-    n_systems=np.full(6, 5),
-    n_assessors=np.array([2, 3] * 3),
-    n_topics=np.full(6, 25),
-    share=np.array([0.2, 0.06] * 3),
-    error=np.full(6, 0.01),
-    n_simulations=np.full(6, 2000),
-    n_replicates=400,
+ALIKE = pd.DataFrame(
+    {
+        "design": np.repeat(["normal", "skewed", "two kinds of systems"], 2),
+        "n_systems": 5,
+        "n_assessors": [2, 3] * 3,
+        "n_topics": 25,
+        "share": [0.2, 0.06] * 3,
+        "error": 0.01,
+    }
 )
 RANKS = RankStudy(
     alike=ALIKE,
     kinds=ALIKE,
     families={3: 0.11, 18: 0.046},
+    n_equal=2000,
     n_families=1000,
     held=(RanksHeld(5, 3, 25, 0.97, 0.01, 1.0, 2.5),),
     powers=(Power("topics", 5, 53, 0.05, 0.2, 12.0, 24.0, 32.0),),
@@ -50,12 +51,13 @@ def test_what_is_recommended_covers_and_topics_alone_do_not():
     found = coverage(
         JUDGE_HEAVY, (50,), (3, 8), methods=("topics", "satterthwaite", "banerjee"), n_simulations=4000, rng=7
     )
+    cells = found.set_index(["n_assessors", "method"])
     for assessors in (3, 8):
-        held, width = found.of("judge-heavy", 50, assessors, recommended(assessors))
-        assert 0.925 <= held <= 0.975
-        assert width > 1
-        assert found.of("judge-heavy", 50, assessors, "topics")[0] < 0.85
-    assert found.of("judge-heavy", 50, 3, "banerjee")[0] > found.of("judge-heavy", 50, 3, "satterthwaite")[0]
+        cell = cells.loc[assessors, recommended(assessors)]
+        assert 0.925 <= cell.coverage <= 0.975
+        assert cell.width > 1
+        assert cells.coverage[assessors, "topics"] < 0.85
+    assert cells.coverage[3, "banerjee"] > cells.coverage[3, "satterthwaite"]
 
 
 def test_the_pigeonhole_bootstrap_covers_too_little_with_three_assessors():
@@ -73,7 +75,7 @@ def test_one_seed_one_table():
     assert not np.array_equal(one.width, other.width)
     alone = coverage(JUDGE_HEAVY, (10,), (3,), n_simulations=300, n_replicates=50, rng=4)
     assert alone.width.tolist() == one.width[4:].tolist()
-    assert one.to_frame()["n_assessors"].tolist() == [2] * 4 + [3] * 4
+    assert one["n_assessors"].tolist() == [2] * 4 + [3] * 4
 
 
 def test_the_page_says_what_is_recommended_and_how_it_fares(monkeypatch):
@@ -98,5 +100,3 @@ def test_what_is_not_of_the_study_is_refused():
         coverage(methods=("z",))
     with pytest.raises(ArgumentError, match="2 of each"):
         coverage(n_assessors=(1,))
-    with pytest.raises(ArgumentError, match="no row"):
-        coverage(JUDGE_HEAVY, (5,), (2,), methods=("topics",), n_simulations=10, rng=1).of("z", 5, 2, "topics")

@@ -15,20 +15,20 @@ TRUTH, JUDGES = POOL.judgments(), JUDGMENTS.select(assessors=["ann", "crowd-3"])
 
 
 def test_a_row_is_a_judge_a_number_of_topics_and_a_method():
-    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[5, 8], repeats=3, rng=1)
-    frame = found.to_frame()
-    assert list(zip(frame["judge"], frame["n_human"], frame["method"], strict=True)) == [
+    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[5, 8], n_resamples=3, rng=1)
+    assert list(zip(found.assessor, found.n_human, found.method, strict=True)) == [
         (judge, n, method) for n in (5, 8) for judge in ("ann", "crowd-3") for method in METHODS
     ]
-    assert (found.measure, found.n_topics, found.n_systems, found.seed) == ("AP", len(TRUTH.topics), 12, 1)
-    again = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[5, 8], repeats=3, rng=1)
-    assert again.to_frame().equals(frame)
+    told = [found.attrs[name] for name in ("measure", "n_topics", "n_systems", "seed")]
+    assert told == ["AP", len(TRUTH.topics), 12, 1]
+    again = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[5, 8], n_resamples=3, rng=1)
+    assert again.equals(found)
 
 
 def test_a_split_is_what_the_function_for_scores_says_of_it(monkeypatch):
     """One repeat, with topics in their own order."""
     monkeypatch.setattr("qrowd_papers.prediction_powered._topics", lambda random, n, draw: np.arange(n))
-    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[6], repeats=1, draw="split", rng=1).to_frame()
+    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[6], n_resamples=1, draw="split", rng=1)
     truth = evaluate(RUNS, TRUTH, "AP").to_xarray().squeeze()
     model = evaluate(RUNS, JUDGES, "AP").to_xarray().sel(assessor="ann").squeeze("measure")
     means = truth.mean("topic").values
@@ -41,8 +41,8 @@ def test_a_split_is_what_the_function_for_scores_says_of_it(monkeypatch):
 
 
 def test_differences_are_from_the_best_system():
-    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[6], repeats=20, quantity="differences", rng=1)
-    assert found.n_systems == 11
+    found = ppi_coverage(RUNS, TRUTH, JUDGES, "AP", n_human=[6], n_resamples=20, quantity="differences", rng=1)
+    assert found.attrs["n_systems"] == 11
     assert (found.coverage > 0.7).all()
 
 
@@ -51,8 +51,8 @@ def test_on_dl21_intervals_hold_what_nist_says_and_are_narrower_with_a_good_judg
     runs, nist = read_runs(str(dl21 / "runs" / "*.gz")), read_judgments(str(dl21 / "qrels.nist.txt"))
     judges = read_judgments(str(dl21 / "judges" / "*.qrels.gz")).select(assessors=["umbrela-gpt4o", "binary-llama32"])
     found = ppi_coverage(runs, nist, judges, draw=draw, quantity=quantity, rng=1)
-    frame = found.to_frame().set_index(["judge", "n_human", "method"]).sort_index()
-    assert (found.n_topics, found.repeats) == (53, 200)
+    frame = found.set_index(["assessor", "n_human", "method"]).sort_index()
+    assert (found.attrs["n_topics"], found.attrs["n_resamples"]) == (53, 200)
     for n in (10, 25):
         for judge in ("umbrela-gpt4o", "binary-llama32"):
             coverage = frame.loc[(judge, n)].coverage
@@ -66,7 +66,7 @@ def test_on_dl21_intervals_hold_what_nist_says_and_are_narrower_with_a_good_judg
 @pytest.mark.parametrize(("judges", "options", "message"), [
     (JUDGES, {"draw": "all"}, "draw='all': choose from with replacement, split"),
     (JUDGES, {"quantity": "ranks"}, "quantity='ranks'"),
-    (JUDGES, {"repeats": 0}, "repeats=0"),
+    (JUDGES, {"n_resamples": 0}, "n_resamples=0"),
     (JUDGES, {"n_human": [1]}, "n_human=1: from 2 to"),
     (TRUTH, {}, "is the truth"),
 ])  # fmt: skip

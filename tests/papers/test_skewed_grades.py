@@ -36,7 +36,7 @@ def test_one_seed_one_table():
 
 
 def test_the_page_has_a_row_per_design(monkeypatch):
-    monkeypatch.setattr(study, "skewed_grades", lambda **options: skewed_grades((0.5, 0.9), n_panels=2, rng=1))
+    monkeypatch.setattr(study, "skewed_grades", lambda **_: skewed_grades((0.5, 0.9), n_panels=2, rng=1))
     page = skewed_grades_page(quick=True)
     assert page.sentence.startswith("MACE with fitted grade frequencies recovers ")
     assert [row[:2] for row in page.tables[0].rows] == [

@@ -7,8 +7,8 @@ from qrowd_papers import topic_intervals as study
 
 
 def test_where_topics_differ_drawing_topics_covers_and_drawing_documents_does_not():
-    found = study.topic_intervals((1.0,), (40,), (60,), n_simulations=60, bootstrap=150, rng=1)
-    by = {name: found.coverage[found.resample == name] for name in study.RESAMPLE}
+    found = study.topic_intervals((1.0,), (40,), (60,), n_simulations=60, n_resamples=150, rng=1)
+    by = {name: found.coverage[found["resample"] == name] for name in study.RESAMPLE}
     assert by["topics"].mean() > 0.88
     assert by["topics"].min() > 0.8
     assert by["documents"].max() < 0.88
@@ -16,17 +16,17 @@ def test_where_topics_differ_drawing_topics_covers_and_drawing_documents_does_no
 
 
 def test_where_documents_are_independent_both_cover_alike():
-    found = study.topic_intervals((0.0,), (40,), (20,), n_simulations=60, bootstrap=150, rng=2)
-    topics, documents = (found.resample == name for name in study.RESAMPLE)
+    found = study.topic_intervals((0.0,), (40,), (20,), n_simulations=60, n_resamples=150, rng=2)
+    topics, documents = (found["resample"] == name for name in study.RESAMPLE)
     assert found.coverage[topics].mean() > 0.88
     assert found.coverage[documents].mean() > 0.88
-    assert np.median(found.width[topics] / found.width[documents]) < 1.15
+    assert np.median(found.width[topics].to_numpy() / found.width[documents].to_numpy()) < 1.15
 
 
 def test_one_seed_one_table():
-    one, two = (study.topic_intervals((1.0,), (5,), (10,), n_simulations=3, bootstrap=20, rng=3) for _ in range(2))
+    one, two = (study.topic_intervals((1.0,), (5,), (10,), n_simulations=3, n_resamples=20, rng=3) for _ in range(2))
     assert np.array_equal(one.width, two.width)
-    assert one.to_frame()["estimate"].tolist() == ["alpha", "p(R|0)", "p(R|1)", "p(R|2)", "p(R|3)"] * 2
+    assert one["estimate"].tolist() == ["alpha", "p(R|0)", "p(R|1)", "p(R|2)", "p(R|3)"] * 2
 
 
 def test_the_page_says_how_often_the_truth_is_held(monkeypatch):

@@ -11,7 +11,7 @@ def test_one_seed_one_table():
     one, two, other = (true_scores(few, n_simulations=2, n_topics=4, n=20, rng=rng) for rng in (4, 4, 5))
     np.testing.assert_array_equal(one.bias, two.bias)
     assert not np.array_equal(one.bias, other.bias)
-    assert one.to_frame()["labels"].tolist() == [label for label in LABELS for _ in MEASURES]
+    assert one["labels"].tolist() == [label for label in LABELS for _ in MEASURES]
 
 
 def test_shares_of_draws_from_labels_alone_are_too_near_a_half_and_pages_say_so():

@@ -28,7 +28,7 @@ from qrowd.model.scores import known_mean, one_measure
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
-SEVERITY_ERROR = 0.05  # standard error of the part due to severity, as a share of it (docs/papers/favour.md)
+SEVERITY_ERROR = 0.05  # standard error of the part due to severity, as a share of it (docs/papers/assessor_bias.md)
 
 
 @dataclass(frozen=True, eq=False)
