@@ -12,6 +12,8 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,58 +61,65 @@ def pair_outcomes(closed: Bools, bad: Bools, markable: Bools, out: Codes) -> Non
 
 
 # ---------------------------------------------------------------------- bounds
-#
-# fixed_right, fixed_total : (systems,) weight of the pairs whose end is certain that the system orders rightly, and of
-#     all that it orders.
-# first, second : (systems, pairs) weight of each other pair if the system ranks its first document higher, or its
-#     second one, else 0. Columns 0 to ends[0] may end either way, up to ends[1] as the first over the second or be
-#     dropped, up to ends[2] in all three ways.
+
+
+class Pairs(NamedTuple):
+    """What each system orders in the end.
+
+    right, total : (systems,) weight of the pairs whose end is certain that the system orders rightly, and of all that
+        it orders.
+    first, second : (systems, pairs) weight of each other pair if the system ranks its first document higher, or its
+        second one, else 0. Columns 0 to ends[0] may end either way, up to ends[1] as the first over the second or be
+        dropped, up to ends[2] in all three ways.
+    ranges : (2, systems) least and greatest weight of all pairs that the system orders.
+    """
+
+    right: Floats
+    total: Floats
+    first: Floats
+    second: Floats
+    ends: Ints
+    ranges: Floats
 
 
 @kernel
-def total_ranges(fixed_total: Floats, first: Floats, second: Floats, ends: Ints, out: Floats) -> None:
-    """out[0, s], out[1, s] = least and greatest weight of all pairs that system s orders in the end."""
-    for s in range(fixed_total.size):
-        sure, loose = fixed_total[s], 0.0
+def total_ranges(total: Floats, first: Floats, second: Floats, ends: Ints) -> Floats:
+    """(2, systems) the `ranges` of `Pairs`."""
+    out = np.empty((2, total.size))
+    for s in range(total.size):
+        certain, loose = total[s], 0.0
         for p in range(ends[0]):
-            sure += first[s, p] + second[s, p]
+            certain += first[s, p] + second[s, p]
         for p in range(ends[0], ends[2]):
             loose += first[s, p] + second[s, p]
-        out[0, s] = sure
-        out[1, s] = sure + loose
+        out[0, s] = certain
+        out[1, s] = certain + loose
+    return out
 
 
 @kernel
-def bounds_of(
-    fixed_right: Floats,
-    fixed_total: Floats,
-    first: Floats,
-    second: Floats,
-    ends: Ints,
-    ranges: Floats,
-    e: int,
-    f: int,
-) -> tuple[float, float]:
+def bounds_of(pairs: Pairs, e: int, f: int) -> tuple[float, float]:
     """Bounds on E_e - E_f however the pairs end, E = right / total, 0 where the total is.
 
     With N the totals, E_e - E_f = (right_e - r * right_f) / N_e at r = N_e / N_f. For a fixed r every pair ends at its
     own worst; in r the worst is convex, so that the ends of r's range bound it. Subtracting c * (N_e - r * N_f), which
     is 0, from the numerator changes nothing but the bound; the best of a few c is taken.
     """
+    ranges = pairs.ranges
     if ranges[0, e] <= 0.0 or ranges[0, f] <= 0.0:
         # A fraction without any pair is 0: nothing is certain but that one that has none in any case is 0.
         return 0.0 if ranges[1, f] <= 0.0 else -1.0, 0.0 if ranges[1, e] <= 0.0 else 1.0
     small = large = ranges[1, e] / ranges[1, f]
     dropping = ranges[0, e] < ranges[1, e] or ranges[0, f] < ranges[1, f]
     if dropping:
-        large = _largest_ratio(ranges, first, second, ends, e, f)
-        small = 1.0 / _largest_ratio(ranges, first, second, ends, f, e)
+        large = _largest_ratio(pairs, e, f)
+        small = 1.0 / _largest_ratio(pairs, f, e)
     top, bottom = np.inf, -np.inf
     for k in range(3 if dropping else 1):
         c = 0.5 * k
-        over, under = _numerator_range(fixed_right, fixed_total, first, second, ends, e, f, small, c)
+        over, under = _numerator_range(pairs, e, f, small, c)
         if dropping:
-            more, less = _numerator_range(fixed_right, fixed_total, first, second, ends, e, f, large, c)
+            more, less = _numerator_range(pairs, e, f, large, c)
             over, under = max(over, more), min(under, less)
         top, bottom = min(top, over), max(bottom, under)
     high = min(1.0, top / (ranges[0, e] if top > 0.0 else ranges[1, e]))
@@ -119,53 +128,37 @@ def bounds_of(
 
 
 @kernel
-def difference_bounds(
-    fixed_right: Floats,
-    fixed_total: Floats,
-    first: Floats,
-    second: Floats,
-    ends: Ints,
-    ranges: Floats,
-    low: Floats,
-    high: Floats,
-) -> None:
-    """low[e, f] <= E_e - E_f <= high[e, f] for all systems; 0 on the diagonal."""
-    for e in range(fixed_total.size):
-        low[e, e] = high[e, e] = 0.0
-        for f in range(e + 1, fixed_total.size):
-            low[e, f], high[e, f] = bounds_of(fixed_right, fixed_total, first, second, ends, ranges, e, f)
+def difference_bounds(pairs: Pairs) -> tuple[Floats, Floats]:
+    """(systems, systems) low and high: low[e, f] <= E_e - E_f <= high[e, f]; 0 on the diagonal."""
+    n = pairs.total.size
+    low, high = np.zeros((n, n)), np.zeros((n, n))
+    for e in range(n):
+        for f in range(e + 1, n):
+            low[e, f], high[e, f] = bounds_of(pairs, e, f)
             low[f, e], high[f, e] = -high[e, f], -low[e, f]
+    return low, high
 
 
 @kernel
-def all_settled(
-    fixed_right: Floats,
-    fixed_total: Floats,
-    first: Floats,
-    second: Floats,
-    ends: Ints,
-    ranges: Floats,
-    suspects: Ints,
-    tiny: float,
-) -> bool:
+def all_settled(pairs: Pairs, suspects: Ints, tiny: float) -> bool:
     """Whether every difference has a certain sign.
 
     suspects : (m, 2) all pairs of systems, in the order to try them; the first without a certain sign ends it.
     """
     for k in range(suspects.shape[0]):
-        e, f = suspects[k, 0], suspects[k, 1]
-        low, high = bounds_of(fixed_right, fixed_total, first, second, ends, ranges, e, f)
+        low, high = bounds_of(pairs, suspects[k, 0], suspects[k, 1])
         if not (low > tiny or high < -tiny or (low >= -tiny and high <= tiny)):
             return False
     return True
 
 
 @kernel
-def _largest_ratio(ranges: Floats, first: Floats, second: Floats, ends: Ints, e: int, f: int) -> float:
+def _largest_ratio(pairs: Pairs, e: int, f: int) -> float:
     """The largest N_e / N_f over all ways of dropping pairs: Dinkelbach's iteration, from the ratio without dropping.
 
     Source: Dinkelbach (1967), On Nonlinear Fractional Programming. Management Science 13(7), 492-498.
     """
+    _, _, first, second, ends, ranges = pairs
     ratio = ranges[1, e] / ranges[1, f]
     for _ in range(100):
         upper, lower = ranges[0, e], ranges[0, f]
@@ -181,36 +174,25 @@ def _largest_ratio(ranges: Floats, first: Floats, second: Floats, ends: Ints, e:
 
 
 @kernel
-def _numerator_range(
-    fixed_right: Floats,
-    fixed_total: Floats,
-    first: Floats,
-    second: Floats,
-    ends: Ints,
-    e: int,
-    f: int,
-    r: float,
-    c: float,
-) -> tuple[float, float]:
+def _numerator_range(pairs: Pairs, e: int, f: int, r: float, c: float) -> tuple[float, float]:
     """Largest and smallest (right_e - c N_e) - r (right_f - c N_f), every pair at its own worst."""
-    over = (fixed_right[e] - c * fixed_total[e]) - r * (fixed_right[f] - c * fixed_total[f])
+    right, total, ends = pairs.right, pairs.total, pairs.ends
+    over = (right[e] - c * total[e]) - r * (right[f] - c * total[f])
     under = over
-    first_e, first_f, second_e, second_f = first[e], first[f], second[e], second[f]
-    for p in range(ends[0]):
+    first_e, first_f, second_e, second_f = pairs.first[e], pairs.first[f], pairs.second[e], pairs.second[f]
+    for p in range(ends[2]):
         one, two = first_e[p] - r * first_f[p], second_e[p] - r * second_f[p]
         shift = c * (one + two)
-        over += max(one, two) - shift
-        under += min(one, two) - shift
-    for p in range(ends[0], ends[1]):
-        one, two = first_e[p] - r * first_f[p], second_e[p] - r * second_f[p]
-        one -= c * (one + two)
-        over += max(one, 0.0)
-        under += min(one, 0.0)
-    for p in range(ends[1], ends[2]):
-        one, two = first_e[p] - r * first_f[p], second_e[p] - r * second_f[p]
-        shift = c * (one + two)
-        over += max(one - shift, two - shift, 0.0)
-        under += min(one - shift, two - shift, 0.0)
+        one, two = one - shift, two - shift
+        if p < ends[0]:
+            over += max(one, two)
+            under += min(one, two)
+        elif p < ends[1]:
+            over += max(one, 0.0)
+            under += min(one, 0.0)
+        else:
+            over += max(one, two, 0.0)
+            under += min(one, two, 0.0)
     return over, under
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import completions
@@ -95,9 +94,7 @@ def difference_bounds(state: State, systems: Systems, *, later_bad: LaterBad = "
     0.000 to 0.667
     """
     systems.fits(state)
-    low, high = np.zeros((systems.n, systems.n)), np.zeros((systems.n, systems.n))
-    completions.difference_bounds(*_sums(state, systems, later_bad), low, high)
-    return Bounds(low, high)
+    return Bounds(*completions.difference_bounds(_pairs(state, systems, later_bad)))
 
 
 def may_stop(
@@ -209,9 +206,7 @@ def drawn_scores(
     return out
 
 
-def _sums(
-    state: State, systems: Systems, later_bad: LaterBad
-) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.int64], Floats]:
+def _pairs(state: State, systems: Systems, later_bad: LaterBad) -> completions.Pairs:
     """What the kernels of bounds take: sums over pairs whose end is certain, and the others in columns."""
     outcomes = state.outcomes(later_bad)
     i, j = np.nonzero(outcomes)
@@ -225,9 +220,8 @@ def _sums(
     rows = np.concatenate(columns)
     above = systems.above
     first, second = (np.ascontiguousarray(above[one[rows], two[rows]].T) for one, two in ((i, j), (j, i)))
-    right, total, ranges = above[certain].sum(axis=0), systems.either[certain].sum(axis=0), np.empty((2, systems.n))
-    completions.total_ranges(total, first, second, ends, ranges)
-    return right, total, first, second, ends, ranges
+    right, total = above[certain].sum(axis=0), systems.either[certain].sum(axis=0)
+    return completions.Pairs(right, total, first, second, ends, completions.total_ranges(total, first, second, ends))
 
 
 def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
@@ -235,11 +229,12 @@ def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
     closest: Systems | None = systems.__dict__.get("_closest")
     if closest is not None and np.isnan(difference_bounds(state, closest, later_bad=later_bad).sign).any():
         return False  # the two that were closest last time mostly still are, and a look at two is cheap
-    right, total, first, second, ends, ranges = _sums(state, systems, later_bad)
-    middle = (right + (first.sum(axis=1) + second.sum(axis=1)) / 2) / np.maximum(ranges[1], EQUAL)
+    pairs = _pairs(state, systems, later_bad)
+    halves = (pairs.first.sum(axis=1) + pairs.second.sum(axis=1)) / 2
+    middle = (pairs.right + halves) / np.maximum(pairs.ranges[1], EQUAL)
     e, f = np.triu_indices(systems.n, k=1)
     suspects = np.stack([e, f], axis=1)[np.argsort(np.abs(middle[e] - middle[f]), kind="stable")]
-    settled = completions.all_settled(right, total, first, second, ends, ranges, suspects, EQUAL)
+    settled = completions.all_settled(pairs, suspects, EQUAL)
     if not settled and systems.n > 2:
         systems.__dict__["_closest"] = systems.only(suspects[0])
     return settled
