@@ -69,6 +69,7 @@ STANDARD = {  # what every reader of the field, or of a command line, knows
         "size",
     ),
     *("square", "status", "tau", "base url", "check", "data", "database", "demo", "everything", "figure", "first"),
+    "table",
     *(
         "folder",
         "format",

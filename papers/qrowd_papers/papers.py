@@ -11,6 +11,7 @@ from qrowd import files
 from qrowd.errors import ArgumentError
 from qrowd.reports.document import Document
 from qrowd.reports.plots.style import FORMATS, Figure, render
+from qrowd_papers.tables import write_tables as write_tables
 
 Told = Callable[[str, int, int], None]
 

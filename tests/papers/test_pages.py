@@ -5,8 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from qrowd.reports.document import Table
+from qrowd.cli.main import app
+from qrowd.reports.document import Document, Table
+from qrowd_papers import papers
 from qrowd_papers.tables import file_name, write_tables
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "papers").glob("*.md"))
@@ -54,3 +57,11 @@ def test_tables_of_the_same_columns_share_a_file_that_says_which_is_which(tmp_pa
     )
     assert (tmp_path / "figure-5-a-how-many.csv").read_text() == 'n\n"1, 2"\n'
     assert file_name(["A: one two three", "A: one two four"]) == "a-one-two"
+
+
+def test_the_command_writes_the_tables_of_a_study_beside_its_page(tmp_path, monkeypatch):
+    document = Document("One sentence.", (Table("AP", ["method", "tau"], [["mv", "0.7"]]),), (), lambda: None)
+    monkeypatch.setattr(papers, "page", lambda *args, **options: document)
+    outcome = CliRunner().invoke(app, ["study", "coverage", "--tables", str(tmp_path)])
+    assert f"1 files of tables in {tmp_path}" in outcome.output
+    assert (tmp_path / "ap.csv").read_text() == "method,tau\nmv,0.7\n"

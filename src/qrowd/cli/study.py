@@ -33,6 +33,9 @@ def study(
         str | None, option(help="Folder for the figures of the paper.", panel="Output", metavar="FOLDER")
     ] = None,
     format: Annotated[Literal["svg", "pdf", "png"], option(help="Format of the figures.", panel="Output")] = "svg",
+    tables: Annotated[
+        str | None, option(help="Folder for the tables as CSV files.", panel="Output", metavar="FOLDER")
+    ] = None,
     output: Output = None,
 ) -> None:
     """Recompute the tables and figures of a paper."""
@@ -59,6 +62,8 @@ def study(
             name, data, quick=quick, rng=seed, progress=lambda _, done, total: advance(done, total), **settings
         )
     deliver(document, output)
+    if tables is not None:
+        typer.echo(f"{len(papers.write_tables(document.tables, tables))} files of tables in {tables}")
     if figures is not None:
         with progress(f"figures of {name}") as advance:
             n = papers.write_figures(name, data, figures, format=format, quick=quick, rng=seed, progress=advance)
