@@ -25,7 +25,6 @@ from qrowd.comparison.correlation import row_correlations
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
 from qrowd.kernels.arrays import Floats
-from qrowd.kernels.tuples import dawid_skene, vote
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.frames import make_frame
@@ -35,6 +34,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import BINARY
 from qrowd.model.scores import Scores, rankable
 from qrowd.threads import in_threads
+from qrowd_papers.aware.tuples import dawid_skene, vote
 
 if TYPE_CHECKING:
     import pandas

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from qrowd import aggregation
-from qrowd.kernels.tuples import dawid_skene, vote
 from qrowd.model.judgments import Judgments
+from qrowd_papers.aware.tuples import dawid_skene, vote
 
 FLOOR, TOL, MOST = 1e-10, 1e-3, 1000
 NOTHING = np.empty((0, 0), np.int8)
