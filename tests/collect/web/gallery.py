@@ -199,8 +199,7 @@ def drawn(base: str = "/c/birds") -> dict[str, str]:
     for name, (one, problem, typed) in PROBLEMS.items():
         pages[name] = render_page(replace(one, shown=name), csrf="t0ken", base=base, problem=problem, typed=typed)
     pages["notice"] = render_page(document(), csrf="t0ken", base=base, notice="Saved.")
-    pages["welcome"] = render_welcome("Birds in autumn", "Ten minutes.", csrf="t", action="/join/x", name="Ann")
-    pages["welcome-used"] = render_welcome("Birds in autumn", csrf="t", action="", problem="This link was withdrawn.")
+    pages["welcome"] = render_welcome("Birds in autumn", csrf="t", action="/join/x", name="Ann")
     pages["landing"] = render_landing()
     for status in STATUSES:
         pages[f"error-{status}"] = render_error(status, reference="7F3A" if status >= 500 else "", back=base)
@@ -307,9 +306,7 @@ def poisoned(payload: str) -> dict[str, str]:
         refusal = Refusal("x", payload, "text" if name == "magnitude" else "")
         typed = {"text": payload, "reason": payload, "comment": payload}
         pages[name] = render_page(one, csrf=payload, base="/c/birds", notice=payload, problem=refusal, typed=typed)
-    pages["welcome"] = render_welcome(
-        payload, payload, csrf=payload, action="/c/x", name=payload, fields={payload: payload}
-    )
+    pages["welcome"] = render_welcome(payload, csrf=payload, action="/c/x", name=payload)
     pages["error"] = render_error(500, message=payload, reference=payload, back="/c/birds")
     return pages
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
+from threading import BoundedSemaphore, Lock
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
@@ -18,27 +18,7 @@ from qrowd.collect.web.problems import Problem
 AT_ONCE = 4  # each holds a connection for as long as it takes, and pages need some too
 
 
-class Limit:
-    """At most `n` at once, over all threads."""
-
-    def __init__(self, n: int) -> None:
-        self.free = n
-        self._gate = threading.Lock()
-
-    def take(self) -> None:
-        """Count one more; a Problem (503) where there are `n` already."""
-        with self._gate:
-            if not self.free:
-                raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
-            self.free -= 1
-
-    def give_back(self) -> None:
-        """Count one less."""
-        with self._gate:
-            self.free += 1
-
-
-DOWNLOADS = Limit(AT_ONCE)
+DOWNLOADS = BoundedSemaphore(AT_ONCE)
 
 
 class Chunks:
@@ -46,7 +26,7 @@ class Chunks:
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks: Any = chunks
-        self._turn = threading.Lock()
+        self._turn = Lock()
         self._open = True
 
     def next(self) -> bytes | None:
@@ -66,7 +46,7 @@ class Chunks:
             if self._open:
                 self._open = False
                 self._chunks.close()
-                DOWNLOADS.give_back()
+                DOWNLOADS.release()
 
 
 class Download(StreamingResponse):
@@ -95,7 +75,8 @@ async def download(store: Store, campaign: str, what: str, format: str, *, every
         503: too many files are being made.
     """
     file = file_of(campaign, what, format, everything=everything)
-    DOWNLOADS.take()
+    if not DOWNLOADS.acquire(blocking=False):
+        raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
     chunks = Chunks(store.stream(file.write))
     try:
         if file.refuses:  # in the middle of a file it would be too late

@@ -22,6 +22,7 @@ from qrowd.collect.campaigns.pages import DocumentText, Page
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import DocumentView, Grade, PairView
 from qrowd.collect.web import texts
+from qrowd.collect.web.forms import TYPED
 from qrowd.collect.web.highlight import Marked, mark, stemmer_of
 from qrowd.collect.web.sanitise import clean
 
@@ -103,22 +104,15 @@ def _text(part: str) -> str:
 # ---- the pages
 
 
-def render_page(
-    page: Page,
-    *,
-    csrf: str,
-    base: str,
-    notice: str = "",
-    problem: Refusal | None = None,
-    typed: Mapping[str, str] | None = None,
-) -> str:
-    """The whole page.
+def render(template: str, **values: Any) -> str:
+    """A page from its template."""
+    return environment().get_template(f"{template}.html").render(values)
 
-    csrf : the session's token against forged forms. base : the address of the campaign's page; forms go to base/act.
-    notice : something to say above. problem : why the last form was refused. typed : what it held, to be kept.
-    """
-    main = render_main(page, csrf=csrf, base=base, notice=notice, problem=problem, typed=typed)
-    return environment().get_template("page.html").render(main=Markup(main), page=page, title=_title(page), base=base)
+
+def render_page(page: Page, *, base: str, **options: Any) -> str:
+    """The whole page; arguments as for `render_main`."""
+    main = Markup(render_main(page, base=base, **options))
+    return render("page", main=main, page=page, title=_title(page), base=base)
 
 
 def render_main(
@@ -130,10 +124,13 @@ def render_main(
     problem: Refusal | None = None,
     typed: Mapping[str, str] | None = None,
 ) -> str:
-    """The page's `<main>` alone, for the script; arguments as for `render_page`."""
+    """The page's `<main>` alone, which the script puts in place of the last one.
+
+    csrf : the session's token against forged forms. base : the address of the campaign's page; forms go to base/act.
+    notice : something to say above. problem : why the last form was refused. typed : what it held, to be kept.
+    """
     view = page.view
     name = type(view).__name__.removesuffix("View").lower()
-    inputs = {**_inputs(page), **(typed or {})}
     values: dict[str, Any] = {
         "page": page,
         "view": view,
@@ -142,59 +139,37 @@ def render_main(
         "announcement": texts.announcement(view),
         "act": f"{base}/act",
         "base": base,
-        "hidden": _hidden(csrf, page.shown, page.key),
+        "hidden": HIDDEN.format(csrf, page.shown, page.key),
         "disabled": Markup(" disabled") if page.preview else Markup(""),
         "notice": notice,
         "problem": problem,
-        "typed": inputs,
+        "typed": {**_inputs(page), **(typed or {})},
         "texts": texts,
     }
     if isinstance(view, DocumentView):
-        values["document"] = render_document(_topic(page), page.documents[view.document])
+        values["document"] = _document(page, view.document)
         values["grades"] = _keyed(view.grades)
         values["others"] = _others(view)
     elif isinstance(view, PairView):
-        values["left"] = render_document(_topic(page), page.documents[view.left])
-        values["right"] = render_document(_topic(page), page.documents[view.right])
+        values["left"] = _document(page, view.left)
+        values["right"] = _document(page, view.right)
     else:
         values["exit"] = _exit(page.link)
         values["until"] = _until(getattr(view, "until", None))
-    return environment().get_template(f"{name}.html").render(values)
+    return render(name, **values)
 
 
-def render_welcome(
-    title: str,
-    consent: str = "",
-    *,
-    csrf: str,
-    action: str,
-    name: str = "",
-    fields: Mapping[str, str] | None = None,
-    problem: str = "",
-) -> str:
+def render_welcome(title: str, *, csrf: str, action: str, name: str = "") -> str:
     """The first page behind an invitation: what it is about and one button, so that nothing begins by a mere visit.
 
-    consent : the campaign's words. action : where the button's form goes. name : of whom was invited, if known.
-    fields : more hidden fields of the form. problem : why the invitation cannot be used; then there is no button.
+    action : where the button's form goes. name : of whom was invited, if known.
     """
-    return (
-        environment()
-        .get_template("welcome.html")
-        .render(
-            title=title,
-            consent=consent,
-            csrf=csrf,
-            action=action,
-            person=name,
-            fields=dict(fields or {}),
-            problem=problem,
-        )
-    )
+    return render("welcome", title=title, csrf=csrf, action=action, person=name)
 
 
 def render_landing() -> str:
-    """The page at the server's own address: for whoever comes without a link."""
-    return environment().get_template("landing.html").render(title="Judging")
+    """The page at the server's own address: for visitors who come without a link."""
+    return render("landing", title="Judging")
 
 
 def render_error(
@@ -205,20 +180,9 @@ def render_error(
     message : more exact words, where there are any. reference : to find it in the log. back : address of the task.
     retry_after : seconds to wait.
     """
-    heading, text = texts.ERRORS.get(status, texts.ERRORS[500 if status >= 500 else 400])
-    return (
-        environment()
-        .get_template("error.html")
-        .render(
-            status=status,
-            title=heading,
-            text=text,
-            message=message,
-            reference=reference,
-            back=back,
-            retry_after=retry_after,
-        )
-    )
+    title, text = texts.ERRORS.get(status, texts.ERRORS[500 if status >= 500 else 400])
+    details = {"reference": reference, "back": back, "retry_after": retry_after}
+    return render("error", status=status, title=title, message=message or text, **details)
 
 
 # ---- what the templates ask for
@@ -228,26 +192,16 @@ def _title(page: Page) -> str:
     return f"{texts.heading(page.view)} · {page.title}"
 
 
-def _topic(page: Page) -> str:
-    return page.topic.title if page.topic is not None else ""
-
-
-def _hidden(csrf: str, shown: str, key: str) -> Markup:
-    return HIDDEN.format(csrf, shown, key)
+def _document(page: Page, number: int) -> RenderedDocument:
+    return render_document(page.topic.title if page.topic is not None else "", page.documents[number])
 
 
 def _inputs(page: Page) -> dict[str, str]:
     """The first content of the inputs: the draft where there is one, else the earlier answer, else nothing."""
     earlier = page.view.given if isinstance(page.view, DocumentView) else None
-    source = page.draft if page.draft is not None else earlier
-    return {
-        "text": source.text if source is not None else "",
-        "reason": source.reason if source is not None else "",
-        "option": "",
-        "confidence": "",
-        "understanding": "",
-        "comment": "",
-    }
+    source = page.draft or earlier
+    texts = {"text": source.text, "reason": source.reason} if source is not None else {}
+    return dict.fromkeys(TYPED, "") | texts
 
 
 @lru_cache(maxsize=256)

@@ -6,13 +6,14 @@ platform's id of the worker, signed. The link or code that leads back is put int
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.crowd import crowd_of
 from qrowd.collect.campaigns.pages import Page
@@ -91,12 +92,17 @@ async def arrival_of(request: Request, provider: str) -> tuple[int, dict[str, An
     return assessor, content
 
 
-async def begin_session(request: Request, provider: str) -> Response:
-    """The button was pressed: a session, and on to the task."""
-    assessor, content = await arrival_of(request, provider)
-    response = RedirectResponse(f"/c/{quote(content['c'])}", 303)
-    await server_of(request).begin(request, response, ASSESSOR, assessor)
-    return response
+def routes_of(provider: str, arrive: Callable[[Request], Awaitable[Response]]) -> list[BaseRoute]:
+    """The address that a platform sends assessors to, and where the button's form goes: a session, then the task."""
+
+    async def begin(request: Request) -> Response:
+        assessor, content = await arrival_of(request, provider)
+        response = RedirectResponse(f"/c/{quote(content['c'])}", 303)
+        await server_of(request).begin(request, response, ASSESSOR, assessor)
+        return response
+
+    path = f"/{PATHS[provider]}/{{campaign}}"
+    return [Route(path, arrive, methods=["GET"]), Route(path, begin, methods=["POST"])]
 
 
 # ---- completion

@@ -13,9 +13,8 @@ from hashlib import sha256
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.web.crowd import begin_session, platform_of, welcome
+from qrowd.collect.web.crowd import platform_of, routes_of, welcome
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem, malformed
 from qrowd.collect.web.security import same
@@ -46,12 +45,4 @@ async def arrive(request: Request) -> Response:
     return await welcome(request, row, "panel", external, identified="signed")
 
 
-async def begin(request: Request) -> Response:
-    """The button was pressed."""
-    return await begin_session(request, "panel")
-
-
-ROUTES: list[BaseRoute] = [
-    Route("/panel/{campaign}", arrive, methods=["GET"]),
-    Route("/panel/{campaign}", begin, methods=["POST"]),
-]
+ROUTES = routes_of("panel", arrive)

@@ -16,9 +16,8 @@ from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
-from qrowd.collect.web.crowd import begin_session, platform_of, welcome
+from qrowd.collect.web.crowd import platform_of, routes_of, welcome
 from qrowd.collect.web.crowd.signed_links import Keys, verified
 from qrowd.collect.web.forms import query_of
 from qrowd.collect.web.problems import Problem, malformed
@@ -70,12 +69,4 @@ def keys_at(server: Server, url: str) -> Keys:
     return cast("Keys", keys)
 
 
-async def begin(request: Request) -> Response:
-    """The button was pressed."""
-    return await begin_session(request, "prolific")
-
-
-ROUTES: list[BaseRoute] = [
-    Route("/p/{campaign}", arrive, methods=["GET"]),
-    Route("/p/{campaign}", begin, methods=["POST"]),
-]
+ROUTES = routes_of("prolific", arrive)

@@ -27,7 +27,7 @@ from qrowd.collect.store.sessions import Kind
 from qrowd.collect.web.forms import Form
 from qrowd.collect.web.owner import formatting
 from qrowd.collect.web.problems import Problem, invalid_token, not_signed_in, wants_data
-from qrowd.collect.web.rendering import environment
+from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import same
 from qrowd.collect.web.server import Server, server_of
 from qrowd.errors import QrowdError
@@ -100,7 +100,7 @@ class OwnerContext:
         usual = {"notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
         more = {"owner": self.owner, "csrf": self.owner.csrf, "f": formatting, "now": self.server.clock()}
         refused = {"problem": self.problem, "typed": self.typed}
-        return environment().get_template(f"owner/{name}.html").render(usual | more | refused | values)
+        return render(f"owner/{name}", **(usual | more | refused | values))
 
 
 PageHandler = Callable[[OwnerContext], Awaitable[Response]]

@@ -17,7 +17,7 @@ from qrowd.collect.store.sessions import get_setting, hashed, new_token, put_set
 from qrowd.collect.web.forms import Form
 from qrowd.collect.web.owner.context import NO_ACCOUNT, OWNER, OwnerContext, form, owner_of
 from qrowd.collect.web.problems import Problem, invalid_token, problem_of
-from qrowd.collect.web.rendering import environment
+from qrowd.collect.web.rendering import render
 from qrowd.collect.web.security import client_address
 from qrowd.collect.web.server import server_of
 
@@ -107,7 +107,7 @@ async def logout(context: OwnerContext, fields: Form) -> Response:
 
 
 def _page(template: str, **values: str) -> Response:
-    return HTMLResponse(environment().get_template(f"owner/{template}.html").render(values))
+    return HTMLResponse(render(f"owner/{template}", **values))
 
 
 ROUTES: list[BaseRoute] = [
