@@ -143,7 +143,7 @@ CHOICES = {
     ("aggregate", "--start"): "qrowd.aggregation.dawid_skene.Start",
     ("aggregate", "--per"): "qrowd.aggregation.dawid_skene.Per",
     ("aggregate", "--prior"): "qrowd.aggregation.mace.Prior",
-    ("aggregate", "--method"): "qrowd.reports.answers.METHODS",
+    ("aggregate", "--method"): "qrowd.reports.aggregation.METHODS",
     ("aware", "--across"): "qrowd.aware.similarity.Across",
     ("aware", "--polarity"): "qrowd.aware.similarity.Polarity",
     ("plan", "--target"): "qrowd.comparison.designs.Target",

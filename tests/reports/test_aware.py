@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qrowd.aware import AssessorWeights, DoubtfulWeight, assessor_weights, doubtful_weights, similarity_to_random
-from qrowd.reports.aware import aware_document, weight_notes
+from qrowd.reports.aware import aware_summary, weight_notes
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import Lenient, Random, Spammer, simulate_judgments, simulate_pool, simulate_runs
@@ -21,7 +21,7 @@ def judged_by(**others):
 def notes(judgments, **options):
     similarities = similarity_to_random(RUNS, judgments, ["AP", "nDCG@10"], n_resamples=20, rng=1)
     polarity = options.get("polarity", "dissimilarity")
-    return [*map(str, aware_document(similarities, judgments, "sgl_rmse_md", polarity, "own").notes)]
+    return [*map(str, aware_summary(similarities, judgments, polarity=polarity).to_document().notes)]
 
 
 def test_a_note_names_the_assessor_the_share_and_the_reason_and_one_note_says_what_a_weight_is():

@@ -12,7 +12,7 @@ from qrowd.measures.probabilities import GIVEN
 from qrowd.model.conventions import Conventions
 from qrowd.predicted_relevance import predicted_relevance, relevant_results
 from qrowd.reports.document import render
-from qrowd.reports.prediction import predicted_scores, prediction_document
+from qrowd.reports.prediction import Prediction, predicted_scores
 from qrowd.simulation import simulate_demo
 
 RUNS, ALL, _ = simulate_demo()
@@ -42,7 +42,7 @@ def test_the_form_for_probabilities_is_its_own_form(name):
 
 
 def test_every_ending_can_be_written():
-    document = prediction_document(MODEL, relevant_results(MODEL, PEOPLE, runs=RUNS), SCORED)
+    document = Prediction(MODEL, relevant_results(MODEL, PEOPLE, runs=RUNS), SCORED).to_document()
     for ending in ("csv", "json", "md", "tex", "parquet"):
         assert render(document, f"x.{ending}")
     content = json.loads(render(document, "x.json"))
@@ -52,7 +52,7 @@ def test_every_ending_can_be_written():
 
 def test_notes_say_what_bands_hold_and_where_they_share_or_fall():
     model = predicted_relevance(PEOPLE, rel=2, runs=RUNS, rng=1, n_resamples=20)
-    document = prediction_document(model, relevant_results(model, PEOPLE, runs=RUNS), SCORED)
+    document = Prediction(model, relevant_results(model, PEOPLE, runs=RUNS), SCORED).to_document()
     notes = "\n".join(map(str, document.notes))
     assert "bands with fewer than 50 judgments of a grade share an estimate: grade" in notes
     assert "resamples of topics" in notes
@@ -61,22 +61,24 @@ def test_notes_say_what_bands_hold_and_where_they_share_or_fall():
     assert [row[0] for row in document.tables[1].rows] == list(model.by_band.bands.labels)
     banded = predicted_scores(RUNS, PEOPLE, model, "P@10")
     assert "by band of ranks, which depends on the systems" in "\n".join(
-        map(str, prediction_document(model, None, banded).notes)
+        map(str, Prediction(model, None, banded).to_document().notes)
     )
     alone = predicted_relevance(PEOPLE.select(topics=PEOPLE.topics[:1]), rel=2, rng=1, n_resamples=20)
-    assert "resamples of documents, of the only topic" in "\n".join(map(str, prediction_document(alone, None).notes))
+    assert "resamples of documents, of the only topic" in "\n".join(
+        map(str, Prediction(alone, None).to_document().notes)
+    )
 
 
 def test_notes_name_every_convention_that_mattered():
     labels = {("q", "d"): {"a": 2, "b": 0}, ("q", "e"): {"b": 1, "c": 1}, ("q", "f"): {"a": 3}}
     judgments = judgments_of(labels)
     model = predicted_relevance(judgments, rel=2, method="one-sided", first="a", resample="binomial")
-    notes = "\n".join(map(str, prediction_document(model, None).notes))
+    notes = "\n".join(map(str, Prediction(model, None).to_document().notes))
     assert "1 of 3 documents" in notes
     assert "left out: 1 documents that the first assessor did not judge" in notes
     assert "no double judgment holds grade 0, 1, 3" in notes
     assert "binomial; intervals: 95 %, Wilson" in notes
     assert "predicting from a" in notes
     plain = predicted_relevance(judgments, rel=2, method="one-sided", n_resamples=0)
-    assert "whoever judged first" in "\n".join(map(str, prediction_document(plain, None).notes))
-    assert "nothing was resampled" in "\n".join(map(str, prediction_document(plain, None).notes))
+    assert "whoever judged first" in "\n".join(map(str, Prediction(plain, None).to_document().notes))
+    assert "nothing was resampled" in "\n".join(map(str, Prediction(plain, None).to_document().notes))

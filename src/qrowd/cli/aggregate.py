@@ -35,7 +35,7 @@ def aggregate(
 ) -> None:
     """Merge the judgments of several assessors into one judgment per document."""
     from qrowd import files, trec
-    from qrowd.reports.answers import aggregation_document, merge
+    from qrowd.reports.aggregation import aggregation_document, merge
 
     check_output(output)
     judgments = data.read()

@@ -36,7 +36,7 @@ def agree(
     output: Output = None,
 ) -> None:
     """Measure how well assessors agree: Krippendorff's alpha, and Cohen's kappa of each pair."""
-    from qrowd.reports.answers import agreement_of
+    from qrowd.reports.agreement import agreement_of
 
     check_output(output)
     judgments = data.read()

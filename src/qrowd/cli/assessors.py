@@ -14,7 +14,7 @@ def assessors(
     output: Output = None,
 ) -> None:
     """Describe each assessor: grades, severity, agreement with others, drift and speed."""
-    from qrowd.reports.answers import assessors_of
+    from qrowd.reports.agreement import assessors_of
 
     check_output(output)
     judgments, names = data.read_with(gold=gold)

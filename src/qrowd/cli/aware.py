@@ -60,7 +60,7 @@ def aware(
     from qrowd.aware import estimator as check_estimator
     from qrowd.cli.show import progress
     from qrowd.evaluation import measure as parse
-    from qrowd.reports.aware import aware_document
+    from qrowd.reports.aware import aware_summary
 
     check_output(output)
     check_estimator(estimator)
@@ -79,5 +79,7 @@ def aware(
             progress=advance,
         )
     panel = judgments.select(assessors=lambda assessor: assessor != names.get("gold"))
-    document = aware_document(similarities, panel, estimator, polarity, across, repeats=conventions.repeats)
-    deliver(document, output)
+    summary = aware_summary(
+        similarities, panel, estimator, polarity=polarity, across=across, repeats=conventions.repeats
+    )
+    deliver(summary.to_document(), output)

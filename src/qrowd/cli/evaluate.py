@@ -46,8 +46,7 @@ def evaluate(
     from qrowd.evaluation import DEFAULT_MEASURES
     from qrowd.evaluation import measure as parse
     from qrowd.methods import parse_method
-    from qrowd.reports.answers import evaluation_of
-    from qrowd.reports.evaluation import topic_table
+    from qrowd.reports.evaluation import evaluation_of, topic_table
 
     # What can be wrong without reading a file is said before any file is read.
     parsed = [parse(text) for text in measure or DEFAULT_MEASURES]

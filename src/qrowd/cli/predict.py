@@ -67,7 +67,7 @@ def predict(
 ) -> None:
     """Predict which documents users find relevant, from documents that two or more assessors judged."""
     from qrowd import files, trec
-    from qrowd.reports.answers import predict_relevance
+    from qrowd.reports.prediction import predict_relevance
 
     check_output(output)
     grades = None if relevant_grades is None else grades_of(relevant_grades)
@@ -89,8 +89,8 @@ def predict(
         confidence=confidence,
         rng=seed,
     )
-    if qrels is not None:
-        gains = prediction.gains
+    gains = prediction.gains
+    if qrels is not None and gains is not None:
         files.write_whole(qrels, trec.format_qrels(gains, assessor_in_column=len(gains.assessors) > 1))
     deliver(prediction.to_document(), output)
 

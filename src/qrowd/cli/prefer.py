@@ -43,8 +43,7 @@ def evaluate(
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
     from qrowd.evaluation import measure as parse
-    from qrowd.reports.answers import evaluation_of
-    from qrowd.reports.evaluation import topic_table
+    from qrowd.reports.evaluation import evaluation_of, topic_table
 
     parsed = [parse(text) for text in measure or DEFAULT_PREFERENCE_MEASURES]
     check_output(output)
@@ -164,7 +163,7 @@ def simulate(
 ) -> None:
     """Count the judgments that each order of asking needs until the result is known."""
     from qrowd import files
-    from qrowd.reports.answers import replayed_preferences, simulated_preferences
+    from qrowd.reports.preferences import replayed_preferences, simulated_preferences
 
     check_output(output)
     rule: dict[str, Any] = {

@@ -69,13 +69,13 @@ def replace(
     """Test whether a model may replace assessors, and whether it favours some systems."""
     from qrowd import files
     from qrowd.evaluation import measure as parse
-    from qrowd.reports.answers import replacement
+    from qrowd.reports.replacement import replacement
 
     check_output(output)
     parsed = parse(measure)
     groups = systems_by_group(group or [], runs)
     judgments, names = data.read_with(model=model, gold=gold)
-    document = replacement(
+    result = replacement(
         judgments,
         names["model"],
         gold=names.get("gold"),
@@ -91,7 +91,7 @@ def replace(
         conventions=Conventions(min_coverage=min_coverage, repeats=repeats, grades=grades),
         rng=seed,
     )
-    deliver(document, output)
+    deliver(result.to_document(), output)
 
 
 def systems_by_group(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:

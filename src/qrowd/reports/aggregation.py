@@ -1,72 +1,103 @@
-"""Merged judgments as a document: the merged grades, and how reliable the method estimates each assessor to be."""
+"""Merged judgments: the merged grades, and how reliable the method estimates each assessor to be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from inspect import signature
+from typing import Any
+from warnings import catch_warnings
 
 import numpy as np
 
+from qrowd import aggregation
 from qrowd.aggregation import Aggregate
-from qrowd.reports.document import Document, Note, Table
-from qrowd.reports.phrases import count, number, percent
+from qrowd.errors import ArgumentError
+from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import Combined, CombineScales
+from qrowd.reports.document import Document, Note, Table, repeats_note
+from qrowd.reports.phrases import cells, count, number, percent
+from qrowd.reports.scales import scale_note, scale_rules
+
+METHODS: dict[str, Any] = {
+    "majority": aggregation.majority_vote,
+    "dawid-skene": aggregation.dawid_skene,
+    "mace": aggregation.mace,
+    "mean": aggregation.mean,
+    "median": aggregation.median,
+    "geometric-mean": aggregation.geometric_mean,
+}
 
 
-def aggregate_document(merged: Aggregate) -> Document:
-    """A sentence, the merged grades, and each assessor's confusion or competence where the method has one."""
-    n_pairs = merged.pool.document.size
+def merge(judgments: Judgments, method: str, settings: Mapping[str, str], **options: Any) -> Aggregate:
+    """The judgments, merged by the method of that name.
+
+    settings : options of single methods; one that differs from its default must belong to the method.
+    options : those of all methods (`repeats`, `combine_scales`, `rng`), used where the method takes them.
+
+    Raises
+    ------
+    ArgumentError
+        A setting that the method does not take.
+    """
+    parameters = {name: signature(function).parameters for name, function in METHODS.items()}
+    for name, value in settings.items():
+        defaults = {other: own[name].default for other, own in parameters.items() if name in own}
+        if method not in defaults and value not in defaults.values():
+            raise ArgumentError(f"{name}={value!r}: not an option of the method {method}, but of {', '.join(defaults)}")
+    own = {name: value for name, value in {**settings, **options}.items() if name in parameters[method]}
+    with catch_warnings(action="ignore"):  # the document says what did not converge
+        merged: Aggregate = METHODS[method](judgments, **own)
+    return merged
+
+
+def aggregation_document(merged: Aggregate, judgments: Judgments, combine_scales: CombineScales = "auto") -> Document:
+    """A sentence, the merged grades, and each assessor's confusion or competence where the method has one.
+
+    judgments : what was merged, for the scales they were given on.
+    """
+    ended = ""
+    if merged.iterations is not None:
+        state = "converged" if merged.converged else "DID NOT CONVERGE"
+        ended = f", which {state} in {count(merged.iterations, 'iteration')}"
     sentence = (
-        f"{count(merged.n_judgments, 'judgment')} of {count(n_pairs, 'document')} by "
-        f"{count(len(merged.assessors), 'assessor')}, merged by {merged.name}{_convergence(merged)}."
+        f"{count(merged.n_judgments, 'judgment')} of {count(merged.pool.document.size, 'document')} by "
+        f"{count(len(merged.assessors), 'assessor')}, merged by {merged.name}{ended}."
     )
-    return Document(sentence, tuple(_tables(merged)), tuple(_notes(merged)), merged.to_frame)
+    unlike: dict[str, Combined] = {merged.name: "relevant" if merged.grades.size else "rescaled"}
+    scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
+    return Document(sentence, tuple(_tables(merged)), (scale, *_notes(merged)), merged.to_frame)
 
 
-def _convergence(merged: Aggregate) -> str:
-    if merged.iterations is None:
-        return ""
-    return (
-        f", which {'converged' if merged.converged else 'DID NOT CONVERGE'} in {count(merged.iterations, 'iteration')}"
-    )
-
-
-def _tables(merged: Aggregate) -> list[Table]:
+def _tables(merged: Aggregate) -> Iterator[Table]:
     value = merged.judgments.value
     if not merged.grades.size:
-        quartiles = np.quantile(value, [0, 0.25, 0.5, 0.75, 1])
-        header = ["lowest", "lower quartile", "median", "upper quartile", "highest"]
-        return [Table("merged values", header, [[f"{q:.4g}" for q in quartiles]])]
-    rows = [
-        [
-            f"{grade:g}",
-            f"{int((value == grade).sum()):,}",
-            percent(float((value == grade).mean()), 1),
-            percent(float(p.mean()), 1),
-        ]
-        for grade, p in zip(merged.grades, merged.posterior.T, strict=True)
-    ]
-    tables = [Table("merged grades", ["grade", "documents", "share", "expected share"], rows)]
+        quartiles = cells("{:.4g}".format, np.quantile(value, [0, 0.25, 0.5, 0.75, 1]))
+        yield Table("merged values", ["lowest", "lower quartile", "median", "upper quartile", "highest"], [quartiles])
+        return
+    equal = value[:, None] == merged.grades
+    columns = {
+        "grade": cells("{:g}".format, merged.grades),
+        "documents": cells("{:,}".format, equal.sum(axis=0)),
+        "share": cells(percent, equal.mean(axis=0), digits=1),
+        "expected share": cells(percent, merged.posterior.mean(axis=0), digits=1),
+    }
+    yield Table.of("merged grades", columns)
     if merged.competence is not None:
         order = np.argsort(-merged.competence, kind="stable")
-        shown = [[merged.assessors[a], number(merged.competence[a], 3)] for a in order]
-        tables.append(
-            Table(
-                "probability that each assessor knows the grade rather than guesses", ["assessor", "competence"], shown
-            )
-        )
+        names, competence = [merged.assessors[a] for a in order], cells(number, merged.competence[order], digits=3)
+        title = "probability that each assessor knows the grade rather than guesses"
+        yield Table.of(title, {"assessor": names, "competence": competence})
     if merged.confusion is not None:
-        correct = np.diagonal(merged.confusion, axis1=1, axis2=2)
-        header = ["assessor", *(f"correct on {grade:g}" for grade in merged.grades)]
-        shown = [[name, *(number(p, 3) for p in row)] for name, row in zip(merged.assessors, correct, strict=True)]
-        tables.append(Table("probability that each assessor gives the merged grade", header, shown))
-    return tables
+        correct = zip(merged.grades, np.diagonal(merged.confusion, axis1=1, axis2=2).T, strict=True)
+        columns = {f"correct on {grade:g}": cells(number, column, digits=3) for grade, column in correct}
+        title = "probability that each assessor gives the merged grade"
+        yield Table.of(title, {"assessor": list(merged.assessors), **columns})
 
 
 def _notes(merged: Aggregate) -> Iterator[Note]:
     yield Note("method", merged.method)
     if merged.n_ties:
         yield Note("ties", f"several grades were equally likely for {count(merged.n_ties, 'document')}")
-    if merged.n_repeats:
-        n = count(merged.n_repeats, "judgment repeats", "judgments repeat")
-        yield Note("repeats", f"{n} one by the same assessor")
+    yield from repeats_note(merged.n_repeats)
     if merged.log_likelihood is not None:
         yield Note("log-likelihood", f"{merged.log_likelihood:.1f}")

@@ -1,46 +1,79 @@
-"""Agreement of assessors as documents: alpha overall or by group, kappa of each pair, and one row per assessor."""
+"""Agreement of assessors: alpha overall or by topic, kappa of each pair, and one row per assessor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.agreement.alpha import Alpha, Alphas
-from qrowd.agreement.assessors import AssessorProfiles
-from qrowd.agreement.pairwise import PairwiseAgreement
-from qrowd.reports.document import Document, Note, Table
-from qrowd.reports.phrases import count, interval, listed, number, percent, probability, signed
+from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
+from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
+from qrowd.agreement.document_counts import unlike_at
+from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
+from qrowd.errors import NoOverlapError
+from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import Combined, CombineScales
+from qrowd.reports.document import Document, Note, Table, repeats_note
+from qrowd.reports.phrases import cells, count, interval, listed, number, percent, probability, signed
+from qrowd.reports.scales import scale_note, scale_rules
+
+if TYPE_CHECKING:
+    from qrowd.kernels.disagreement import Level
+    from qrowd.model.conventions import Repeats
 
 ASSESSORS_SHOWN = 12  # as a matrix; of a larger panel the pairs with the lowest and highest kappa
 PAIRS_SHOWN = 8
 DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly chance
 
 
-def agreement_document(overall: Alphas, by: Alphas | None, pairs: PairwiseAgreement | None) -> Document:
-    """Alpha in a sentence; a row per group; Cohen's kappa of each pair of assessors."""
+def agreement_of(
+    judgments: Judgments,
+    *,
+    per_topic: bool = False,
+    level: Level | None = None,
+    repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
+    **options: Any,
+) -> Document:
+    """Krippendorff's alpha, that of each topic where asked for, and Cohen's kappa of each pair of assessors.
+
+    level, repeats, combine_scales, options : of `krippendorff_alpha`.
+    """
+    options |= {"level": level, "repeats": repeats, "combine_scales": combine_scales}
+    overall = krippendorff_alpha(judgments, **options)
+    by_topic = krippendorff_alpha(judgments, by="topic", **options) if per_topic else None
+    pairs = kappas(judgments, "magnitude", repeats=repeats, combine_scales=combine_scales)
     alpha = overall.item()
-    tables = []
-    if by is not None:
-        tables.append(Table(f"alpha by {by.by}", [by.by, *ALPHA_HEADER], [[label, *_alpha_row(a)] for label, a in by]))
-    if pairs is not None:
-        tables.append(_pair_table(pairs))
-    frame = overall.to_frame if by is None else by.to_frame
-    return Document(_sentence(alpha), tuple(tables), tuple(_notes(alpha, pairs is not None)), frame)
+    unlike: dict[str, Combined] = {"alpha": unlike_at(alpha.level if level else None), "kappa": "relevant"}
+    scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
+    tables = [] if by_topic is None else [_alpha_table(by_topic)]
+    tables += [] if pairs is None else [_pair_table(pairs)]
+    notes = (scale, *_notes(alpha, pairs is not None))
+    return Document(_sentence(alpha), tuple(tables), notes, (by_topic or overall).to_frame)
 
 
-ALPHA_HEADER = ["alpha", "low", "high", "p", "documents", "judgments"]
+def kappas(judgments: Judgments, *without: str, **options: Any) -> PairwiseAgreement | None:
+    """Kappa of each pair of assessors; None where no pair shares a document, and on scales of the kinds `without`."""
+    if any(scale.kind in without for scale in judgments.scales):
+        return None
+    try:
+        return pairwise_agreement(judgments, **options)
+    except NoOverlapError:
+        return None
 
 
-def _alpha_row(alpha: Alpha) -> list[str]:
-    return [
-        number(alpha.value, 3),
-        number(alpha.low, 3),
-        number(alpha.high, 3),
-        probability(alpha.p),
-        f"{alpha.n_documents:,}",
-        f"{alpha.n_judgments:,}",
-    ]
+def _alpha_table(by: Alphas) -> Table:
+    columns = {
+        by.by: list(by.labels),
+        "alpha": [number(alpha.value, 3) for alpha in by.alphas],
+        "low": [number(alpha.low, 3) for alpha in by.alphas],
+        "high": [number(alpha.high, 3) for alpha in by.alphas],
+        "p": [probability(alpha.p) for alpha in by.alphas],
+        "documents": [f"{alpha.n_documents:,}" for alpha in by.alphas],
+        "judgments": [f"{alpha.n_judgments:,}" for alpha in by.alphas],
+    }
+    return Table.of(f"alpha by {by.by}", columns)
 
 
 def _sentence(alpha: Alpha) -> str:
@@ -61,9 +94,7 @@ def _notes(alpha: Alpha, with_kappa: bool) -> Iterator[Note]:
     yield Note("level", f"{alpha.level}; alpha weighs differences of values by this level of measurement{kappa}")
     if alpha.n_left_out:
         yield Note("left out", f"{count(alpha.n_left_out, 'document')} with fewer than two judgments")
-    if alpha.n_repeats:
-        repeated = count(alpha.n_repeats, "judgment repeats", "judgments repeat")
-        yield Note("repeats", f"{repeated} one by the same assessor; counted: {alpha.repeats}")
+    yield from repeats_note(alpha.n_repeats, f"; counted: {alpha.repeats}")
     if alpha.n_resamples:
         alone = ", of the only topic" if alpha.n_topics == 1 and alpha.resample == "documents" else ""
         n = count(alpha.n_resamples, "resample")
@@ -74,58 +105,72 @@ def _pair_table(pairs: PairwiseAgreement) -> Table:
     """A matrix of kappas; of a large panel the pairs at both ends."""
     names = pairs.assessors
     if len(names) <= ASSESSORS_SHOWN:
-        rows = [
-            [name, *("" if i == j else number(pairs.kappa[i, j], 3) for j in range(len(names)))]
-            for i, name in enumerate(names)
-        ]
-        return Table("Cohen's kappa of each pair of assessors", ["assessor", *names], rows)
+        columns = {name: cells(number, pairs.kappa[:, j], digits=3) for j, name in enumerate(names)}
+        for j, name in enumerate(names):
+            columns[name][j] = ""
+        return Table.of("Cohen's kappa of each pair of assessors", {"assessor": list(names), **columns})
     enough = ~np.isnan(pairs.kappa) & (pairs.n >= DOCUMENTS_SHARED)
     first, second = np.nonzero(np.triu(enough, 1))
     order = np.argsort(pairs.kappa[first, second], kind="stable")
-    shown = order if order.size <= 2 * PAIRS_SHOWN else np.append(order[:PAIRS_SHOWN], order[-PAIRS_SHOWN:])
-    rows = [
-        [names[i], names[j], number(pairs.kappa[i, j], 3), number(pairs.agreement[i, j], 3), f"{pairs.n[i, j]:,}"]
-        for i, j in zip(first[shown], second[shown], strict=True)
-    ]
-    pairs_shown = f"the {len(rows)} pairs with the lowest and highest kappa, of {order.size:,}"
-    title = f"Cohen's kappa: {pairs_shown} pairs that share {DOCUMENTS_SHARED} documents or more"
-    return Table(title, ["assessor", "other assessor", "kappa", "agreement", "documents"], rows)
+    ends = order if order.size <= 2 * PAIRS_SHOWN else np.append(order[:PAIRS_SHOWN], order[-PAIRS_SHOWN:])
+    a, b = first[ends], second[ends]
+    title = (
+        f"Cohen's kappa: the {ends.size} pairs with the lowest and highest kappa, of {order.size:,} pairs that share "
+        f"{DOCUMENTS_SHARED} documents or more"
+    )
+    columns = {
+        "assessor": [names[i] for i in a],
+        "other assessor": [names[i] for i in b],
+        "kappa": cells(number, pairs.kappa[a, b], digits=3),
+        "agreement": cells(number, pairs.agreement[a, b], digits=3),
+        "documents": cells("{:,}".format, pairs.n[a, b]),
+    }
+    return Table.of(title, columns)
 
 
-def assessors_document(profiles: AssessorProfiles) -> Document:
-    """One row per assessor; those who stand out are named with the reason."""
-    header = ["assessor", "judgments", "topics", *(f"{grade:g}" for grade in profiles.grades)]
-    header += ["severity", "agreement", "same again"]
-    drift = bool(profiles.order_from)
-    header += ["drift"] if drift else []
-    seconds, gold = not np.isnan(profiles.seconds).all(), profiles.gold is not None
-    header += (["seconds"] if seconds else []) + (["gold", "with gold"] if gold else [])
-    rows = []
-    for a, name in enumerate(profiles.assessors):
-        row = [name, f"{profiles.n_judgments[a]:,}", str(profiles.n_topics[a])]
-        row += [percent(share, 0) for share in profiles.share[a]]
-        row += [signed(profiles.severity[a], 3), number(profiles.agreement[a], 3), number(profiles.consistency[a], 2)]
-        row += [signed(profiles.drift[a], 3)] if drift else []
-        row += [number(profiles.seconds[a], 1)] if seconds else []
-        row += [number(profiles.gold_share[a], 2), number(profiles.gold_agreement[a], 3)] if gold else []
-        rows.append(row)
+# ---------------------------------------------------------------------- one row per assessor
+
+
+def assessors_of(
+    judgments: Judgments, *, level: Level | None = None, combine_scales: CombineScales = "auto", **options: Any
+) -> Document:
+    """One row per assessor. level, combine_scales, options : of `assessor_profiles`."""
+    profiles = assessor_profiles(judgments, level=level, combine_scales=combine_scales, **options)
+    unlike: dict[str, Combined] = {"severity and agreement": unlike_at(profiles.level if level else None)}
+    scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
+    return assessors_document(profiles, scale)
+
+
+def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
+    """One row per assessor; those who stand out are named with the reason. notes : that come first."""
+    columns = {
+        "assessor": list(profiles.assessors),
+        "judgments": cells("{:,}".format, profiles.n_judgments),
+        "topics": cells(str, profiles.n_topics),
+        **{
+            f"{grade:g}": cells(percent, share, digits=0)
+            for grade, share in zip(profiles.grades, profiles.share.T, strict=True)
+        },
+        "severity": cells(signed, profiles.severity, digits=3),
+        "agreement": cells(number, profiles.agreement, digits=3),
+        "same again": cells(number, profiles.consistency, digits=2),
+    }
+    drift = "not shown, since no order of judging is recorded (a column order or time of a table)"
+    if profiles.order_from:
+        columns["drift"] = cells(signed, profiles.drift, digits=3)
+        drift = f"change of leniency from the first judgment to the last, by {profiles.order_from}"
+    if not np.isnan(profiles.seconds).all():
+        columns["seconds"] = cells(number, profiles.seconds, digits=1)
+    if profiles.gold is not None:
+        columns["gold"] = cells(number, profiles.gold_share, digits=2)
+        columns["with gold"] = cells(number, profiles.gold_agreement, digits=3)
     outlying = {name: "; ".join(why) for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why}
     of_all = f"of {count(len(profiles.assessors), 'assessor')}"
-    verb = "stands" if len(outlying) == 1 else "stand"
     sentence = f"None {of_all} stands out."
     if outlying:
+        verb = "stands" if len(outlying) == 1 else "stand"
         sentence = f"{len(outlying)} {of_all} {verb} out: {listed(list(outlying), 8)}."
-    notes = [
-        *(Note(name, reasons) for name, reasons in outlying.items()),
-        Note(
-            "agreement, severity",
-            f"compared with the others on documents that both judged ({profiles.level}); above 0: lower grades",
-        ),
-        Note(
-            "drift",
-            f"change of leniency from the first judgment to the last, by {profiles.order_from}"
-            if drift
-            else "not shown, since no order of judging is recorded (a column order or time of a table)",
-        ),
-    ]
-    return Document(sentence, (Table("assessors", header, rows),), tuple(notes), profiles.to_frame)
+    compared = f"compared with the others on documents that both judged ({profiles.level}); above 0: lower grades"
+    reasons = (Note(name, reasons) for name, reasons in outlying.items())
+    all_notes = (*notes, *reasons, Note("agreement, severity", compared), Note("drift", drift))
+    return Document(sentence, (Table.of("assessors", columns),), all_notes, profiles.to_frame)

@@ -1,13 +1,15 @@
-"""AWARE as a document: the systems by AWARE's weights and by equal weights, and the weights of the assessors."""
+"""AWARE: the systems by AWARE's weights and by equal weights, and the weights of the assessors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from qrowd.aware import (
+    DEFAULT,
     AssessorWeights,
     DoubtfulWeight,
     Similarities,
@@ -23,116 +25,128 @@ from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.scores import Scores, known_mean
-from qrowd.reports.document import Document, Note, Table
+from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import count, number, percent, span
-
-if TYPE_CHECKING:
-    import pandas
+from qrowd.reports.phrases import cells, count, number, percent, span
 
 LEAST_DIFFERENCE = 0.01  # of mean tau-b, by weight and with equal weights, for a note that the two differ
 
 
-def aware_document(
+@dataclass(frozen=True, eq=False, repr=False)
+class AwareSummary(Reported):
+    """The answer of `qrowd aware`: the systems by AWARE's weights, and the weights.
+
+    similarities : of the assessors to random ones, or to the gold. polarity, across : as in `assessor_weights`.
+    accuracy : of `Similarities.accuracy`. weighted, uniform : scores by these weights, and by equal ones.
+    doubtful : a note for each assessor whose weight is doubtful.
+    """
+
+    similarities: Similarities
+    polarity: Polarity
+    across: Across
+    accuracy: Floats
+    weights: AssessorWeights
+    weighted: Scores
+    uniform: Scores
+    doubtful: tuple[Note, ...]
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        """One row per measure, topic and system, or per measure and assessor."""
+        return {"scores": self._score_columns, "weights": lambda: dict(self.weights.to_frame())}
+
+    def _score_columns(self) -> dict[str, Any]:
+        frame = self.weighted.to_frame().drop(columns="assessor").rename(columns={"score": self.weights.estimator})
+        return {**frame, "uniform": self.uniform.to_frame()["score"]}
+
+    def rankings(self, measure: str) -> tuple[SystemRanking, SystemRanking]:
+        """The systems by AWARE's weights, and by equal weights."""
+        return rank_systems(self.weighted.sel(measure=measure)), rank_systems(self.uniform.sel(measure=measure))
+
+    @property
+    def sentence(self) -> str:  # type: ignore[override]
+        """Which system leads by each measure, and whether weights change the ranking."""
+        sentences = []
+        systems = self.weighted.systems
+        for measure in self.weights.measures:
+            weighted, uniform = self.rankings(measure)
+            first = systems[int(np.flatnonzero(weighted.rank == 1)[0])]
+            other = systems[int(np.flatnonzero(uniform.rank == 1)[0])]
+            equal = ", with equal weights too" if first == other else f" (with equal weights {other} has)"
+            n = int((weighted.rank != uniform.rank).sum())
+            moved = f"{n} of {len(systems)} systems {'has' if n == 1 else 'have'}" if n else "no system has"
+            sentences.append(
+                f"{first} has the highest mean {measure}{equal}; {moved} another rank than with equal weights"
+            )
+        return f"Assessors weighted by {self.weights.estimator}: {'. '.join(sentences)}."
+
+    def to_document(self) -> Document:
+        """The systems and the weights; .csv holds one row per measure, topic and system."""
+        tables = [*(_systems(self, measure) for measure in self.weights.measures), _assessors(self.weights)]
+        return Document(self.sentence, tuple(tables), (*self.doubtful, *_notes(self)), self.to_frame, self._content)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "measure": self.weighted.measures,
+            "topic": self.weighted.topics,
+            "system": self.weighted.systems,
+            "assessor": self.weights.assessors,
+            "aware": self.weighted.values[:, 0],
+            "uniform": self.uniform.values[:, 0],
+            "accuracy": self.accuracy,
+            "options": dict(self.similarities.attributes),
+        }
+
+
+def aware_summary(
     similarities: Similarities,
     judgments: Judgments,
-    name: str,
-    polarity: Polarity,
-    across: Across,
+    estimator: str = DEFAULT,
     *,
+    polarity: Polarity = "dissimilarity",
+    across: Across = "own",
     repeats: Repeats = "first",
-) -> Document:
+) -> AwareSummary:
     """The systems by AWARE and by equal weights, the assessors' weights, and which weights are doubtful.
 
     judgments : what the similarities were computed from; read for signs that an assessor does not deserve the weight.
     """
-    accuracy = similarities.accuracy(name, polarity=polarity, across=across)
-    weighted = averaged(similarities.scores, accuracy, name, {})
+    accuracy = similarities.accuracy(estimator, polarity=polarity, across=across)
+    weighted = averaged(similarities.scores, accuracy, estimator, {})
+    weights = assessor_weights(similarities, estimator, polarity=polarity, across=across)
+    reasons = {} if similarities.toward == "gold" else reasons_to_doubt(judgments, repeats=repeats)
+    doubtful = tuple(weight_notes(weights, reasons))
     uniform = similarities.average(UNIFORM)
-    both = [
-        (
-            rank_systems(weighted.sel(measure=m)),
-            rank_systems(uniform.sel(measure=m)),
-            rank_systems(similarities.scores.sel(measure=m)),
-        )
-        for m in similarities.scores.measures
-    ]
-    tables = [
-        _systems(similarities.scores, m, *three) for m, three in zip(similarities.scores.measures, both, strict=True)
-    ]
-    weights = assessor_weights(similarities, name, polarity=polarity, across=across)
-    tables.append(_assessors(weights))
-    doubtful = (
-        [] if similarities.toward == "gold" else weight_notes(weights, reasons_to_doubt(judgments, repeats=repeats))
-    )
-    return Document(
-        _sentence(similarities.scores, both, name),
-        tuple(tables),
-        (*doubtful, *_notes(similarities, weights, both, polarity, across)),
-        frame=lambda: _frame(weighted, uniform, name),
-        content=lambda: _content(weighted, uniform, accuracy, similarities),
-    )
+    return AwareSummary(similarities, polarity, across, accuracy, weights, weighted, uniform, doubtful)
 
 
-def _sentence(scores: Scores, both: list[tuple[SystemRanking, SystemRanking, SystemRanking]], name: str) -> str:
-    sentences = []
-    for measure, (weighted, uniform, _) in zip(scores.measures, both, strict=True):
-        first = scores.systems[int(np.flatnonzero(weighted.rank == 1)[0])]
-        other = scores.systems[int(np.flatnonzero(uniform.rank == 1)[0])]
-        moved = int((weighted.rank != uniform.rank).sum())
-        sentences.append(
-            f"{first} has the highest mean {measure}"
-            + (", with equal weights too" if first == other else f" (with equal weights {other} has)")
-            + f"; {_moved(moved, len(scores.systems))} than with equal weights"
-        )
-    return f"Assessors weighted by {name}: " + ". ".join(sentences) + "."
-
-
-def _moved(n: int, n_systems: int) -> str:
-    if n == 0:
-        return "no system has another rank"
-    return f"{n} of {n_systems} systems {'has' if n == 1 else 'have'} another rank"
-
-
-def _systems(
-    scores: Scores, measure: str, weighted: SystemRanking, uniform: SystemRanking, all_: SystemRanking
-) -> Table:
-    order = np.argsort(np.where(weighted.rank == 0, len(scores.systems) + 1, weighted.rank), kind="stable")
-    lowest, highest = np.fmin.reduce(all_.by_assessor), np.fmax.reduce(all_.by_assessor)
-    rows = [
-        [
-            scores.systems[s],
-            number(weighted.mean[s]),
-            number(weighted.standard_error[s]),
-            str(weighted.rank[s] or "-"),
-            number(uniform.mean[s]),
-            str(uniform.rank[s] or "-"),
-            span(lowest[s], highest[s], digits=4),
-        ]
-        for s in order
-    ]
-    return Table(
-        measure,
-        ["system", "AWARE", "standard error", "rank", "equal weights", "rank by equal weights", "range over assessors"],
-        rows,
-    )
+def _systems(summary: AwareSummary, measure: str) -> Table:
+    weighted, uniform = summary.rankings(measure)
+    systems, by_assessor = weighted.systems, rank_systems(summary.similarities.scores.sel(measure=measure)).by_assessor
+    order = np.argsort(np.where(weighted.rank == 0, len(systems) + 1, weighted.rank), kind="stable")
+    lowest, highest = np.fmin.reduce(by_assessor), np.fmax.reduce(by_assessor)
+    columns = {
+        "system": [systems[s] for s in order],
+        "AWARE": cells(number, weighted.mean[order]),
+        "standard error": cells(number, weighted.standard_error[order]),
+        "rank": [str(rank or "-") for rank in weighted.rank[order]],
+        "equal weights": cells(number, uniform.mean[order]),
+        "rank by equal weights": [str(rank or "-") for rank in uniform.rank[order]],
+        "range over assessors": cells(span, lowest[order], highest[order], digits=4),
+    }
+    return Table.of(measure, columns)
 
 
 def _assessors(weights: AssessorWeights) -> Table:
-    header = ["assessor"]
-    for measure in weights.measures:
+    header, order = ["assessor"], np.argsort(-np.nan_to_num(weights.share[0], nan=-1.0), kind="stable")
+    columns = [[weights.assessors[a] for a in order]]
+    for measure, share, agreement in zip(weights.measures, weights.share, weights.agreement, strict=True):
         header += [f"weight {measure}", "tau-b"]
-    rows = []
-    for a in np.argsort(-np.nan_to_num(weights.share[0], nan=-1.0), kind="stable"):
-        row = [weights.assessors[a]]
-        for m in range(len(weights.measures)):
-            row += [number(weights.share[m, a], 3), number(weights.agreement[m, a], 3)]
-        rows.append(row)
+        columns += [cells(number, share[order], digits=3), cells(number, agreement[order], digits=3)]
     title = (
         f"weights of the assessors ({weights.estimator}; mean share over topics), and tau-b of each assessor's ranking "
         "with the mean of the others"
     )
-    return Table(title, header, rows)
+    return Table(title, header, list(map(list, zip(*columns, strict=True))))
 
 
 def weight_notes(weights: AssessorWeights, reasons: Mapping[str, Sequence[str]]) -> list[Note]:
@@ -155,18 +169,14 @@ def _doubt(one: DoubtfulWeight) -> Note:
     )
 
 
-def _notes(
-    similarities: Similarities,
-    weights: AssessorWeights,
-    both: list[tuple[SystemRanking, SystemRanking, SystemRanking]],
-    polarity: str,
-    across: str,
-) -> Iterator[Note]:
+def _notes(summary: AwareSummary) -> Iterator[Note]:
+    similarities, weights = summary.similarities, summary.weights
     about = similarities.attributes
     if weights.estimator != UNIFORM:
         by_weight, equal = weights.mean_agreement
         for m, measure in enumerate(weights.measures):
-            tau = kendall_tau_b(both[m][0].mean, both[m][1].mean)
+            weighted, uniform = summary.rankings(measure)
+            tau = kendall_tau_b(weighted.mean, uniform.mean)
             yield Note(
                 measure,
                 f"tau-b of the rankings with weights and with equal weights is {tau:.2f}; "
@@ -179,11 +189,11 @@ def _notes(
         levels = ", ".join(f"{level} {p:g}" for level, p in similarities.levels.items())
         yield Note(
             "estimator",
-            f"{weights.estimator}; polarity: {polarity}; random assessors: {about['n_resamples']:,} of each level "
-            f"({levels}); seed: {about['seed']}",
+            f"{weights.estimator}; polarity: {summary.polarity}; random assessors: {about['n_resamples']:,} of each "
+            f"level ({levels}); seed: {about['seed']}",
         )
     yield Note("kernel density", f"bandwidth {about['bandwidth']:g}, {about['points']} points; beta {about['beta']:g}")
-    if across == "all":
+    if summary.across == "all":
         yield Note("accuracies", "one for all measures, from their mean similarity")
     flat = [
         assessor
@@ -213,21 +223,3 @@ def _benefit(by_weight: float, equal: float) -> str:
 def _constant(scores: Scores, a: int) -> bool:
     means = known_mean(scores.values[:, a], axis=1)
     return bool((np.ptp(np.nan_to_num(means), axis=1) == 0).any())
-
-
-def _frame(weighted: Scores, uniform: Scores, name: str) -> pandas.DataFrame:
-    frame = weighted.to_frame().drop(columns="assessor").rename(columns={"score": name})
-    return frame.assign(uniform=uniform.to_frame()["score"])
-
-
-def _content(weighted: Scores, uniform: Scores, accuracy: Floats, similarities: Similarities) -> dict[str, Any]:
-    return {
-        "measure": weighted.measures,
-        "topic": weighted.topics,
-        "system": weighted.systems,
-        "assessor": similarities.scores.assessors,
-        "aware": weighted.values[:, 0],
-        "uniform": uniform.values[:, 0],
-        "accuracy": accuracy,
-        "options": dict(similarities.attributes),
-    }

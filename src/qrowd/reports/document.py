@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from math import isnan
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.result import Result
+from qrowd.reports.phrases import count
 
 if TYPE_CHECKING:
     import pandas
@@ -36,6 +38,13 @@ class Note:
         return f"{self.kind}: {self.text}"
 
 
+def repeats_note(n: int, rule: str = "", noun: str = "judgment") -> Iterator[Note]:
+    """That n judgments are repeats, where there are any. rule : which of them count, after a semicolon."""
+    if n:
+        repeats = count(n, f"{noun} repeats", f"{noun}s repeat")
+        yield Note("repeats", f"{repeats} one by the same assessor{rule}")
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """A title, the names of the columns, and rows of text."""
@@ -43,6 +52,11 @@ class Table:
     title: str
     header: list[str]
     rows: list[list[str]]
+
+    @classmethod
+    def of(cls, title: str, columns: Mapping[str, Iterable[str]]) -> Table:
+        """A table from {name of a column: its cells}."""
+        return cls(title, list(columns), list(map(list, zip(*columns.values(), strict=True))))
 
     def lines(self) -> list[str]:
         """The header and the rows, their columns aligned."""
@@ -88,17 +102,29 @@ class Reported(Result, ABC):
     def to_document(self) -> Document:
         """The sentence, the tables and the notes."""
 
+    def _tables_of(self, **parts: Result | None) -> dict[str, Callable[[], dict[str, Any]]]:
+        """The tables of the parts that there are, for `_tables`."""
+        return {name: partial(_columns, part) for name, part in parts.items() if part is not None}
+
     def write(self, path: str | Path) -> None:
         """Write the result to a file: .csv, .parquet, .json, .md or .tex; see `render`."""
         from qrowd.files import write_whole
 
         write_whole(path, render(self.to_document(), str(path)))
 
+    def records(self) -> dict[str, list[dict[str, Any]]]:
+        """{table: its rows} of all tables of `to_frame`."""
+        return {name: self.to_frame(what=name).to_dict("records") for name in self._tables()}
+
     def __str__(self) -> str:
         return str(self.to_document())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.sentence!r})"
+
+
+def _columns(part: Result) -> dict[str, Any]:
+    return dict(part.to_frame())
 
 
 def columns_of(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,21 @@ from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import correlations
 from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
+from qrowd.evaluation import evaluate, measure
 from qrowd.kernels.arrays import Floats
+from qrowd.measures import residual_of
+from qrowd.methods import evaluate_methods
 from qrowd.model.chance import Rng, seed_of
+from qrowd.model.conventions import Conventions
+from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
+from qrowd.model.one_scale import CombineScales
+from qrowd.model.preferences import Preferences
+from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import is_residual, scoring_notes
-from qrowd.reports.phrases import listed, number, span
+from qrowd.reports.phrases import cells, listed, number, span
 from qrowd.reports.systems import (
     SystemRow,
     may_be_best,
@@ -96,6 +104,40 @@ class Summary(Reported):
         return Document(self.sentence, tuple(_tables(self)), self.notes, self.scores.to_frame, lambda: _content(self))
 
 
+def evaluation_of(
+    runs: Runs,
+    judgments: Judgments | Preferences,
+    measures: Sequence[object],
+    *,
+    methods: Sequence[str] = (),
+    baseline: str | None = None,
+    conventions: Conventions = Conventions(),
+    combine_scales: CombineScales = "auto",
+    rng: Rng = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Summary:
+    """Every run by every assessor, or by every method; with the residuals of measures that have one.
+
+    The options are those of `evaluate`, `evaluate_methods` and `summarise`.
+    """
+    parsed = [measure(each) for each in measures]
+    if methods and isinstance(judgments, Judgments):
+        scores = evaluate_methods(
+            runs,
+            judgments,
+            parsed,
+            methods=methods,
+            conventions=conventions,
+            combine_scales=combine_scales,
+            rng=rng,
+            progress=None if progress is None else lambda _, done, total: progress(done, total),
+        )
+        return summarise(scores, baseline=baseline, rng=rng)
+    residuals = [one for one in map(residual_of, parsed) if one is not None and one not in parsed]
+    scores = evaluate(runs, judgments, [*parsed, *residuals], conventions=conventions, progress=progress)
+    return summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), rng=rng)
+
+
 def summarise(
     scores: AnyScores,
     *,
@@ -140,8 +182,8 @@ def summarise(
     test = next((part.ranks for part in parts if part.ranks is not None), None)
     columns = f"{'' if baseline is None else 'p and '}systems that may be the best"
     notes = [*([] if test is None else [ranks_note(test, columns)]), *scoring_notes(labelled)]
-    shown = labelled.sel(measure=names)
-    return Summary(_sentence(parts, noun), tuple(parts), labelled.assessors, tuple(notes), noun, shown)
+    reported = labelled.sel(measure=names)
+    return Summary(_sentence(parts, noun), tuple(parts), labelled.assessors, tuple(notes), noun, reported)
 
 
 # ---------------------------------------------------------------------- in words
@@ -240,13 +282,12 @@ def _agreement_table(summary: Summary) -> Table:
     title = f"tau-b of each {summary.noun}'s ranking with the panel's without that {summary.noun}"
     if summary.noun == "method":
         title = "tau-b of each method's ranking with the mean of the others"
-    shown = list(range(len(summary.assessors)))
-    if len(shown) > ASSESSORS_SHOWN:
-        shown = np.argsort(summary.measures[0].agreement, kind="stable")[:ASSESSORS_SHOWN].tolist()
+    order = np.arange(len(summary.assessors))
+    if order.size > ASSESSORS_SHOWN:
+        order = np.argsort(summary.measures[0].agreement, kind="stable")[:ASSESSORS_SHOWN]
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(summary.assessors)})"
-    header = [summary.noun, *(part.measure for part in summary.measures)]
-    rows = [[summary.assessors[a], *(number(part.agreement[a], 3) for part in summary.measures)] for a in shown]
-    return Table(title, header, rows)
+    by_measure = {part.measure: cells(number, part.agreement[order], digits=3) for part in summary.measures}
+    return Table.of(title, {summary.noun: [summary.assessors[a] for a in order], **by_measure})
 
 
 def _content(summary: Summary) -> dict[str, Any]:

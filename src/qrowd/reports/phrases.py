@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import isnan
+from typing import Any
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -81,6 +82,15 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """
     shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def cells(form: Callable[..., str], *columns: Iterable[Any], **options: Any) -> list[str]:
+    """Cells of a table: `form` of the values of one or more columns, row by row.
+
+    >>> cells(number, [0.25, 0.5], digits=1), cells(span, [1, 2], [2, 2]), cells("{:,}".format, [1200])
+    (['0.2', '0.5'], ['1-2', '2'], ['1,200'])
+    """
+    return [form(*values, **options) for values in zip(*columns, strict=True)]
 
 
 def sentence_case(text: str) -> str:

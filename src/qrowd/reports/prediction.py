@@ -1,29 +1,34 @@
-"""Predicted relevance as a document: p(R|i), the expected number of relevant results, and systems scored by it."""
+"""Predicted relevance: p(R|i), the expected number of relevant results, and systems scored by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from qrowd.aware.similarity import long_labels
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems
+from qrowd.errors import ScaleError
 from qrowd.evaluation import evaluate, with_probabilities
 from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
+from qrowd.model.one_scale import CombineScales, on_one_scale
+from qrowd.model.result import Result
 from qrowd.model.runs import Runs
-from qrowd.predicted_relevance import PredictedRelevance, RelevantResults
+from qrowd.predicted_relevance import PredictedRelevance, RelevantResults, predicted_relevance, relevant_results
 from qrowd.predicted_relevance.bands import LEAST_JUDGMENTS
 from qrowd.predicted_relevance.model import NEGLIGIBLE, ByBand
-from qrowd.reports.document import Document, Note, Table
-from qrowd.reports.phrases import count, number, percent
+from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
+from qrowd.reports.phrases import cells, count, number, percent
+from qrowd.reports.scales import scale_note, scale_rules
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedScores:
+class PredictedScores(Result):
     """Systems by predicted and by binary relevance; arrays are (measures, systems), means over panel and topics.
 
     tau : (measures,) tau-b of the two rankings.
@@ -37,111 +42,173 @@ class PredictedScores:
     tau: Floats
     gains: PredictedRelevance
 
+    def _columns(self) -> dict[str, Any]:
+        labels = long_labels({"measure": self.measures, "system": self.systems})
+        return {**labels, "predicted": self.predicted.ravel(), "binary": self.binary.ravel()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prediction(Reported):
+    """The answer of `qrowd predict`: predicted relevance, with what follows for runs.
+
+    model : p(R|i). results : None without runs where p(R|i) of some grade is unknown. scores : None without runs.
+    gains : the judgments with p(R|i) of the whole pool as their values. scales : on which scales they were made.
+    """
+
+    model: PredictedRelevance
+    results: RelevantResults | None = None
+    scores: PredictedScores | None = None
+    gains: Judgments | None = None
+    scales: tuple[Note, ...] = ()
+
+    @property
+    def sentence(self) -> str:  # type: ignore[override]
+        """What another assessor finds relevant of each grade."""
+        model = self.model
+        known = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]
+        shares = ", ".join(f"{percent(p, 0)} of what an assessor gave {g:g}" for g, p in known)
+        where = "" if model.by_band is None else f" in the first {model.by_band.bands.cutoff} ranks"
+        return f"Another assessor finds relevant ({model.rule}){where} {shares}."
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        """One row per grade; per band of ranks and grade; per system; per measure and system."""
+        bands, results = self.model.by_band, self.results
+        return self._tables_of(rows=self.model, bands=bands, relevant_results=results, systems=self.scores)
+
+    def to_document(self) -> Document:
+        """The probabilities, the relevant results and the systems; .csv holds one row per grade."""
+        model, scores = self.model, self.scores
+        tables = [_grades(model)]
+        tables += [] if model.by_band is None else [_bands(model.by_band)]
+        tables += [] if self.results is None else [_results(self.results)]
+        tables += [] if scores is None else [_scores(scores, m) for m in range(len(scores.measures))]
+        gains = _gains(model if scores is None else scores.gains, of_systems=scores is not None)
+        notes = (*self.scales, *_notes(model), *gains)
+        return Document(self.sentence, tuple(tables), notes, self.to_frame, self._content)
+
+    def _content(self) -> dict[str, Any]:
+        content = {**self.records(), "coincidences": self.model.coincidences, "ranks": self.model.ranks}
+        if self.scores is None:
+            return content
+        return content | {"tau": dict(zip(self.scores.measures, self.scores.tau, strict=True))}
+
+
+def predict_relevance(
+    judgments: Judgments,
+    *,
+    runs: Runs | None = None,
+    measures: Sequence[str] = ("nDCG@10",),
+    cutoff: int = 10,
+    combine_scales: CombineScales = "auto",
+    **options: Any,
+) -> Prediction:
+    """Predicted relevance of grades, of results, and scores of systems by it.
+
+    options : those of `predicted_relevance`.
+    """
+    parsed = [with_probabilities(text) for text in measures]
+    scaled = on_one_scale(judgments, combine_scales, "relevant")
+    model = predicted_relevance(scaled, runs=runs, cutoff=cutoff, **options)
+    # Gains do not depend on the runs that are evaluated.
+    pooled = predicted_relevance(scaled, runs=runs, cutoff=cutoff, **{**options, "ranks": "pool", "n_resamples": 0})
+    try:
+        results = relevant_results(model, scaled, runs=runs, cutoff=cutoff)
+    except ScaleError:
+        if runs is not None:
+            raise
+        results = None
+    rules = scale_rules(judgments.scales, combine_scales, {"predicted relevance": "relevant"})
+    return Prediction(
+        model,
+        results,
+        None if runs is None else predicted_scores(runs, scaled, pooled, parsed),
+        pooled.with_gains(scaled),
+        (scale_note(judgments, rules),),
+    )
+
 
 def predicted_scores(
     runs: Runs,
     judgments: Judgments,
     model: PredictedRelevance,
     measures: object | Sequence[object] = "nDCG@10",
-    conventions: Conventions | None = None,
+    conventions: Conventions = Conventions(),
 ) -> PredictedScores:
     """Score every system with gains p(R|i), and with 1 for grades that satisfy and 0 for others."""
     listed = measures if isinstance(measures, list | tuple) else [measures]
     texts = [with_probabilities(text) for text in listed]
     means = []
     for gains in (None, model.relevant.astype(np.float64)):
-        scores = evaluate(
-            runs, model.with_gains(judgments, grade_gains=gains), texts, conventions=conventions or Conventions()
-        )
+        scores = evaluate(runs, model.with_gains(judgments, grade_gains=gains), texts, conventions=conventions)
         means.append(np.array([rank_systems(scores.sel(measure=name)).mean for name in scores.measures]))
     predicted, binary = means
     tau = np.array([kendall_tau_b(p, b) for p, b in zip(predicted, binary, strict=True)])
     return PredictedScores(tuple(map(str, texts)), runs.systems, predicted, binary, tau, model)
 
 
-def prediction_document(
-    model: PredictedRelevance, counted: RelevantResults | None, scored: PredictedScores | None = None
-) -> Document:
-    """What another assessor finds relevant of each grade, in a sentence; the grades, the results, the systems."""
-    tables = [_grades(model)]
-    tables += [] if model.by_band is None else [_bands(model.by_band)]
-    tables += [] if counted is None else [_results(counted)]
-    tables += [] if scored is None else [_scores(scored, m) for m in range(len(scored.measures))]
-
-    def content() -> dict[str, Any]:
-        content: dict[str, Any] = {"rows": model.to_frame().to_dict("records"), "coincidences": model.coincidences}
-        content["ranks"] = model.ranks
-        if model.by_band is not None:
-            content["bands"] = model.by_band.to_frame().to_dict("records")
-        if counted is not None:
-            content["relevant_results"] = counted.to_frame().to_dict("records")
-        if scored is not None:
-            content["systems"] = [
-                {"measure": text, "system": system, "predicted": predicted, "binary": binary}
-                for text, *rows in zip(scored.measures, scored.predicted, scored.binary, strict=True)
-                for system, predicted, binary in zip(scored.systems, *rows, strict=True)
-            ]
-            content["tau"] = dict(zip(scored.measures, scored.tau, strict=True))
-        return content
-
-    notes = [*_notes(model), *_gains(model if scored is None else scored.gains, of_systems=scored is not None)]
-    return Document(_sentence(model), tuple(tables), tuple(notes), model.to_frame, content)
-
-
-def _sentence(model: PredictedRelevance) -> str:
-    known = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]
-    shares = ", ".join(f"{percent(p, 0)} of what an assessor gave {g:g}" for g, p in known)
-    where = "" if model.by_band is None else f" in the first {model.by_band.bands.cutoff} ranks"
-    return f"Another assessor finds relevant ({model.rule}){where} {shares}."
+# ---------------------------------------------------------------------- tables
 
 
 def _grades(model: PredictedRelevance) -> Table:
-    judgments = "judgments" if model.by_band is None else "judgments x systems"
-    header = ["grade", "relevant", "p(R|i)", "standard error", "low", "high", judgments, "relevant to another"]
-    columns = (model.grades, model.relevant, model.probability, model.standard_error, model.low, model.high)
-    rows = [
-        [f"{g:g}", "yes" if r else "no", *(number(x, 3) for x in (p, e, low, high)), f"{n:,.0f}", f"{found:,.1f}"]
-        for g, r, p, e, low, high, n, found in zip(*columns, model.n, model.n_relevant, strict=True)
-    ]
     where = "of all documents judged twice"
     if model.by_band is not None:
         bands = model.by_band.bands
         where = f"in the first {bands.cutoff} ranks of {bands.n_systems} systems, a result of each counting once"
-    return Table(f"p(R|i): another assessor finds relevant what one gave grade i, {where}", header, rows[::-1])
+    probabilities = {
+        "p(R|i)": model.probability,
+        "standard error": model.standard_error,
+        "low": model.low,
+        "high": model.high,
+    }
+    columns = {
+        "grade": cells("{:g}".format, model.grades[::-1]),
+        "relevant": ["yes" if relevant else "no" for relevant in model.relevant[::-1]],
+        **{name: cells(number, values[::-1], digits=3) for name, values in probabilities.items()},
+        "judgments" if model.by_band is None else "judgments x systems": cells("{:,.0f}".format, model.n[::-1]),
+        "relevant to another": cells("{:,.1f}".format, model.n_relevant[::-1]),
+    }
+    return Table.of(f"p(R|i): another assessor finds relevant what one gave grade i, {where}", columns)
 
 
-def _bands(found: ByBand) -> Table:
-    header = ["ranks", *(f"p(R|{grade:g})" for grade in found.grades[::-1]), "documents judged twice"]
-    rows = [
-        [label, *(number(p, 3) for p in chances[::-1]), f"{n:,}"]
-        for label, chances, n in zip(found.bands.labels, found.probability, found.n_documents, strict=True)
-    ]
-    return Table("p(R|i) by band of ranks, as used for expected results", header, rows)
+def _bands(by_band: ByBand) -> Table:
+    by_grade = zip(by_band.grades[::-1], by_band.probability.T[::-1], strict=True)
+    columns = {
+        "ranks": list(by_band.bands.labels),
+        **{f"p(R|{grade:g})": cells(number, chances, digits=3) for grade, chances in by_grade},
+        "documents judged twice": cells("{:,}".format, by_band.n_documents),
+    }
+    return Table.of("p(R|i) by band of ranks, as used for expected results", columns)
 
 
-def _results(counted: RelevantResults) -> Table:
-    frame = counted.to_frame().sort_values("predicted", ascending=False, kind="stable")
-    names = ("predicted", "predicted_standard_error", "binary", "binary_standard_error")
-    rows = [
-        [system, *(number(value, 2) for value in values)]
-        for system, *values in zip(frame["system"], *(frame[name] for name in names), strict=True)
-    ]
-    where = "among all judged documents" if counted.cutoff is None else f"in the first {counted.cutoff} ranks"
+def _results(results: RelevantResults) -> Table:
+    frame = results.to_frame().sort_values("predicted", ascending=False, kind="stable")
+    columns = {
+        "system": frame["system"].tolist(),
+        "expected": cells(number, frame["predicted"], digits=2),
+        "standard error": cells(number, frame["predicted_standard_error"], digits=2),
+        "counted": cells(number, frame["binary"], digits=2),
+        "standard error of counted": cells(number, frame["binary_standard_error"], digits=2),
+    }
+    where = "among all judged documents" if results.cutoff is None else f"in the first {results.cutoff} ranks"
     title = f"relevant results of a topic {where}, expected by p(R|i) and counted, the mean over assessors"
-    return Table(title, ["system", "expected", "standard error", "counted", "standard error of counted"], rows)
+    return Table.of(title, columns)
 
 
-def _scores(scored: PredictedScores, m: int) -> Table:
-    predicted, binary = scored.predicted[m], scored.binary[m]
-    ranks = [1 + (values[None, :] > values[:, None]).sum(axis=1) for values in (predicted, binary)]
-    rows = [
-        [scored.systems[s], number(predicted[s]), str(ranks[0][s]), number(binary[s]), str(ranks[1][s])]
-        for s in np.argsort(-predicted, kind="stable")
-    ]
-    title = (
-        f"{scored.measures[m]}, predicted and binary relevance; tau-b of the two rankings {number(scored.tau[m], 3)}"
-    )
-    return Table(title, ["system", "predicted", "rank", "binary", "rank by binary"], rows)
+def _scores(scores: PredictedScores, m: int) -> Table:
+    order = np.argsort(-scores.predicted[m], kind="stable")
+    predicted, binary = scores.predicted[m], scores.binary[m]
+    columns = {
+        "system": [scores.systems[s] for s in order],
+        "predicted": cells(number, predicted[order]),
+        "rank": cells(str, (1 + (predicted > predicted[:, None]).sum(axis=1))[order]),
+        "binary": cells(number, binary[order]),
+        "rank by binary": cells(str, (1 + (binary > binary[:, None]).sum(axis=1))[order]),
+    }
+    tau = f"tau-b of the two rankings {number(scores.tau[m], 3)}"
+    return Table.of(f"{scores.measures[m]}, predicted and binary relevance; {tau}", columns)
+
+
+# ---------------------------------------------------------------------- notes
 
 
 def _gains(model: PredictedRelevance, *, of_systems: bool) -> Iterator[Note]:
@@ -174,9 +241,7 @@ def _notes(model: PredictedRelevance) -> Iterator[Note]:
     yield _error(model)
     if data.n_left_out:
         yield Note("left out", f"{data.n_left_out:,} documents that the first assessor did not judge")
-    if data.n_repeats:
-        n = count(data.n_repeats, "judgment repeats", "judgments repeat")
-        yield Note("repeats", f"{n} one by the same assessor")
+    yield from repeats_note(data.n_repeats)
     probability = model.probability if model.by_band is None else model.by_band.probability[0]
     unknown = ", ".join(f"{g:g}" for g in model.grades[np.isnan(probability)])
     if unknown:

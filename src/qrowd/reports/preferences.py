@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qrowd.errors import NoOverlapError
+from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
+from qrowd.model.runs import Runs
 from qrowd.preferences import (
     BradleyTerry,
     PairwisePreferences,
@@ -22,9 +24,20 @@ from qrowd.preferences import (
     preference_table,
     transitivity,
 )
-from qrowd.preferences.scheduling import Curves
+from qrowd.preferences.scheduling import (
+    FIGURE_2,
+    Condition,
+    Curves,
+    StopRule,
+    judgments_needed,
+    real_topics,
+    simulate_topic,
+)
 from qrowd.reports.document import Document, Note, Table
-from qrowd.reports.phrases import count, interval, number, percent, probability
+from qrowd.reports.phrases import cells, count, interval, number, percent, probability
+
+if TYPE_CHECKING:
+    from qrowd.preferences.scheduling import Topic
 
 SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
 CYCLES_SHOWN = 2
@@ -42,12 +55,13 @@ def preference_document(
     tables = [_assessors(preferences, own)]
     if shared is not None:
         table = preference_table(preferences, separate_strong=separate_strong, chains=chains)
-        rows = [
-            [state, *(number(p, 3) for p in shares), f"{total:,.0f}"]
-            for state, shares, total in zip(table.states, table.probability, table.total, strict=True)
-        ]
+        columns = {
+            "answer": list(table.states),
+            **{s: cells(number, p, digits=3) for s, p in zip(table.states, table.probability.T, strict=True)},
+            "judgments": cells("{:,.0f}".format, table.total),
+        }
         title = "probability that another assessor answers the column where one assessor answers the row"
-        tables.append(Table(title, ["answer", *table.states, "judgments"], rows))
+        tables.append(Table.of(title, columns))
         tables.append(_pairs(shared))
     if judgments is not None:
         tables.append(_grades_table(preferences, judgments))
@@ -76,29 +90,25 @@ def _sentence(preferences: Preferences, own: Transitivity, shared: PairwisePrefe
 
 
 def _assessors(preferences: Preferences, own: Transitivity) -> Table:
-    rows = []
-    kept = own.by_assessor
-    marks = np.bincount(preferences.bad_assessor, minlength=len(preferences.assessors))
-    said = np.bincount(preferences.assessor, minlength=len(preferences.assessors))
-    strong = np.bincount(preferences.assessor[preferences.strength > 1], minlength=len(preferences.assessors))
-    for a in np.argsort(-said, kind="stable")[:SHOWN]:
-        mine = own.assessor == a
-        name = preferences.assessors[a]
-        triples = own.triples[mine].sum()
-        rows.append(
-            [
-                name,
-                f"{said[a]:,}",
-                f"{strong[a]:,}",
-                f"{marks[a]:,}",
-                f"{np.unique(preferences.topic[preferences.assessor == a]).size:,}",
-                number(kept.get(name, np.nan), 3),
-                f"{own.cyclic[mine].sum():,} of {triples:,}",
-            ]
-        )
-    header = ["assessor", "preferences", "strong", "Bad", "topics", "chains kept", "cyclic triples"]
-    title = "assessors" if len(preferences.assessors) <= SHOWN else f"the {SHOWN} assessors with most preferences"
-    return Table(title, header, rows)
+    n_assessors = len(preferences.assessors)
+    bad = np.bincount(preferences.bad_assessor, minlength=n_assessors)
+    counts = np.bincount(preferences.assessor, minlength=n_assessors)
+    strong = np.bincount(preferences.assessor[preferences.strength > 1], minlength=n_assessors)
+    order = np.argsort(-counts, kind="stable")[:SHOWN]
+    names = [preferences.assessors[a] for a in order]
+    topics = [np.unique(preferences.topic[preferences.assessor == a]).size for a in order]
+    cyclic, triples = ([column[own.assessor == a].sum() for a in order] for column in (own.cyclic, own.triples))
+    columns = {
+        "assessor": names,
+        "preferences": cells("{:,}".format, counts[order]),
+        "strong": cells("{:,}".format, strong[order]),
+        "Bad": cells("{:,}".format, bad[order]),
+        "topics": cells("{:,}".format, topics),
+        "chains kept": [number(own.by_assessor.get(name, np.nan), 3) for name in names],
+        "cyclic triples": cells("{:,} of {:,}".format, cyclic, triples),
+    }
+    title = "assessors" if n_assessors <= SHOWN else f"the {SHOWN} assessors with most preferences"
+    return Table.of(title, columns)
 
 
 def _pairs(shared: PairwisePreferences) -> Table:
@@ -108,15 +118,15 @@ def _pairs(shared: PairwisePreferences) -> Table:
 
 
 def _grades_table(preferences: Preferences, judgments: Judgments) -> Table:
-    found = agreement_with_grades(preferences, judgments)
+    agreement = agreement_with_grades(preferences, judgments)
     rows = []
-    for p, preferring in enumerate(found.assessors):
-        for g, grading in enumerate(found.graders):
-            here = (found.assessor == p) & (found.grader == g)
-            ordered = here & (found.difference > 0)
-            n, tied = found.n[ordered].sum(), found.n[here & (found.difference == 0)].sum()
+    for p, preferring in enumerate(agreement.assessors):
+        for g, grading in enumerate(agreement.graders):
+            here = (agreement.assessor == p) & (agreement.grader == g)
+            ordered = here & (agreement.difference > 0)
+            n, tied = agreement.n[ordered].sum(), agreement.n[here & (agreement.difference == 0)].sum()
             if here.any():
-                share = found.concordant[ordered].sum() / n if n else np.nan
+                share = agreement.concordant[ordered].sum() / n if n else np.nan
                 rows.append([f"{preferring}, {grading}", f"{n:,}", number(share, 3), f"{tied:,}"])
     header = ["assessor", "pairs that grades order", "agreement", "pairs of equal grade"]
     return Table("preferences compared with grades", header, rows)
@@ -134,10 +144,9 @@ def _notes(preferences: Preferences, own: Transitivity) -> Iterator[Note]:
             "contradictions",
             f"{pairs} ordered both ways by the same assessor, {own.n_undecided:,} of them equally often (no order)",
         )
-    found = cycles(preferences)
-    if found:
-        shown = "; ".join(map(str, found[:CYCLES_SHOWN]))
-        yield Note("cycles", f"{len(found):,}, as {shown}{' ...' if len(found) > CYCLES_SHOWN else ''}")
+    if circles := cycles(preferences):
+        examples = "; ".join(map(str, circles[:CYCLES_SHOWN]))
+        yield Note("cycles", f"{len(circles):,}, as {examples}{' ...' if len(circles) > CYCLES_SHOWN else ''}")
     if preferences.seconds is not None and not np.isnan(preferences.seconds).all():
         times = judging_time(preferences.pooled()).to_frame().iloc[0].to_dict()
         yield Note("seconds", ", ".join(f"{key} {value:g}" for key, value in times.items() if _is_number(value)))
@@ -171,104 +180,139 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float | int) and not np.isnan(value)
 
 
-def worth_document(found: BradleyTerry) -> Document:
+def worth_document(worths: BradleyTerry) -> Document:
     """The documents with the highest worth of each topic, with intervals, and the weights of the assessors."""
-    highest = list(_highest_worths(found))
-    tables = [
-        Table(
-            "the document with the highest worth of each topic"
-            + (f" (the first {SHOWN})" if len(highest) > SHOWN else ""),
-            ["topic", "documents", "first", "log-worth", "interval", "second", "P(first over second)"],
-            highest[:SHOWN],
-        )
-    ]
-    if len(found.assessors) > 1:
-        order = np.argsort(-found.assessor_weight, kind="stable")[:SHOWN]
-        rows = [
-            [
-                found.assessors[a],
-                number(found.assessor_weight[a], 3),
-                interval(found.assessor_weight_low[a], found.assessor_weight_high[a]),
-                number(found.intercept[a], 3),
-            ]
-            for a in order
-        ]
-        tables.append(Table("assessors", ["assessor", "weight", "interval", "preference for the first shown"], rows))
+    highest = list(_highest_worths(worths))
+    first = f" (the first {SHOWN})" if len(highest) > SHOWN else ""
+    header = ["topic", "documents", "first", "log-worth", "interval", "second", "P(first over second)"]
+    tables = [Table(f"the document with the highest worth of each topic{first}", header, highest[:SHOWN])]
+    if len(worths.assessors) > 1:
+        order = np.argsort(-worths.assessor_weight, kind="stable")[:SHOWN]
+        low, high = worths.assessor_weight_low[order], worths.assessor_weight_high[order]
+        columns = {
+            "assessor": [worths.assessors[a] for a in order],
+            "weight": cells(number, worths.assessor_weight[order], digits=3),
+            "interval": cells(interval, low, high),
+            "preference for the first shown": cells(number, worths.intercept[order], digits=3),
+        }
+        tables.append(Table.of("assessors", columns))
 
-    ended = "converged" if found.converged else "DID NOT CONVERGE"
-    adversaries = [name for name, r in zip(found.assessors, found.assessor_weight, strict=True) if r < 0]
+    ended = "converged" if worths.converged else "DID NOT CONVERGE"
+    adversaries = [name for name, r in zip(worths.assessors, worths.assessor_weight, strict=True) if r < 0]
     sentence = (
-        f"Bradley-Terry log-worths of {count((~np.isnan(found.log_worth)).sum(), 'document')} on "
-        f"{count(len(found.pool.topics), 'topic')} from {count(found.n_comparisons, 'preference')}, {ended} in "
-        f"{count(found.iterations, 'iteration')}"
+        f"Bradley-Terry log-worths of {count((~np.isnan(worths.log_worth)).sum(), 'document')} on "
+        f"{count(len(worths.pool.topics), 'topic')} from {count(worths.n_comparisons, 'preference')}, {ended} in "
+        f"{count(worths.iterations, 'iteration')}"
         + (f"; {', '.join(adversaries)} tend to prefer the worse document." if adversaries else ".")
     )
-    notes = [Note("method", found.method), Note("log-likelihood", f"{found.log_likelihood:.1f}")]
-    if found.n_resamples:
-        n = count(found.n_resamples, "resample")
-        notes.append(Note("intervals", f"{percent(found.confidence)}, {n} of {found.resample}; seed: {found.seed}"))
-    parts = int(sum(found.component[found.pool.rows(t)].max(initial=-1) for t in range(len(found.pool.topics))))
+    notes = [Note("method", worths.method), Note("log-likelihood", f"{worths.log_likelihood:.1f}")]
+    if worths.n_resamples:
+        n = count(worths.n_resamples, "resample")
+        notes.append(Note("intervals", f"{percent(worths.confidence)}, {n} of {worths.resample}; seed: {worths.seed}"))
+    parts = int(sum(worths.component[worths.pool.rows(t)].max(initial=-1) for t in range(len(worths.pool.topics))))
     if parts:
         text = f"{parts:,} groups of documents are linked to the rest of their topic by the ridge alone"
         notes.append(Note("components", text))
-    return Document(sentence, tuple(tables), tuple(notes), found.to_frame)
+    return Document(sentence, tuple(tables), tuple(notes), worths.to_frame)
 
 
-def _highest_worths(found: BradleyTerry) -> Iterator[list[str]]:
-    for t, topic in enumerate(found.pool.topics):
-        rows = found.pool.rows(t)
-        log_worth = found.log_worth[rows]
+def _highest_worths(worths: BradleyTerry) -> Iterator[list[str]]:
+    for t, topic in enumerate(worths.pool.topics):
+        rows = worths.pool.rows(t)
+        log_worth = worths.log_worth[rows]
         known = np.flatnonzero(~np.isnan(log_worth))
         if known.size < 2:
             continue
-        names = found.documents_of(topic)
+        names = worths.documents_of(topic)
         first, second = known[np.argsort(-log_worth[known], kind="stable")[:2]]
         yield [
             topic,
             str(known.size),
             names[first],
             number(log_worth[first], 2),
-            interval(found.low[rows][first], found.high[rows][first], 2),
+            interval(worths.low[rows][first], worths.high[rows][first], 2),
             names[second],
-            number(found.probability(topic, names[first], names[second]), 3),
+            number(worths.probability(topic, names[first], names[second]), 3),
         ]
 
 
 # ---------------------------------------------------------------------- orders of asking
 
 
-def curves_document(curves: Curves, about: str) -> Document:
-    """Judgments that each order needs, over all numbers of documents and for each number.
+def simulated_preferences(
+    *,
+    n_topics: int = 100,
+    n_systems: int = 3,
+    bad: float = 0.2,
+    depth: int = 5,
+    weight: Any = "none",
+    order: Sequence[str] | None = None,
+    sure: float | None = 1.0,
+    rng: Rng = None,
+) -> Document:
+    """How many judgments each order needs on simulated topics; see `simulate_topic`.
 
-    about : the topics that were replayed, for a note.
+    order : orders of asking; None: those of Figure 2 of Carterette et al. sure : as in `StopRule`; None: never stop.
     """
+    seed: Any = seed_of(rng)
+    topics = [
+        simulate_topic(systems=n_systems, depth=depth, bad=bad, weight=weight, rng=[seed, number])
+        for number in range(n_topics)
+    ]
+    about = f"{n_topics:,} simulated, {n_systems} systems' first {depth}, {100 * bad:g} % Bad"
+    return _curves_document(topics, order, sure, seed, about)
+
+
+def replayed_preferences(
+    preferences: Preferences,
+    runs: Runs,
+    *,
+    order: Sequence[str] | None = None,
+    sure: float | None = 1.0,
+    depth: int = 5,
+    rng: Rng = None,
+    **options: Any,
+) -> Document:
+    """How many judgments each order needs on the topics of these preferences; depth, rng, options of `real_topics`."""
+    topics = list(real_topics(preferences, runs, depth=depth, rng=rng, **options))
+    covered = sum(topic.answers.coverage for topic in topics) / len(topics)
+    about = (
+        f"{len(topics):,}, first {depth} of {topics[0].systems.n} systems; {100 * covered:.0f} % of pairs were "
+        "judged, the others are filled in by the share of pairs that each document won"
+    )
+    return _curves_document(topics, order, sure, rng, about)
+
+
+def _curves_document(
+    topics: Sequence[Topic], order: Sequence[str] | None, sure: float | None, rng: Rng, about: str
+) -> Document:
+    """Judgments that each order needs, over all numbers of documents and for each number. about : the topics."""
+    rule = None if sure is None else StopRule(sure=sure)
+    conditions = FIGURE_2 if order is None else [Condition(name, name, stop=rule) for name in order]
+    curves = judgments_needed(topics, conditions, rng=rng)
     names = list(dict.fromkeys(curves.condition.tolist()))
     overall = {name: _overall(curves, curves.condition == name) for name in names}
     fewest = min(overall, key=lambda name: overall[name][0])
     rows = [[name, *(number(v, d) for v, d in zip(overall[name], (2, 2, 3, 3), strict=True))] for name in names]
     sizes = sorted(set(curves.documents.tolist()))
-    by_size = [[str(n), *(_cell(curves, name, n) for name in names)] for n in sizes]
+    by_size = {name: [_cell(curves, name, n) for n in sizes] for name in names}
     n_topics = int(curves.topics[curves.condition == names[0]].sum())
-
     sentence = (
         f"Of {len(names)} orders of asking, {fewest} needs the fewest judgments: {overall[fewest][0]:.2f} times the "
         f"number of documents over {count(n_topics, 'topic')}, and leaves {percent(overall[fewest][2], 1)} of pairs of "
         "systems in another order than all judgments would."
     )
-    return Document(
-        sentence,
-        (
-            Table("all topics", ["order", "judgments / documents", "judgments", "error", "regret"], rows),
-            Table("judgments by number of documents", ["documents", *names], by_size),
-        ),
-        (
-            Note("topics", about),
-            Note("error", "share of pairs of systems whose order differs from that by all judgments"),
-            Note("regret", "score of the best system minus that of the system chosen"),
-            Note("seed", f"{curves.seed}"),
-        ),
-        curves.to_frame,
+    tables = (
+        Table("all topics", ["order", "judgments / documents", "judgments", "error", "regret"], rows),
+        Table.of("judgments by number of documents", {"documents": cells(str, sizes), **by_size}),
     )
+    notes = (
+        Note("topics", about),
+        Note("error", "share of pairs of systems whose order differs from that by all judgments"),
+        Note("regret", "score of the best system minus that of the system chosen"),
+        Note("seed", f"{curves.seed}"),
+    )
+    return Document(sentence, tables, notes, curves.to_frame)
 
 
 def _overall(curves: Curves, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[float, float, float, float]:

@@ -1,19 +1,24 @@
-"""A model in place of assessors, as a document: the alternative annotator test, the ceiling, and the model's bias."""
+"""A model in place of assessors: the alternative annotator test, the ceiling, and the model's bias."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
-from qrowd.errors import NoOverlapError
+from qrowd.agreement.pairwise import PairwiseAgreement
+from qrowd.evaluation import evaluate
+from qrowd.model.chance import Rng
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
+from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
-from qrowd.reports.document import Document, Note, Table
+from qrowd.reports.agreement import kappas as kappas_of
+from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import count, interval, listed, number, percent, probability, signed
+from qrowd.reports.phrases import cells, interval, listed, number, percent, probability, signed
 from qrowd.uncertainty.annotator_test import (
     MIN_TOPICS,
     PASSES,
@@ -23,8 +28,9 @@ from qrowd.uncertainty.annotator_test import (
     leave_one_out_annotator_tests,
     model_and_assessors,
 )
-from qrowd.uncertainty.assessor_bias import SEVERITY_ERROR, AssessorBias
-from qrowd.uncertainty.ceiling import Ceiling
+from qrowd.uncertainty.assessor_bias import SEVERITY_ERROR, AssessorBias, assessor_bias
+from qrowd.uncertainty.ceiling import Ceiling, human_ceiling
+from qrowd.uncertainty.severity import expected_scores
 
 CLUSTERS = {
     "topics": "documents of one topic may be alike",
@@ -38,46 +44,96 @@ CLOSENESS = {
 }
 
 
-def replacement_document(
-    test: AnnotatorTest,
-    assessor_tests: LeaveOneOutAnnotatorTests,
-    kappas: PairwiseAgreement | None = None,
-    ceiling: Ceiling | None = None,
-    bias: AssessorBias | None = None,
-    scores: Scores | None = None,
-) -> Document:
-    """The answer for this model and these assessors; a row per assessor; the ceiling and the bias where they are given.
+@dataclass(frozen=True, eq=False, repr=False)
+class Replacement(Reported):
+    """The answer of `qrowd replace`, for one model and these assessors.
 
-    kappas : of each pair of assessors and model. scores : from which the bias was computed, for their conventions.
+    test : of the model. assessor_tests : of each assessor in the model's place. kappas : of each pair of assessors and
+    model. ceiling, bias : where they were asked for. scores : from which the bias was computed, for their conventions.
     """
-    tables = [_test_table(test, assessor_tests, kappas)]
-    sentences = [_sentence(test, assessor_tests)]
-    notes = [*_test_notes(test, assessor_tests, kappas)]
-    if ceiling is not None:
-        tables.append(_ceiling_table(ceiling))
-        sentences.append(_ceiling_sentence(ceiling, test.model))
-        notes += _ceiling_notes(ceiling)
-    if bias is not None:
-        tables.append(_bias_table(bias))
-        sentences += _bias_sentences(bias)
-        notes += _bias_notes(bias)
-    if scores is not None:
-        notes += scoring_notes(scores)
 
-    def content() -> dict[str, Any]:
+    test: AnnotatorTest
+    assessor_tests: LeaveOneOutAnnotatorTests
+    kappas: PairwiseAgreement | None = None
+    ceiling: Ceiling | None = None
+    bias: AssessorBias | None = None
+    scores: Scores | None = None
+
+    @property
+    def sentence(self) -> str:  # type: ignore[override]
+        """Whether the model may replace the assessors, what its grades are worth, and which systems it favours."""
+        sentences = [_sentence(self.test, self.assessor_tests)]
+        sentences += [] if self.ceiling is None else [_ceiling_sentence(self.ceiling, self.test.model)]
+        sentences += [] if self.bias is None else _bias_sentences(self.bias)
+        return " ".join(sentences)
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        """One row per assessor for the model's test and for their own; the ceiling's sources; the groups of systems."""
+        return self._tables_of(test=self.test, assessors=self.assessor_tests, ceiling=self.ceiling, bias=self.bias)
+
+    def to_document(self) -> Document:
+        """The test, the ceiling and the bias; .csv holds one row per assessor."""
+        tables = [_test_table(self.test, self.assessor_tests, self.kappas)]
+        notes = [*_test_notes(self.test, self.assessor_tests, self.kappas)]
+        if self.ceiling is not None:
+            tables.append(_ceiling_table(self.ceiling))
+            notes += _ceiling_notes(self.ceiling)
+        if self.bias is not None:
+            tables.append(_bias_table(self.bias))
+            notes += _bias_notes(self.bias)
+        if self.scores is not None:
+            notes += scoring_notes(self.scores)
+        return Document(self.sentence, tuple(tables), tuple(notes), self.to_frame, self._content)
+
+    def _content(self) -> dict[str, Any]:
         return {
-            "model": test.model,
-            "clusters": test.clusters,
-            "winning_rate": test.winning_rate,
-            "passes": test.passes,
-            "advantage": test.advantage_probability,
-            "test": test.to_frame().to_dict("list"),
-            "assessors": assessor_tests.to_frame().to_dict("list"),
-            "ceiling": None if ceiling is None else ceiling.to_frame().to_dict("list"),
-            "bias": None if bias is None else bias.to_frame().to_dict("list"),
+            "model": self.test.model,
+            "clusters": self.test.clusters,
+            "winning_rate": self.test.winning_rate,
+            "passes": self.test.passes,
+            "advantage": self.test.advantage_probability,
+            **dict.fromkeys(("test", "assessors", "ceiling", "bias")),
+            **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()},
         }
 
-    return Document(" ".join(sentences), tuple(tables), tuple(notes), test.to_frame, content)
+
+def replacement(
+    judgments: Judgments,
+    model: str,
+    *,
+    gold: str | None = None,
+    runs: Runs | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    measure: object = "nDCG@10",
+    documents: Literal["pool", "seen"] = "pool",
+    conventions: Conventions = Conventions(),
+    rng: Rng = None,
+    **options: Any,
+) -> Replacement:
+    """The alternative annotator test of a model; its ceiling where there is a gold; its bias where there are groups.
+
+    judgments : of the assessors, the model and the gold, which are named. runs, groups : of `assessor_bias`.
+    documents : of `human_ceiling`. options : those of `alternative_annotator_test`.
+    """
+    graded = conventions.graded(judgments)
+    tested = graded.select(assessors=lambda assessor: assessor != gold)
+    ceiling, bias, scores = None, None, None
+    tests = replacement_test(tested, model, repeats=conventions.repeats, **options)
+    if gold is not None:
+        ceiling = human_ceiling(
+            tested.select(assessors=lambda assessor: assessor != model),
+            graded.select(assessors=[gold]),
+            measure,
+            model=tested.select(assessors=[model]),
+            documents=documents,
+            conventions=conventions,
+        )
+    if runs is not None and groups:
+        scoring = replace(conventions, grades="as-is")
+        scores = evaluate(runs, tested, [measure], conventions=scoring)
+        expected = expected_scores(runs, tested, measure, model, conventions=scoring, rng=rng)
+        bias = assessor_bias(scores, groups, model, expected=expected)
+    return Replacement(*tests, ceiling, bias, scores)
 
 
 def replacement_test(
@@ -87,18 +143,8 @@ def replacement_test(
     test = alternative_annotator_test(judgments, model, **options)
     table, _, names = model_and_assessors(judgments, model, options.pop("assessors", None))
     assessor_tests = leave_one_out_annotator_tests(table.select(assessors=list(names)), **options)
-    return test, assessor_tests, _kappas(table, test)
-
-
-def _kappas(judgments: Judgments, test: AnnotatorTest) -> PairwiseAgreement | None:
-    """Weighted for grades; None where no pair shares a document, or where values are too many to be categories."""
-    if any(scale.kind in ("fractions", "magnitude") for scale in judgments.scales):
-        return None
-    graded = test.closeness != "accuracy"
-    try:
-        return pairwise_agreement(judgments, weights="quadratic" if graded else None, repeats=test.repeats)
-    except NoOverlapError:
-        return None
+    weights = "quadratic" if test.closeness != "accuracy" else None
+    return test, assessor_tests, kappas_of(table, "fractions", "magnitude", weights=weights, repeats=test.repeats)
 
 
 # ---------------------------------------------------------------------- the test
@@ -123,39 +169,33 @@ def _sentence(test: AnnotatorTest, assessor_tests: LeaveOneOutAnnotatorTests) ->
 def _test_table(
     test: AnnotatorTest, assessor_tests: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None
 ) -> Table:
-    header = [
-        "assessor",
-        "documents",
-        "topics",
-        "model at least as close",
-        "assessor at least as close",
-        "difference",
-        "p",
-        "replaceable",
-    ]
-    header += ["kappa with model", "kappa with others"] if kappas is not None else []
-    header += ["own winning rate", "own advantage"]
-    place = {name: i for i, name in enumerate(assessor_tests.assessors)}
-    rows = []
-    for i, name in enumerate(test.assessors):
-        row = [name, f"{test.n_documents[i]:,}", f"{test.n_topics[i]:,}"]
-        row += [number(test.model_share[i], 3), number(test.assessor_share[i], 3)]
-        row += [signed(test.difference[i], 3), probability(test.p_adjusted[i]), "yes" if test.replaceable[i] else "no"]
-        row += [] if kappas is None else _kappa_cells(kappas, name, test.model)
-        own = place[name]
-        row += [number(assessor_tests.winning_rate[own], 2), number(assessor_tests.advantage_probability[own], 3)]
-        rows.append(row)
-    return Table(f"{test.model} compared with each assessor, by the judgments of the others", header, rows)
+    columns = {
+        "assessor": list(test.assessors),
+        "documents": cells("{:,}".format, test.n_documents),
+        "topics": cells("{:,}".format, test.n_topics),
+        "model at least as close": cells(number, test.model_share, digits=3),
+        "assessor at least as close": cells(number, test.assessor_share, digits=3),
+        "difference": cells(signed, test.difference, digits=3),
+        "p": cells(probability, test.p_adjusted),
+        "replaceable": ["yes" if replaceable else "no" for replaceable in test.replaceable],
+    }
+    if kappas is not None:
+        model, others = zip(*(_kappas_of(kappas, name, test.model) for name in test.assessors), strict=True)
+        columns["kappa with model"] = cells(number, model, digits=3)
+        columns["kappa with others"] = cells(number, others, digits=3)
+    own = [assessor_tests.assessors.index(name) for name in test.assessors]
+    columns["own winning rate"] = cells(number, assessor_tests.winning_rate[own], digits=2)
+    columns["own advantage"] = cells(number, assessor_tests.advantage_probability[own], digits=3)
+    return Table.of(f"{test.model} compared with each assessor, by the judgments of the others", columns)
 
 
-def _kappa_cells(kappas: PairwiseAgreement, name: str, model: str) -> list[str]:
+def _kappas_of(kappas: PairwiseAgreement, name: str, model: str) -> tuple[float, float]:
     """Kappa of an assessor with the model, and with the others, weighted by the documents that both judged."""
     i, m = kappas.assessors.index(name), kappas.assessors.index(model)
     use = ~np.isnan(kappas.kappa[i])
     use[m] = False
     n = kappas.n[i][use]
-    others = float(kappas.kappa[i][use] @ n / n.sum()) if n.sum() else np.nan
-    return [number(kappas.kappa[i, m], 3), number(others, 3)]
+    return float(kappas.kappa[i, m]), float(kappas.kappa[i][use] @ n / n.sum()) if n.sum() else np.nan
 
 
 def _test_notes(
@@ -189,9 +229,7 @@ def _test_notes(
         )
     if kappas is not None:
         yield Note("kappa", f"Cohen's, weights={kappas.weights}; with others: their mean, weighted by documents shared")
-    if test.n_repeats:
-        n = count(test.n_repeats, "judgment repeats", "judgments repeat")
-        yield Note("repeats", f"{n} one by the same assessor; counted: {test.repeats}")
+    yield from repeats_note(test.n_repeats, f"; counted: {test.repeats}")
 
 
 # ---------------------------------------------------------------------- the ceiling
@@ -205,18 +243,15 @@ def _ceiling_sentence(ceiling: Ceiling, model: str) -> str:
 
 
 def _ceiling_table(ceiling: Ceiling) -> Table:
-    rows = [
-        [
-            line if kind != "panel" else f"assessors' {line}",
-            number(ceiling.mean[i]),
-            number(ceiling.standard_error[i]),
-            str(ceiling.n_topics[i]),
-            number(ceiling.model_mean[i]),
-        ]
-        for i, (line, kind) in enumerate(zip(ceiling.lines, ceiling.kinds, strict=True))
-    ]
-    title = f"{ceiling.measure} of documents ranked by grades, {ceiling.gold} as reference"
-    return Table(title, ["source", "mean", "standard error", "topics", "model on these topics"], rows)
+    sources = zip(ceiling.lines, ceiling.kinds, strict=True)
+    columns = {
+        "source": [line if kind != "panel" else f"assessors' {line}" for line, kind in sources],
+        "mean": cells(number, ceiling.mean),
+        "standard error": cells(number, ceiling.standard_error),
+        "topics": cells(str, ceiling.n_topics),
+        "model on these topics": cells(number, ceiling.model_mean),
+    }
+    return Table.of(f"{ceiling.measure} of documents ranked by grades, {ceiling.gold} as reference", columns)
 
 
 def _ceiling_notes(ceiling: Ceiling) -> Iterator[Note]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from glob import escape
 
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales, combined_how
 from qrowd.model.scales import Scale
-from qrowd.reports.document import Document, Note
+from qrowd.reports.document import Note
 from qrowd.reports.phrases import listed
 
 NAMED = 3  # assessors of a scale who are named
@@ -27,11 +26,6 @@ SCALE_RULES: dict[Combined, str] = {
     "rescaled": "every value divided by its scale's maximum",
     "relevant": "each judgment counted as relevant or not, by its assessor's own scale",
 }
-
-
-def with_scale_note(document: Document, judgments: Judgments, rules: str = "") -> Document:
-    """The document with the note on scales as its first note."""
-    return replace(document, notes=(scale_note(judgments, rules), *document.notes))
 
 
 def scale_rules(scales: Sequence[Scale], combine_scales: CombineScales, unlike: Mapping[str, Combined]) -> str:
