@@ -10,9 +10,11 @@ from stores import address, empty, opened, postgres, shared, store
 
 __all__ = ["address", "empty", "opened", "postgres", "shared", "store"]  # fixtures
 
-# No deadline: the first example of a kernel pays for its compilation.
-settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# No deadline: the first example of a kernel pays for its compilation. A law without a number of its own is tried on 50
+# examples, which differ from run to run except in CI; with `pytest --hypothesis-profile thorough` on 500.
+settings.register_profile("local", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=500)
+settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 # Modules whose tests take a second or more together, by `pytest --durations=0`.

@@ -1,7 +1,9 @@
 """The command as a user runs it: arguments in, exit status and two streams out."""
 
+import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -15,26 +17,39 @@ class Outcome:
     err: str
 
 
+def status_of(*arguments) -> int:
+    """The exit status of the command with these arguments."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["qrowd", *map(str, arguments)])
+        try:
+            run()
+        except SystemExit as end:
+            return end.code or 0
+    return 0
+
+
 @pytest.fixture
 def qrowd(monkeypatch, capsys, tmp_path):
     """Run the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["qrowd", *map(str, arguments)])
-        status = 0
-        try:
-            run()
-        except SystemExit as end:
-            status = end.code or 0
+        status = status_of(*arguments)
         captured = capsys.readouterr()
         return Outcome(status, captured.out, captured.err)
 
     return call
 
 
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory):
+    """A simulated panel, written once."""
+    folder = tmp_path_factory.mktemp("simulated") / "panel"
+    assert status_of("simulate", folder) == 0
+    return folder
+
+
 @pytest.fixture
-def folder(qrowd, tmp_path):
-    """A simulated panel as files."""
-    assert qrowd("simulate", "panel").status == 0
-    return tmp_path / "panel"
+def folder(qrowd, simulated, tmp_path):
+    """A copy of the simulated panel in the folder where commands run."""
+    return Path(shutil.copytree(simulated, tmp_path / "panel"))
