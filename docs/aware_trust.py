@@ -1,6 +1,6 @@
-"""Which of AWARE's estimators to trust: the tables of aware.md, recomputed by simulation or taken from its study.
+"""Which of AWARE's estimators to trust: the tables beside aware.md, recomputed by simulation.
 
-python docs/aware_trust.py    writes them into aware.md and the folder aware (half a minute)
+python docs/aware_trust.py    writes them into the folder aware, some rows into aware.md (half a minute)
 """
 
 from __future__ import annotations
@@ -37,18 +37,8 @@ from qrowd.simulation import (
 Floats = NDArray[np.float64]
 PAGE = Path(__file__).parent / "aware.md"
 FOLDER = Path(__file__).parent / "aware"
-SHOWN = (
-    "sgl_fro_md",
-    "sgl_rmse_md",
-    "sgl_rmse_msd",
-    "sgl_rmse_med",
-    "sgl_kld_md",
-    "sgl_tau_msd",
-    "tpc_fro_md",
-    "tpc_kld_md",
-)
+SHOWN = ("sgl_rmse_md", "sgl_rmse_med", "sgl_tau_md", "tpc_kld_md")
 """The estimators that the page shows; the files beside it have all thirty."""
-STUDY = Path(__file__).parent / "papers" / "aware_weights" / "trials-rmse-ratio-geometric-mean.csv"
 POLARITIES: tuple[Polarity, ...] = get_args(Polarity)
 SYSTEMS = 30
 ACCURACIES = tuple(round(0.55 + 0.05 * i, 2) for i in range(9))
@@ -199,23 +189,13 @@ def _short(value: float, digits: int = 2) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", f"{value + 0.0:.{digits}f}").replace("-." + "0" * digits, "." + "0" * digits)
 
 
-def weights_rows() -> list[list[str]]:
-    """The estimators beside equal weights, as the study of AWARE's weights found."""
-    with STUDY.open(newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    return [["panels", *header[1:]], *([title.partition(":")[0], *cells] for title, *cells in rows)]
-
-
 def as_markdown(rows: Sequence[Sequence[str]]) -> str:
-    """The rows of `SHOWN` estimators and those that are of none, with names of estimators as code."""
+    """The rows of `SHOWN` estimators, with their names as code."""
     header, *others = rows
-    lines = [header, ["---" if column in ("panels", "estimator") else "---:" for column in header]]
-    at = header.index("estimator")
-    for row in others:
-        names = re.findall(r"(?:sgl|tpc)_\w+", row[at])
-        if not names or not set(names).isdisjoint(SHOWN):
-            code = re.sub(r"((?:sgl|tpc)_[\w:]+|uniform)", r"`\1`", row[at])
-            lines.append([*row[:at], code, *row[at + 1 :]])
+    lines = [header, ["---", *["---:"] * (len(header) - 1)]]
+    for names, *cells in others:
+        if not set(names.split(", ")).isdisjoint(SHOWN):
+            lines.append([re.sub(r"\w+", r"`\g<0>`", names), *cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -231,10 +211,9 @@ def with_tables(page: str, tables: Mapping[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    tables = {"weights": weights_rows()}
-    for name, make in SIMULATED.items():
-        tables[name] = make()
+    tables = {name: make() for name, make in SIMULATED.items()}
+    for name, rows in tables.items():
         with (FOLDER / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(tables[name])
-    page = with_tables(PAGE.read_text(encoding="utf-8"), {name: as_markdown(rows) for name, rows in tables.items()})
+            csv.writer(file, lineterminator="\n").writerows(rows)
+    page = with_tables(PAGE.read_text(encoding="utf-8"), {"accuracy": as_markdown(tables["accuracy"])})
     PAGE.write_text(page, encoding="utf-8")

@@ -329,8 +329,8 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
     assert f"`{convention.name}={default}`" in page or f"`{convention.name}={default.lstrip('0')}`" in page
 
 
-PARTS = {  # pages of their own within a room
-    "comparison": ("comparing_systems", "generalizability"),
+PARTS = {  # rooms with several pages
+    "comparison": ("comparison", "comparing_systems", "generalizability"),
     "uncertainty": ("prediction_powered", "replacement", "label_uncertainty"),
 }
 OFFERED = [room for room in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(room)]
@@ -339,7 +339,7 @@ OFFERED = [room for room in (getattr(qrowd, name) for name in qrowd.__all__) if 
 @pytest.mark.parametrize("room", OFFERED, ids=lambda room: room.__name__)
 def test_everything_that_a_room_offers_is_on_its_page(room):
     name = room.__name__.split(".")[1]
-    page = "".join(PAGES[f"docs/{part}.md"] for part in (name, *PARTS.get(name, ())))
+    page = "".join(PAGES[f"docs/{part}.md"] for part in PARTS.get(name, (name,)))
     for name in room.__all__:
         assert re.search(rf"`([A-Z]\w+\.)?{name}\b", page), name
 

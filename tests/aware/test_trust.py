@@ -100,12 +100,11 @@ def test_the_tables_beside_the_page_hold_every_estimator_and_what_is_computed(tr
         assert float(printed) == pytest.approx(follows(draws, name, "printed"), abs=0.0051), name
 
 
-def test_the_page_shows_some_rows_of_the_tables_beside_it(trust):
-    tables = {"accuracy": rows_of("accuracy"), "trouble": rows_of("trouble"), "weights": trust.weights_rows()}
-    assert trust.with_tables(PAGE, {name: trust.as_markdown(rows) for name, rows in tables.items()}) == PAGE
-    for name in ("accuracy", "trouble"):
-        shown = re.search(rf"<!--table {name}-->\n\n(.*?)\n\n<!--end", PAGE, re.DOTALL)[1]
-        assert set(trust.SHOWN) <= set(re.findall(r"`((?:sgl|tpc)_\w+)`", shown))
+def test_the_page_shows_some_rows_of_the_table_beside_it(trust):
+    table = trust.as_markdown(rows_of("accuracy"))
+    assert trust.with_tables(PAGE, {"accuracy": table}) == PAGE
+    assert table in PAGE
+    assert set(trust.SHOWN) <= set(re.findall(r"`((?:sgl|tpc)_\w+)`", table))
 
 
 def test_tables_are_put_between_their_marks(trust):
