@@ -6,7 +6,7 @@ from qrowd.collect.protocols.events import CannotTell, GoTo, Judge, Postpone, Re
 from qrowd.collect.protocols.grades import GradesProtocol
 from qrowd.collect.protocols.protocol import Material
 from qrowd.collect.protocols.settings import GradesSettings
-from qrowd.collect.protocols.views import Given, Grade
+from qrowd.collect.protocols.views import Answer, Grade
 
 PROTOCOL = GradesProtocol()
 
@@ -127,7 +127,7 @@ def test_an_open_answer_can_become_a_grade_and_a_grade_an_open_answer():
     batch = Batch(2)
     batch.act(CannotTell(0, "blank page"))
     batch.act(GoTo(0))
-    assert batch.view.given == Given("", "blank page", cannot_tell=True)
+    assert batch.view.answer == Answer("", "blank page", cannot_tell=True)
     assert batch.view.may_not_tell  # this one is not counted against itself
     batch.act(Judge(0, "2"))
     assert batch.values == {0: 2}

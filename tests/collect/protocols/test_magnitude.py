@@ -11,7 +11,7 @@ from qrowd.collect.protocols.events import CannotTell, Event, GoOn, GoTo, Judge,
 from qrowd.collect.protocols.magnitude import MagnitudeProtocol
 from qrowd.collect.protocols.protocol import Material, Rows
 from qrowd.collect.protocols.settings import MagnitudeSettings
-from qrowd.collect.protocols.views import DocumentView, EndView, Given, RatingView, RevisionView
+from qrowd.collect.protocols.views import Answer, DocumentView, EndView, RatingView, RevisionView
 
 PROTOCOL = MagnitudeProtocol()
 HIGH, LOW = 103, 106
@@ -201,7 +201,7 @@ def test_a_failed_check_names_nothing_and_leads_back_to_the_first_document_with_
     assert unit.view.revising
     assert unit.view.done == (True,) * 8
     text = {HIGH: "1", LOW: "2"}.get(unit.task.documents[0], "10")
-    assert unit.view.given == Given(text)
+    assert unit.view.answer == Answer(text)
     assert [place.seconds for place in unit.state.places] == [20] * 8  # reading the message is nobody's time
 
 
@@ -225,7 +225,7 @@ def test_the_same_answers_again_lead_to_the_end_and_submit():
     unit.act(GoOn())
     for position in range(8):
         assert unit.view.position == position
-        kinds = unit.kinds(Judge(position, unit.view.given.text), after=15)
+        kinds = unit.kinds(Judge(position, unit.view.answer.text), after=15)
     assert kinds == ["judged", "checked", "completed"]
     assert [place.revisions for place in unit.state.places] == [0] * 8
     assert [place.visits for place in unit.state.places] == [2] * 8
@@ -266,7 +266,7 @@ def test_a_set_handed_in_from_an_earlier_document_starts_over_from_the_first():
     unit.act(GoTo(3))
     assert unit.kinds(GoOn()) == ["submitted", "checked"]
     unit.act(GoOn())
-    unit.act(Judge(0, unit.view.given.text))
+    unit.act(Judge(0, unit.view.answer.text))
     assert unit.view.position == 1
 
 

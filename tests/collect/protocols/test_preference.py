@@ -268,8 +268,8 @@ def test_an_assessor_alone_needs_no_board(seed, order):
             if state.phase != "pairs":
                 break
             past = [event for other, event, _ in room.log if other == one and event.kind in ("preferred", "marked_bad")]
-            event = past[len(state.said)]
-            pair = state.shown.pair
+            event = past[len(state.answers)]
+            pair = state.current.pair
             action = (
                 MarkBad(pair, event.data["side"]) if event.kind == "marked_bad" else Prefer(pair, event.data["choice"])
             )

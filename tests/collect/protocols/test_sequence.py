@@ -28,9 +28,9 @@ from qrowd.collect.protocols.protocol import Material, Question
 from qrowd.collect.protocols.registry import PREFERENCE, PROTOCOLS
 from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd.collect.protocols.views import (
+    Answer,
     DocumentView,
     EndView,
-    Given,
     PairView,
     QuestionView,
     RatingView,
@@ -316,7 +316,7 @@ def test_a_revised_answer_leads_back_to_where_the_assessor_was():
         judging.judge()
     assert judging.act(GoTo(2)) == ["stepped_back"]
     assert judging.act(GoTo(1)) == ["stepped_back"]
-    assert judging.view.given == Given("1")
+    assert judging.view.answer == Answer("1")
     judging.judge("2")
     assert judging.view.position == 3
     assert (judging.state.backs, judging.rows[1].revisions, judging.rows[1].visits, judging.rows[2].visits) == (
@@ -336,7 +336,7 @@ def test_only_steps_to_an_earlier_document_count_as_steps_back():
     assert judging.act(GoTo(2)) == ["stepped_forward"]
     assert judging.state.backs == 1
     assert judging.view.position == 2
-    assert judging.view.given is None
+    assert judging.view.answer is None
 
 
 def test_nobody_gets_ahead_of_the_next_document_without_an_answer():

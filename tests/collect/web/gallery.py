@@ -18,11 +18,11 @@ from starlette.routing import Route
 from qrowd.collect.campaigns.pages import DocumentText, Draft, Page, TopicText
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import (
+    Answer,
     ConsentView,
     DocumentView,
     EndView,
     ExcludedView,
-    Given,
     Grade,
     LinesView,
     LineView,
@@ -91,7 +91,7 @@ GRADES = (
 BINARY = (Grade(0, "Not relevant"), Grade(1, "Relevant"))
 DOCUMENTS = {1: PLAIN, 2: HTML, 3: ARABIC, 4: LONG, 5: ODD, 6: EMPTY}
 DOCUMENT = DocumentView(
-    position=2, of=8, document=1, given=None, done=(True, True) + (False,) * 6, postponed=(False,) * 8, grades=(),
+    position=2, of=8, document=1, answer=None, done=(True, True) + (False,) * 6, postponed=(False,) * 8, grades=(),
     reason="required",
 )  # fmt: skip
 PAIR = PairView(
@@ -139,7 +139,7 @@ GALLERY: dict[str, Page] = {
     "question-again": page(replace(QUESTION, retry=True, left=1)),
     "magnitude": document(),
     "magnitude-first": document(position=0, done=(False,) * 8),
-    "magnitude-given": document(given=Given("40", "It names the length of the day."), revising=True, done=(True,) * 8),
+    "magnitude-given": document(answer=Answer("40", "It names the day's length."), revising=True, done=(True,) * 8),
     "magnitude-draft": replace(document(), draft=Draft("12", "Half a sent")),
     "magnitude-html": document(document=2),
     "magnitude-arabic": document(document=3),
@@ -148,7 +148,7 @@ GALLERY: dict[str, Page] = {
     "magnitude-empty": document(document=6),
     "grades": document(grades=GRADES, reason="optional", may_postpone=True, may_not_tell=True),
     "grades-given": document(
-        grades=GRADES, reason="none", given=Given("4"), done=(True, False, True) + (False,) * 5,
+        grades=GRADES, reason="none", answer=Answer("4"), done=(True, False, True) + (False,) * 5,
         postponed=(False, True) + (False,) * 6, may_not_tell=True,
     ),
     "grades-forty": document(grades=GRADES, of=40, done=(True,) * 30 + (False,) * 10, postponed=(False,) * 40),
@@ -293,7 +293,7 @@ def poisoned(payload: str) -> dict[str, str]:
         "consent": ConsentView(),
         "question": QuestionView(payload, (payload, payload), True, 1),
         "lines": LinesView((0.1, 0.2), (payload, "2"), False, 1),
-        "magnitude": replace(DOCUMENT, given=Given(payload, payload)),
+        "magnitude": replace(DOCUMENT, answer=Answer(payload, payload)),
         "grades": replace(DOCUMENT, document=2, grades=grades),
         "pair": PAIR,
         "end": EndView("completed"),

@@ -11,7 +11,7 @@ import pytest
 from collect.web.gallery import DONE, GALLERY, GRADES, PAYLOADS, STATUSES, document, drawn, page, pair, poisoned
 from qrowd.collect.campaigns.pages import DocumentText
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.views import ConsentView, EndView, Given, Grade, LostView, RevisionView
+from qrowd.collect.protocols.views import Answer, ConsentView, EndView, Grade, LostView, RevisionView
 from qrowd.collect.web.rendering import (
     asset,
     paragraphs,
@@ -104,7 +104,7 @@ def test_no_code_and_no_link_appears_before_the_end() -> None:
 
 
 def test_the_answer_given_before_is_there_and_a_draft_goes_before_it_and_what_was_refused_before_both() -> None:
-    given = document(given=Given("40", "because"))
+    given = document(answer=Answer("40", "because"))
     number = lambda **options: read(options.pop("one", given), **options).all("input", id="text")[0]["value"]  # noqa: E731
     assert number() == "40"
     drafted = replace(given, draft=GALLERY["magnitude-draft"].draft)

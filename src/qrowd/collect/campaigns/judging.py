@@ -281,7 +281,7 @@ class JudgingService:
         settings = self.cache.settings(connection, row.campaign_id)
         view = self._view(connection, settings, assessor, status, assignment, at)
         draft = None
-        if with_draft and assignment is not None and isinstance(view, DocumentView) and view.given is None:
+        if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
             saved = answers.find_draft(connection, assignment.row.id, view.position)
             draft = None if saved is None else Draft(*saved)
         shown = page_id(assignment)

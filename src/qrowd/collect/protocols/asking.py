@@ -19,7 +19,7 @@ def question_view(task: Task, wrong: int) -> QuestionView:
     return QuestionView(question.text, options, wrong > 0, task.settings.attempts - wrong)
 
 
-def replied(task: Task, wrong: int, option: int) -> tuple[Event, ...]:
+def reply_events(task: Task, wrong: int, option: int) -> tuple[Event, ...]:
     """What an answer leads to; the last attempt that is wrong, too, ends the unit.
 
     Raises
@@ -30,14 +30,14 @@ def replied(task: Task, wrong: int, option: int) -> tuple[Event, ...]:
     question = task.material.question
     if question is None or not 0 <= option < len(task.options):
         raise Refusal("option", "Choose one of the answers.", "option")
-    chosen = task.options[option]
-    correct = chosen == question.correct
-    event = Event("replied", {"shown": option, "option": chosen, "correct": correct})
+    number = task.options[option]
+    correct = number == question.correct
+    event = Event("replied", {"shown": option, "option": number, "correct": correct})
     out = not correct and wrong + 1 >= task.settings.attempts
     return (event, Event("screened_out")) if out else (event,)
 
 
-def rated(action: Rate, longest: int) -> tuple[Event, ...]:
+def rating_events(action: Rate, longest: int) -> tuple[Event, ...]:
     """Confidence and understanding, which complete the unit. longest : characters of the comment.
 
     Raises
@@ -53,6 +53,6 @@ def rated(action: Rate, longest: int) -> tuple[Event, ...]:
     return Event("rated", data), Event("completed")
 
 
-def clocked(active: float | None) -> float | None:
-    """Seconds as a browser says them; what no clock can show is not told."""
+def seconds_of(active: float | None) -> float | None:
+    """The seconds that a browser reports; None where no clock can show them."""
     return None if active is None or not isfinite(active) or active < 0 else float(active)

@@ -121,10 +121,10 @@ class Board:
     @cached_property
     def n_judged(self) -> dict[int, int]:
         """How many standing judgments and marks each assignment made."""
-        found: dict[int, int] = {}
+        counts: dict[int, int] = {}
         for fact in self.facts:
-            found[fact.assignment] = found.get(fact.assignment, 0) + 1
-        return found
+            counts[fact.assignment] = counts.get(fact.assignment, 0) + 1
+        return counts
 
     def holders(self, document: int) -> tuple[int, ...]:
         """The assignments that are being asked about a document, by its number."""
@@ -136,18 +136,18 @@ class Board:
         others = [offer.pair for one, offer in self.offered.items() if one != self.me]
         if self.pair_redundancy == 1:
             return others
-        taken: dict[Pair, int] = {}
+        counts: dict[Pair, int] = {}
         mine: set[Pair] = set()
         for first, second in others:
             pair = (min(first, second), max(first, second))
-            taken[pair] = taken.get(pair, 0) + 1
+            counts[pair] = counts.get(pair, 0) + 1
         for fact in self.facts:
             if fact.kind != "bad":
                 pair = (min(fact.first, fact.second), max(fact.first, fact.second))
-                taken[pair] = taken.get(pair, 0) + 1
+                counts[pair] = counts.get(pair, 0) + 1
                 if fact.assignment == self.me:
                     mine.add(pair)
-        return [pair for pair, n in taken.items() if n >= self.pair_redundancy or pair in mine]
+        return [pair for pair, n in counts.items() if n >= self.pair_redundancy or pair in mine]
 
     def beside(self, kept: int = -1) -> State:
         """What `me` may be asked. kept : the place of the document it preferred last, -1 for none."""
@@ -155,11 +155,11 @@ class Board:
 
     def choose(self, order: Order, kept: int = -1) -> Pair | Literal["waiting", "finished"]:
         """The next pair for `me`, or why there is none: others hold what is left, or nothing is."""
-        held = self.unavailable()
-        pair = order.next(self.state.beside(held, kept))
+        unavailable = self.unavailable()
+        pair = order.next(self.state.beside(unavailable, kept))
         if pair is not None:
             return pair
-        return "waiting" if held and order.next(self.state.beside((), kept)) is not None else "finished"
+        return "waiting" if unavailable and order.next(self.state.beside((), kept)) is not None else "finished"
 
     def may_ask(self, pair: Pair) -> bool:
         """Whether the pair is open, and free for `me`."""

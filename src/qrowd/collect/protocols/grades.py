@@ -35,8 +35,8 @@ class GradesProtocol(Sequence):
     def may_not_tell(self, task: Task, state: SequenceState) -> bool:
         settings: GradesSettings = task.settings
         others = state.places[: state.position] + state.places[state.position + 1 :]
-        given = sum(place.answer == "cannot_tell" for place in others)
-        return settings.cannot_tell and given + 1 <= settings.max_cannot_tell * len(state.places) + 1e-9
+        n_others = sum(place.answer == "cannot_tell" for place in others)
+        return settings.cannot_tell and n_others + 1 <= settings.max_cannot_tell * len(state.places) + 1e-9
 
 
 @lru_cache(maxsize=256)

@@ -93,7 +93,7 @@ class Journey:
 def new(settings: JourneySettings, protocol: str, *, seed: int) -> Journey:
     """The journey of somebody who has just arrived; the same seed gives the same lines, for ever."""
     journey = Journey("consent", seed, lines=protocol == "magnitude")
-    return journey if settings.consent else _consented(settings, journey)
+    return journey if settings.consent else _after_consent(settings, journey)
 
 
 def decide(settings: JourneySettings, journey: Journey, action: Action) -> tuple[Event, ...]:
@@ -112,7 +112,7 @@ def decide(settings: JourneySettings, journey: Journey, action: Action) -> tuple
         case "lines", JudgeLine(line, text):
             if line != len(journey.texts):
                 raise Refusal("stale", STALE, "line")
-            return _line_judged(settings, journey, text)
+            return _line_events(settings, journey, text)
         case "feedback", GoOn():
             return (Event("practice_passed" if journey.practised else "practice_again"),)
         case "working", _ if not may_work(settings, journey):
@@ -125,7 +125,7 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event) -> Journey
     data = event.data
     match event.kind:
         case "consented":
-            return _consented(settings, journey)
+            return _after_consent(settings, journey)
         case "declined":
             return replace(journey, stage="declined")
         case "line_judged":
@@ -268,18 +268,18 @@ def in_order(lengths: tuple[float, ...], values: tuple[float, ...]) -> bool:
     return all(low < high for low, high in pairwise(ascending))
 
 
-def _consented(settings: JourneySettings, journey: Journey) -> Journey:
+def _after_consent(settings: JourneySettings, journey: Journey) -> Journey:
     practice = settings.practice and journey.lines
     return replace(journey, stage="lines" if practice else "working", practised=not practice)
 
 
-def _line_judged(settings: JourneySettings, journey: Journey, text: str) -> tuple[Event, ...]:
+def _line_events(settings: JourneySettings, journey: Journey, text: str) -> tuple[Event, ...]:
     value = parse_magnitude(text)
     event = Event("line_judged", {"line": len(journey.texts), "text": text, "value": value})
     lengths = draw_lines(journey.seed, journey.drawing)
     if len(journey.texts) + 1 < len(lengths):
         return (event,)
     passed = in_order(lengths, (*journey.values, value))
-    practised = Event("practised", {"passed": passed})
+    practice = Event("practised", {"passed": passed})
     out = not passed and journey.attempts + 1 >= settings.practice_attempts
-    return (event, practised, Event("practice_failed")) if out else (event, practised)
+    return (event, practice, Event("practice_failed")) if out else (event, practice)

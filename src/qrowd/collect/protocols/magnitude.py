@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from qrowd.collect.protocols.numbers import parse_magnitude
 from qrowd.collect.protocols.protocol import Task
-from qrowd.collect.protocols.sequence import Checked, Sequence, SequenceState
+from qrowd.collect.protocols.sequence import CheckResult, Sequence, SequenceState
 from qrowd.collect.protocols.settings import MagnitudeSettings
 
 
@@ -24,7 +24,7 @@ class MagnitudeProtocol(Sequence):
     def value(self, task: Task, text: str) -> float:
         return parse_magnitude(text)
 
-    def check(self, task: Task, state: SequenceState) -> Checked:
+    def check(self, task: Task, state: SequenceState) -> CheckResult:
         settings: MagnitudeSettings = task.settings
         material = task.material
         ordered = True
@@ -35,7 +35,7 @@ class MagnitudeProtocol(Sequence):
             ordered = high > low or (high == low and settings.equal == "passes")
         active = settings.clock == "active"
         least = min((place.attentive if active else place.seconds) for place in state.places)
-        return Checked(ordered, least >= settings.min_seconds)
+        return CheckResult(ordered, least >= settings.min_seconds)
 
     def revisions(self, task: Task) -> int:
         settings: MagnitudeSettings = task.settings

@@ -37,11 +37,11 @@ def parse_magnitude(text: str) -> float:
     """
     typed = text.strip().strip(UNSEEN).strip()
     if len(typed) > LONGEST:
-        raise _refused(ABOVE_0)
+        raise _refusal(ABOVE_0)
     number = typed if typed.isascii() else _latin(typed)
     if _EITHER.fullmatch(number):
         thousands, decimals = number.lstrip("+").split(",")
-        raise _refused(
+        raise _refusal(
             f"{typed} can be read in two ways. Write {thousands}{decimals} for a large number, or "
             f"{thousands}.{decimals} for a small one."
         )
@@ -49,17 +49,17 @@ def parse_magnitude(text: str) -> float:
         number = number.replace(",", ".")
     if not _NUMBER.fullmatch(number):
         if _GROUPED.fullmatch(number):
-            raise _refused(
+            raise _refusal(
                 "Write the number without spaces or marks between the digits, and a point before the decimals: 1000.5."
             )
-        raise _refused(ABOVE_0)
+        raise _refusal(ABOVE_0)
     value = float(number)
     if float(re.split("[eE]", number)[0]) == 0:
-        raise _refused(ABOVE_0)
+        raise _refusal(ABOVE_0)
     if value < SMALLEST:
-        raise _refused(TOO_SMALL)
+        raise _refusal(TOO_SMALL)
     if value > LARGEST:
-        raise _refused(TOO_LARGE)
+        raise _refusal(TOO_LARGE)
     return value
 
 
@@ -71,11 +71,11 @@ def parse_grade(text: str, labels: tuple[str, ...]) -> float:
     Refusal
         Code "grade": none of them.
     """
-    chosen = text.strip()
-    if not (chosen.isascii() and chosen.isdigit() and len(chosen) <= 4 and int(chosen) < len(labels)):
-        named = ", ".join(str(g) if label == str(g) else f"{g} ({label})" for g, label in enumerate(labels))
-        raise Refusal("grade", f"Choose one of the grades: {named}.", "text")
-    return float(int(chosen))
+    grade = text.strip()
+    if not (grade.isascii() and grade.isdigit() and len(grade) <= 4 and int(grade) < len(labels)):
+        choices = ", ".join(str(g) if label == str(g) else f"{g} ({label})" for g, label in enumerate(labels))
+        raise Refusal("grade", f"Choose one of the grades: {choices}.", "text")
+    return float(int(grade))
 
 
 def check_text(text: str, field: str, longest: int, *, required: bool = False) -> None:
@@ -104,5 +104,5 @@ def _latin(text: str) -> str:
     return "".join("." if c == "\u066b" else str(decimal(c)) if c.isdecimal() else c for c in text)
 
 
-def _refused(message: str) -> Refusal:
+def _refusal(message: str) -> Refusal:
     return Refusal("number", message, "text")

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from qrowd.collect.protocols.asking import STALE, clocked, question_view, rated, replied
+from qrowd.collect.protocols.asking import STALE, question_view, rating_events, reply_events, seconds_of
 from qrowd.collect.protocols.board import Board, Pair
 from qrowd.collect.protocols.events import Action, Event, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
 from qrowd.collect.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
@@ -35,7 +35,7 @@ LONGEST_COMMENT = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CurrentPair:
     """The pair on the page.
 
     pair : its number. new, at_most, removed : as in `PairView`. markable : whether left and right may be marked as Bad.
@@ -53,7 +53,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PairAnswer:
     """A judgment or mark that stands. choice : "bad-left" and "bad-right" are marks."""
 
     pair: int
@@ -66,20 +66,20 @@ class Said:
     time: float
 
 
-_fields = attrgetter(*Said.__slots__)
+_fields = attrgetter(*PairAnswer.__slots__)
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceState:
     """How far an assessor is with a topic.
 
-    shown : the pair on the page, or the last one. said : what stands, oldest first. n_pairs : shown so far.
+    current : the pair on the page, or the last one. answers : what stands, oldest first. n_pairs : shown so far.
     wrong : answers to the question. looked_up : how often the context was opened. ending : why the pairs ended.
     """
 
     phase: Phase
-    shown: Shown | None = None
-    said: tuple[Said, ...] = ()
+    current: CurrentPair | None = None
+    answers: tuple[PairAnswer, ...] = ()
     n_pairs: int = 0
     wrong: int = 0
     looked_up: int = 0
@@ -113,26 +113,27 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             raise Refusal("over", OVER)
         match state.phase, action:
             case "question", Reply(option):
-                events = replied(task, state.wrong, option)
+                events = reply_events(task, state.wrong, option)
                 if not events[0].data["correct"]:
                     return events
-                asked = self.evolve(task, state, events[0], at)
-                return (*events, *self._next(task, asked, at, _board(task, state, board)))
+                answered = self.evolve(task, state, events[0], at)
+                return (*events, *self._next(task, answered, at, _board(task, state, board)))
             case "question" | "pairs", LookUp():
                 if not task.material.n_snippets:
                     raise Refusal("context", "There is no further context for this topic.")
-                return (Event("looked_up", {"pair": state.shown.pair if state.shown else None}),)
+                return (Event("looked_up", {"pair": state.current.pair if state.current else None}),)
             case "pairs", Prefer() | MarkBad() | Undo():
-                if state.shown is None or action.pair != state.shown.pair:
+                if state.current is None or action.pair != state.current.pair:
                     raise Refusal("stale", STALE, "pair")
                 now = _board(task, state, board)
                 if isinstance(action, Undo):
-                    return self._undone(task, state, at, now)
-                event = (_preferred if isinstance(action, Prefer) else _marked)(task, state.shown, action, at)
+                    return self._undo(task, state, at, now)
+                make = _preference_event if isinstance(action, Prefer) else _mark_event
+                event = make(task, state.current, action, at)
                 after = now.after(now.me, event, at)
                 return (event, *self._next(task, self.evolve(task, state, event, at), at, after))
             case "rating", Rate():
-                return rated(action, LONGEST_COMMENT)
+                return rating_events(action, LONGEST_COMMENT)
         raise Refusal("stale", STALE)
 
     def resume(
@@ -144,18 +145,18 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         """
         if state.phase == "arriving":
             return self._next(task, state, at, _board(task, state, board))
-        if state.phase != "pairs" or state.shown is None:
+        if state.phase != "pairs" or state.current is None:
             return ()
         now = _board(task, state, board)
-        shown = (state.shown.left, state.shown.right)
-        gone = [d for d in shown if d == removed or now.state.bad[now.places[d]]]
-        if not gone:
+        documents = (state.current.left, state.current.right)
+        bad = [d for d in documents if d == removed or now.state.bad[now.places[d]]]
+        if not bad:
             return ()
-        event = Event("withdrawn", {"pair": state.shown.pair, "document": gone[0]})
+        event = Event("withdrawn", {"pair": state.current.pair, "document": bad[0]})
         return (event, *self._next(task, state, at, now.after(now.me, event, at), removed=True))
 
     def offered(self, state: PreferenceState) -> tuple[int, int] | None:
-        return None if state.phase != "pairs" or state.shown is None else (state.shown.left, state.shown.right)
+        return None if state.phase != "pairs" or state.current is None else (state.current.left, state.current.right)
 
     def evolve(self, task: Task, state: PreferenceState, event: Event, at: float) -> PreferenceState:
         data = event.data
@@ -163,23 +164,15 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             case "replied":
                 return replace(state, phase="arriving") if data["correct"] else replace(state, wrong=state.wrong + 1)
             case "offered":
-                shown = Shown(**{**data, "markable": tuple(data["markable"])}, since=at)
-                return replace(state, phase="pairs", shown=shown, n_pairs=data["pair"] + 1)
+                current = CurrentPair(**{**data, "markable": tuple(data["markable"])}, since=at)
+                return replace(state, phase="pairs", current=current, n_pairs=data["pair"] + 1)
             case "preferred" | "marked_bad":
                 choice: Any = data["choice"] if event.kind == "preferred" else f"bad-{data['side']}"
-                given = Said(
-                    data["pair"],
-                    data["left"],
-                    data["right"],
-                    choice,
-                    data.get("strength", 1),
-                    data["seconds"],
-                    data["active"],
-                    at,
-                )
-                return replace(state, said=(*state.said, given))
+                shared = {key: data[key] for key in ("pair", "left", "right", "seconds", "active")}
+                answer = PairAnswer(choice=choice, strength=data.get("strength", 1), time=at, **shared)
+                return replace(state, answers=(*state.answers, answer))
             case "undone":
-                return replace(state, said=state.said[:-1])
+                return replace(state, answers=state.answers[:-1])
             case "looked_up":
                 return replace(state, looked_up=state.looked_up + 1)
             case "stopped" | "finished" | "all_bad" | "waiting":
@@ -198,20 +191,20 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             case "arriving":
                 return NoneLeftView(None, False)
             case "pairs":
-                shown = state.shown
-                assert shown is not None  # a pair was offered
+                current = state.current
+                assert current is not None  # a pair was offered
                 return PairView(
-                    shown.pair,
-                    shown.left,
-                    shown.right,
-                    shown.new,
-                    shown.at_most,
-                    may_undo=bool(state.said),
+                    current.pair,
+                    current.left,
+                    current.right,
+                    current.new,
+                    current.at_most,
+                    may_undo=bool(state.answers),
                     definitely=settings.definitely,
                     duplicates=settings.duplicates,
-                    may_mark_bad=settings.bad and any(shown.markable),
+                    may_mark_bad=settings.bad and any(current.markable),
                     has_context=task.material.n_snippets > 0,
-                    removed=shown.removed,
+                    removed=current.removed,
                 )
             case "rating":
                 return RatingView()
@@ -223,13 +216,10 @@ class PreferenceProtocol(Protocol[PreferenceState]):
 
     def rows(self, task: Task, state: PreferenceState) -> Rows:
         preferences, bad = [], []
-        for number, one in enumerate(state.said):
+        for number, one in enumerate(state.answers):
             if one.choice in ("left", "right", "duplicates"):
-                preferences.append(
-                    PreferenceRow(
-                        number, one.left, one.right, one.choice, one.strength, one.seconds, one.active, one.time
-                    )
-                )
+                times = one.seconds, one.active, one.time
+                preferences.append(PreferenceRow(number, one.left, one.right, one.choice, one.strength, *times))
             else:
                 document = one.left if one.choice == "bad-left" else one.right
                 bad.append(BadRow(document, number, one.seconds, one.time))
@@ -237,14 +227,15 @@ class PreferenceProtocol(Protocol[PreferenceState]):
 
     def to_json(self, state: PreferenceState) -> dict[str, Any]:
         data = {name: getattr(state, name) for name in PreferenceState.__slots__}
-        shown = None if state.shown is None else asdict(state.shown) | {"markable": list(state.shown.markable)}
-        return data | {"shown": shown, "said": [list(_fields(one)) for one in state.said]}
+        current = None if state.current is None else asdict(state.current) | {"markable": list(state.current.markable)}
+        return data | {"current": current, "answers": [list(_fields(one)) for one in state.answers]}
 
     def from_json(self, data: Mapping[str, Any]) -> PreferenceState:
-        shown = data["shown"]
-        if shown is not None:
-            shown = Shown(**{**shown, "markable": tuple(shown["markable"])})
-        return PreferenceState(**{**data, "shown": shown, "said": tuple(Said(*one) for one in data["said"])})
+        current = data["current"]
+        if current is not None:
+            current = CurrentPair(**{**current, "markable": tuple(current["markable"])})
+        answers = tuple(PairAnswer(*one) for one in data["answers"])
+        return PreferenceState(**{**data, "current": current, "answers": answers})
 
     # ---- what comes next
 
@@ -254,20 +245,20 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         """The next pair, or the end of the pairs. board : with everything that happened so far."""
         ending: str | None = _over(task, board)
         if ending is None:
-            kept = _kept(state.said)
-            chosen = board.choose(_order_of(task), -1 if kept is None else board.places[kept])
-            if not isinstance(chosen, str):
-                left, right = _sides(task, state, (board.documents[chosen[0]], board.documents[chosen[1]]))
+            last = _last_preferred(state.answers)
+            pair = board.choose(_order_of(task), -1 if last is None else board.places[last])
+            if not isinstance(pair, str):
+                left, right = _sides(task, state, (board.documents[pair[0]], board.documents[pair[1]]))
                 return (_offer(task, state, board, left, right, removed),)
-            ending = chosen
-        asks = task.settings.rating and state.said
+            ending = pair
+        asks = task.settings.rating and state.answers
         return (Event(ending),) if asks else (Event(ending), Event("completed"))
 
-    def _undone(self, task: Task, state: PreferenceState, at: float, board: Board) -> tuple[Event, ...]:
+    def _undo(self, task: Task, state: PreferenceState, at: float, board: Board) -> tuple[Event, ...]:
         """The last judgment or mark of this assessor is taken back, and its pair is asked again if it is open."""
-        if not state.said:
+        if not state.answers:
             raise Refusal("undo", "There is nothing to take back.")
-        last = state.said[-1]
+        last = state.answers[-1]
         event = Event("undone", {"pair": last.pair, "left": last.left, "right": last.right, "choice": last.choice})
         after, now = self.evolve(task, state, event, at), board.after(board.me, event, at)
         if now.may_ask((now.places[last.left], now.places[last.right])):
@@ -278,7 +269,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
 # ---- what an action has to be, and what it then says
 
 
-def _preferred(task: Task, shown: Shown, action: Any, at: float) -> Event:
+def _preference_event(task: Task, current: CurrentPair, action: Any, at: float) -> Event:
     settings: PreferenceSettings = task.settings
     if action.choice not in ("left", "right", *(("duplicates",) if settings.duplicates else ())):
         raise Refusal("choice", "Choose the left or the right document.", "choice")
@@ -286,23 +277,23 @@ def _preferred(task: Task, shown: Shown, action: Any, at: float) -> Event:
         raise Refusal("definitely", "Choose one document, without saying how much better it is.", "definitely")
     return Event(
         "preferred",
-        {"choice": action.choice, "strength": 2 if action.definitely else 1} | _context(shown, action.active, at),
+        {"choice": action.choice, "strength": 2 if action.definitely else 1} | _context(current, action.active, at),
     )
 
 
-def _marked(task: Task, shown: Shown, action: Any, at: float) -> Event:
+def _mark_event(task: Task, current: CurrentPair, action: Any, at: float) -> Event:
     if not task.settings.bad or action.side not in ("left", "right"):
         raise Refusal("bad", "This document cannot be removed; choose the better one of the two.", "side")
-    if not shown.markable[action.side == "right"]:
+    if not current.markable[action.side == "right"]:
         raise Refusal("bad", "This document was compared before and cannot be removed any more.", "side")
-    document = shown.left if action.side == "left" else shown.right
-    return Event("marked_bad", {"side": action.side, "document": document} | _context(shown, action.active, at))
+    document = current.left if action.side == "left" else current.right
+    return Event("marked_bad", {"side": action.side, "document": document} | _context(current, action.active, at))
 
 
-def _context(shown: Shown, active: float | None, at: float) -> dict[str, Any]:
+def _context(current: CurrentPair, active: float | None, at: float) -> dict[str, Any]:
     """Of which pair it was said, and how long that took by both clocks; what no clock can show is not told."""
-    took = {"seconds": max(at - shown.since, 0.0), "active": clocked(active)}
-    return {"pair": shown.pair, "left": shown.left, "right": shown.right, **took}
+    times = {"seconds": max(at - current.since, 0.0), "active": seconds_of(active)}
+    return {"pair": current.pair, "left": current.left, "right": current.right, **times}
 
 
 # ---- what comes next
@@ -312,13 +303,13 @@ def _board(task: Task, state: PreferenceState, board: Board | None) -> Board:
     """The board; of somebody who judges alone also without one."""
     if board is not None:
         return board
-    said = [
+    events = [
         Event("marked_bad", {"left": one.left, "right": one.right, "side": one.choice[4:]})
         if one.choice.startswith("bad")
         else Event("preferred", {"left": one.left, "right": one.right, "choice": one.choice})
-        for one in state.said
+        for one in state.answers
     ]
-    return Board.of(task.material.documents, [(0, event, 0.0) for event in said])
+    return Board.of(task.material.documents, [(0, event, 0.0) for event in events])
 
 
 def _over(task: Task, board: Board) -> Literal["stopped", "all_bad"] | None:
@@ -339,7 +330,7 @@ def _over(task: Task, board: Board) -> Literal["stopped", "all_bad"] | None:
 
 
 def _offer(task: Task, state: PreferenceState, board: Board, left: int, right: int, removed: bool) -> Event:
-    before = state.shown
+    before = state.current
     same = (before is not None and before.left == left, before is not None and before.right == right)
     most = _at_most(task.settings, state, board)
     unseen = task.settings.later_bad == "unseen"
@@ -365,36 +356,36 @@ def _at_most(settings: PreferenceSettings, state: PreferenceState, board: Board)
     n = len(board.documents)
     if settings.sharing == "own" and not settings.bad and not settings.duplicates and n > 1:
         if settings.order == "merge":
-            return min(n_open, n * ceil(log2(n)) - (1 << ceil(log2(n))) + 1 - len(state.said))
+            return min(n_open, n * ceil(log2(n)) - (1 << ceil(log2(n))) + 1 - len(state.answers))
         if settings.order == "insertion":
-            return min(n_open, sum(ceil(log2(i)) for i in range(2, n + 1)) - len(state.said))
+            return min(n_open, sum(ceil(log2(i)) for i in range(2, n + 1)) - len(state.answers))
     return n_open
 
 
-def _kept(said: Sequence[Said]) -> int | None:
+def _last_preferred(answers: Sequence[PairAnswer]) -> int | None:
     """The document that stays: the preferred one, or the other one where one was removed. Of two duplicates the one
     that had stayed before does, else the left one."""
-    kept: int | None = None
-    for one in said:
+    last: int | None = None
+    for one in answers:
         if one.choice in ("left", "bad-right"):
-            kept = one.left
+            last = one.left
         elif one.choice in ("right", "bad-left"):
-            kept = one.right
-        elif kept not in (one.left, one.right):
-            kept = one.left
-    return kept
+            last = one.right
+        elif last not in (one.left, one.right):
+            last = one.left
+    return last
 
 
 def _sides(task: Task, state: PreferenceState, pair: Pair) -> Pair:
     """Left and right: a kept document stays on its side, everything else is a coin's choice, tossed by the seed."""
     one, two = pair
-    shown, kept = state.shown, _kept(state.said)
-    if task.settings.order in ("keep-preferred", "kept") and shown is not None and kept in pair:
-        other = two if kept == one else one
-        if kept == shown.left:
-            return kept, other
-        if kept == shown.right:
-            return other, kept
+    current, last = state.current, _last_preferred(state.answers)
+    if task.settings.order in ("keep-preferred", "kept") and current is not None and last in pair:
+        other = two if last == one else one
+        if last == current.left:
+            return last, other
+        if last == current.right:
+            return other, last
     return pair if np.random.default_rng([task.seed, state.n_pairs]).integers(2) else (two, one)
 
 

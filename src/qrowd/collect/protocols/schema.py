@@ -177,8 +177,8 @@ def _schema_error(kind: Any, error: Mapping[str, Any]) -> SchemaError:
     if code == "unexpected_keyword_argument":
         names = ", ".join(_schema_at(schema, where[:-1]).get("properties", {}))
         return SchemaError(where, f"there is no such key; choose from {names}" if names else "no key is allowed", code)
-    shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
-    return SchemaError(where, f"{shown} cannot be used; {_advice(_schema_at(schema, where))}", code)
+    text = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+    return SchemaError(where, f"{text} cannot be used; {_advice(_schema_at(schema, where))}", code)
 
 
 def _schema_at(schema: Schema, where: Where) -> Schema:

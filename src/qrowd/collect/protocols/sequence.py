@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
-from qrowd.collect.protocols.asking import STALE, clocked, question_view, rated, replied
+from qrowd.collect.protocols.asking import STALE, question_view, rating_events, reply_events, seconds_of
 from qrowd.collect.protocols.events import Action, CannotTell, Event, GoOn, GoTo, Judge, Postpone, Rate, Refusal, Reply
 from qrowd.collect.protocols.numbers import check_text
 from qrowd.collect.protocols.protocol import JudgmentRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.views import (
+    Answer,
     DocumentView,
     EndView,
-    Given,
     Grade,
     RatingView,
     RevisionView,
@@ -86,11 +86,12 @@ class SequenceState:
 
 
 _fields = attrgetter(*Place.__slots__)
+_answer_fields = attrgetter("value", "text", "reason", "seconds", "active", "visits", "revisions", "time")
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What the checks of a whole unit found.
+class CheckResult:
+    """The results of the checks of a whole unit.
 
     ordered : H has the higher magnitude (check c). unhurried : every document took its time (check d).
     Either is True where it was not asked.
@@ -117,7 +118,7 @@ class Sequence(Protocol[SequenceState]):
         """The scale that the page offers, lowest grade first."""
         return ()
 
-    def check(self, task: Task, state: SequenceState) -> Checked | None:
+    def check(self, task: Task, state: SequenceState) -> CheckResult | None:
         """What the checks say of a unit that is all answered; None where there are none."""
         return None
 
@@ -146,9 +147,9 @@ class Sequence(Protocol[SequenceState]):
             raise Refusal("over", OVER)
         match state.phase, action:
             case "question", Reply(option):
-                return replied(task, state.wrong, option)
+                return reply_events(task, state.wrong, option)
             case "documents", Judge() | CannotTell():
-                return self._answered(task, state, action, at)
+                return self._answer_events(task, state, action, at)
             case "documents", Postpone(position):
                 _now_shown(state, position)
                 if not self.may_postpone(task, state):
@@ -157,57 +158,60 @@ class Sequence(Protocol[SequenceState]):
                     )
                 return (Event("postponed", {"position": position}),)
             case "documents", GoTo(position):
-                return _gone(state, position)
+                return _step_events(state, position)
             case "documents", GoOn() if state.revising:
                 submitted = Event("submitted", {"position": state.position})
-                return (submitted, *self._submitted(task, self.evolve(task, state, submitted, at)))
+                return (submitted, *self._submission_events(task, self.evolve(task, state, submitted, at)))
             case "revision", GoOn():
                 return (Event("looked_again"),)
             case "rating", Rate():
-                return rated(action, task.settings.max_reason)
+                return rating_events(action, task.settings.max_reason)
         raise Refusal("stale", STALE)
 
-    def _answered(self, task: Task, state: SequenceState, action: Judge | CannotTell, at: float) -> tuple[Event, ...]:
+    def _answer_events(
+        self, task: Task, state: SequenceState, action: Judge | CannotTell, at: float
+    ) -> tuple[Event, ...]:
         _now_shown(state, action.position)
-        data: dict[str, Any] = {"position": action.position, "reason": action.reason, "active": clocked(action.active)}
+        active = seconds_of(action.active)
+        data: dict[str, Any] = {"position": action.position, "reason": action.reason, "active": active}
         if isinstance(action, Judge):
             event = Event("judged", data | {"text": action.text, "value": self.value(task, action.text)})
         else:
             if not self.may_not_tell(task, state):
                 raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
             event = Event("cannot_tell", data)
-        asked = task.settings.reason
-        if asked == "none" and action.reason:
+        rule = task.settings.reason
+        if rule == "none" and action.reason:
             raise Refusal("reason", "No reason is asked for here.", "reason")
-        check_text(action.reason, "reason", task.settings.max_reason, required=asked == "required")
+        check_text(action.reason, "reason", task.settings.max_reason, required=rule == "required")
         after = self.evolve(task, state, event, at)
-        moved_on = after.position != state.position
-        return (event,) if moved_on else (event, *self._submitted(task, after))
+        is_last = after.position == state.position
+        return (event,) if not is_last else (event, *self._submission_events(task, after))
 
-    def _submitted(self, task: Task, state: SequenceState) -> tuple[Event, ...]:
+    def _submission_events(self, task: Task, state: SequenceState) -> tuple[Event, ...]:
         """What becomes of a unit in which every position has its answer."""
-        found = self.check(task, state)
-        if found is None or found.passed:
-            first = Event("finished") if found is None else _checked(found)
+        result = self.check(task, state)
+        if result is None or result.passed:
+            first = Event("finished") if result is None else _check_event(result)
             return (first,) if task.settings.rating else (first, Event("completed"))
         revisions = self.revisions(task)
         out_of_tries = revisions != -1 and state.fails >= revisions
-        return (_checked(found), Event("failed")) if out_of_tries else (_checked(found),)
+        return (_check_event(result), Event("failed")) if out_of_tries else (_check_event(result),)
 
     def evolve(self, task: Task, state: SequenceState, event: Event, at: float) -> SequenceState:
         data = event.data
         match event.kind:
             case "judged" | "cannot_tell":
-                return _move_on(_answer(_timed(state, at, data["active"]), event, at), data["position"])
+                return _move_on(_answer(_add_time(state, at, data["active"]), event, at), data["position"])
             case "stepped_back" | "stepped_forward":
                 backs = state.backs + (event.kind == "stepped_back")
-                return _step(replace(_timed(state, at), backs=backs), data["position"])
+                return _step(replace(_add_time(state, at), backs=backs), data["position"])
             case "postponed":
                 position = data["position"]
                 queue = (*(p for p in state.postponed if p != position), position)
-                return _move_on(replace(_timed(state, at), postponed=queue, resume=None), position)
+                return _move_on(replace(_add_time(state, at), postponed=queue, resume=None), position)
             case "submitted":
-                return replace(_timed(state, at), resume=None)
+                return replace(_add_time(state, at), resume=None)
             case "checked":
                 if data["passed"]:
                     return replace(state, phase="rating", since=at)
@@ -221,8 +225,8 @@ class Sequence(Protocol[SequenceState]):
                     return replace(state, wrong=state.wrong + 1, since=at)
                 return _show(replace(state, phase="documents", since=at), 0)
             case "rated":
-                said = {key: data[key] for key in ("confidence", "understanding", "comment")}
-                return replace(state, since=at, **said)
+                ratings = {key: data[key] for key in ("confidence", "understanding", "comment")}
+                return replace(state, since=at, **ratings)
             case "completed" | "failed" | "screened_out":
                 return replace(state, phase=event.kind, since=at)
         return state
@@ -235,7 +239,7 @@ class Sequence(Protocol[SequenceState]):
                     state.position,
                     len(state.places),
                     task.documents[state.position],
-                    Given(place.text, place.reason, place.answer == "cannot_tell") if place.answer else None,
+                    Answer(place.text, place.reason, place.answer == "cannot_tell") if place.answer else None,
                     tuple(place.answer != "" for place in state.places),
                     tuple(p in state.postponed for p in range(len(state.places))),
                     self.grades(task),
@@ -262,19 +266,8 @@ class Sequence(Protocol[SequenceState]):
     def rows(self, task: Task, state: SequenceState) -> Rows:
         return Rows(
             tuple(
-                JudgmentRow(
-                    position,
-                    task.documents[position],
-                    place.value,
-                    place.text,
-                    place.reason,
-                    place.seconds,
-                    place.active,
-                    place.visits,
-                    place.revisions,
-                    place.time,
-                )
-                for position, place in enumerate(state.places)
+                JudgmentRow(position, document, *_answer_fields(place))
+                for position, (document, place) in enumerate(zip(task.documents, state.places, strict=True))
                 if place.answer
             )
         )
@@ -298,7 +291,7 @@ def _now_shown(state: SequenceState, position: int) -> None:
         raise Refusal("stale", STALE, "position")
 
 
-def _gone(state: SequenceState, position: int) -> tuple[Event, ...]:
+def _step_events(state: SequenceState, position: int) -> tuple[Event, ...]:
     if not 0 <= position < len(state.places):
         raise Refusal("position", f"There is no such document; they go from 1 to {len(state.places)}.", "position")
     if position == state.position:
@@ -309,8 +302,8 @@ def _gone(state: SequenceState, position: int) -> tuple[Event, ...]:
     return (Event(kind, {"from": state.position, "position": position}),)
 
 
-def _checked(found: Checked) -> Event:
-    return Event("checked", {"passed": found.passed, "ordered": found.ordered, "unhurried": found.unhurried})
+def _check_event(result: CheckResult) -> Event:
+    return Event("checked", {"passed": result.passed, "ordered": result.ordered, "unhurried": result.unhurried})
 
 
 # ---- what an event does
@@ -333,31 +326,31 @@ def _put(state: SequenceState, position: int, place: Place) -> SequenceState:
     return replace(state, places=(*state.places[:position], place, *state.places[position + 1 :]))
 
 
-def _timed(state: SequenceState, at: float, active: float | None = None) -> SequenceState:
+def _add_time(state: SequenceState, at: float, active: float | None = None) -> SequenceState:
     """The time since the page came up goes to the document it showed."""
     place = state.places[state.position]
     seconds = max(at - state.since, 0.0)
-    timed = replace(
+    place = replace(
         place,
         seconds=place.seconds + seconds,
         active=place.active if active is None else (place.active or 0.0) + active,
         attentive=place.attentive + (seconds if active is None else min(seconds, active)),
     )
-    return replace(_put(state, state.position, timed), since=at)
+    return replace(_put(state, state.position, place), since=at)
 
 
 def _answer(state: SequenceState, event: Event, at: float) -> SequenceState:
     position = event.data["position"]
     old = state.places[position]
-    said = {
+    content = {
         "answer": event.kind,
         "text": event.data.get("text", ""),
         "reason": event.data["reason"],
         "value": event.data.get("value"),
     }
-    if old.answer and all(getattr(old, key) == said[key] for key in said):
+    if old.answer and all(getattr(old, key) == content[key] for key in content):
         return state
-    new = replace(old, **said, revisions=old.revisions + (old.answer != ""), time=at)
+    new = replace(old, **content, revisions=old.revisions + (old.answer != ""), time=at)
     queue = tuple(p for p in state.postponed if p != position)
     return replace(_put(state, position, new), postponed=queue)
 

@@ -55,8 +55,8 @@ class QuestionView:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What the assessor said of a document before: text as typed or chosen, and the reason. cannot_tell : instead."""
+class Answer:
+    """An earlier answer: its text as typed or chosen, and the reason. cannot_tell : instead of a text."""
 
     text: str
     reason: str = ""
@@ -76,7 +76,7 @@ class Grade:
 class DocumentView:
     """A document to judge.
 
-    position, of : which one, from 0, of how many. document : its number. given : the earlier answer, if any.
+    position, of : which one, from 0, of how many. document : its number. answer : the earlier one, if any.
     done : for each position whether it has an answer. postponed : for each position whether it waits for later.
     grades : the scale's, lowest first; empty for magnitudes. reason : whether one is "required", "optional" or "none".
     may_postpone, may_not_tell : whether these are offered (now).
@@ -86,7 +86,7 @@ class DocumentView:
     position: int
     of: int
     document: int
-    given: Given | None
+    answer: Answer | None
     done: tuple[bool, ...]
     postponed: tuple[bool, ...]
     grades: tuple[Grade, ...]

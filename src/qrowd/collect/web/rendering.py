@@ -198,7 +198,7 @@ def _document(page: Page, number: int) -> RenderedDocument:
 
 def _inputs(page: Page) -> dict[str, str]:
     """The first content of the inputs: the draft where there is one, else the earlier answer, else nothing."""
-    earlier = page.view.given if isinstance(page.view, DocumentView) else None
+    earlier = page.view.answer if isinstance(page.view, DocumentView) else None
     source = page.draft or earlier
     texts = {"text": source.text, "reason": source.reason} if source is not None else {}
     return dict.fromkeys(TYPED, "") | texts
