@@ -17,11 +17,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import pyarrow.parquet  # noqa: F401 - what a cache takes when it is loaded is not what an export takes
 from side_by_side import finish, promise
-from store.soak import judged, memory
 
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.store.engine import open_store
 from soak.server import Servers
+from soak.store import judged, memory
 
 
 def written(url: str, form: str) -> tuple[float, float, str]:

@@ -38,7 +38,7 @@ def relevant_from(rel, name):
 
 
 def as_pytrec_eval(collection, scores, rel, *, step=1, **options):
-    """What pytrec_eval says in place of our scores: for NIST of all systems, for others of every `step`-th; else nan."""
+    """What pytrec_eval says in place of our scores: for NIST of each system, for others every `step`-th; else nan."""
     asked = {*WITHOUT_CUT, *(f"{name}.{','.join(map(str, CUTS))}" for name in WITH_CUTS)}
     judges, topics, systems = (scores[dim].values.tolist() for dim in scores.dims[1:])
     theirs = np.full(scores.shape, np.nan)

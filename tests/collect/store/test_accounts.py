@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
-from collect.store.soak import campaign
 from qrowd.collect.store import accounts, schema
 from qrowd.collect.store.accounts import ATTEMPTS, WITHIN, TooManyAttemptsError, check_login
 from qrowd.collect.store.base import Store
 from qrowd.errors import ArgumentError
+from soak.store import campaign
 
 AT = 1_700_000_000.0
 GOOD = "correct horse"

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from collect.store.soak import AT, campaign
 from qrowd.collect.store import events
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.events import LogEntry
+from soak.store import AT, campaign
 
 
 def made(number: int, **other: object) -> LogEntry:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert
 
-from collect.store.soak import AT, assessor_row, assignment_row, campaign, judged, judgment_row, memory
 from qrowd import read_judgments, read_preferences
 from qrowd.collect.store import events, export, schema, writers
 from qrowd.collect.store.backup import backup
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.engine import open_store
 from qrowd.errors import ArgumentError
+from soak.store import AT, assessor_row, assignment_row, campaign, judged, judgment_row, memory
 
 WHY = 'he said "no", =then\r\nleft;\ttab 𝔘 \u2028 end'
 
@@ -272,7 +272,7 @@ def test_a_backup_taken_while_many_write_is_a_prefix_with_everything_acknowledge
 
     from sqlalchemy import select
 
-    from collect.store.soak import answer, prepare
+    from soak.store import answer, prepare
 
     with open_store(tmp_path / "a.db") as store:
         store.write(lambda c: prepare(c, 4))

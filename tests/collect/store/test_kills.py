@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from collect.store import soak
 from qrowd.collect.store import schema
 from qrowd.collect.store.base import Store, StoreBusyError, StoreUnknownError
 from qrowd.collect.store.engine import open_store
 from servers import postgres_server
+from soak import store as soak
 
 THREADS = 8
 
@@ -26,7 +26,7 @@ def acknowledged(url: str, prefix: str, n: int, disturb: Callable[[int], None] |
 
     disturb : called after each key, with how many there were.
     """
-    command = [sys.executable, soak.__file__, "write", url, str(THREADS), prefix]
+    command = [sys.executable, soak.__file__, url, str(THREADS), prefix]
     keys: set[str] = set()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from collect.store.soak import AT, answer, assessor_row, assignment_row, campaign, prepare
 from qrowd.collect.store import events, schema
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.engine import open_store
 from qrowd.errors import ArgumentError
+from soak.store import AT, answer, assessor_row, assignment_row, campaign, prepare
 
 
 def put(name: str, value: str = "v") -> Callable[[Connection], str]:

@@ -1,14 +1,10 @@
-"""Many answers at once, as the server would write them: for tests that kill whoever writes, and for measuring.
+"""Rows and answers of a store without a service above it, and a process that writes answers until it is killed.
 
-python soak.py write URL THREADS PREFIX      writes until it is killed; prints each key once it is acknowledged
-python soak.py speed URL CALLERS SECONDS     callers on one event loop; prints works per second and latencies
-python soak.py fill URL JUDGMENTS            a campaign with so many judgments
-python soak.py export URL                    rows per second and memory of each format
+python -m soak.store URL THREADS PREFIX      prints the key of each answer once it is acknowledged
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
 import os
@@ -16,7 +12,7 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
@@ -150,58 +146,10 @@ def write(url: str, threads: int, prefix: str) -> None:
     threading.Event().wait()
 
 
-async def speed(url: str, callers: int, seconds: float) -> tuple[float, list[float]]:
-    """Works per second, and how long each took in milliseconds."""
-    with open_store(url) as store:
-        store.write(lambda connection: prepare(connection, callers))
-        end, took = time.perf_counter() + seconds, []
-
-        async def run(assessor: int) -> None:
-            for number in itertools.count():
-                start = time.perf_counter()
-                if start > end:
-                    return
-                await store.write_async(answer(assessor, f"{assessor}-{number}", number))
-                took.append((time.perf_counter() - start) * 1000)
-
-        await asyncio.gather(*(run(i + 1) for i in range(callers)))
-        return len(took) / seconds, sorted(took)
-
-
 def memory() -> float:
     """Most memory this process ever had, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def export_speed(url: str) -> Iterator[tuple[str, int, float, float]]:
-    """Format, rows, seconds, megabytes more than before; the most careful order first, as memory never falls."""
-    from qrowd.collect.store import export, writers
-
-    for name, format_ in (("json_lines", writers.json_lines), ("csv", writers.csv), ("parquet", writers.parquet)):
-        with open_store(url, read_only=True) as store:
-            before, start, rows = memory(), time.perf_counter(), itertools.count()
-
-            def counted(connection: Connection, rows: Iterator[int] = rows) -> Iterator[tuple[object, ...]]:
-                for row in export.judgments(connection, 1):
-                    next(rows)
-                    yield row
-
-            for _ in format_(export.JUDGMENTS, store.stream(counted)):
-                pass
-            yield name, next(rows), time.perf_counter() - start, memory() - before
-
-
 if __name__ == "__main__":
-    what, url, *rest = sys.argv[1:]
-    if what == "write":
-        write(url, int(rest[0]), rest[1])
-    elif what == "speed":
-        rate, took = asyncio.run(speed(url, int(rest[0]), float(rest[1])))
-        p50, p99 = took[len(took) // 2], took[len(took) * 99 // 100]
-        print(f"{rate:.0f} works/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms, most {took[-1]:.1f} ms")
-    elif what == "fill":
-        with open_store(url) as store:
-            store.write(lambda connection: judged(connection, int(rest[0])))
-    elif what == "export":
-        for name, rows, seconds, extra in export_speed(url):
-            print(f"{name}: {rows} rows, {rows / seconds:.0f} rows/s, {extra:.1f} MB more")
+    write(sys.argv[1], int(sys.argv[2]), sys.argv[3])
