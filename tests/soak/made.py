@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import Cache
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.state import Cache
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
-from qrowd.collect.store.sessions import open_session
+from qrowd.collect.store.accounts import open_session
 
 WORDS = (
     "water", "river", "bridge", "stone", "valley", "winter", "summer",

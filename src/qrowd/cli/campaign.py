@@ -7,15 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
+from qrowd.cli import options
 from qrowd.cli.commands import command_group
-from qrowd.cli.options import DATABASE, Database, Output, check_output, deliver, open_campaigns, option, server_extra
+from qrowd.cli.options import deliver, open_campaigns, option, output_file, server_extra
 
 Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
 
 
 def create(
     folder: Annotated[str, typer.Argument(help="Folder with campaign.toml, or that file.")],
-    database: Database = DATABASE,
+    database: options.Database = options.DATABASE,
     check: Annotated[bool, option("--check", help="Only check the folder and report what it holds.")] = False,
 ) -> None:
     """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions."""
@@ -34,7 +35,7 @@ def create(
 
 def import_(
     archive: Annotated[str, typer.Argument(help="Archive that was exported from a campaign.")],
-    database: Database = DATABASE,
+    database: options.Database = options.DATABASE,
 ) -> None:
     """Import a campaign and its event log from an archive."""
     from pathlib import Path
@@ -57,7 +58,7 @@ def import_(
 
 def export(
     name: Name,
-    database: Database = DATABASE,
+    database: options.Database = options.DATABASE,
     what: Annotated[
         Literal["judgments", "preferences", "duplicates", "revisions", "archive"] | None,
         option(help="What is exported.", show_default="judgments or preferences"),
@@ -70,10 +71,7 @@ def export(
         Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"],
         option(help="Format of the file.", panel="Output"),
     ] = "jsonl",
-    output: Annotated[
-        str,
-        option("-o", "--output", help="File for the export; - for standard output.", panel="Output", metavar="FILE"),
-    ] = "-",
+    output: Annotated[str, output_file("File for the export; - for standard output.")] = "-",
 ) -> None:
     """Export what a campaign has collected."""
     import sys
@@ -81,8 +79,8 @@ def export(
     from qrowd import files
 
     with server_extra():
-        from qrowd.collect.campaigns.admin import find
         from qrowd.collect.campaigns.exports import export_rows, kinds_of
+        from qrowd.collect.campaigns.state import find
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find(connection, name).protocol)[0]
         pieces = export_rows(connection, name, kind, format, everything=everything)
@@ -96,16 +94,15 @@ def export(
 
 def status(
     name: Annotated[str | None, typer.Argument(help="Name of the campaign; default: all campaigns.")] = None,
-    database: Database = DATABASE,
+    database: options.Database = options.DATABASE,
     per_assessor: Annotated[
         bool, option("--per-assessor", help="Also print the results of each assessor, and their agreement.")
     ] = False,
-    output: Output = None,
+    output: options.Output = None,
 ) -> None:
     """Show the progress of campaigns."""
     from qrowd.cli.campaign_tables import all_campaigns, one_campaign
 
-    check_output(output)
     with server_extra():
         from qrowd.collect.campaigns.progress import progress
         from qrowd.collect.campaigns.quality import quality
@@ -119,7 +116,9 @@ def status(
     deliver(document, output)
 
 
-def owner(name: Annotated[str, typer.Argument(help="Name of the account.")], database: Database = DATABASE) -> None:
+def owner(
+    name: Annotated[str, typer.Argument(help="Name of the account.")], database: options.Database = options.DATABASE
+) -> None:
     """Create an account that runs campaigns in the browser; the password is asked for."""
     with server_extra():
         from qrowd.collect.store.accounts import add_account, hash_password
@@ -132,14 +131,14 @@ def owner(name: Annotated[str, typer.Argument(help="Name of the account.")], dat
 def invite(
     name: Name,
     assessors: Annotated[list[str], typer.Argument(help="Names of the assessors, who get one link each.")],
-    database: Database = DATABASE,
+    database: options.Database = options.DATABASE,
     base_url: Annotated[str, option(help="Address of the server, as browsers see it.", metavar="URL")] = (
         "http://127.0.0.1:8000"
     ),
 ) -> None:
     """Create login links for assessors. A link is shown once and replaces an earlier one."""
     with server_extra():
-        from qrowd.collect.campaigns.admin import find
+        from qrowd.collect.campaigns.state import find
         from qrowd.collect.store.accounts import invite as make_link
     with open_campaigns(database, write=True) as store:
         tokens = store.write(
@@ -154,7 +153,7 @@ def invite(
 def set_status(
     name: Name,
     status: Annotated[Literal["running", "paused", "stopped"], typer.Argument(help="New status.")],
-    database: Database = DATABASE,
+    database: options.Database = options.DATABASE,
 ) -> None:
     """Set the status of a campaign: running, paused or stopped."""
     import asyncio
@@ -165,7 +164,7 @@ def set_status(
         typer.echo(f"{name} is {asyncio.run(CampaignAdmin(store).set_status(name, status))}")
 
 
-def rebuild(name: Name, database: Database = DATABASE) -> None:
+def rebuild(name: Name, database: options.Database = options.DATABASE) -> None:
     """Rebuild the tables of a campaign from its event log."""
     with server_extra():
         from qrowd.collect.campaigns.rebuild import rebuild as rebuild_tables
@@ -174,10 +173,12 @@ def rebuild(name: Name, database: Database = DATABASE) -> None:
     typer.echo(f"{name}: {n} events")
 
 
-def backup(path: Annotated[str, typer.Argument(help="New file for the copy.")], database: Database = DATABASE) -> None:
+def backup(
+    path: Annotated[str, typer.Argument(help="New file for the copy.")], database: options.Database = options.DATABASE
+) -> None:
     """Copy a SQLite database, also while a server uses it."""
     with server_extra():
-        from qrowd.collect.store.backup import backup as copy
+        from qrowd.collect.store.sqlite import backup as copy
     with open_campaigns(database) as store:
         copy(store, path)
     typer.echo(f"{path} is a copy of {database}")

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, func, select
 from sqlalchemy.pool import StaticPool
 
-from qrowd.collect.campaigns.creation import create_campaign, material_of, plan_of, read_settings
+from qrowd.collect.campaigns.creation import create_campaign, plan_of
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.state import material_of, read_settings
 from qrowd.collect.protocols.protocol import Material, Question
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings, PreferenceSettings
 from qrowd.collect.store import materials

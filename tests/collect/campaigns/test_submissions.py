@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qrowd.collect.campaigns.creation import create_campaign
-from qrowd.collect.campaigns.judging import JudgingService, NotFoundError
+from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.state import NotFoundError
 from qrowd.collect.campaigns.submissions import Submission
 from qrowd.collect.protocols.events import Consent, GoOn, Judge
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings

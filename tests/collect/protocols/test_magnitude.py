@@ -79,7 +79,7 @@ def test_the_raw_text_is_kept_beside_the_number():
     unit = Unit()
     unit.act(Judge(0, " 0,5 "))
     (row,) = PROTOCOL.rows(unit.task, unit.state).judgments
-    assert (row.value, row.raw, row.document, row.position) == (0.5, " 0,5 ", unit.task.documents[0], 0)
+    assert (row.value, row.raw, row.document_id, row.position) == (0.5, " 0,5 ", unit.task.documents[0], 0)
     assert (row.seconds, row.visits, row.revisions, row.time) == (20, 1, 0, 20)
 
 

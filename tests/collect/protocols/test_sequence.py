@@ -224,7 +224,7 @@ def test_a_kind_of_event_that_nobody_knows_changes_nothing(name, data):
 @given(data=st.data())
 def test_there_is_one_row_per_document_and_all_of_them_at_the_end(name, data):
     judging = data.draw(stories(name))
-    documents = [row.document for row in judging.rows]
+    documents = [row.document_id for row in judging.rows]
     assert [judging.task.documents[row.position] for row in judging.rows] == documents
     assert len(set(documents)) == len(documents)
     assert all((row.value is None) == (row.raw == "") for row in judging.rows)

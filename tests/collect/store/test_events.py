@@ -1,7 +1,5 @@
 """The log keeps what happened, in order."""
 
-from dataclasses import replace
-
 import pytest
 from sqlalchemy.exc import IntegrityError
 
@@ -36,7 +34,7 @@ def test_an_event_comes_back_as_it_went_in(log: Store, together: bool) -> None:
     log.write(lambda c: events.append(c, [one, made(1)] if together else [one]))
     found = log.read(lambda c: events.by_key(c, "k"))
     assert found is not None
-    assert replace(found, id=0) == one
+    assert found._replace(id=0) == one
     assert found.late is True
 
 

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from collect.web.fakes import World, world
 from collect.web.server import SECRET
-from qrowd.collect.campaigns.judging import NotFoundError
+from qrowd.collect.campaigns.state import NotFoundError
 from qrowd.collect.protocols.events import GoOn, Judge, Refusal
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View
 from qrowd.collect.store.base import StoreBusyError, StoreFullError, StoreUnknownError

@@ -16,8 +16,8 @@ from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
-from qrowd.collect.store.assessors import find_named
 from qrowd.collect.store.materials import find_campaign
+from qrowd.collect.store.state import find_named
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium

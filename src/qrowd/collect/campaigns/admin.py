@@ -8,16 +8,15 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import Cache
-from qrowd.collect.campaigns.judging import Clock, NotFoundError
-from qrowd.collect.campaigns.projection import AssessorState, AssignmentState
+from qrowd.collect.campaigns.judging import Clock
 from qrowd.collect.campaigns.rebuild import STATUS
+from qrowd.collect.campaigns.state import Cache, NotFoundError, find
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols.events import Event
-from qrowd.collect.store import assessors, assignments, events, materials
+from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.events import LogEntry
-from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import ArgumentError
 
 STEPS = {"pause": "paused", "resume": "running", "stop": "stopped"}  # the buttons, and the status each leads to
@@ -65,8 +64,8 @@ class CampaignAdmin:
         if not reason.strip():
             raise ArgumentError("reason: say why; it is kept with the exclusion")
 
-        def change(transaction: Transaction, assessor: AssessorState) -> None:
-            if assessor.row.excluded is None:
+        def change(transaction: Transaction, assessor: AssessorRow) -> None:
+            if assessor.excluded is None:
                 transaction.record_assessor(assessor, Event("excluded", {"reason": reason.strip()}))
                 withdraw(transaction, assessor, ("open", "completed"))
 
@@ -76,19 +75,17 @@ class CampaignAdmin:
         """Take an exclusion back; how many completed units stay lost, since others have done them meanwhile."""
         lost = 0
 
-        def change(transaction: Transaction, assessor: AssessorState) -> None:
+        def change(transaction: Transaction, assessor: AssessorRow) -> None:
             nonlocal lost
             lost = 0
-            if assessor.row.excluded is None:
+            if assessor.excluded is None:
                 return
             transaction.record_assessor(assessor, Event("reinstated"))
-            for row in assignments.of_assessor(transaction.connection, assessor.row.id):
-                assignment = AssignmentState.read(
-                    row, transaction.cache.task(transaction.connection, row), transaction.settings
-                )
+            for row in state.assignments_of(transaction.connection, assessor.id):
+                assignment = transaction.cache.read(transaction.connection, row)
                 if row.status != "withdrawn" or transaction.protocol.status(assignment.state) != "completed":
                     continue
-                if assignments.hold_slot(transaction.connection, row):
+                if state.hold_slot(transaction.connection, row):
                     transaction.record_assignment(assignment, Event("assignment_restored", {"status": "completed"}))
                 else:
                     lost += 1
@@ -99,7 +96,7 @@ class CampaignAdmin:
     async def reset(self, campaign: str, name: str) -> None:
         """Let an assessor begin again with the practice; an open unit goes to somebody else."""
 
-        def change(transaction: Transaction, assessor: AssessorState) -> None:
+        def change(transaction: Transaction, assessor: AssessorRow) -> None:
             assessor = transaction.record_assessor(assessor, Event("reset"))
             withdraw(transaction, assessor, ("open",))
 
@@ -110,55 +107,37 @@ class CampaignAdmin:
         if kind not in ("submitted", "paid"):
             raise ArgumentError(f"kind={kind!r}: choose one of submitted, paid")
 
-        def change(transaction: Transaction, assessor: AssessorState) -> None:
+        def change(transaction: Transaction, assessor: AssessorRow) -> None:
             transaction.record_assessor(assessor, Event(kind))
 
         await self._for(campaign, name, change)
 
-    async def _for(self, campaign: str, name: str, change: Callable[[Transaction, AssessorState], None]) -> None:
+    async def _for(self, campaign: str, name: str, change: Callable[[Transaction, AssessorRow], None]) -> None:
         at = self.clock()
 
         def work(connection: Connection) -> None:
             row = find(connection, campaign)
-            found = assessors.find_named(connection, row.id, name)
-            if found is None:
+            assessor = state.find_named(connection, row.id, name, lock=True)
+            if assessor is None:
                 raise NotFoundError(f"nobody is called {name!r} in the campaign {campaign}")
-            locked = assessors.find_assessor(connection, found.id, lock=True)
             transaction = Transaction(connection, Cache(), row.id, at, self._number, actor="owner")
-            assessor = AssessorState.read(found if locked is None else locked[0])
             change(transaction, assessor)
             transaction.finish()
 
         await self.store.write_async(work)
 
 
-def withdraw(transaction: Transaction, assessor: AssessorState, statuses: tuple[str, ...]) -> None:
+def withdraw(transaction: Transaction, assessor: AssessorRow, statuses: tuple[str, ...]) -> None:
     """Take units away from an assessor, so that others may have them."""
-    for row in assignments.of_assessor(transaction.connection, assessor.row.id):
+    for row in state.assignments_of(transaction.connection, assessor.id):
         if row.status not in statuses:
             continue
         if transaction.settings.together:  # first, in the order in which assessors lock
-            assignments.lock_unit(transaction.connection, row.unit_id)
-        now = assignments.find_assignment(transaction.connection, row.id, lock=True)
+            state.lock_unit(transaction.connection, row.unit_id)
+        now = state.find_assignment(transaction.connection, row.id, lock=True)
         if now is None or now.status not in statuses:  # it went to somebody else a moment ago
             continue
-        assignment = AssignmentState.read(
-            now, transaction.cache.task(transaction.connection, now), transaction.settings
+        transaction.record_assignment(
+            transaction.cache.read(transaction.connection, now), Event("assignment_withdrawn")
         )
-        transaction.record_assignment(assignment, Event("assignment_withdrawn"))
-        assignments.release_slot(transaction.connection, now)
-
-
-def find(connection: Connection, campaign: str) -> CampaignRow:
-    """A campaign by its name.
-
-    Raises
-    ------
-    NotFoundError
-        There is none.
-    """
-    row = materials.find_campaign(connection, campaign)
-    if row is None:
-        names = ", ".join(one.name for one in materials.campaigns(connection))
-        raise NotFoundError(f"there is no campaign {campaign!r}; there {f'are {names}' if names else 'is none yet'}")
-    return row
+        state.release_slot(transaction.connection, now)

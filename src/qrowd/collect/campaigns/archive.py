@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.admin import find
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.campaigns.rebuild import rebuild
+from qrowd.collect.campaigns.state import find
 from qrowd.collect.protocols.schema import SchemaError, read
-from qrowd.collect.store import assessors, events, materials
+from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.events import LogEntry
+from qrowd.collect.store.materials import UnitRow
 from qrowd.errors import ArgumentError, RowError
 
 FORMAT = "qrowd campaign"
@@ -78,19 +79,18 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
     head = _head(_read(1, next(numbered, (1, "{}"))[1]))
     plan = plan_from_table(head.plan)
     campaign_id = create_campaign(connection, plan, head.created, units=head.units)
-    documents = {one.label: one.id for one in materials.documents_of(connection, campaign_id)}
-    topics = {one.label: one.id for one in materials.topics_of(connection, campaign_id)}
-    units = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}
+    numbers = _Numbers(
+        campaign_id,
+        {one.label: one.id for one in materials.documents_of(connection, campaign_id)},
+        {one.label: one.id for one in materials.topics_of(connection, campaign_id)},
+        {(one.topic_id, one.number): one for one in materials.units_of(connection, campaign_id)},
+    )
     waiting: list[LogEntry] = []
     for number, line in numbered:
         try:
-            row = read(_Event, _read(number, line))
+            event = numbers.entry(read(_Event, _read(number, line)))
         except SchemaError as error:
             raise RowError(number, str(error)) from None
-        try:
-            event = _event(campaign_id, row, documents, topics, units)
-        except (KeyError, TypeError):
-            raise RowError(number, "an event that does not fit the campaign of line 1") from None
         if event.kind == "arrived" and assessors.find_assessor(connection, event.assessor_id or 0) is not None:
             raise ArgumentError(f"{plan.name}: this campaign is here already, under another name")
         waiting.append(event)
@@ -137,19 +137,74 @@ def _head(table: Mapping[str, Any]) -> _Head:
         raise RowError(1, str(error)) from None
 
 
-def _event(
-    campaign_id: int,
-    row: _Event,
-    documents: Mapping[str, int],
-    topics: Mapping[str, int],
-    units: Mapping[tuple[int, int], int],
-) -> LogEntry:
-    data = dict(row.data)
-    data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
-    if row.kind == "assigned":
-        data["topic"] = topics[data["topic"]]
-    unit = None if row.unit is None else units[topics[row.unit[0]], row.unit[1]]
-    return LogEntry(campaign_id=campaign_id, unit_id=unit, data=data, **{key: getattr(row, key) for key in _KEPT})
+@dataclass(frozen=True)
+class _Numbers:
+    """The numbers in this database of the documents, topics and units of an archive.
+
+    assessors, assignments : those of the lines so far; each assignment with its unit.
+    """
+
+    campaign_id: int
+    documents: Mapping[str, int]
+    topics: Mapping[str, int]
+    units: Mapping[tuple[int, int], UnitRow]
+    assessors: set[int] = field(default_factory=set)
+    assignments: dict[int, UnitRow] = field(default_factory=dict)
+
+    def entry(self, row: _Event) -> LogEntry:
+        """The entry of the log for a line.
+
+        Raises
+        ------
+        SchemaError
+            A key does not fit the kind of the event, the campaign of line 1, or the lines before.
+        """
+        data = dict(row.data)
+        for key in data.keys() & set(DOCUMENTS):
+            data[key] = _number(self.documents, data[key], ("data", key), "document")
+        if row.kind == "assigned" and "topic" in data:
+            data["topic"] = _number(self.topics, data["topic"], ("data", "topic"), "topic")
+        unit = None
+        if row.unit is not None:
+            topic, place = _number(self.topics, row.unit[0], ("unit", 0), "topic"), row.unit[1]
+            if (unit := self.units.get((topic, place))) is None:
+                raise SchemaError(("unit", 1), f"the topic {row.unit[0]!r} has no unit {place}")
+        if row.late != (row.kind == LATE):
+            raise SchemaError(("late",), f"only events of the kind {LATE} are late, and all of these")
+        if not row.late:
+            check_event(Event(row.kind, data))
+        self._check_place(row, data, unit)
+        rest = {key: getattr(row, key) for key in _KEPT}
+        return LogEntry(campaign_id=self.campaign_id, unit_id=unit.id if unit else None, data=data, **rest)
+
+    def _check_place(self, row: _Event, data: Mapping[str, Any], unit: UnitRow | None) -> None:
+        """Whether the assessor and the assignment began before, and the unit holds what the event speaks of."""
+        if row.assessor_id is None:
+            if row.kind not in STATUS:
+                raise SchemaError(("assessor_id",), f"an event {row.kind} needs one")
+            return
+        if row.kind == "arrived":
+            self.assessors.add(row.assessor_id)
+        elif row.assessor_id not in self.assessors:
+            raise SchemaError(("assessor_id",), "this assessor has not arrived in any line before")
+        if row.kind == "assigned":
+            if row.assignment_id is None or unit is None:
+                raise SchemaError(("assignment_id" if unit else "unit",), "is missing")
+            self.assignments[row.assignment_id] = unit
+        elif row.assignment_id is not None:
+            if row.assignment_id not in self.assignments:
+                raise SchemaError(("assignment_id",), "this assignment has not begun in any line before")
+            documents = self.assignments[row.assignment_id].documents
+            if not row.late and data.get("position", 0) >= len(documents):
+                raise SchemaError(("data", "position"), f"the unit has {len(documents)} documents")
+            if key := next((key for key in DOCUMENTS if key in data and data[key] not in documents), None):
+                raise SchemaError(("data", key), "this document is not in the unit")
+
+
+def _number(numbers: Mapping[str, int], label: Any, where: Where, kind: str) -> int:
+    if not isinstance(label, str) or label not in numbers:
+        raise SchemaError(where, f"the campaign of line 1 has no {kind} {str(label)[:40]!r}")
+    return numbers[label]
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

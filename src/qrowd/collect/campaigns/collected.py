@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.admin import find
-from qrowd.collect.campaigns.creation import read_settings
+from qrowd.collect.campaigns.state import find, read_settings
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings
 from qrowd.collect.store import export

@@ -3,59 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import question_table
+from qrowd.collect.campaigns.state import question_of, read_settings
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
-from qrowd.collect.protocols.protocol import Material, Question
-from qrowd.collect.protocols.settings import (
-    JourneySettings,
-    PreferenceSettings,
-    Settings,
-    journey_of,
-    settings_of,
-    to_table,
-)
+from qrowd.collect.protocols.settings import to_table
 from qrowd.collect.store import events, materials
 from qrowd.collect.store.events import LogEntry
-from qrowd.collect.store.materials import CampaignRow, TopicRow, UnitRow
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
 
 Assembled = Mapping[str, Sequence[Sequence[str]]]
-
-
-@dataclass(frozen=True)
-class CampaignSettings:
-    """What a campaign's row says of how it is run.
-
-    name, title : of the campaign. protocol : its name.
-    lease_seconds : how long a unit is kept for somebody who does nothing.
-    """
-
-    name: str
-    title: str
-    protocol: str
-    settings: Settings
-    journey: JourneySettings
-    lease_seconds: float
-    consent: str
-    instructions: str
-    crowd: Mapping[str, Mapping[str, Any]]
-
-    @property
-    def seats(self) -> int:
-        """Before how many assessors the same pair of one order may be at once."""
-        return self.settings.pair_redundancy if isinstance(self.settings, PreferenceSettings) and self.together else 1
-
-    @property
-    def together(self) -> bool:
-        """Whether all assessors of a topic work on one order of its documents."""
-        return isinstance(self.settings, PreferenceSettings) and self.settings.sharing == "shared"
 
 
 def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Assembled | None = None) -> int:
@@ -124,7 +86,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
             tuple(labels[d] for d in sorted(pools[t.id])),
             t.description,
             t.narrative,
-            _question(t.question),
+            question_of(t.question),
             None if t.checks is None else (labels[t.checks[0]], labels[t.checks[1]]),
             tuple(t.context or ()),
             {name: tuple(labels[d] for d in ranking) for name, ranking in (t.systems or {}).items()},
@@ -145,35 +107,6 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
         instructions=settings.instructions,
         checks=row.settings["checks"],
         crowd=settings.crowd,
-    )
-
-
-def read_settings(row: CampaignRow) -> CampaignSettings:
-    """How a campaign is run, from its row."""
-    table = row.settings
-    return CampaignSettings(
-        row.name,
-        row.title,
-        row.protocol,
-        settings_of(row.protocol, table["protocol"]),
-        journey_of(table["journey"]),
-        60.0 * table["lease_minutes"],
-        table["consent"],
-        table["instructions"],
-        table["crowd"],
-    )
-
-
-def material_of(unit: UnitRow, topic: TopicRow) -> Material:
-    """What a unit is made of, from its row and its topic's."""
-    high, low = topic.checks or (None, None)
-    return Material(
-        tuple(unit.documents),
-        high,
-        low,
-        _question(topic.question),
-        tuple(map(tuple, (topic.systems or {}).values())),
-        len(topic.context or ()),
     )
 
 
@@ -263,7 +196,3 @@ def _add_units(
     )
     materials.add_material(connection, "slot", campaign_id, slots)
     return len(rows), len(rows) * n_slots
-
-
-def _question(table: Mapping[str, Any] | None) -> Question | None:
-    return None if table is None else Question(table["text"], tuple(table["options"]), table["correct"])

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.admin import find
 from qrowd.collect.campaigns.archive import write_archive
+from qrowd.collect.campaigns.state import find
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export, writers
 from qrowd.errors import ArgumentError

@@ -16,11 +16,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.cache import Cache
-from qrowd.collect.campaigns.creation import CampaignSettings
 from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.pages import Draft, Page, Receipt
-from qrowd.collect.campaigns.projection import AssessorState, AssignmentState
+from qrowd.collect.campaigns.state import (
+    AssignmentState,
+    Cache,
+    CampaignSettings,
+    NotFoundError,
+    journey_of_assessor,
+)
 from qrowd.collect.campaigns.submissions import (
     MOST,
     NOTHING,
@@ -33,7 +37,6 @@ from qrowd.collect.campaigns.submissions import (
 from qrowd.collect.campaigns.transaction import Transaction
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.events import Action, Event, Refusal
-from qrowd.collect.protocols.registry import PROTOCOLS
 from qrowd.collect.protocols.views import (
     DocumentView,
     EndView,
@@ -45,16 +48,12 @@ from qrowd.collect.protocols.views import (
     QuestionView,
     View,
 )
-from qrowd.collect.store import answers, assessors, assignments, events, materials, sessions
-from qrowd.collect.store.assessors import AssessorRow
+from qrowd.collect.store import accounts, events, materials, state
 from qrowd.collect.store.base import Store, StoreError
-from qrowd.errors import ArgumentError
+from qrowd.collect.store.materials import CampaignRow
+from qrowd.collect.store.state import AssessorRow
 
 Clock = Callable[[], float]
-
-
-class NotFoundError(ArgumentError):
-    """No such campaign, or no such assessor in it."""
 
 
 class JudgingService:
@@ -102,19 +101,16 @@ class JudgingService:
         of_submission = {"submission": submission} if submission else {}
 
         def work(connection: Connection) -> int:
-            row = materials.find_campaign(connection, campaign)
-            if row is None:
-                raise NotFoundError(f"there is no campaign {campaign!r}")
-            known = assessors.find_identity(connection, row.id, provider, external_id)
+            row = _campaign(connection, campaign)
+            earlier = state.find_identity(connection, row.id, provider, external_id)
             transaction = Transaction(connection, self.cache, row.id, at, self._number)
-            if known is not None:
-                locked = assessors.find_assessor(connection, known.id, lock=True)
-                assessor = AssessorState.read(known if locked is None else locked[0])
+            if earlier is not None:
+                assessor, _ = _assessor(connection, earlier.id, lock=True)
                 self._record_return(transaction, assessor, identified, {"about": about or {}, **of_submission})
                 transaction.finish()
-                return known.id
+                return assessor.id
             label, tries = name or external_id, 1
-            while assessors.find_named(connection, row.id, label) is not None:
+            while state.find_named(connection, row.id, label) is not None:
                 tries += 1
                 label = f"{name or external_id}-{tries}"
             data = {"name": label, "provider": provider, "external_id": external_id, "identified": identified}
@@ -131,10 +127,10 @@ class JudgingService:
         return await self.store.write_async(work)
 
     def _record_return(
-        self, transaction: Transaction, assessor: AssessorState, identified: str, details: dict[str, Any]
+        self, transaction: Transaction, assessor: AssessorRow, identified: str, details: dict[str, Any]
     ) -> None:
         """An assessor comes again, perhaps with a new submission."""
-        trusted, id = assessor.row.identified, assessor.row.id
+        trusted, id = assessor.identified, assessor.id
         if trusted == "signed" and identified == "url":
             raise Refusal("unsigned", "Open the task on the platform again: this link does not show that it is yours.")
         if (submission := details.get("submission")) is not None:
@@ -143,27 +139,21 @@ class JudgingService:
                 raise Refusal("often", "You have taken this task too often; there is nothing left to do here.")
             if not records or records[-1]["submission"] != submission:
                 transaction.set_key(submission_key(id, len(records)), "")
-                ended = outcome_counts(transaction.connection, id, assessor.journey)
+                ended = outcome_counts(transaction.connection, assessor)
                 assessor = transaction.record_assessor(
                     assessor, Event("returned", {**details, "identified": identified, "ended": ended})
                 )
         if trusted == "url" and identified == "signed":
             transaction.record_assessor(assessor, Event("identified", {"identified": identified}))
             # Before, anybody may have come in by that id.
-            sessions.close_sessions(transaction.connection, "assessor", id)
+            accounts.close_sessions(transaction.connection, "assessor", id)
 
     # ------------------------------------------------------------------ looking
 
     async def submissions(self, assessor_id: int) -> tuple[Submission, ...]:
         """The submissions of an assessor on their platform; the last is the current one."""
 
-        def work(connection: Connection) -> tuple[Submission, ...]:
-            found = assessors.find_assessor(connection, assessor_id)
-            if found is None:
-                raise NotFoundError(f"there is no assessor {assessor_id}")
-            return submissions_of(connection, assessor_id, AssessorState.read(found[0]).journey)
-
-        return await self.store.read_async(work)
+        return await self.store.read_async(lambda c: submissions_of(c, _assessor(c, assessor_id)[0]))
 
     async def page(self, assessor_id: int) -> Page:
         """What this assessor sees now. Looking changes nothing.
@@ -185,12 +175,10 @@ class JudgingService:
         """The first page of a campaign, for somebody who has not taken the task yet; it accepts no answers."""
 
         def work(connection: Connection) -> Page:
-            row = materials.find_campaign(connection, campaign)
-            if row is None:
-                raise NotFoundError(f"there is no campaign {campaign!r}")
+            row = _campaign(connection, campaign)
             settings = self.cache.settings(connection, row.id)
             view = journey.view(settings.journey, journey.new(settings.journey, settings.protocol, seed=0))
-            return self._page_of_view(connection, settings, "", view, None, "", named=False, preview=True)
+            return self._page_of_view(connection, settings, "", view, None, named=False, preview=True)
 
         return await self.store.read_async(work)
 
@@ -229,7 +217,7 @@ class JudgingService:
                         "changed", "This page has already been used to save another answer. Here it is again."
                     )
                 return Receipt(earlier.id, earlier.time, replayed=True, late=earlier.late)
-            transaction = Transaction(connection, self.cache, assessor.row.campaign_id, at, self._number)
+            transaction = Transaction(connection, self.cache, assessor.campaign_id, at, self._number)
             if key:
                 transaction.set_key(f"{assessor_id:x}:{key}", digest)
             assessor, assignment = transaction.act(assessor, status, assignment, action, shown)
@@ -250,7 +238,7 @@ class JudgingService:
         def work(connection: Connection) -> None:
             _, _, assignment = self._find(connection, assessor_id)
             if assignment is not None and assignment.row.status == "open" and page_id(assignment) == shown:
-                answers.save_draft(connection, assignment.row.id, position, text, reason, at)
+                state.save_draft(connection, assignment.row.id, position, text, reason, at)
 
         await self.store.write_async(work)
 
@@ -258,71 +246,61 @@ class JudgingService:
 
     def _find(
         self, connection: Connection, assessor_id: int, *, lock: bool = False
-    ) -> tuple[AssessorState, str, AssignmentState | None]:
-        found = assessors.find_assessor(connection, assessor_id, lock=lock)
-        if found is None:
-            raise NotFoundError(f"there is no assessor {assessor_id}")
-        row, status = found
-        assessor = AssessorState.read(row)
-        if row.current_id is None:
+    ) -> tuple[AssessorRow, str, AssignmentState | None]:
+        assessor, status = _assessor(connection, assessor_id, lock=lock)
+        if assessor.current_id is None:
             return assessor, status, None
-        return assessor, status, self.cache.assignment(connection, row.campaign_id, row.current_id, lock=lock)
+        return assessor, status, self.cache.assignment(connection, assessor.campaign_id, assessor.current_id, lock=lock)
 
     def _page(
         self,
         connection: Connection,
-        assessor: AssessorState,
+        assessor: AssessorRow,
         status: str,
         assignment: AssignmentState | None,
         at: float,
         with_draft: bool = False,
     ) -> Page:
-        row = assessor.row
-        settings = self.cache.settings(connection, row.campaign_id)
+        settings = self.cache.settings(connection, assessor.campaign_id)
         view = self._view(connection, settings, assessor, status, assignment, at)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
-            saved = answers.find_draft(connection, assignment.row.id, view.position)
+            saved = state.find_draft(connection, assignment.row.id, view.position)
             draft = None if saved is None else Draft(*saved)
-        shown = page_id(assignment)
-        named = row.provider not in KEYS
-        return self._page_of_view(connection, settings, row.name, view, assignment, shown, named=named, draft=draft)
+        named = assessor.provider not in KEYS
+        return self._page_of_view(connection, settings, assessor.name, view, assignment, named=named, draft=draft)
 
     def _view(
         self,
         connection: Connection,
         settings: CampaignSettings,
-        assessor: AssessorState,
+        assessor: AssessorRow,
         status: str,
         assignment: AssignmentState | None,
         at: float,
     ) -> View:
-        row = assessor.row
-        if row.excluded is not None:
+        if assessor.excluded is not None:
             return ExcludedView()
         if assignment is not None and assignment.row.status in ("expired", "withdrawn"):
             away = max(0, round((at - assignment.row.lease_until + settings.lease_seconds) / 60))
             return LostView(away if assignment.row.status == "expired" else None)
-        running = status == "running"
-        if assignment is not None and assignment.row.status != "open":
-            view = PROTOCOLS[settings.protocol].view(assignment.task, assignment.state)
-            if not isinstance(view, EndView):
+        if assignment is not None and (assignment.row.status != "open" or status == "running"):
+            view = assignment.protocol.view(assignment.task, assignment.state)
+            if not isinstance(view, EndView) or assignment.row.status == "open":
                 return view
-            may_work = journey.may_work(settings.journey, assessor.journey)
-            another = running and may_work and self._is_free(connection, row)
-            return replace(view, another=another)
-        if not running:
+            may_work = journey.may_work(settings.journey, journey_of_assessor(assessor))
+            return replace(view, another=status == "running" and may_work and self._is_free(connection, assessor))
+        if status != "running":
             return PausedView(stopped=status == "stopped")
-        if assignment is not None:
-            return PROTOCOLS[settings.protocol].view(assignment.task, assignment.state)
-        if not journey.may_work(settings.journey, assessor.journey):
-            return journey.view(settings.journey, assessor.journey)
-        free = self._is_free(connection, row)
-        until = at if free else assignments.next_lapse(connection, row.campaign_id, row.id)
-        return NoneLeftView(until, journey.has_worked(assessor.journey))
+        way = journey_of_assessor(assessor)
+        if not journey.may_work(settings.journey, way):
+            return journey.view(settings.journey, way)
+        free = self._is_free(connection, assessor)
+        until = at if free else state.next_lapse(connection, assessor.campaign_id, assessor.id)
+        return NoneLeftView(until, journey.has_worked(way))
 
-    def _is_free(self, connection: Connection, row: AssessorRow) -> bool:
-        return assignments.free_slot(connection, row.campaign_id, row.id, 0.0, lock=False) is not None
+    def _is_free(self, connection: Connection, assessor: AssessorRow) -> bool:
+        return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, lock=False) is not None
 
     def _page_of_view(
         self,
@@ -331,7 +309,6 @@ class JudgingService:
         name: str,
         view: View,
         assignment: AssignmentState | None,
-        shown: str,
         *,
         named: bool,
         draft: Draft | None = None,
@@ -353,7 +330,7 @@ class JudgingService:
             view=view,
             topic=topic,
             documents=documents,
-            shown=shown,
+            shown=page_id(assignment),
             key=secrets.token_urlsafe(12),
             consent=settings.consent,
             instructions=settings.instructions,
@@ -366,3 +343,19 @@ class JudgingService:
 def page_id(assignment: AssignmentState | None) -> str:
     """What a form says of the page it was on: whose unit it speaks of."""
     return "" if assignment is None else f"{assignment.row.id:x}"
+
+
+def _campaign(connection: Connection, name: str) -> CampaignRow:
+    """A campaign; whoever asks for one that is not there is not told which there are."""
+    row = materials.find_campaign(connection, name)
+    if row is None:
+        raise NotFoundError(f"there is no campaign {name!r}")
+    return row
+
+
+def _assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str]:
+    """An assessor, and the status of the campaign."""
+    row = state.find_assessor(connection, id, lock=lock)
+    if row is None:
+        raise NotFoundError(f"there is no assessor {id}")
+    return row

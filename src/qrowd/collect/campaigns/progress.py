@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.admin import find
+from qrowd.collect.campaigns.state import find
 from qrowd.collect.store import counts, materials
 from qrowd.collect.store.counts import HOUR
 from qrowd.collect.store.schema import COMPLETED, OPEN

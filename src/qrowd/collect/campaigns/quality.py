@@ -16,10 +16,10 @@ from sqlalchemy import Connection
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import assessor_profiles
 from qrowd.collect.campaigns import collected
-from qrowd.collect.campaigns.admin import find
+from qrowd.collect.campaigns.state import find
 from qrowd.collect.protocols import journey
-from qrowd.collect.store import assessors, counts
-from qrowd.collect.store.assessors import AssessorRow
+from qrowd.collect.store import counts, state
+from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
@@ -176,7 +176,7 @@ def _rows(connection: Connection, campaign_id: int, protocol: str) -> tuple[list
     assessor, seconds, active = assessor[order], seconds[order], active[order]
     sums = counts.backs_and_fails(connection, campaign_id, protocol)
     rows = []
-    for row in assessors.of_campaign(connection, campaign_id):
+    for row in state.assessors_of(connection, campaign_id):
         own = units[row.id]
         low, high = np.searchsorted(assessor, (row.id, row.id + 1))
         server, browser = seconds[low:high], active[low:high]

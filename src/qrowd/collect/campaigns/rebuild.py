@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Table
 
-from qrowd.collect.campaigns.cache import Cache
-from qrowd.collect.campaigns.projection import NOTHING, TABLES, AssessorState, AssignmentState, differences
-from qrowd.collect.campaigns.transaction import assignment_row, hold_pair, new_assessor
+from qrowd.collect.campaigns.state import (
+    AssignmentState,
+    Cache,
+    assessor_after,
+    differences,
+    find,
+    hold_pair,
+    new_assessor,
+)
 from qrowd.collect.protocols.events import Event
-from qrowd.collect.store import answers, assessors, assignments, events, materials
-from qrowd.collect.store.assignments import Slot
-from qrowd.errors import ArgumentError
+from qrowd.collect.store import events, materials, state
+from qrowd.collect.store.state import AssessorRow, Slot
 
 STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
 
@@ -23,47 +28,41 @@ def rebuild(connection: Connection, name: str) -> int:
 
     Raises
     ------
-    ArgumentError
+    NotFoundError
         There is no such campaign.
     """
-    row = materials.find_campaign(connection, name)
-    if row is None:
-        raise ArgumentError(f"there is no campaign {name!r}; qrowd campaign status lists them")
+    row = find(connection, name)
     cache = Cache()
     settings = cache.settings(connection, row.id)
-    people: dict[int, AssessorState] = {}
-    assignment: dict[int, AssignmentState] = {}
+    assessors: dict[int, AssessorRow] = {}
+    assignments: dict[int, AssignmentState] = {}
     status, n = "running", 0
     for one in events.of_campaign(connection, row.id):
         n += 1
-        event = Event(one.kind, one.data)
-        if one.assessor_id is None:  # of the campaign as a whole
+        event, who, which = Event(one.kind, one.data), one.assessor_id, one.assignment_id
+        if who is None:  # of the campaign as a whole
             status = STATUS.get(one.kind, status)
+        elif one.late:
             continue
-        if one.late:
-            continue
-        if one.kind == "arrived":
-            people[one.assessor_id] = new_assessor(settings, row.id, one.assessor_id, event, one.time)
-        elif one.assignment_id is not None and one.kind not in ("assigned", "unit_left"):
-            assignment[one.assignment_id] = assignment[one.assignment_id].after(settings, event, one.time)
+        elif one.kind == "arrived":
+            assessors[who] = new_assessor(settings, row.id, who, event, one.time)
+        elif which is not None and one.kind not in ("assigned", "unit_left"):
+            assignments[which] = assignments[which].after(settings, event, one.time)
         else:
-            assessor = people[one.assessor_id].after(settings, event, one.time, one.assignment_id)
-            people[one.assessor_id] = assessor
-            if one.kind == "assigned" and one.assignment_id is not None and one.unit_id is not None:
-                place = Slot(one.unit_id, int(one.data["slot"]), int(one.data["topic"]))
+            assessors[who] = assessor_after(settings, assessors[who], event, one.time, which)
+            if one.kind == "assigned" and which is not None and one.unit_id is not None:
+                slot = Slot(one.unit_id, int(one.data["slot"]), int(one.data["topic"]))
                 seed = int(one.data["seed"])
-                assignment[one.assignment_id] = cache.new_assignment(
-                    connection, assignment_row(settings, assessor.row, one.assignment_id, place, seed, one.time)
-                )
-    assignments.clear(connection, row.id)
+                assignments[which] = cache.new_assignment(connection, assessors[who], which, slot, seed, one.time)
+    state.clear_state(connection, row.id)
     materials.set_campaign_status(connection, row.id, status)
-    assessors.add_assessors(connection, *(assessor.row for assessor in people.values()))
-    assignments.add_assignments(connection, [work.row for work in assignment.values()])
-    written: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for work in assignment.values():
-        for table, rows, _ in differences(work.row, NOTHING, work.answers()):
-            written[table.name] += rows
-        hold_pair(connection, settings, work)
-    for table, _, _ in TABLES.values():
-        answers.save_answers(connection, table, written[table.name])
+    state.add_assessors(connection, *assessors.values())
+    state.add_assignments(connection, [assignment.to_row() for assignment in assignments.values()])
+    answers: defaultdict[Table, list[dict[str, Any]]] = defaultdict(list)
+    for assignment in assignments.values():
+        for table, rows, _ in differences(None, assignment):
+            answers[table] += rows
+        hold_pair(connection, settings, assignment)
+    for table, rows in answers.items():
+        state.save_answers(connection, table, rows)
     return n

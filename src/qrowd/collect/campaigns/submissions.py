@@ -15,8 +15,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.protocols.journey import Journey
-from qrowd.collect.store import assignments, events
+from qrowd.collect.campaigns.state import journey_of_assessor
+from qrowd.collect.store import events, state
+from qrowd.collect.store.state import AssessorRow
 
 MOST = 100  # submissions of one assessor
 ENDS = ("completed", "failed", "screened_out")  # of units, the best first
@@ -40,27 +41,28 @@ def submission_key(assessor_id: int, place: int) -> str:
     return f"submission {assessor_id:x} {place}"
 
 
-def outcome_counts(connection: Connection, assessor_id: int, way: Journey) -> dict[str, int]:
-    """What came to an end for somebody so far, counted by outcome."""
-    counted = Counter(row.status for row in assignments.of_assessor(connection, assessor_id))
-    return {**{end: counted[end] for end in ENDS}, **{end: int(way.stage == end) for end in OUT}}
+def outcome_counts(connection: Connection, assessor: AssessorRow) -> dict[str, int]:
+    """What came to an end for an assessor so far, counted by outcome."""
+    ends = Counter(row.status for row in state.assignments_of(connection, assessor.id))
+    stage = journey_of_assessor(assessor).stage
+    return {**{end: ends[end] for end in ENDS}, **{end: int(stage == end) for end in OUT}}
 
 
 def records_of(connection: Connection, assessor_id: int) -> list[Mapping[str, Any]]:
-    """What was kept of each: `submission`, and `ended`, as it was when it began; the first first."""
-    found: list[Mapping[str, Any]] = []
-    while (event := events.by_key(connection, submission_key(assessor_id, len(found)))) is not None:
-        found.append(event.data)
-    return found
+    """What the log says of each: `submission`, and `ended`, as it was when it began; the first first."""
+    records: list[Mapping[str, Any]] = []
+    while (event := events.by_key(connection, submission_key(assessor_id, len(records)))) is not None:
+        records.append(event.data)
+    return records
 
 
-def submissions_of(connection: Connection, assessor_id: int, way: Journey) -> tuple[Submission, ...]:
-    """Everything somebody took the task as; the last is what they work under now."""
-    kept = records_of(connection, assessor_id)
-    states = [one["ended"] for one in kept] + [outcome_counts(connection, assessor_id, way)]
-    found: dict[str, str | None] = {}
-    for one, (before, after) in zip(kept, pairwise(states), strict=True):
-        earlier = found.pop(one["submission"], None)  # who comes back under one goes on under it
+def submissions_of(connection: Connection, assessor: AssessorRow) -> tuple[Submission, ...]:
+    """All submissions of an assessor; the last is what they work under now."""
+    records = records_of(connection, assessor.id)
+    counts = [one["ended"] for one in records] + [outcome_counts(connection, assessor)]
+    outcomes: dict[str, str | None] = {}
+    for one, (before, after) in zip(records, pairwise(counts), strict=True):
+        earlier = outcomes.pop(one["submission"], None)  # who comes back under one goes on under it
         ends = [end for end in (*ENDS, *OUT) if after[end] > before[end]]
-        found[one["submission"]] = ends[0] if ends else earlier
-    return tuple(Submission(name, outcome) for name, outcome in found.items())
+        outcomes[one["submission"]] = ends[0] if ends else earlier
+    return tuple(Submission(name, outcome) for name, outcome in outcomes.items())

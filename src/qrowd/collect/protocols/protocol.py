@@ -62,7 +62,7 @@ class JudgmentRow:
     """What was said of one document; `value` is None for "cannot tell"."""
 
     position: int
-    document: int
+    document_id: int
     value: float | None
     raw: str
     reason: str
@@ -78,8 +78,8 @@ class PreferenceRow:
     """What was said of one pair; strength is 2 for "definitely"."""
 
     number: int
-    left: int
-    right: int
+    left_id: int
+    right_id: int
     choice: Literal["left", "right", "duplicates"]
     strength: int
     seconds: float
@@ -91,7 +91,7 @@ class PreferenceRow:
 class BadRow:
     """A document that was removed from all further pairs, at pair `number`."""
 
-    document: int
+    document_id: int
     number: int
     seconds: float
     time: float

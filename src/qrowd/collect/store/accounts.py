@@ -1,20 +1,22 @@
-"""Who may run campaigns: accounts with passwords, keys for programs, and invitations for assessors.
+"""Who is who: accounts with passwords, keys for programs, invitations and sessions; and the server's own settings.
 
-Passwords are hashed with argon2id; tokens have 256 random bits, so SHA-256 is enough for them.
+Passwords are hashed with argon2id; tokens have 256 random bits, so SHA-256 is enough for them. The random id of a
+session is in the cookie only; the store holds its hash.
 """
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal, get_args
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import BindParameter, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
-from qrowd.collect.store.base import Store, StoreError
-from qrowd.collect.store.schema import account, api_key, assessor, campaign, invitation, login_attempt
-from qrowd.collect.store.sessions import hashed, new_token
+from qrowd.collect.store.base import Store, StoreError, upsert
+from qrowd.collect.store.schema import account, api_key, assessor, campaign, invitation, login_attempt, session, setting
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ SHORTEST = 10  # characters of a password
 LONGEST = 1000
 
 KEY_STARTS = "qrowd_"  # so that a key is known for one where it should not be
+
+Kind = Literal["assessor", "owner"]
+IDLE = 12 * 3600.0  # seconds after which a session that nobody used ends
+SELDOM = 60.0  # seconds: using a session is noted this often, not with every page
 
 
 class TooManyAttemptsError(StoreError):
@@ -39,7 +45,17 @@ class TooManyAttemptsError(StoreError):
         return type(self), (self.retry_after,)
 
 
-# ---- passwords
+# ---- tokens and passwords
+
+
+def hashed(token: str) -> str:
+    """What the store keeps of a token that has 256 random bits: nobody can guess it, so no slow hash is needed."""
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def new_token() -> str:
+    """256 random bits, as 43 letters, digits, - and _."""
+    return secrets.token_urlsafe(32)
 
 
 @cache
@@ -279,3 +295,101 @@ def revoke_invitation(connection: Connection, campaign_id: int, name: str) -> bo
     """Make a link useless; whether it was good before."""
     good = invitation.c.campaign_id == campaign_id, invitation.c.name == name, ~invitation.c.revoked
     return connection.execute(update(invitation).where(*good).values(revoked=True)).rowcount == 1
+
+
+# ---- sessions of browsers
+
+
+@dataclass(frozen=True)
+class Session:
+    """An open session. csrf : what every form of it must carry. seen : when it was last used, up to a minute ago."""
+
+    kind: Kind
+    subject_id: int  # an assessor or an account
+    csrf: str
+    created: float
+    seen: float
+
+    def worth_noting(self, at: float) -> bool:
+        """Whether `note_use` should be called."""
+        return at - self.seen >= SELDOM
+
+
+_HASH: BindParameter[str] = bindparam("of")
+_FIND = select(
+    session.c.kind, session.c.subject_id, session.c.csrf, session.c.created, session.c.seen
+).where(session.c.hash == _HASH, session.c.seen > bindparam("since"))  # fmt: skip
+_NOTE = update(session).where(session.c.hash == _HASH, session.c.seen < bindparam("at")).values(seen=bindparam("at"))
+_CLOSE = delete(session).where(session.c.hash == _HASH)
+
+
+def open_session(connection: Connection, kind: Kind, subject_id: int, at: float) -> tuple[str, str]:
+    """A new session; the id for the cookie, and the token for its forms."""
+    if kind not in get_args(Kind):
+        raise ArgumentError(f"kind={kind!r}: choose {' or '.join(get_args(Kind))}")
+    token, csrf = new_token(), new_token()
+    row = {"hash": hashed(token), "kind": kind, "subject_id": subject_id, "csrf": csrf, "created": at, "seen": at}
+    connection.execute(insert(session), row)
+    return token, csrf
+
+
+def find_session(connection: Connection, token: str, at: float) -> Session | None:
+    """The session of a cookie, None where there is none or it was idle too long. Writes nothing: see `note_use`."""
+    row = connection.execute(_FIND, {"of": hashed(token), "since": at - IDLE}).one_or_none()
+    return None if row is None else Session(*row)
+
+
+def note_use(connection: Connection, token: str, at: float) -> None:
+    """A session was used; it ends `IDLE` seconds after the last time."""
+    connection.execute(_NOTE, {"of": hashed(token), "at": at})
+
+
+def renew(connection: Connection, token: str | None, kind: Kind, subject_id: int, at: float) -> tuple[str, str]:
+    """A new id for somebody who logs in or changes roles; the old one is worth nothing any more."""
+    if token is not None:
+        close_session(connection, token)
+    return open_session(connection, kind, subject_id, at)
+
+
+def close_session(connection: Connection, token: str) -> None:
+    """Log out."""
+    connection.execute(_CLOSE, {"of": hashed(token)})
+
+
+def close_sessions(connection: Connection, kind: Kind, subject_id: int) -> int:
+    """Log somebody out everywhere, such as after a new password; how many sessions that were."""
+    mine = session.c.kind == kind, session.c.subject_id == subject_id
+    return connection.execute(delete(session).where(*mine)).rowcount
+
+
+def purge(connection: Connection, at: float) -> int:
+    """Forget sessions that were idle too long; how many that were."""
+    return connection.execute(delete(session).where(session.c.seen <= at - IDLE)).rowcount
+
+
+# ---- the server's secret, and settings
+
+
+def secret(connection: Connection) -> bytes:
+    """The 32 random bytes that the server signs with, made the first time (needs a writing connection then)."""
+    if (text := get_setting(connection, "secret")) is None:
+        new = secrets.token_hex(32)
+        upsert(connection, setting, [{"name": "secret", "value": new}], keep=True)
+        text = get_setting(connection, "secret") or new
+    return bytes.fromhex(text)
+
+
+def get_setting(connection: Connection, name: str) -> str | None:
+    """The value of a setting, None where there is none."""
+    value = connection.scalar(select(setting.c.value).where(setting.c.name == name))
+    return None if value is None else str(value)
+
+
+def take_setting(connection: Connection, name: str) -> str | None:
+    """The value of a setting, which is removed; None where there is none. Only one caller gets it."""
+    return connection.scalar(delete(setting).where(setting.c.name == name).returning(setting.c.value))
+
+
+def put_setting(connection: Connection, name: str, value: str) -> None:
+    """Set a value, also in place of another."""
+    upsert(connection, setting, [{"name": name, "value": value}])

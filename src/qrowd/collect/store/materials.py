@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, Select, Table, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.collect.store.schema import campaign, document, slot, topic, unit
@@ -16,87 +15,26 @@ MATERIAL = {table.name: table for table in (topic, document, unit, slot)}
 ROWS_AT_ONCE = 10_000
 
 
-@dataclass(frozen=True)
-class CampaignRow:
-    """One campaign, as the table has it."""
+# The columns of their tables, by name.
+CampaignRow: TypeAlias = Row[Any]
+TopicRow: TypeAlias = Row[Any]
+DocumentRow: TypeAlias = Row[Any]
+UnitRow: TypeAlias = Row[Any]
 
-    id: int
-    name: str
-    title: str
-    protocol: str
-    settings: dict[str, Any]
-    status: str
-    seed: int
-    created: float
+_CAMPAIGN_BY_ID = select(campaign).where(campaign.c.id == bindparam("which"))
+_CAMPAIGN_BY_NAME = select(campaign).where(campaign.c.name == bindparam("which"))
+_DOCUMENTS_BY_ID = select(document).where(document.c.id.in_(bindparam("ids", expanding=True)))
 
 
-@dataclass(frozen=True)
-class TopicRow:
-    """One topic, as the table has it."""
-
-    id: int
-    campaign_id: int
-    label: str
-    title: str
-    description: str
-    narrative: str
-    question: dict[str, Any] | None
-    checks: list[int] | None
-    context: list[str] | None
-    systems: dict[str, list[int]] | None
-
-
-@dataclass(frozen=True)
-class DocumentRow:
-    """One document, as the table has it."""
-
-    id: int
-    campaign_id: int
-    label: str
-    title: str
-    text: str
-    html: bool
-    language: str
-
-
-@dataclass(frozen=True)
-class UnitRow:
-    """One unit, as the table has it."""
-
-    id: int
-    campaign_id: int
-    topic_id: int
-    number: int
-    documents: list[int]
-
-
-_CAMPAIGN, _TOPIC = [*CampaignRow.__dataclass_fields__], [*TopicRow.__dataclass_fields__]
-_DOCUMENT, _UNIT = [*DocumentRow.__dataclass_fields__], [*UnitRow.__dataclass_fields__]
-_CAMPAIGNS = select(*(campaign.c[name] for name in _CAMPAIGN)).order_by(campaign.c.id)
-_CAMPAIGN_BY_ID = _CAMPAIGNS.where(campaign.c.id == bindparam("id"))
-_CAMPAIGN_BY_NAME = _CAMPAIGNS.where(campaign.c.name == bindparam("name"))
-_TOPICS = select(*(topic.c[name] for name in _TOPIC)).order_by(topic.c.id)
-_TOPICS_OF = _TOPICS.where(topic.c.campaign_id == bindparam("campaign"))
-_TOPIC_BY_ID = _TOPICS.where(topic.c.id == bindparam("id"))
-_DOCUMENTS = select(*(document.c[name] for name in _DOCUMENT)).order_by(document.c.id)
-_DOCUMENTS_BY_ID = _DOCUMENTS.where(document.c.id.in_(bindparam("ids", expanding=True)))
-_DOCUMENTS_OF = _DOCUMENTS.where(document.c.campaign_id == bindparam("campaign"))
-_UNITS = select(*(unit.c[name] for name in _UNIT)).order_by(unit.c.id)
-_UNIT_BY_ID = _UNITS.where(unit.c.id == bindparam("id"))
-_UNITS_OF = _UNITS.where(unit.c.campaign_id == bindparam("campaign"))
-_SET_STATUS = update(campaign).where(campaign.c.id == bindparam("which")).values(status=bindparam("status"))
-
-
-def campaigns(connection: Connection) -> list[CampaignRow]:
+def campaigns(connection: Connection) -> Sequence[CampaignRow]:
     """All of them, the oldest first."""
-    return [CampaignRow(*row) for row in connection.execute(_CAMPAIGNS)]
+    return connection.execute(select(campaign).order_by(campaign.c.id)).all()
 
 
 def find_campaign(connection: Connection, which: int | str) -> CampaignRow | None:
     """By number or by name."""
     statement = _CAMPAIGN_BY_NAME if isinstance(which, str) else _CAMPAIGN_BY_ID
-    row = connection.execute(statement, {"name" if isinstance(which, str) else "id": which}).first()
-    return None if row is None else CampaignRow(*row)
+    return connection.execute(statement, {"which": which}).first()
 
 
 def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
@@ -129,30 +67,37 @@ def ids_by_label(connection: Connection, table: Literal["topic", "document"], ca
 
 def set_campaign_status(connection: Connection, id: int, status: str) -> None:
     """running, paused or stopped."""
-    connection.execute(_SET_STATUS, {"which": id, "status": status})
+    connection.execute(update(campaign).where(campaign.c.id == id).values(status=status))
 
 
 def find_topic(connection: Connection, id: int) -> TopicRow | None:
     """By number."""
-    row = connection.execute(_TOPIC_BY_ID, {"id": id}).first()
-    return None if row is None else TopicRow(*row)
+    return connection.execute(select(topic).where(topic.c.id == id)).first()
 
 
-def topics_of(connection: Connection, campaign_id: int) -> list[TopicRow]:
+def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
     """All topics of a campaign."""
-    return [TopicRow(*row) for row in connection.execute(_TOPICS_OF, {"campaign": campaign_id})]
+    return connection.execute(_of(topic, campaign_id)).all()
 
 
-def documents_of(connection: Connection, campaign_id: int) -> Iterator[DocumentRow]:
+def find_documents(connection: Connection, ids: Iterable[int]) -> Sequence[DocumentRow]:
+    """By their numbers."""
+    return connection.execute(_DOCUMENTS_BY_ID, {"ids": list(ids)}).all()
+
+
+def documents_of(connection: Connection, campaign_id: int) -> Iterable[DocumentRow]:
     """All documents of a campaign."""
-    for row in connection.execute(_DOCUMENTS_OF, {"campaign": campaign_id}):
-        yield DocumentRow(*row)
+    return connection.execute(_of(document, campaign_id))
 
 
 def find_unit(connection: Connection, id: int) -> UnitRow | None:
     """By number."""
-    row = connection.execute(_UNIT_BY_ID, {"id": id}).first()
-    return None if row is None else UnitRow(*row)
+    return connection.execute(select(unit).where(unit.c.id == id)).first()
+
+
+def units_of(connection: Connection, campaign_id: int) -> Iterable[UnitRow]:
+    """All units of a campaign."""
+    return connection.execute(_of(unit, campaign_id))
 
 
 def unit_places(connection: Connection, unit_ids: Iterable[int]) -> dict[int, tuple[str, str, int]]:
@@ -162,12 +107,5 @@ def unit_places(connection: Connection, unit_ids: Iterable[int]) -> dict[int, tu
     return {id: (label, title, number) for id, label, title, number in rows}
 
 
-def units_of(connection: Connection, campaign_id: int) -> Iterator[UnitRow]:
-    """All units of a campaign."""
-    for row in connection.execute(_UNITS_OF, {"campaign": campaign_id}):
-        yield UnitRow(*row)
-
-
-def find_documents(connection: Connection, ids: Iterable[int]) -> list[DocumentRow]:
-    """By their numbers."""
-    return [DocumentRow(*row) for row in connection.execute(_DOCUMENTS_BY_ID, {"ids": list(ids)})]
+def _of(table: Table, campaign_id: int) -> Select[Any]:
+    return select(table).where(table.c.campaign_id == campaign_id).order_by(table.c.id)

@@ -12,6 +12,8 @@ Times are seconds since 1970 (UTC).
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -29,6 +31,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.types import TypeEngine
 
 metadata = MetaData(
     naming_convention={
@@ -46,6 +49,21 @@ Key = BigInteger().with_variant(sqlite.INTEGER(), "sqlite")
 
 def _of(table: str) -> ForeignKey:
     return ForeignKey(f"{table}.id", ondelete="CASCADE")
+
+
+def _columns(kind: TypeEngine[Any] | type[TypeEngine[Any]], *names: str) -> list[Column[Any]]:
+    """Columns of one type that are never null."""
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+def _references(*tables: str) -> list[Column[Any]]:
+    """Columns such as `campaign_id`."""
+    return [Column(f"{table}_id", Key, _of(table), nullable=False) for table in tables]
+
+
+def _partial(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """An index of the rows of which a condition holds."""
+    return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
 
 
 # ---- material
@@ -68,10 +86,7 @@ topic = Table(
     metadata,
     Column("id", Key, primary_key=True),
     Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("label", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("description", Text, nullable=False),
-    Column("narrative", Text, nullable=False),
+    *_columns(Text, "label", "title", "description", "narrative"),
     Column("question", JSON),  # {"text", "options", "correct"}, or null
     Column("checks", JSON),  # [document of H, document of N], or null
     Column("context", JSON),  # snippets, or null
@@ -84,9 +99,7 @@ document = Table(
     metadata,
     Column("id", Key, primary_key=True),
     Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("label", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("text", Text, nullable=False),
+    *_columns(Text, "label", "title", "text"),
     Column("html", Boolean, nullable=False),
     Column("language", Text, nullable=False),
     UniqueConstraint("campaign_id", "label"),
@@ -96,8 +109,7 @@ unit = Table(
     "unit",
     metadata,
     Column("id", Key, primary_key=True),
-    Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("topic_id", Key, _of("topic"), nullable=False),
+    *_references("campaign", "topic"),
     Column("number", Integer, nullable=False),  # from 0, within the topic
     Column("documents", JSON, nullable=False),  # numbers of documents, check documents included
     UniqueConstraint("topic_id", "number"),
@@ -142,8 +154,7 @@ assessor = Table(
     Column("seed", BigInteger, nullable=False),
     Column("current_id", BigInteger),  # the assignment on the screen; null between units
     Column("state", JSON, nullable=False),
-    Column("created", Double, nullable=False),
-    Column("updated", Double, nullable=False),
+    *_columns(Double, "created", "updated"),
     UniqueConstraint("campaign_id", "provider", "external_id"),
     UniqueConstraint("campaign_id", "name"),
 )
@@ -154,9 +165,7 @@ assignment = Table(
     "assignment",
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("topic_id", Key, _of("topic"), nullable=False),
-    Column("unit_id", Key, _of("unit"), nullable=False),
+    *_references("campaign", "topic", "unit"),
     Column("slot", Integer, nullable=False),
     Column("assessor_id", BigInteger, _of("assessor"), nullable=False),
     Column("status", Text, nullable=False),  # open, completed, failed, screened_out, expired, withdrawn
@@ -165,31 +174,11 @@ assignment = Table(
     Column("lease_until", Double, nullable=False),
     Column("version", Integer, nullable=False),  # events so far
     Column("state", JSON, nullable=False),
-    Column("created", Double, nullable=False),
-    Column("updated", Double, nullable=False),
+    *_columns(Double, "created", "updated"),
     UniqueConstraint("assessor_id", "topic_id"),  # no topic twice, for ever
-    Index(
-        "uq_assignment_open_of_assessor",
-        "assessor_id",
-        unique=True,
-        sqlite_where=text("status = 'open'"),
-        postgresql_where=text("status = 'open'"),
-    ),
-    Index(
-        "uq_assignment_unit_slot",
-        "unit_id",
-        "slot",
-        unique=True,
-        sqlite_where=text("status in ('open', 'completed')"),
-        postgresql_where=text("status in ('open', 'completed')"),
-    ),
-    Index(
-        "ix_assignment_lease",
-        "campaign_id",
-        "lease_until",
-        sqlite_where=text("status = 'open'"),
-        postgresql_where=text("status = 'open'"),
-    ),
+    _partial("uq_assignment_open_of_assessor", "assessor_id", where="status = 'open'", unique=True),
+    _partial("uq_assignment_unit_slot", "unit_id", "slot", where="status in ('open', 'completed')", unique=True),
+    _partial("ix_assignment_lease", "campaign_id", "lease_until", where="status = 'open'"),
     Index(None, "campaign_id", "topic_id"),
 )
 
@@ -198,17 +187,10 @@ slot = Table(
     metadata,
     Column("unit_id", Key, _of("unit"), primary_key=True),
     Column("number", Integer, primary_key=True),
-    Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("topic_id", Key, _of("topic"), nullable=False),
+    *_references("campaign", "topic"),
     Column("lottery", Double, nullable=False),  # in [0, 1): where it stands in the order of handing out
     Column("assignment_id", BigInteger),  # who holds it; null where free
-    Index(
-        "ix_slot_free",
-        "campaign_id",
-        "lottery",
-        sqlite_where=text("assignment_id is null"),
-        postgresql_where=text("assignment_id is null"),
-    ),
+    _partial("ix_slot_free", "campaign_id", "lottery", where="assignment_id is null"),
 )
 
 judgment = Table(
@@ -216,8 +198,7 @@ judgment = Table(
     metadata,
     Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
     Column("position", Integer, primary_key=True),  # from 0, in the order shown
-    Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("document_id", Key, _of("document"), nullable=False),
+    *_references("campaign", "document"),
     Column("value", Double),  # null: cannot tell
     Column("raw", Text, nullable=False),  # as typed or chosen
     Column("reason", Text, nullable=False),
@@ -235,8 +216,7 @@ preference = Table(
     metadata,
     Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
     Column("number", Integer, primary_key=True),  # from 0, in the order judged; what was undone is not here
-    Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("unit_id", Key, _of("unit"), nullable=False),
+    *_references("campaign", "unit"),
     Column("left_id", Key, _of("document"), nullable=False),
     Column("right_id", Key, _of("document"), nullable=False),
     Column("choice", Text, nullable=False),  # left, right, duplicates
@@ -254,11 +234,9 @@ bad_mark = Table(
     metadata,
     Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
     Column("document_id", Key, _of("document"), primary_key=True),
-    Column("campaign_id", Key, _of("campaign"), nullable=False),
-    Column("unit_id", Key, _of("unit"), nullable=False),
+    *_references("campaign", "unit"),
     Column("number", Integer, nullable=False),  # of the pair at which it was marked
-    Column("seconds", Double, nullable=False),
-    Column("time", Double, nullable=False),
+    *_columns(Double, "seconds", "time"),
     Index(None, "campaign_id", "assignment_id"),
     Index(None, "unit_id"),
 )
@@ -283,8 +261,7 @@ draft = Table(
     metadata,
     Column("assignment_id", BigInteger, _of("assignment"), primary_key=True),
     Column("position", Integer, primary_key=True),
-    Column("text", Text, nullable=False),
-    Column("reason", Text, nullable=False),
+    *_columns(Text, "text", "reason"),
     Column("time", Double, nullable=False),
 )
 
@@ -315,8 +292,7 @@ session = Table(
     Column("kind", Text, nullable=False),  # assessor, owner
     Column("subject_id", BigInteger, nullable=False),  # an assessor or an account
     Column("csrf", Text, nullable=False),
-    Column("created", Double, nullable=False),
-    Column("seen", Double, nullable=False),
+    *_columns(Double, "created", "seen"),
     Index(None, "seen"),
 )
 
@@ -335,8 +311,7 @@ login_attempt = Table(
     "login_attempt",
     metadata,
     Column("id", Key, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("address", Text, nullable=False),
+    *_columns(Text, "name", "address"),
     Column("time", Double, nullable=False),
     Index(None, "time"),
 )

@@ -17,9 +17,8 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
-from qrowd.collect.store.accounts import Invitation, find_invitation
+from qrowd.collect.store.accounts import Invitation, find_invitation, hashed
 from qrowd.collect.store.materials import find_campaign
-from qrowd.collect.store.sessions import hashed
 from qrowd.collect.web.crowd import with_completion_link
 from qrowd.collect.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd.collect.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data

@@ -19,10 +19,10 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from qrowd.collect.campaigns.judging import JudgingService
-from qrowd.collect.store.assessors import find_assessor
+from qrowd.collect.store.accounts import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign
-from qrowd.collect.store.sessions import Kind, Session, close_session, find_session, note_use, renew
+from qrowd.collect.store.state import find_assessor
 from qrowd.collect.web.forms import Form, read_form, token_of
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in
 from qrowd.collect.web.security import ServerSettings, Signer, check_origin, same

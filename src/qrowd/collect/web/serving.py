@@ -14,9 +14,9 @@ from starlette.applications import Starlette
 
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.schema import read
+from qrowd.collect.store.accounts import purge, secret
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.engine import open_store
-from qrowd.collect.store.sessions import purge, secret
 from qrowd.collect.web import api, owner
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.security import ServerSettings

@@ -161,8 +161,8 @@ class Estate(Place):
 
     def assessor(self, name: str, campaign: str = "small") -> str:
         """The address of an assessor's page."""
-        from qrowd.collect.store.assessors import find_named
         from qrowd.collect.store.materials import find_campaign
+        from qrowd.collect.store.state import find_named
 
         number = self.store.read(lambda c: find_named(c, find_campaign(c, campaign).id, name).id)
         return f"/owner/c/{campaign}/assessors/{number:x}"

@@ -20,8 +20,8 @@ from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.protocols.schema import plain
 from qrowd.collect.store import materials
+from qrowd.collect.store.counts import count_rows
 from qrowd.collect.store.materials import CampaignRow
-from qrowd.collect.store.sizes import count_rows
 from qrowd.collect.web.api.bodies import check_type, invalid, parse, parts, read_nothing, read_object
 from qrowd.collect.web.api.keys import Caller
 from qrowd.collect.web.api.operations import PREFIX, Answer, Operation, operation
@@ -147,7 +147,7 @@ def _read_in(file: IO[bytes], connection: Connection) -> CampaignRow:
         row = materials.find_campaign(connection, read_archive(connection, _lines(connection, file)))
     except (QrowdError, OperationalError):
         raise
-    except (SQLAlchemyError, LookupError, TypeError, ValueError):
+    except SQLAlchemyError:
         message = "The archive does not fit together; export it once more."
         raise Problem(422, "invalid", message) from None
     assert row is not None

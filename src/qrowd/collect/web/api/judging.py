@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 from starlette.responses import JSONResponse, Response
 
 from qrowd.collect.protocols.schema import plain
-from qrowd.collect.store.assessors import AssessorRow, find_identity, of_campaign
 from qrowd.collect.store.base import to_json
+from qrowd.collect.store.state import AssessorRow, assessors_of, find_identity
 from qrowd.collect.web.api.bodies import invalid, read_object
 from qrowd.collect.web.api.keys import PROVIDER, Caller
 from qrowd.collect.web.api.operations import PREFIX, Answer, operation
@@ -42,7 +42,7 @@ PREFER = {"do": "prefer", "pair": 3, "choice": "left", "shown": "1f3a"}
 @operation("GET", BASE, Answer("In the order they came", "Assessors"))
 async def list_assessors(caller: Caller) -> Assessors:
     """The assessors that programs speak for."""
-    rows = await caller.server.store.read_async(lambda c: list(of_campaign(c, caller.campaign.id)), long=True)
+    rows = await caller.server.store.read_async(lambda c: list(assessors_of(c, caller.campaign.id)), long=True)
     return Assessors([assessor_of(row) for row in rows if row.provider == PROVIDER])
 
 

@@ -10,16 +10,16 @@ from annotated_types import MaxLen
 from pydantic import StringConstraints
 
 from qrowd.collect.campaigns import pages
-from qrowd.collect.campaigns.creation import read_settings
 from qrowd.collect.campaigns.plan_tables import PlanTable
 from qrowd.collect.campaigns.progress import Progress
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.events import ACTIONS, Action
 from qrowd.collect.protocols.schema import Schema, SchemaError, components, path, plain, read
 from qrowd.collect.protocols.settings import JourneySettings, Settings
 from qrowd.collect.protocols.views import View
-from qrowd.collect.store.assessors import AssessorRow
+from qrowd.collect.store.counts import Counts
 from qrowd.collect.store.materials import CampaignRow
-from qrowd.collect.store.sizes import Counts
+from qrowd.collect.store.state import AssessorRow
 from qrowd.collect.web.api.bodies import invalid
 
 T = TypeVar("T")

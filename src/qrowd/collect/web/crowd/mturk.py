@@ -26,7 +26,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from qrowd.collect.protocols.views import EndView, Outcome
-from qrowd.collect.store.assessors import find_identity
+from qrowd.collect.store.state import find_identity
 from qrowd.collect.web.assessor import current_page, save_draft, take_action
 from qrowd.collect.web.crowd import arrival_of, platform_of, welcome
 from qrowd.collect.web.forms import Form, query_of

@@ -17,12 +17,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.quality import AssessorQuality, Quality, quality
-from qrowd.collect.store import assignments, events, materials
-from qrowd.collect.store.answers import answers_of
-from qrowd.collect.store.assessors import AssessorRow, find_assessor
-from qrowd.collect.store.assignments import AssignmentRow
+from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.events import LogEntry
 from qrowd.collect.store.schema import bad_mark, judgment, preference
+from qrowd.collect.store.state import AssessorRow, AssignmentRow, answers_of, find_assessor
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.context import OwnerContext, form, page
 from qrowd.collect.web.problems import not_found
@@ -165,7 +163,7 @@ async def _assessor_row(context: OwnerContext) -> AssessorRow:
 
 def units_of(connection: Connection, row: AssessorRow) -> list[UnitOfAssessor]:
     """All units that an assessor ever had, the first first; answers only of the last `UNITS_SHOWN`."""
-    rows = assignments.of_assessor(connection, row.id)
+    rows = state.assignments_of(connection, row.id)
     places = materials.unit_places(connection, [one.unit_id for one in rows])
     units = [UnitOfAssessor(one, *places[one.unit_id]) for one in rows]
     for unit in units[-UNITS_SHOWN:]:

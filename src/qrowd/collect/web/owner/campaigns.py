@@ -21,11 +21,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.admin import STEPS
-from qrowd.collect.campaigns.creation import create_campaign, read_settings
+from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
 from qrowd.collect.campaigns.folder import MAX_ZIP, TOML, plan_from_zip
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.progress import Progress, progress
+from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.settings import to_table
 from qrowd.collect.store.materials import campaigns, find_campaign
 from qrowd.collect.web import texts

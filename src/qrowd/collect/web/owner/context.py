@@ -20,10 +20,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from qrowd.collect.campaigns.admin import CampaignAdmin
-from qrowd.collect.store.accounts import account_name
+from qrowd.collect.store.accounts import Kind, account_name
 from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import CampaignRow
-from qrowd.collect.store.sessions import Kind
 from qrowd.collect.web.forms import Form
 from qrowd.collect.web.owner import formatting
 from qrowd.collect.web.problems import Problem, invalid_token, not_signed_in, wants_data

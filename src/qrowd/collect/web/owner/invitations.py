@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute
 from qrowd.collect.campaigns.crowd import crowd_of
 from qrowd.collect.store import accounts
 from qrowd.collect.store.accounts import invite, revoke_invitation
-from qrowd.collect.store.assessors import names_of
+from qrowd.collect.store.state import assessors_of
 from qrowd.collect.web.crowd import PATHS
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.assessors import quality_of
@@ -45,7 +45,8 @@ def invite_all(connection: Connection, campaign_id: int, names: Sequence[str], a
 
 def invite_some(connection: Connection, campaign_id: int, n: int, at: float) -> list[tuple[str, str]]:
     """Links for n further assessors without names, called a1, a2 ..."""
-    names = [one.name for one in accounts.invitations(connection, campaign_id)] + names_of(connection, campaign_id)
+    names = [one.name for one in accounts.invitations(connection, campaign_id)]
+    names += [one.name for one in assessors_of(connection, campaign_id)]
     numbers = [int(match[1]) for name in names if (match := NUMBERED.fullmatch(name))]
     first = max(numbers, default=0) + 1
     return invite_all(connection, campaign_id, [f"a{number}" for number in range(first, first + n)], at)

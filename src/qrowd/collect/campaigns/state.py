@@ -1,0 +1,388 @@
+"""The state that the events of an assessor and of an assignment add up to, and what a process remembers beside it.
+
+One fold, used twice: on every answer as it comes, and over the whole log when the tables are built again. What the
+tables hold is a function of the log because nothing else ever changes these records.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Connection, Table
+
+from qrowd.collect.campaigns.pages import DocumentText, TopicText
+from qrowd.collect.protocols import journey
+from qrowd.collect.protocols.board import Board
+from qrowd.collect.protocols.events import Event
+from qrowd.collect.protocols.journey import Journey
+from qrowd.collect.protocols.protocol import BadRow, JudgmentRow, Material, PreferenceRow, Protocol, Question, Task
+from qrowd.collect.protocols.registry import PROTOCOLS
+from qrowd.collect.protocols.settings import JourneySettings, PreferenceSettings, Settings, journey_of, settings_of
+from qrowd.collect.store import events, materials, state
+from qrowd.collect.store.materials import CampaignRow, TopicRow, UnitRow
+from qrowd.collect.store.schema import bad_mark, judgment, preference
+from qrowd.collect.store.state import AssessorRow, AssignmentRow, Slot
+from qrowd.errors import ArgumentError
+
+V = TypeVar("V")
+Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow]]  # by table and key
+
+KEYS = {judgment: "position", preference: "number", bad_mark: "document_id"}  # beside the assignment
+OF_WHOLE_UNITS = ("assignment_withdrawn", "assignment_restored")
+
+
+class NotFoundError(ArgumentError):
+    """No such campaign, or no such assessor in it."""
+
+
+def find(connection: Connection, campaign: str) -> CampaignRow:
+    """A campaign by its name.
+
+    Raises
+    ------
+    NotFoundError
+        There is none.
+    """
+    row = materials.find_campaign(connection, campaign)
+    if row is None:
+        names = ", ".join(one.name for one in materials.campaigns(connection))
+        raise NotFoundError(f"there is no campaign {campaign!r}; there {f'are {names}' if names else 'is none yet'}")
+    return row
+
+
+# ---- campaigns
+
+
+@dataclass(frozen=True)
+class CampaignSettings:
+    """What a campaign's row says of how it is run.
+
+    name, title : of the campaign. protocol : its name.
+    lease_seconds : how long a unit is kept for somebody who does nothing.
+    together : whether all assessors of a topic work on one order of its documents.
+    seats : before how many assessors the same pair of one order may be at once.
+    """
+
+    name: str
+    title: str
+    protocol: str
+    settings: Settings
+    journey: JourneySettings
+    lease_seconds: float
+    consent: str
+    instructions: str
+    crowd: Mapping[str, Mapping[str, Any]]
+    together: bool
+    seats: int
+
+
+def read_settings(row: CampaignRow) -> CampaignSettings:
+    """How a campaign is run, from its row."""
+    table = row.settings
+    settings = settings_of(row.protocol, table["protocol"])
+    together = isinstance(settings, PreferenceSettings) and settings.sharing == "shared"
+    return CampaignSettings(
+        row.name,
+        row.title,
+        row.protocol,
+        settings,
+        journey_of(table["journey"]),
+        60.0 * table["lease_minutes"],
+        table["consent"],
+        table["instructions"],
+        table["crowd"],
+        together,
+        settings.pair_redundancy if isinstance(settings, PreferenceSettings) and together else 1,
+    )
+
+
+def material_of(unit: UnitRow, topic: TopicRow) -> Material:
+    """What a unit is made of, from its row and its topic's."""
+    high, low = topic.checks or (None, None)
+    rankings = tuple(map(tuple, (topic.systems or {}).values()))
+    return Material(tuple(unit.documents), high, low, question_of(topic.question), rankings, len(topic.context or ()))
+
+
+def question_of(table: Mapping[str, Any] | None) -> Question | None:
+    """The question about a topic, from its row."""
+    return None if table is None else Question(table["text"], tuple(table["options"]), table["correct"])
+
+
+# ---- assessors
+
+
+def journey_of_assessor(row: AssessorRow) -> Journey:
+    """How far an assessor has come."""
+    return journey.from_json(row.state)
+
+
+def new_assessor(settings: CampaignSettings, campaign_id: int, id: int, event: Event, at: float) -> AssessorRow:
+    """An assessor who has just arrived."""
+    data, seed = event.data, int(event.data["seed"])
+    row = AssessorRow(
+        id=id,
+        campaign_id=campaign_id,
+        name=str(data["name"]),
+        provider=str(data["provider"]),
+        external_id=str(data["external_id"]),
+        identified=str(data["identified"]),
+        seed=seed,
+        created=at,
+        updated=at,
+    )
+    return _with_journey(row, journey.new(settings.journey, settings.protocol, seed=seed))
+
+
+def assessor_after(
+    settings: CampaignSettings, row: AssessorRow, event: Event, at: float, assignment_id: int | None
+) -> AssessorRow:
+    """An assessor after one of their events."""
+    row = replace(row, updated=at)
+    match event.kind:
+        case "assigned":
+            return replace(row, current_id=assignment_id)
+        case "unit_left":
+            return replace(row, current_id=None)
+        case "excluded":
+            row = replace(row, excluded=str(event.data["reason"]))
+        case "reinstated":
+            row = replace(row, excluded=None)
+        case "identified":
+            row = replace(row, identified=str(event.data["identified"]))
+        case "reset":
+            row = replace(row, current_id=None)
+    return _with_journey(row, journey.evolve(settings.journey, journey_of_assessor(row), event))
+
+
+def _with_journey(row: AssessorRow, way: Journey) -> AssessorRow:
+    return replace(row, status=journey.status(way), state=journey.to_json(way))
+
+
+# ---- assignments
+
+
+@dataclass(frozen=True)
+class AssignmentState:
+    """An assignment with its task and what the protocol makes of it. state : the protocol's own, not yet in `row`."""
+
+    row: AssignmentRow
+    task: Task
+    protocol: Protocol[Any]
+    state: Any
+
+    def after(self, settings: CampaignSettings, event: Event, at: float) -> AssignmentState:
+        """After one of its events."""
+        row = replace(self.row, version=self.row.version + 1, updated=at)
+        match event.kind:
+            case "lease_expired" | "assignment_withdrawn":
+                status = "expired" if event.kind == "lease_expired" else "withdrawn"
+                stays = settings.together and status == "expired"
+                return replace(self, row=replace(row, status=status, counts=stays and self.row.counts))
+            case "assignment_restored":
+                status = str(event.data["status"])
+                return replace(self, row=replace(row, status=status, counts=counts(self.protocol, status)))
+            case "unit_left":
+                return replace(self, row=row)
+        new = self.protocol.evolve(self.task, self.state, event, at)
+        status = self.protocol.status(new)
+        lease = at + settings.lease_seconds if status == "open" else row.lease_until
+        row = replace(row, status=status, counts=counts(self.protocol, status), lease_until=lease)
+        return replace(self, row=row, state=new)
+
+    def to_row(self) -> AssignmentRow:
+        """As the table has it."""
+        return replace(self.row, state=self.protocol.to_json(self.state))
+
+    def pair(self) -> tuple[int, int] | None:
+        """The pair on its page, if there is one."""
+        return self.protocol.offered(self.state) if self.row.status == "open" else None
+
+    def answers(self) -> Answers:
+        """What was said here, as far as it stands."""
+        rows = self.protocol.rows(self.task, self.state)
+        return {
+            judgment: {row.position: row for row in rows.judgments},
+            preference: {row.number: row for row in rows.preferences},
+            bad_mark: {row.document_id: row for row in rows.bad},
+        }
+
+
+def counts(protocol: Protocol[Any], status: str) -> bool:
+    """Whether an assignment's judgments are part of the result.
+
+    Where a unit has to pass checks, only once it has; elsewhere every answer as soon as it is given. A unit that
+    failed, or went to somebody else, never is; what was judged together with others stays.
+    """
+    return status == "completed" or (status == "open" and not protocol.checked)
+
+
+def differences(
+    before: AssignmentState | None, now: AssignmentState
+) -> Iterator[tuple[Table, list[dict[str, Any]], list[dict[str, Any]]]]:
+    """For each table, the rows to write and the keys to remove. before : None where the tables hold nothing of it."""
+    old, new = {} if before is None else before.answers(), now.answers()
+    for table, rows in new.items():
+        own = {name: getattr(now.row, name) for name in ("campaign_id", "unit_id") if name in table.c}
+        own["assignment_id"] = now.row.id
+        earlier = old.get(table, {})
+        changes = [{**own, **vars(row)} for key, row in rows.items() if earlier.get(key) != row]
+        yield table, changes, [{"assignment_id": now.row.id, KEYS[table]: key} for key in earlier if key not in rows]
+
+
+def hold_pair(connection: Connection, settings: CampaignSettings, assignment: AssignmentState) -> None:
+    """Write which pair is on the page of an assignment, if there is one."""
+    if (pair := assignment.pair()) is not None:
+        board = assignment.row.unit_id if settings.together else assignment.row.id
+        state.hold_pair(connection, board, pair, assignment.row.id, settings.seats)
+
+
+# ---- what a process remembers
+
+
+class Bounded(Generic[V]):
+    """Values by key, up to a number of them; the oldest goes first."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._values = size, OrderedDict[Hashable, V]()
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """The value of a key; made and remembered where it is missing."""
+        if (value := self._values.get(key)) is None:
+            self.put(key, value := make())
+        return value
+
+    def find(self, key: Hashable) -> V | None:
+        """The value of a key, None where it is missing."""
+        return self._values.get(key)
+
+    def put(self, key: Hashable, value: V) -> None:
+        """Remember a value."""
+        self._values[key] = value
+        if len(self._values) > self._size:
+            self._values.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._values.clear()
+
+
+class Cache:
+    """What a process remembers of its campaigns: settings, tasks, topics and documents, which never change; and boards.
+
+    Everything in here can be read again.
+    """
+
+    def __init__(self) -> None:
+        self._settings: Bounded[CampaignSettings] = Bounded(256)
+        self._materials: Bounded[Material] = Bounded(4096)
+        self._tasks: Bounded[Task] = Bounded(16384)
+        self._topics: Bounded[TopicRow] = Bounded(4096)
+        self._documents: Bounded[DocumentText] = Bounded(8192)
+        self._boards: Bounded[tuple[int, Board]] = Bounded(1024)
+
+    def settings(self, connection: Connection, campaign_id: int) -> CampaignSettings:
+        """How a campaign is run."""
+        return self._settings.get(
+            campaign_id, lambda: read_settings(_there(materials.find_campaign(connection, campaign_id)))
+        )
+
+    def task(self, connection: Connection, row: AssignmentRow) -> Task:
+        """A unit as the holder of an assignment gets it."""
+
+        def material() -> Material:
+            unit = _there(materials.find_unit(connection, row.unit_id))
+            return material_of(unit, _there(materials.find_topic(connection, unit.topic_id)))
+
+        def make() -> Task:
+            settings = self.settings(connection, row.campaign_id)
+            unit = self._materials.get(row.unit_id, material)
+            return PROTOCOLS[settings.protocol].task(settings.settings, unit, row.seed)
+
+        return self._tasks.get(row.id, make)
+
+    def read(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
+        """An assignment with its task and state, from its row."""
+        protocol = PROTOCOLS[self.settings(connection, row.campaign_id).protocol]
+        return AssignmentState(row, self.task(connection, row), protocol, protocol.from_json(row.state))
+
+    def assignment(
+        self, connection: Connection, campaign_id: int, id: int, *, lock: bool = False
+    ) -> AssignmentState | None:
+        """An assignment with its task and state; where a unit is worked on together, the unit is locked first."""
+        if lock and self.settings(connection, campaign_id).together:
+            before = state.find_assignment(connection, id)
+            if before is not None and before.status == "open":  # in one that has ended nothing changes any more
+                state.lock_unit(connection, before.unit_id)
+        row = state.find_assignment(connection, id, lock=lock)
+        return None if row is None else self.read(connection, row)
+
+    def new_assignment(
+        self, connection: Connection, assessor: AssessorRow, id: int, slot: Slot, seed: int, at: float
+    ) -> AssignmentState:
+        """An assignment of a slot in which nothing has happened yet."""
+        settings = self.settings(connection, assessor.campaign_id)
+        protocol = PROTOCOLS[settings.protocol]
+        row = AssignmentRow(
+            id=id,
+            campaign_id=assessor.campaign_id,
+            topic_id=slot.topic_id,
+            unit_id=slot.unit_id,
+            slot=slot.number,
+            assessor_id=assessor.id,
+            counts=counts(protocol, "open"),
+            seed=seed,
+            lease_until=at + settings.lease_seconds,
+            created=at,
+            updated=at,
+        )
+        task = self.task(connection, row)
+        return AssignmentState(row, task, protocol, protocol.new(task, at))
+
+    def topic(self, connection: Connection, id: int, order: tuple[int, ...]) -> TopicText:
+        """The words of a topic, its snippets in this order."""
+        row = self._topics.get(id, lambda: _there(materials.find_topic(connection, id)))
+        return TopicText(row.title, row.description, row.narrative, tuple(row.context[i] for i in order))
+
+    def documents(self, connection: Connection, ids: Iterable[int]) -> dict[int, DocumentText]:
+        """The words of documents."""
+        numbers = list(ids)
+        missing = [id for id in numbers if self._documents.find(id) is None]
+        for row in materials.find_documents(connection, missing) if missing else ():
+            self._documents.put(row.id, DocumentText(row.title, row.text, row.html, row.language))
+        return {id: text for id in numbers if (text := self._documents.find(id)) is not None}
+
+    def board(self, connection: Connection, assignment: AssignmentState) -> Board:
+        """What everybody who judges a unit together knows by now, at the transaction of this assignment."""
+        row = assignment.row
+        seats = self.settings(connection, row.campaign_id).seats
+        start = 0, Board.of(assignment.task.material.documents, pair_redundancy=seats)
+        last, board = self._boards.find(row.unit_id) or start
+        new = [one for one in events.of_unit(connection, row.unit_id, after=last) if not one.late]
+        if last and any(one.kind in OF_WHOLE_UNITS for one in new):
+            # A withdrawn or restored assignment may lie anywhere in what the board has seen.
+            last, board = start
+            new = [one for one in events.of_unit(connection, row.unit_id) if not one.late]
+        away: set[int | None] = set()
+        for one in new:  # of several, the last counts
+            if one.kind in OF_WHOLE_UNITS:
+                (away.add if one.kind == "assignment_withdrawn" else away.discard)(one.assignment_id)
+        for one in new:
+            last = one.id
+            if one.assignment_id is not None and one.assignment_id not in away:
+                board = board.after(one.assignment_id, Event(one.kind, one.data), one.time)
+        board = board.for_assignment(row.id)  # with what it computes, so that the next caller need not
+        self._boards.put(row.unit_id, (last, board))
+        return board
+
+    def forget_boards(self) -> None:
+        """After anything that may have been undone."""
+        self._boards.clear()
+
+
+def _there(row: V | None) -> V:
+    """A row that a foreign key says is there."""
+    assert row is not None
+    return row

@@ -1,0 +1,349 @@
+"""The current state, which the log adds up to: assessors, assignments and their slots, answers, pairs; and drafts.
+
+A unit has as many slots as judgments are wanted of it; an assignment holds one. That nobody gets a topic twice, that
+nobody holds two units, and that no slot is held twice are constraints of the tables, not counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, func, insert, select, update
+
+from qrowd.collect.store.base import upsert
+from qrowd.collect.store.schema import (
+    STATE,
+    assessor,
+    assignment,
+    bad_mark,
+    campaign,
+    document,
+    draft,
+    judgment,
+    pair_lease,
+    preference,
+    slot,
+    unit,
+)
+
+# ---- assessors
+
+
+@dataclass(frozen=True)
+class AssessorRow:
+    """One assessor, as the table has it; `state` is the journey's, as JSON."""
+
+    id: int
+    campaign_id: int
+    name: str
+    provider: str
+    external_id: str
+    identified: str
+    seed: int
+    created: float
+    updated: float
+    status: str = ""
+    excluded: str | None = None
+    current_id: int | None = None
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+def _values(row: AssessorRow | AssignmentRow, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
+
+
+_ASSESSOR = tuple(AssessorRow.__dataclass_fields__)
+_ASSESSORS = select(*(assessor.c[name] for name in _ASSESSOR))
+_ASSESSOR_BY_ID = (
+    _ASSESSORS.add_columns(campaign.c.status).join_from(assessor, campaign).where(assessor.c.id == bindparam("id"))
+)
+_ASSESSOR_BY_ID_LOCKED = _ASSESSOR_BY_ID.with_for_update(of=assessor)
+_ASSESSORS_OF = _ASSESSORS.where(assessor.c.campaign_id == bindparam("campaign")).order_by(assessor.c.created)
+_BY_IDENTITY = _ASSESSORS_OF.where(
+    assessor.c.provider == bindparam("provider"), assessor.c.external_id == bindparam("external")
+)
+_BY_NAME = _ASSESSORS_OF.where(assessor.c.name == bindparam("name"))
+_BY_NAME_LOCKED = _BY_NAME.with_for_update()
+_CHANGING_ASSESSOR = ("identified", "status", "excluded", "current_id", "state", "updated")
+_SAVE_ASSESSOR = (
+    update(assessor)
+    .where(assessor.c.id == bindparam("which"))
+    .values({name: bindparam(name) for name in _CHANGING_ASSESSOR})
+)
+
+
+def find_assessor(connection: Connection, id: int, *, lock: bool = False) -> tuple[AssessorRow, str] | None:
+    """An assessor and the status of the campaign; `lock` keeps others from changing the row until the end."""
+    row = connection.execute(_ASSESSOR_BY_ID_LOCKED if lock else _ASSESSOR_BY_ID, {"id": id}).first()
+    return None if row is None else (AssessorRow(*row[:-1]), row[-1])
+
+
+def find_identity(connection: Connection, campaign_id: int, provider: str, external_id: str) -> AssessorRow | None:
+    """Whoever came to this campaign by this provider under this id."""
+    names = {"campaign": campaign_id, "provider": provider, "external": external_id}
+    row = connection.execute(_BY_IDENTITY, names).first()
+    return None if row is None else AssessorRow(*row)
+
+
+def find_named(connection: Connection, campaign_id: int, name: str, *, lock: bool = False) -> AssessorRow | None:
+    """Whoever is called that in this campaign; `lock` as in `find_assessor`."""
+    row = connection.execute(_BY_NAME_LOCKED if lock else _BY_NAME, {"campaign": campaign_id, "name": name}).first()
+    return None if row is None else AssessorRow(*row)
+
+
+def assessors_of(connection: Connection, campaign_id: int) -> list[AssessorRow]:
+    """Everybody who takes part, in the order they came."""
+    return [AssessorRow(*row) for row in connection.execute(_ASSESSORS_OF, {"campaign": campaign_id})]
+
+
+def add_assessors(connection: Connection, *rows: AssessorRow) -> None:
+    """New ones."""
+    if rows:
+        connection.execute(insert(assessor), [_values(row, _ASSESSOR) for row in rows])
+
+
+def save_assessor(connection: Connection, row: AssessorRow) -> None:
+    """What may change about one."""
+    connection.execute(_SAVE_ASSESSOR, {"which": row.id, **_values(row, _CHANGING_ASSESSOR)})
+
+
+# ---- assignments and slots
+
+
+@dataclass(frozen=True)
+class AssignmentRow:
+    """One assignment, as the table has it; `state` is the protocol's, as JSON."""
+
+    id: int
+    campaign_id: int
+    topic_id: int
+    unit_id: int
+    slot: int
+    assessor_id: int
+    counts: bool
+    seed: int
+    lease_until: float
+    created: float
+    updated: float
+    status: str = "open"
+    version: int = 0
+    state: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def holds_slot(self) -> bool:
+        """Whether nobody else can have its slot."""
+        return self.status in ("open", "completed")
+
+
+class Slot(NamedTuple):
+    """A place for one assignment."""
+
+    unit_id: int
+    number: int
+    topic_id: int
+
+
+_ASSIGNMENT = tuple(AssignmentRow.__dataclass_fields__)
+_ASSIGNMENTS = select(*(assignment.c[name] for name in _ASSIGNMENT))
+_ASSIGNMENT_BY_ID = _ASSIGNMENTS.where(assignment.c.id == bindparam("id"))
+_ASSIGNMENT_BY_ID_LOCKED = _ASSIGNMENT_BY_ID.with_for_update()
+_ASSIGNMENTS_OF = _ASSIGNMENTS.where(assignment.c.assessor_id == bindparam("assessor")).order_by(assignment.c.created)
+_LOCK_UNIT = select(unit.c.id).where(unit.c.id == bindparam("unit")).with_for_update()
+
+_topics_before = select(assignment.c.topic_id).where(assignment.c.assessor_id == bindparam("assessor"))
+_FREE = (
+    select(slot.c.unit_id, slot.c.number, slot.c.topic_id)
+    .where(
+        slot.c.campaign_id == bindparam("campaign"),
+        slot.c.assignment_id.is_(None),
+        slot.c.topic_id.not_in(_topics_before),
+    )
+    .order_by(slot.c.lottery)
+    .limit(1)
+)
+_FROM_PIVOT = (_FREE.where(slot.c.lottery >= bindparam("pivot")), _FREE.where(slot.c.lottery < bindparam("pivot")))
+_FROM_PIVOT_LOCKED = [statement.with_for_update(of=slot, skip_locked=True) for statement in _FROM_PIVOT]
+_open_of_others = (
+    assignment.c.campaign_id == bindparam("campaign"),
+    assignment.c.status == "open",
+    assignment.c.topic_id.not_in(_topics_before.correlate(None)),
+)
+_LAPSED = (
+    _ASSIGNMENTS.where(*_open_of_others, assignment.c.lease_until < bindparam("at"))
+    .order_by(assignment.c.lease_until)
+    .limit(1)
+)
+_LAPSED_LOCKED = _LAPSED.with_for_update(skip_locked=True)
+_NEXT_LAPSE = select(func.min(assignment.c.lease_until)).where(*_open_of_others)
+_this_slot = slot.c.unit_id == bindparam("unit"), slot.c.number == bindparam("place")
+_HOLD = update(slot).where(*_this_slot, slot.c.assignment_id.is_(None)).values(assignment_id=bindparam("holder"))
+_RELEASE = update(slot).where(*_this_slot, slot.c.assignment_id == bindparam("holder")).values(assignment_id=None)
+_CHANGING_ASSIGNMENT = ("status", "counts", "lease_until", "version", "state", "updated")
+_SAVE_ASSIGNMENT = (
+    update(assignment)
+    .where(assignment.c.id == bindparam("which"))
+    .values({name: bindparam(name) for name in _CHANGING_ASSIGNMENT})
+)
+
+
+def find_assignment(connection: Connection, id: int, *, lock: bool = False) -> AssignmentRow | None:
+    """One assignment; `lock` keeps others from changing it until the end."""
+    row = connection.execute(_ASSIGNMENT_BY_ID_LOCKED if lock else _ASSIGNMENT_BY_ID, {"id": id}).first()
+    return None if row is None else AssignmentRow(*row)
+
+
+def assignments_of(connection: Connection, assessor_id: int) -> list[AssignmentRow]:
+    """All units an assessor ever had, the first first."""
+    return [AssignmentRow(*row) for row in connection.execute(_ASSIGNMENTS_OF, {"assessor": assessor_id})]
+
+
+def lock_unit(connection: Connection, unit_id: int) -> None:
+    """Whoever works on this unit together does so one after another (one writer does that by itself)."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(_LOCK_UNIT, {"unit": unit_id})
+
+
+def free_slot(
+    connection: Connection, campaign_id: int, assessor_id: int, pivot: float, *, lock: bool = True
+) -> Slot | None:
+    """The first free slot from `pivot` on, in the order of the lottery, of a topic the assessor never had.
+
+    lock : keep others from taking it until the end of the transaction; False only looks.
+    """
+    names = {"campaign": campaign_id, "assessor": assessor_id, "pivot": pivot}
+    for statement in _FROM_PIVOT_LOCKED if lock else _FROM_PIVOT:
+        if (row := connection.execute(statement, names).first()) is not None:
+            return Slot(*row)
+    return None
+
+
+def lapsed(
+    connection: Connection, campaign_id: int, assessor_id: int, at: float, *, lock: bool = True
+) -> AssignmentRow | None:
+    """The unit that has been left alone longest, beyond its lease, of a topic the assessor never had.
+
+    lock : keep others from changing it until the end of the transaction, and pass over what others keep so.
+    """
+    names = {"campaign": campaign_id, "assessor": assessor_id, "at": at}
+    row = connection.execute(_LAPSED_LOCKED if lock else _LAPSED, names).first()
+    return None if row is None else AssignmentRow(*row)
+
+
+def next_lapse(connection: Connection, campaign_id: int, assessor_id: int) -> float | None:
+    """When the next unit might come back that this assessor could have."""
+    return connection.execute(_NEXT_LAPSE, {"campaign": campaign_id, "assessor": assessor_id}).scalar()
+
+
+def add_assignments(connection: Connection, rows: Sequence[AssignmentRow]) -> None:
+    """New ones, and their slots are held."""
+    if not rows:
+        return
+    connection.execute(insert(assignment), [_values(row, _ASSIGNMENT) for row in rows])
+    for row in rows:
+        if row.holds_slot:
+            hold_slot(connection, row)
+
+
+def save_assignment(connection: Connection, row: AssignmentRow) -> None:
+    """What may change about one."""
+    connection.execute(_SAVE_ASSIGNMENT, {"which": row.id, **_values(row, _CHANGING_ASSIGNMENT)})
+
+
+def hold_slot(connection: Connection, row: AssignmentRow) -> bool:
+    """Take its slot, if that is free."""
+    names = {"unit": row.unit_id, "place": row.slot, "holder": row.id}
+    return connection.execute(_HOLD, names).rowcount == 1
+
+
+def release_slot(connection: Connection, row: AssignmentRow) -> None:
+    """Somebody else may have its slot."""
+    connection.execute(_RELEASE, {"unit": row.unit_id, "place": row.slot, "holder": row.id})
+
+
+def clear_state(connection: Connection, campaign_id: int) -> None:
+    """Remove all that the events of a campaign add up to; its slots stay, and are free."""
+    own = select(assignment.c.id).where(assignment.c.campaign_id == campaign_id)
+    connection.execute(delete(pair_lease).where(pair_lease.c.assignment_id.in_(own)))
+    connection.execute(update(slot).where(slot.c.campaign_id == campaign_id).values(assignment_id=None))
+    for table in STATE:
+        if table not in (pair_lease, slot):
+            connection.execute(delete(table).where(table.c.campaign_id == campaign_id))
+
+
+# ---- answers
+
+ANSWERS = (judgment, preference, bad_mark)
+_REMOVE = {
+    table: delete(table).where(and_(*(column == bindparam("old_" + column.name) for column in table.primary_key)))
+    for table in ANSWERS
+}
+_left, _right = document.alias("left_document"), document.alias("right_document")
+_ANSWERS_OF = {
+    judgment: select(judgment, document.c.label)
+    .join(document, document.c.id == judgment.c.document_id)
+    .order_by(judgment.c.position),
+    preference: select(preference, _left.c.label.label("left"), _right.c.label.label("right"))
+    .join(_left, _left.c.id == preference.c.left_id)
+    .join(_right, _right.c.id == preference.c.right_id),
+    bad_mark: select(bad_mark, document.c.label).join(document, document.c.id == bad_mark.c.document_id),
+}
+
+
+def save_answers(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add these rows, or change those that have their key."""
+    upsert(connection, table, rows)
+
+
+def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[str, Any]]) -> None:
+    """Remove the rows with these keys; the events that made them stay."""
+    if rows := [{"old_" + name: value for name, value in key.items()} for key in keys]:
+        connection.execute(_REMOVE[table], rows)
+
+
+def answers_of(connection: Connection, table: Table, assignment_id: int) -> Sequence[Row[Any]]:
+    """The rows of an assignment, with the labels of their documents: `label`, or `left` and `right` of a pair."""
+    return connection.execute(_ANSWERS_OF[table].where(table.c.assignment_id == assignment_id)).all()
+
+
+# ---- what the page of an assessor holds: a pair, a draft
+
+_SEATS = select(pair_lease.c.seat).where(
+    pair_lease.c.board == bindparam("board"),
+    pair_lease.c.low_id == bindparam("low"),
+    pair_lease.c.high_id == bindparam("high"),
+)
+
+
+def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignment_id: int, seats: int = 1) -> None:
+    """Note which pair an assessor has on the page.
+
+    board : the unit where it is judged together, else the assignment. seats : how many assessors may have the pair at
+        once; the table refuses one more, and a second pair of one assessor.
+    """
+    low, high = min(pair), max(pair)
+    seat = 0
+    if seats > 1:
+        taken = set(connection.scalars(_SEATS, {"board": board, "low": low, "high": high}))
+        seat = min(number for number in range(seats + 1) if number not in taken)
+    row = {"board": board, "low_id": low, "high_id": high, "seat": seat, "assignment_id": assignment_id}
+    connection.execute(insert(pair_lease), row)
+
+
+def release_pair(connection: Connection, assignment_id: int) -> None:
+    """The assessor has no pair on the page any more."""
+    connection.execute(delete(pair_lease).where(pair_lease.c.assignment_id == assignment_id))
+
+
+def find_draft(connection: Connection, assignment_id: int, position: int) -> tuple[str, str] | None:
+    """The text and the reason typed at a position, if any."""
+    this = draft.c.assignment_id == assignment_id, draft.c.position == position
+    row = connection.execute(select(draft.c.text, draft.c.reason).where(*this)).first()
+    return None if row is None else (row.text, row.reason)
+
+
+def save_draft(connection: Connection, assignment_id: int, position: int, text: str, reason: str, at: float) -> None:
+    """Keep what was typed at a position, in place of an earlier draft."""
+    row = {"assignment_id": assignment_id, "position": position, "text": text, "reason": reason, "time": at}
+    upsert(connection, draft, [row])
