@@ -15,9 +15,11 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.creation import create_campaign, plan_of
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
-from qrowd.collect.campaigns.rebuild import rebuild
+from qrowd.collect.campaigns.rebuild import STATUS, rebuild
 from qrowd.collect.campaigns.state import find
-from qrowd.collect.protocols.schema import SchemaError, read
+from qrowd.collect.campaigns.transaction import LATE
+from qrowd.collect.protocols.events import Event, check_event
+from qrowd.collect.protocols.schema import SchemaError, Where, read
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.events import LogEntry
@@ -91,7 +93,7 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes]) -> str:
             event = numbers.entry(read(_Event, _read(number, line)))
         except SchemaError as error:
             raise RowError(number, str(error)) from None
-        if event.kind == "arrived" and assessors.find_assessor(connection, event.assessor_id or 0) is not None:
+        if event.kind == "arrived" and state.find_assessor(connection, event.assessor_id or 0) is not None:
             raise ArgumentError(f"{plan.name}: this campaign is here already, under another name")
         waiting.append(event)
         if len(waiting) == AT_ONCE:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le, MaxLen
@@ -177,3 +178,100 @@ ACTIONS: dict[str, type] = {  # by the name that forms and programs use
     "look_up": LookUp,
     "rate": Rate,
 }
+
+
+# ---- what events hold
+
+_PAIR = {"pair": Index, "left": int, "right": int}
+_TIMES = {"seconds": float, "active": float | None}
+_ENDED = Literal["completed", "failed", "screened_out"]
+_IDENTIFIED = Literal["link", "url", "signed", "key"]
+_NOTHING: dict[str, Any] = {}
+
+#: The keys of the data of each kind of event, with their types; a key that may be missing also has its default.
+EVENT_DATA: dict[str, dict[str, Any]] = {
+    # of a campaign
+    "paused": _NOTHING,
+    "resumed": _NOTHING,
+    # of an assessor
+    "arrived": {
+        "name": str,
+        "provider": str,
+        "external_id": str,
+        "identified": _IDENTIFIED,
+        "seed": int,
+        "about": dict[str, Any],
+        "submission": (str, ""),
+        "ended": (dict[str, int], {}),
+    },
+    "returned": {"submission": str, "identified": _IDENTIFIED, "about": dict[str, Any], "ended": dict[str, int]},
+    "identified": {"identified": _IDENTIFIED},
+    "consented": _NOTHING,
+    "declined": _NOTHING,
+    "line_judged": {"line": Index, "text": str, "value": float},
+    "practised": {"passed": bool},
+    "practice_again": _NOTHING,
+    "practice_passed": _NOTHING,
+    "practice_failed": _NOTHING,
+    "assigned": {"slot": Index, "topic": int, "seed": int},
+    "unit_ended": {"outcome": _ENDED, "early": bool},
+    "unit_left": _NOTHING,
+    "paid": _NOTHING,
+    "excluded": {"reason": str},
+    "reinstated": _NOTHING,
+    "reset": _NOTHING,
+    # of an assignment
+    "replied": {"shown": Index, "option": Index, "correct": bool},
+    "judged": {"position": Index, "text": str, "value": float, "reason": str, "active": float | None},
+    "cannot_tell": {"position": Index, "reason": str, "active": float | None},
+    "postponed": {"position": Index},
+    "stepped_back": {"from": Index, "position": Index},
+    "stepped_forward": {"from": Index, "position": Index},
+    "submitted": {"position": (Index, 0)},  # to the platform where it is an assessor's
+    "checked": {"passed": bool, "ordered": bool, "unhurried": bool},
+    "looked_again": _NOTHING,
+    "offered": _PAIR
+    | {"new": Literal["left", "right", "both"], "at_most": int, "removed": bool, "markable": tuple[bool, bool]},
+    "preferred": _PAIR | _TIMES | {"choice": Choice, "strength": Literal[1, 2]},
+    "marked_bad": _PAIR | _TIMES | {"side": Side, "document": int},
+    "undone": _PAIR | {"choice": Literal["left", "right", "duplicates", "bad-left", "bad-right"]},
+    "looked_up": {"pair": Index | None},
+    "withdrawn": {"pair": Index, "document": int},
+    "stopped": _NOTHING,  # a campaign too
+    "finished": _NOTHING,
+    "all_bad": _NOTHING,
+    "waiting": _NOTHING,
+    "rated": {"confidence": Rating, "understanding": Rating, "comment": str},
+    "completed": _NOTHING,
+    "failed": _NOTHING,
+    "screened_out": _NOTHING,
+    "lease_expired": _NOTHING,
+    "assignment_withdrawn": _NOTHING,
+    "assignment_restored": {"status": Literal["completed"]},
+}
+
+
+def check_event(event: Event) -> None:
+    """Check the data of an event that did not come from a protocol.
+
+    Raises
+    ------
+    SchemaError
+        There is no such kind, or a key of its data is missing, unknown or has another type.
+    """
+    from qrowd.collect.protocols.schema import SchemaError, read
+
+    if event.kind not in EVENT_DATA:
+        raise SchemaError(("kind",), f"there is no event {event.kind[:40]!r}")
+    try:
+        read(_data_type(event.kind), event.data)
+    except SchemaError as error:
+        raise SchemaError(("data", *error.where), error.problem, error.code) from None
+
+
+@cache
+def _data_type(kind: str) -> Any:
+    from pydantic import create_model
+
+    types: dict[str, Any] = {key: of if isinstance(of, tuple) else (of, ...) for key, of in EVENT_DATA[kind].items()}
+    return create_model(kind, **types)

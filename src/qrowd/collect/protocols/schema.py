@@ -174,7 +174,7 @@ def _schema_error(kind: Any, error: Mapping[str, Any]) -> SchemaError:
         return SchemaError(where, str(cause), code)
     if code == "missing":
         return SchemaError(where, "is missing", code)
-    if code == "unexpected_keyword_argument":
+    if code in ("unexpected_keyword_argument", "extra_forbidden"):
         names = ", ".join(_schema_at(schema, where[:-1]).get("properties", {}))
         return SchemaError(where, f"there is no such key; choose from {names}" if names else "no key is allowed", code)
     text = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
