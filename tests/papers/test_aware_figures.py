@@ -27,14 +27,14 @@ def test_every_figure_of_the_paper_is_there(figures):
 
 
 def test_all_28_effect_sizes_and_all_six_groupings_follow_from_what_is_printed():
-    sizes, groups = printed.from_print()
+    sizes, groups = (one.table() for one in printed.from_print())
     assert len(sizes.rows) == 28
     assert len(groups.rows) == 6
     assert {row[-1] for row in (*sizes.rows, *groups.rows)} == {"match"}
 
 
 def test_the_components_of_table_5_are_the_first_groups_of_figures_8_and_9(shown):
-    table = next(table for table in printed.beside({"here": shown.study}) if table.title.startswith("Table 5"))
+    table = next(one for one in printed.on_panels({"here": shown.study}) if one.title.startswith("Table 5")).table()
     verdicts = {(row[0], row[1]): row[-1] for row in table.rows}
     assert verdicts["AP correlation", "gap"] == "match (from Figure 8e)"
     assert verdicts["RMSE", "weight"] == "match (from Figure 9f)"
@@ -43,7 +43,7 @@ def test_the_components_of_table_5_are_the_first_groups_of_figures_8_and_9(shown
 
 
 def test_degrees_of_freedom_are_the_printed_ones_but_for_the_number_of_sizes(shown):
-    table = next(iter(printed.beside({"here": shown.study})))
+    table = next(printed.on_panels({"here": shown.study})).table()
     for row in table.rows:
         source, wanted, ours = row[1], int(row[2]), int(row[4].split("(")[1].rstrip(")"))
         assert ours == (wanted if source != "size" else len(shown.study.sizes) - 1)
@@ -66,10 +66,10 @@ def test_one_set_of_systems_has_no_effect_of_systems(shown):
 
     study = shown.study
     first = {name: getattr(study, name)[:1] for name in ("system_sets", "ap_correlation", "tau", "rmse")}
-    table = next(iter(printed.beside({"one": replace(study, **first)})))
+    table = next(printed.on_panels({"one": replace(study, **first)})).table()
     assert {row[4] for row in table.rows if "systems" in row[1]} == {"one set only"}
     alone = replace(study, sizes=study.sizes[:1], **{n: getattr(study, n)[..., :1] for n in printed_figures()})
-    assert list(printed.beside({"one size": alone})) == []
+    assert list(printed.on_panels({"one size": alone})) == []
 
 
 def printed_figures():

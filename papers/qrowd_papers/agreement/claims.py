@@ -6,8 +6,7 @@ Maddalena, Roitero, Demartini, Mizzaro (2017), Considering Assessor Agreement in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from qrowd.model.chance import Rng
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number, probability
 from qrowd_papers.agreement.study import MISSING, AgreementStudy, CollectionFound, Progress, agreement_study, table_2
-from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, claims_table, verdict
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, verdict
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +43,7 @@ PRINTED_3 = {
 }
 """Table 3: by number of bins, 0 for none; in the order of SETS."""
 NO_DATA = "not reachable: this page was made without rf10"
-INSIDE = "differs: which five labels"
+INSIDE = verdict(False, "which five labels")
 SIZES = (5, 10, 20, 30, 40, 50)
 
 
@@ -60,29 +59,27 @@ def agreement_page(
 
 def page_of(study: AgreementStudy) -> Document:
     """The same from a study that was computed before."""
-    found = _table_2(study)
+    second = _table_2(study)
     tables = (
-        _claims(study),
-        found,
+        _statements(study).table(),
+        second.table(),
         _readings(study),
-        _table_3(study),
+        _table_3(study).table(),
         _levels(study),
         _removed(study),
         _scatters(study),
     )
-    near = [row[-1] for row in found.rows]
-    equal, inside = (sum(told.startswith(start) for told in near) for start in (MATCH, INSIDE))
+    equal, inside = (sum(claim.verdict.startswith(start) for claim in second.claims) for start in (MATCH, INSIDE))
+    outcome = "the paper's labels were not at hand, so nothing of it could be checked"
     if study.crowd.public:
-        told = (
-            f"of Table 2's {len(near)} correlations {equal} agree with print to two digits, and {inside} to within "
-            "what another choice of five labels changes"
+        outcome = (
+            f"of Table 2's {len(second.claims)} correlations {equal} agree with print to two digits, and {inside} to "
+            "within what another choice of five labels changes"
         )
-    else:
-        told = "the paper's labels were not at hand, so nothing of it could be checked"
     value = study.in_crowd.by_gold.of(study.in_crowd.by_gold.names[-1])
     sentence = (
         f"Considering Assessor Agreement, recomputed. Alpha differs by topic, from {np.nanmin(value):.2f} to "
-        f"{np.nanmax(value):.2f} ({study.crowd.name}); {told}."
+        f"{np.nanmax(value):.2f} ({study.crowd.name}); {outcome}."
     )
     return Document(sentence, tables, _notes(study), lambda: _frame(study))
 
@@ -90,29 +87,29 @@ def page_of(study: AgreementStudy) -> Document:
 # ---------------------------------------------------------------------- tables
 
 
-def _table_2(study: AgreementStudy) -> Table:
+def _table_2(study: AgreementStudy) -> Claims:
     found = study.in_crowd
     pairs, value = table_2(found.by_gold)
     strict = table_2(found.strict)[1]
     frame = found.by_gold.correlations()
     low, high = np.quantile(found.orders, [0.025, 0.975], axis=0)
-    rows = []
+    claims = []
     for i, (first, second) in enumerate(pairs):
         printed = printed_2(first, second)
-        star = "*" if (first, second) in MARKED_2 else ""
-        ours = f"{value[i]:.2f}{'*' if frame['significant'][i] else ''}"
-        verdict = verdict_2(printed, value[i], low[i], high[i]) if study.crowd.public else NO_DATA
-        other = f"{low[i]:.2f} to {high[i]:.2f}"
-        rows.append([_pair(first, second), f"{printed:.2f}{star}", ours, other, number(float(strict[i]), 2), verdict])
+        text = f"{printed:.2f}{'*' * ((first, second) in MARKED_2)}"
+        agreement = verdict_2(printed, value[i], low[i], high[i]) if study.crowd.public else NO_DATA
+        star = "*" * int(frame["significant"][i])
+        ours = (f"{value[i]:.2f}{star}", f"{low[i]:.2f} to {high[i]:.2f}", float(strict[i]))
+        claims.append(Claim("Table 2", f"{_set(first)}, {_set(second)}", text, ours, agreement))
     n, n_strict = (int(one.complete.sum()) for one in (found.by_gold, found.strict))
     header = [
         "alpha of", "printed", f"two labels or more ({n} topics)", "other first five labels, 95 %",
-        f"five labels ({n_strict} topics)", "verdict",
+        f"five labels ({n_strict} topics)",
     ]  # fmt: skip
     title = (
         f"Table 2 on {study.crowd.name}: correlation over topics of alpha on documents of some gold levels (* p < .005)"
     )
-    return Table(title, header, rows)
+    return Claims(title, header, claims)
 
 
 def _readings(study: AgreementStudy) -> Table:
@@ -144,34 +141,28 @@ def verdict_2(printed: float, ours: float, low: float, high: float) -> str:
         return MATCH
     if low - 0.005 <= printed <= high + 0.005:
         return f"{INSIDE} of a document come first is not published"
-    return "differs: more than 95 % of other choices of five labels do; the reason is not known"
-
-
-def _pair(first: str, second: str) -> str:
-    return f"{_set(first)}, {_set(second)}"
+    return verdict(False, "more than 95 % of other choices of five labels do; the reason is not known")
 
 
 def _set(name: str) -> str:
     return "A" if name == SETS[-1] else name
 
 
-def _table_3(study: AgreementStudy) -> Table:
-    rows = []
+def _table_3(study: AgreementStudy) -> Claims:
+    claims = []
     for bins, printed in PRINTED_3.items():
         shown = f"{bins} bins" if bins else "no bins"
-        rows.append([f"{shown}, printed", *printed, NOT_PUBLIC])
+        claims.append(Claim("Table 3", f"{shown}, printed", printed))
         for collection, found in zip(study.collections, study.in_collections, strict=True):
-            table = found.ease.to_frame().set_index(["bins", "agreement"])
-            cells = []
-            for name in SETS:
-                if name in found.ease.names:
-                    one = table.loc[(bins, name)]
-                    cells.append(number(float(one["pearson"]), 2) + ("*" if one["significant"] else ""))
-                else:
-                    cells.append("-")
-            rows.append([f"{shown}, {collection.name}", *cells, "other data"])
-    header = ["topics", *(f"alpha {_set(name)}" for name in SETS), "verdict"]
-    return Table("Table 3: correlation of alpha with ease (mean nDCG), by gold level (* p < .005)", header, rows)
+            table = found.ease.to_frame().set_index(["bins", "agreement"]).loc[bins]
+            ours = [_starred(table.loc[name]) if name in found.ease.names else "-" for name in SETS]
+            claims.append(Claim("Table 3", f"{shown}, {collection.name}", (), ours, "other data"))
+    title = "Table 3: correlation of alpha with ease (mean nDCG), by gold level (* p < .005)"
+    return Claims(title, ["topics", *(f"alpha {_set(name)}" for name in SETS)], claims)
+
+
+def _starred(one: Any) -> str:
+    return number(float(one["pearson"]), 2) + "*" * bool(one["significant"])
 
 
 def _levels(study: AgreementStudy) -> Table:
@@ -226,12 +217,15 @@ def _against(study: AgreementStudy) -> Iterator[tuple[str, Scatter]]:
 # ---------------------------------------------------------------------- what text and figures say
 
 
-def _claims(study: AgreementStudy) -> Table:
+def _statements(study: AgreementStudy) -> Claims:
     """Everything that the text says in numbers or words and that can be looked at here."""
-    crowd = _crowd_claims(study)
-    if not study.crowd.public:
-        crowd = [replace(claim, holds=None, verdict=NO_DATA) for claim in crowd]
-    return claims_table("What the text and the figures say", [*crowd, *_other_claims(study)])
+    columns = ["where", "what", "printed", "ours", "data", "holds here"]
+    return Claims("What the text and the figures say", columns, [*_crowd_claims(study), *_other_claims(study)])
+
+
+def _statement(where: str, what: str, printed: str, ours: str, data: str, holds: bool | None, agreement: str) -> Claim:
+    """holds : whether the statement is true of these data; None if they were simulated so that it is."""
+    return Claim(where, what, printed, (ours, data, "-" if holds is None else "yes" if holds else "no"), agreement)
 
 
 def _crowd_claims(study: AgreementStudy) -> list[Claim]:
@@ -260,10 +254,9 @@ def _crowd_claims(study: AgreementStudy) -> list[Claim]:
         ("Figure 3", "median alpha where gold is 0, 1, 2", "lowest where 2; 1 not below 0",
          ", ".join(number(level, 3) for level in levels), ordered, "the levels stand in another order"),
     ]  # fmt: skip
-    return [
-        Claim(where, what, printed, ours, verdict(holds, reason), name, bool(holds))
-        for where, what, printed, ours, holds, reason in rows
-    ]
+    if not study.crowd.public:
+        return [_statement(*row[:4], name, None, NO_DATA) for row in rows]
+    return [_statement(*row[:4], name, bool(row[4]), verdict(*row[4:])) for row in rows]
 
 
 def _other_claims(study: AgreementStudy) -> list[Claim]:
@@ -287,17 +280,8 @@ def _other_claims(study: AgreementStudy) -> list[Claim]:
 
     each("3.3", "scores filled in give the same means", "correlations around .98", _filled)
     each("Figure 2", "topics of high agreement are easier, p < .005", "r = .48*, more in bins", _easier)
-    rows.append(
-        (
-            "4.2",
-            "the same on magnitudes",
-            "around 0",
-            f"r = {ease.r:.2f} (p {_p(ease.p)})",
-            "simulated",
-            ease.p > 0.05,
-        )
-    )
     rows += [
+        ("4.2", "the same on magnitudes", "around 0", f"r = {ease.r:.2f} (p {_p(ease.p)})", "simulated", ease.p > 0.05),
         ("Figure 3", "range of alpha", "about [0.25, 0.45]", f"[{np.nanmin(whole):.2f}, {np.nanmax(whole):.2f}]",
          "simulated", None),
         ("Figure 3", "median alpha where gold is 0, 1", "lower where 1", ", ".join(number(one, 2) for one in level),
@@ -317,11 +301,9 @@ def _other_claims(study: AgreementStudy) -> list[Claim]:
          "simulated", 0 < systems < 1 and 0 < topics < 1),
     ]  # fmt: skip
     for name, one in both:
-        told = f"r = {one.aware.pearson[0]:.2f} and {one.aware.pearson[1]:.2f}"
-        rows.append(("Figure 8", "the same", "systems and topics", told, name, bool((one.aware.pearson > 0).all())))
-    return [
-        Claim(where, what, printed, ours, NOT_PUBLIC, data, holds) for where, what, printed, ours, data, holds in rows
-    ]
+        text = f"r = {one.aware.pearson[0]:.2f} and {one.aware.pearson[1]:.2f}"
+        rows.append(("Figure 8", "the same", "systems and topics", text, name, bool((one.aware.pearson > 0).all())))
+    return [_statement(*row, NOT_PUBLIC) for row in rows]
 
 
 def _filled(found: CollectionFound) -> tuple[str, bool]:
@@ -339,16 +321,16 @@ def _easier(found: CollectionFound) -> tuple[str, bool]:
 
 
 def _p(value: float) -> str:
-    told = probability(value)
-    return told if told.startswith("<") else f"= {told}"
+    text = probability(value)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def _halves(found: CollectionFound) -> tuple[str, bool]:
     half = int(np.flatnonzero(found.removal.n_topics == found.removal.n_topics.max() // 2)[0])
     low, high, chance = found.removal.score[:, half]
     sides = found.removal.low[0, half], found.removal.high[0, half]
-    told = f"{high:.3f}, {low:.3f}; random {chance:.3f}, 95 % in [{sides[0]:.3f}, {sides[1]:.3f}]"
-    return told, bool(low < sides[0] and high > sides[1])
+    text = f"{high:.3f}, {low:.3f}; random {chance:.3f}, 95 % in [{sides[0]:.3f}, {sides[1]:.3f}]"
+    return text, bool(low < sides[0] and high > sides[1])
 
 
 def _taus(found: CollectionFound) -> tuple[str, bool]:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from qrowd import files
 from qrowd.aware import NAMES
 from qrowd.comparison.factors import Anova
-from qrowd.comparison.tukey import Best, Tukey, tukey_hsd
+from qrowd.comparison.tukey import Tukey, tukey_hsd
 from qrowd.errors import InputError
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number, probability
-from qrowd_papers.aware.printed import beside, from_print
+from qrowd_papers.aware.printed import BEST, from_print, on_panels
 from qrowd_papers.aware.study import APPROACHES, BASELINES, PRINTED, AwareStudy, anova_tables, aware_study
 from qrowd_papers.panels import crowdsourcing_tracks, relevant_from
 
@@ -146,7 +146,8 @@ def aware_page(
         return pd.concat(frames, ignore_index=True)
 
     places = [_places(studies, figure, what) for figure, what in PLACES.items()]
-    tables = [*places, *from_print(), *beside(studies), *tables]
+    claims = (one.table() for one in (*from_print(), *on_panels(studies)))
+    tables = [*places, *claims, *tables]
     sentence = (
         f"AWARE, recomputed. Closest to the gold: {'; '.join(best)}. The paper's best were sgl_tau_msd by AP "
         "correlation and sgl_rmse_med by RMSE, both ahead of mv, emmv and emneu; the first two tables say where they "
@@ -179,48 +180,33 @@ def _tables(study: AwareStudy, case: Case) -> Iterator[Table]:
         return
     for figure, title in TITLES.items():
         whole, parts = anova_tables(study, figure)
-        yield _anova(
-            whole, f"{case.name}: {title}, approaches (as the paper's Table {1 + (figure != 'ap_correlation')})"
-        )
-        yield _anova(parts, f"{case.name}: {title}, parts of estimators (as Table {3 + (figure != 'ap_correlation')})")
-        best: Best = "highest" if figure == "ap_correlation" else "lowest"
+        by_correlation, start = figure == "ap_correlation", f"{case.name}: {title}"
+        yield _anova(whole, f"{start}, approaches (as the paper's Table {1 if by_correlation else 2})")
+        yield _anova(parts, f"{start}, parts of estimators (as Table {3 if by_correlation else 4})")
         for factor in ("granularity", "gap", "weight"):
-            yield _groups(tukey_hsd(parts, factor, best=best), f"{case.name}: {title}, Tukey HSD groups of {factor}")
-        yield _groups(
-            tukey_hsd(whole, "approach", best=best), f"{case.name}: {title}, the best approaches", only_top=True
-        )
+            yield _groups(tukey_hsd(parts, factor, best=BEST[figure]), f"{start}, Tukey HSD groups of {factor}")
+        best = tukey_hsd(whole, "approach", best=BEST[figure])
+        yield _groups(best, f"{start}, the best approaches", only_top=True)
 
 
 def _figures(study: AwareStudy, measure: str, title: str, sizes: list[int], ending: str) -> Table:
     m = study.measures.index(measure)
     places = [study.sizes.index(k) for k in sizes]
     header = ["approach", *(f"{figure} {k}" for figure in ("AP corr.", "tau", "RMSE") for k in sizes)]
-    rows = []
+    rows, figures = [], (study.ap_correlation, study.tau, study.rmse)
     for e, name in enumerate(study.approaches):
         estimated = name.removesuffix(PRINTED) in NAMES
         if not estimated or name.endswith(PRINTED) == bool(ending):
-            cells = [
-                number(table[:, m, e, p].mean(), 3)
-                for table in (study.ap_correlation, study.tau, study.rmse)
-                for p in places
-            ]
+            cells = [number(table[:, m, e, p].mean(), 3) for table in figures for p in places]
             rows.append([name.removesuffix(PRINTED), *cells])
     return Table(f"{title}; tuples of {', '.join(map(str, sizes))}", header, rows)
 
 
 def _anova(table: Anova, title: str) -> Table:
-    rows = [
-        [
-            source,
-            f"{table.ss[i]:.4f}",
-            str(int(table.df[i])),
-            number(table.ms[i]),
-            number(table.f[i], 2),
-            probability(table.p[i]),
-            number(table.omega_squared[i]),
-        ]
-        for i, source in enumerate(table.sources)
-    ]
+    rows = []
+    for i, source in enumerate(table.sources):
+        cells = (number(table.ms[i]), number(table.f[i], 2), probability(table.p[i]), number(table.omega_squared[i]))
+        rows.append([source, f"{table.ss[i]:.4f}", str(int(table.df[i])), *cells])
     return Table(title, ["source", "SS", "DF", "MS", "F", "p", "omega squared"], rows)
 
 

@@ -14,10 +14,8 @@ import numpy as np
 
 from qrowd.comparison.factors import Anova, omega_squared
 from qrowd.comparison.tukey import Best, Tukey, tukey_hsd, tukey_of_means
-from qrowd.reports.document import Table
-from qrowd.reports.phrases import number
 from qrowd_papers.aware.study import AwareStudy, anova_tables
-from qrowd_papers.claims import MATCH, NOT_PUBLIC
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, verdict
 
 RESPONSES = {"ap_correlation": "AP correlation", "relative_rmse": "RMSE"}
 BEST: Mapping[str, Best] = {"ap_correlation": "highest", "relative_rmse": "lowest"}
@@ -125,72 +123,72 @@ SUMMARY = {  # Table 5
 }
 
 
-def from_print() -> Iterator[Table]:
+def from_print() -> Iterator[Claims]:
     """What follows from printed numbers alone: 28 effect sizes, six groupings, three rows of Table 5 twice."""
-    rows = []
+    claims = []
     for table, effects in EFFECTS.items():
         for source, (df, f, size) in effects.items():
             if not isnan(size):
                 ours = omega_squared(f, df, N[table])
-                rows.append([str(table), source, str(df), f"{f:.4f}", number(size), number(ours), same(size, ours)])
-    header = ["table", "source", "DF", "F", "omega squared printed", "from F, DF and N", "verdict"]
-    yield Table("Tables 1-4: effect sizes that follow from the printed F (equation 29)", header, rows)
-    rows = []
+                cells = [str(table), source, str(df), f"{f:.4f}"]
+                claims.append(Claim(f"Table {table}", cells, size, ours, same(size, ours)))
+    header = ["table", "source", "DF", "F", "omega squared printed", "from F, DF and N"]
+    yield Claims("Tables 1-4: effect sizes that follow from the printed F (equation 29)", header, claims, 4)
+    claims = []
     for grouping in GROUPINGS:
         groups = grouping.recomputed().groups
-        verdict = MATCH if groups == grouping.groups else "differs: because rounded means fall on the other side"
-        title = f"{RESPONSES[grouping.response]} by {grouping.factor}"
-        rows.append([grouping.figure, title, _written(grouping.groups), _written(groups), verdict])
-    header = ["figure", "means of", "groups printed", "from printed means and errors", "verdict"]
-    yield Table("Figures 8 and 9, d-f: Tukey HSD groups (equation 30)", header, rows)
+        agreement = verdict(groups == grouping.groups, "because rounded means fall on the other side")
+        what = [grouping.figure, f"{RESPONSES[grouping.response]} by {grouping.factor}"]
+        claims.append(Claim("Figures 8, 9", what, _written(grouping.groups), _written(groups), agreement))
+    header = ["figure", "means of", "groups printed", "from printed means and errors"]
+    yield Claims("Figures 8 and 9, d-f: Tukey HSD groups (equation 30)", header, claims)
 
 
-def beside(studies: Mapping[str, AwareStudy]) -> Iterator[Table]:
+def on_panels(studies: Mapping[str, AwareStudy]) -> Iterator[Claims]:
     """Tables 1-5, the means of Figures 8 and 9, and what sections 6.2 and 6.3 say of sizes, beside panels at hand.
 
     studies : {panel: its study}; those of one size only have no analysis of variance and no part.
     """
-    found = {name: study for name, study in studies.items() if len(study.sizes) > 1}
-    if not found:
+    panels = {name: study for name, study in studies.items() if len(study.sizes) > 1}
+    if not panels:
         return
     tables = {
-        (name, response): anova_tables(study, response) for name, study in found.items() for response in RESPONSES
+        (name, response): anova_tables(study, response) for name, study in panels.items() for response in RESPONSES
     }
-    rows = []
+    claims = []
     for table, effects in EFFECTS.items():
         for source, (df, _, size) in effects.items():
-            cells = [_size(tables[name, RESPONSE_OF[table]][table > 2], source) for name in found]
-            rows.append([str(table), source, str(df), number(size), *cells, NOT_PUBLIC])
-    header = ["table", "source", "DF printed", "printed", *found, "verdict"]
-    yield Table("Tables 1-4: omega squared (degrees of freedom), printed and on the panels at hand", header, rows)
-    rows = []
+            ours = [_size(tables[name, RESPONSE_OF[table]][table > 2], source) for name in panels]
+            claims.append(Claim(f"Table {table}", [str(table), source, str(df)], size, ours))
+    title = "Tables 1-4: omega squared (degrees of freedom), printed and on the panels at hand"
+    yield Claims(title, ["table", "source", "DF printed", "printed", *panels], claims, 4)
+    claims = []
     for response, factors in SUMMARY.items():
         for factor, levels in factors.items():
-            tops = [_top(tables[name, response][factor != "approach"], factor, response) for name in found]
-            follows = [g for g in GROUPINGS if (g.response, g.factor) == (response, factor)]
-            verdict = NOT_PUBLIC
-            if follows:
-                agree = set(follows[0].recomputed().groups[0]) == set(levels)
-                verdict = f"{MATCH} (from Figure {follows[0].figure})" if agree else "differs: because of rounding"
-            rows.append([RESPONSES[response], factor, ", ".join(levels), *tops, verdict])
-    header = ["response", "factor", "printed", *found, "verdict"]
-    yield Table("Table 5: the top groups, printed and here; the verdict is on what is printed", header, rows)
-    rows = []
+            tops = [_top(tables[name, response][factor != "approach"], factor, response) for name in panels]
+            agreement = NOT_PUBLIC
+            for grouping in GROUPINGS:
+                if (grouping.response, grouping.factor) == (response, factor):
+                    agreement = verdict(set(grouping.recomputed().groups[0]) == set(levels), "because of rounding")
+                    agreement += f" (from Figure {grouping.figure})" * (agreement == MATCH)
+            claims.append(Claim("Table 5", [RESPONSES[response], factor], ", ".join(levels), tops, agreement))
+    title = "Table 5: the top groups, printed and here; the verdict is on what is printed"
+    yield Claims(title, ["response", "factor", "printed", *panels], claims)
+    claims = []
     for grouping in GROUPINGS:
+        by_panel = [tables[name, grouping.response][1].effects.of(grouping.factor) for name in panels]
         for level, mean in grouping.means.items():
-            cells = []
-            for name in found:
-                effects = tables[name, grouping.response][1].effects.of(grouping.factor)
-                cells.append(number(effects.mean[effects.level.index(level)]))
-            rows.append([grouping.figure, level, number(mean), *cells, NOT_PUBLIC])
-    header = ["figure", "level", "mean printed", *found, "verdict"]
-    yield Table("Figures 8 and 9: means of levels, printed and here", header, rows)
-    yield _sizes(found)
+            means = [float(one.mean[one.level.index(level)]) for one in by_panel]
+            claims.append(Claim("Figures 8, 9", [grouping.figure, level], mean, means))
+    yield Claims(
+        "Figures 8 and 9: means of levels, printed and here", ["figure", "level", "mean printed", *panels], claims, 4
+    )
+    yield _sizes(panels)
 
 
 def same(printed: float, ours: float, digits: int = 4) -> str:
     """The verdict on two numbers, the first of which is rounded to so many digits."""
-    return MATCH if abs(printed - ours) <= 0.51 * 10**-digits else "differs: because F is rounded"
+    return verdict(abs(printed - ours) <= 0.51 * 10**-digits, "because F is rounded")
 
 
 def first_of(mask: np.ndarray, sizes: tuple[int, ...], *, lasting: bool = False) -> str:
@@ -204,29 +202,25 @@ def by_size(study: AwareStudy, response: str) -> np.ndarray:
     return np.asarray(getattr(study, response).mean(axis=(0, 1)))
 
 
-def _sizes(found: Mapping[str, AwareStudy]) -> Table:
+def _sizes(panels: Mapping[str, AwareStudy]) -> Claims:
     """From how many assessors on the vote is as good as AWARE."""
-    wanted = (
-        ("vote reaches uniform in AP correlation at", "ap_correlation", "uniform", False, "13"),
-        ("vote stays above uniform from", "ap_correlation", "uniform", True, "17"),
-        ("vote reaches sgl_tau_msd at", "ap_correlation", "sgl_tau_msd", False, "25"),
-    )
-    rows = []
-    for what, response, rival, lasting, printed in wanted:
-        cells = []
-        for study in found.values():
-            values = by_size(study, response)
+    claims = []
+    for what, rival, lasting, printed in (
+        ("vote reaches uniform in AP correlation at", "uniform", False, "13"),
+        ("vote stays above uniform from", "uniform", True, "17"),
+        ("vote reaches sgl_tau_msd at", "sgl_tau_msd", False, "25"),
+    ):
+        ours = []
+        for study in panels.values():
+            values = by_size(study, "ap_correlation")
             vote, other = (values[study.approaches.index(name)] for name in ("mv", rival))
-            cells.append(first_of(vote > other if lasting else vote >= other, study.sizes, lasting=lasting))
-        rows.append([what, printed, *cells, NOT_PUBLIC])
-    cells = []
-    for study in found.values():
-        values = by_size(study, "relative_rmse")
-        vote = values[study.approaches.index("mv")]
-        cells.append(str(study.sizes[int(vote.argmin())]))
-    rows.append(["vote's RMSE stops falling at", "16", *cells, NOT_PUBLIC])
-    header = ["section 6.2 and 6.3: numbers of assessors", "printed", *found, "verdict"]
-    return Table("Figures 5(a) and 7(a): from how many assessors on the vote is as good", header, rows)
+            ours.append(first_of(vote > other if lasting else vote >= other, study.sizes, lasting=lasting))
+        claims.append(Claim("6.2", what, printed, ours))
+    lowest = [by_size(study, "relative_rmse")[study.approaches.index("mv")].argmin() for study in panels.values()]
+    ours = [str(study.sizes[int(k)]) for study, k in zip(panels.values(), lowest, strict=True)]
+    claims.append(Claim("6.3", "vote's RMSE stops falling at", "16", ours))
+    header = ["section 6.2 and 6.3: numbers of assessors", "printed", *panels]
+    return Claims("Figures 5(a) and 7(a): from how many assessors on the vote is as good", header, claims)
 
 
 def _size(table: Anova, source: str) -> str:

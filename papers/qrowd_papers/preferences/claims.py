@@ -7,7 +7,8 @@ Figure 2. Numbers only; its judgments are not public.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from math import log2
 
 import numpy as np
@@ -28,10 +29,9 @@ from qrowd.preferences import (
     preference_table,
     transitivity,
 )
-from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
 from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_preferences, simulate_runs
-from qrowd_papers.claims import MATCH, NOT_PUBLIC, verdict
+from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, verdict
 
 LABELS = ("Bad", "Fair", "Good", "Excellent", "Perfect")
 WAYS = ("A < B", "A, B bad", "A > B")
@@ -137,23 +137,17 @@ def _retrieved(truth: Truth, runs: Runs) -> Truth:
 # ---------------------------------------------------------------------- tables 1 to 3
 
 
-def agreement_tables(study: Study) -> Iterator[Table]:
+def agreement_claims(study: Study) -> Iterator[Claims]:
     """Tables 1-3, cell by cell, with the same cell from the opposite direction, and what the text says of them."""
     for name, (states, rows, totals) in TABLES.items():
         ours = _probabilities(name, study)
-        cells = []
-        for i, given in enumerate(states):
-            for j, said in enumerate(states):
-                other = rows[j][i] * totals[j] / totals[i]
-                cells.append(
-                    [given, said, number(rows[i][j], 3), number(other, 3), _same(rows, totals, i, j),
-                     number(ours.get((given, said), np.nan), 3), NOT_PUBLIC]
-                )  # fmt: skip
-        header = [
-            "one says", "the other says", "printed", "from the opposite cell", "verdict", "simulated",
-            "verdict on the panel",
-        ]  # fmt: skip
-        yield Table(f"Table {name}: what another assessor says, {sum(totals):,} judgments", header, cells)
+        claims = []
+        for (i, one), (j, other) in product(enumerate(states), repeat=2):
+            opposite = rows[j][i] * totals[j] / totals[i]
+            cells = (opposite, ours.get((one, other), np.nan))
+            claims.append(Claim(f"Table {name}", [one, other], rows[i][j], cells, _same(rows, totals, i, j)))
+        header = ["one says", "the other says", "printed", "from the opposite cell", "simulated"]
+        yield Claims(f"Table {name}: what another assessor says, {sum(totals):,} judgments", header, claims, 3)
     yield _statements(study)
 
 
@@ -179,39 +173,47 @@ def _same(rows: Sequence[Sequence[float]], totals: Sequence[int], i: int, j: int
     return verdict(abs(one - other) <= slack, f"because counts are {one:.1f} and {other:.1f}")
 
 
-def _statements(study: Study) -> Table:
+def _statements(study: Study) -> Claims:
     """What section 3.2 says of the tables, from the printed cells, and on the simulated panel."""
     actual, inferred, strong = printed("2(a)"), printed("2(b)"), printed("3").pooled()
     ours = preference_table(study.preferred), inferred_table(study.graded), preference_table(study.strong)
     coin = ours[1].redistributed()
     labels = np.array(TABLES["1"][2])
-    shares = 100 * labels / labels.sum()
-    here = label_table(study.graded)
+    shares, here = 100 * labels / labels.sum(), 100 * label_table(study.graded).share
     chi = agreement_difference(actual, inferred, both_directions=True).chi_square
-    tables = inferred, strong, actual
     between = inferred.agreement < strong.agreement < actual.agreement
-    rows = [
-        [
+    rows: tuple[tuple[str, str, str, str, str], ...] = (
+        (
             "% of pages with each label", "20, 28, 25, 25, 2", ", ".join(f"{share:.1f}" for share in shares),
+            ", ".join(f"{share:.1f}" for share in here),
             verdict(np.rint(shares).tolist() == [20, 28, 25, 25, 2], "because of rounding"),
-            ", ".join(f"{100 * share:.1f}" for share in here.share),
-        ],
-        ["chi-square of Tables 2(a) and 2(b)", "143", number(chi, 1),
-         verdict(abs(chi - 143) < 1.43, "because cells are rounded"),
-         number(agreement_difference(ours[0], coin, both_directions=True).chi_square, 1)],
-        ["the same, every two assessors once", "-", number(agreement_difference(actual, inferred).chi_square, 1),
-         "differs: because the tables count every two assessors twice",
-         number(agreement_difference(ours[0], coin).chi_square, 1)],
-        [
-            "inferred agree less than pooled strong, these less than two ways", "yes", _chain(tables),
-            verdict(between, "because of rounding"), _chain((coin, ours[2], ours[0])),
-        ],
-        ["preferences agree more up to this agreement on ties", "about .7", "-", NOT_PUBLIC, _rate(ours[0], ours[1])],
-        ["% of chains kept (transitivity)", "over 99", "-", NOT_PUBLIC,
-         number(100 * transitivity(study.preferred).rate, 1)],
-    ]  # fmt: skip
-    header = ["section 3.2 and 5.1", "printed", "from the printed tables", "verdict", "simulated"]
-    return Table("what the text says of Tables 1-3", header, rows)
+        ),
+        (
+            "chi-square of Tables 2(a) and 2(b)", "143", number(chi, 1),
+            number(agreement_difference(ours[0], coin, both_directions=True).chi_square, 1),
+            verdict(abs(chi - 143) < 1.43, "because cells are rounded"),
+        ),
+        (
+            "the same, each pair of assessors once", "-", number(agreement_difference(actual, inferred).chi_square, 1),
+            number(agreement_difference(ours[0], coin).chi_square, 1),
+            verdict(False, "because the tables count each pair of assessors twice"),
+        ),
+        (
+            "inferred agree less than pooled strong, these less than two ways", "yes",
+            _chain((inferred, strong, actual)), _chain((coin, ours[2], ours[0])),
+            verdict(between, "because of rounding"),
+        ),
+        (
+            "preferences agree more up to this agreement on ties", "about .7", "-", _rate(ours[0], ours[1]), NOT_PUBLIC,
+        ),
+        (
+            "% of chains kept (transitivity)", "over 99", "-", number(100 * transitivity(study.preferred).rate, 1),
+            NOT_PUBLIC,
+        ),
+    )  # fmt: skip
+    claims = [Claim("3.2, 5.1", what, theirs, cells, agreement) for what, theirs, *cells, agreement in rows]
+    header = ["section 3.2 and 5.1", "printed", "from the printed tables", "simulated"]
+    return Claims("what the text says of Tables 1-3", header, claims)
 
 
 def _chain(tables: Sequence[PreferenceTable]) -> str:
@@ -230,17 +232,17 @@ def _rate(actual: PreferenceTable, inferred: PreferenceTable) -> str:
 # ---------------------------------------------------------------------- tables 4 and 5
 
 
-def times_table() -> Table:
+def times_claims() -> Claims:
     """Table 4, and how many preferences an absolute judgment takes."""
-    rows = []
-    for i in range(7):
-        seconds = [SECONDS[kind][i] for kind in SECONDS]
+    claims = []
+    for i, seconds in enumerate(zip(*SECONDS.values(), strict=True)):
         name = "Overall" if i == 6 else f"Assessor {i + 1}"
-        rows.append([name, *(number(value, 2) for value in seconds), number(seconds[2] / seconds[0], 2), NOT_PUBLIC])
+        claims.append(Claim("Table 4", name, seconds, seconds[2] / seconds[0]))
     ratio = SECONDS["absolute"][6] / SECONDS["preference"][6]
-    rows[-1][-1] = f"{NOT_PUBLIC}; {'about twice' if 1.75 < ratio < 2.5 else 'not twice'} as long: {MATCH}"
-    header = ["Table 4", *SECONDS, "absolute / preference", "verdict"]
-    return Table("Table 4: median seconds per judgment, as printed", header, rows)
+    length = f"{'about twice' if 1.75 < ratio < 2.5 else 'not twice'} as long: {MATCH}"
+    claims[-1] = replace(claims[-1], verdict=f"{NOT_PUBLIC}; {length}")
+    header = ["Table 4", *SECONDS, "absolute / preference"]
+    return Claims("Table 4: median seconds per judgment, as printed", header, claims)
 
 
 def measure_scores(runs: Runs, judgments: Judgments) -> dict[str, Floats]:
@@ -277,37 +279,39 @@ def beside(first: Floats, second: Floats) -> tuple[float, float]:
     return pearson, float((signs[0] == signs[1])[told].mean())
 
 
-def measures_table(panels: Mapping[str, dict[str, Floats]]) -> Table:
+def measures_claims(panels: Mapping[str, dict[str, Floats]]) -> Claims:
     """Table 5 beside panels: {name: what `measure_scores` gives}. wpref stands in it with either of its weights."""
-    rows = []
-    pairs = [*MEASURE_PAIRS.items()]
-    pairs += [((first, "wpref, upper"), values) for (first, _), values in OTHER_WEIGHTS.items()]
-    for (first, second), (pearson, agreement) in pairs:
-        found = [beside(scores[first], scores[second]) for scores in panels.values()]
-        what = f"{first} and {second}"
-        rows.append(["correlation", what, number(pearson, 3), *(number(one[0], 3) for one in found), NOT_PUBLIC])
-        rows.append(["agreement", what, number(agreement, 3), *(number(one[1], 3) for one in found), NOT_PUBLIC])
-    rows.sort(key=lambda row: row[0] != "correlation")
-    header = ["Table 5", "measures", "printed", *panels, "verdict"]
-    return Table("Table 5: measures by grades and by the preferences that these imply", header, rows)
+    pairs = {**MEASURE_PAIRS, **{(first, "wpref, upper"): values for (first, _), values in OTHER_WEIGHTS.items()}}
+    ours = {
+        (first, second): [beside(scores[first], scores[second]) for scores in panels.values()]
+        for first, second in pairs
+    }
+    claims = [
+        Claim("Table 5", [what, " and ".join(pair)], theirs[i], [one[i] for one in ours[pair]])
+        for i, what in enumerate(("correlation", "agreement"))
+        for pair, theirs in pairs.items()
+    ]
+    header = ["Table 5", "measures", "printed", *panels]
+    return Claims("Table 5: measures by grades and by the preferences that these imply", header, claims, 3)
 
 
 # ---------------------------------------------------------------------- figure 2
 
 
-def figure_table(needed: Mapping[str, float], at_most: tuple[int, Mapping[str, float]]) -> Table:
+def figure_claims(needed: Mapping[str, float], at_most: tuple[int, Mapping[str, float]]) -> Claims:
     """What is said of Figure 2, beside a simulated panel of the paper's size.
 
     needed : {condition: judgments / documents}. at_most : the largest number of documents, and judgments there.
     """
-    n, there = at_most
-    ours = f"{there['all pairs']:.0f} (n = {n})"
-    exact = there["all pairs"] == n * (n - 1) / 2
-    sorting = f"{there['sorting, Bad']:.1f} (n = {n}); n log2 n is {n * log2(n):.1f}"
-    rows = [
-        ["all pairs at n = 15", "105", ours, verdict(exact and n == 15, f"because n is {n}")],
-        ["sorting with Bad marks at n = 15", "about 40", sorting, NOT_PUBLIC],
-        ["utility, Bad marks and stopping, per document", "about 1", number(needed["utility, Bad, stop"], 2),
-         "differs: because the stop is proven for three engines at once, later marks included"],
+    n, judgments = at_most
+    pairs, sorting = judgments["all pairs"], judgments["sorting, Bad"]
+    exact = verdict(pairs == n * (n - 1) / 2 and n == 15, f"because n is {n}")
+    reason = "because the stop is proven for three engines at once, later marks included"
+    per_document = number(needed["utility, Bad, stop"], 2)
+    claims = [
+        Claim("5", "all pairs at n = 15", "105", f"{pairs:.0f} (n = {n})", exact),
+        Claim("5", "sorting with Bad marks at n = 15", "about 40",
+              f"{sorting:.1f} (n = {n}); n log2 n is {n * log2(n):.1f}"),
+        Claim("5", "utility, Bad marks and stopping, per document", "about 1", per_document, verdict(False, reason)),
     ]  # fmt: skip
-    return Table("Figure 2: judgments", ["section 5", "printed", "simulated", "verdict"], rows)
+    return Claims("Figure 2: judgments", ["section 5", "printed", "simulated"], claims)

@@ -5,7 +5,7 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,7 +169,8 @@ def preferences_page(
         _needed(curves),
         _beside_figure(curves),
         *tables,
-        *_printed(study, measured),
+        *(one.table() for one in (*printed.agreement_claims(study), printed.times_claims())),
+        printed.measures_claims(measured).table(),
         *(_figure(curve, name) for name, curve in curves.items()),
     ]
     notes += [
@@ -193,13 +194,6 @@ def preferences_page(
     return Document(_sentence(curves), tuple(tables), tuple(notes), frame)
 
 
-def _printed(study: printed.Study, measured: Mapping[str, dict[str, NDArray[np.float64]]]) -> Iterable[Table]:
-    """Tables 1 to 5."""
-    yield from printed.agreement_tables(study)
-    yield printed.times_table()
-    yield printed.measures_table(measured)
-
-
 def _beside_figure(curves: Mapping[str, Curves]) -> Table:
     curve = curves[f"simulated, {PAPER_SIZE}"]
     n = int(curve.documents.max())
@@ -208,7 +202,7 @@ def _beside_figure(curves: Mapping[str, Curves]) -> Table:
         for name in ("all pairs", "sorting, Bad")
     }
     needed = {condition.name: _mean(curve, condition.name, curve.per_document) for condition in FIGURE_2}
-    return printed.figure_table(needed, (n, there))
+    return printed.figure_claims(needed, (n, there)).table()
 
 
 def _about(name: str, asked: Sequence[Topic], engines: Sequence[str]) -> str:
@@ -257,11 +251,9 @@ def _figure(curve: Curves, name: str) -> Table:
             at = np.flatnonzero((curve.documents == n) & (curve.condition == condition.name))
             row.append(number(float(curve.judgments[at[0]]), 1))
         rows.append(row)
-    return Table(f"{name}: judgments by number of documents", ["documents", "topics", *_names()], rows)
-
-
-def _names() -> Iterable[str]:
-    return (condition.name for condition in CONDITIONS)
+    return Table(
+        f"{name}: judgments by number of documents", ["documents", "topics", *(one.name for one in CONDITIONS)], rows
+    )
 
 
 def _consistency(said: Preferences, gold: Judgments) -> Table:
