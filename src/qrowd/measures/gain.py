@@ -38,7 +38,7 @@ def mapped(grades: Floats, gains: Value) -> Floats:
 
 
 class DCG(Linear):
-    """Discounted cumulative gain: what a user gathers who is less likely to reach each further rank.
+    """Discounted cumulative gain: the sum of the gains, each discounted by its rank.
 
         DCG@k = sum_{r <= k} gain(g_r) / log2(r + 1)
 
@@ -105,7 +105,7 @@ def ideal(gains: Floats, coefficients: Floats) -> Floats:
 
 
 class Q(Scored):
-    """Q-measure: average precision with the gain gathered so far blended into each precision.
+    """Q-measure: average precision in which cumulative gain is added to each precision.
 
         Q@k = (1 / R) sum_{r <= k} [g_r >= rel] (found(r) + beta cg(r)) / (r + beta cg*(r))
 
@@ -135,7 +135,7 @@ class Q(Scored):
 
 
 class GAP(Scored):
-    """Graded average precision: average precision in expectation over users who draw the line at different grades.
+    """Graded average precision: expected average precision over users with different thresholds of relevance.
 
         GAP = sum_n (1/n) sum_{m <= n} min(w_m, w_n) / sum over judged d of w_d,   w_d = P(threshold <= g_d)
 

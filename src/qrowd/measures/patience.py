@@ -13,7 +13,7 @@ from qrowd.model.measure import Measure, Parameter, number, one_of
 
 
 class ERR(Scored):
-    """Expected reciprocal rank: 1/r averaged over where a user stops who is satisfied with probability R at each rank.
+    """Expected reciprocal rank of the document at which a user stops, who stops with probability R at each rank.
 
         ERR@k = sum_{r <= k} (R_r / r) prod_{j < r} (1 - R_j),   R = 2^(g - max) - 2^(-max)
 
@@ -58,12 +58,12 @@ class ERR(Scored):
 
 
 class RBP(Linear):
-    """Rank-biased precision: the gain per rank seen of a user who goes on to the next with probability p.
+    """Rank-biased precision: the gain per examined rank of a user who goes on to the next with probability p.
 
         RBP = (1 - p) sum_r p^(r - 1) gain_r
 
-    The gain is the grade over the scale's maximum; with rel, 1 for relevant documents. With residual=True the score is
-    instead what unjudged documents, and everything below the list or the cut-off, could add at most.
+    The gain is the grade divided by the scale's maximum; with rel, 1 for relevant documents. With residual=True the
+    score is the most that unjudged documents and the ranks below the list or the cut-off could add.
 
     Source: Moffat & Zobel (2008), Rank-Biased Precision for Measurement of Retrieval Effectiveness. ACM TOIS 27(1).
     """
@@ -73,7 +73,7 @@ class RBP(Linear):
         Parameter("p", 0.8, "probability of going on to the next rank", number(0, 1, open_ends=True)),
         REL,
         MAX_REL,
-        Parameter("residual", False, "the score's uncertainty instead of the score", one_of(False, True)),
+        Parameter("residual", False, "the residual instead of the score", one_of(False, True)),
         JUDGED_ONLY,
     )
 

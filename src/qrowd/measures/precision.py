@@ -47,12 +47,12 @@ class _Counted(Linear):
 
 
 class P(_Counted):
-    """Precision: the share of the first k ranks that hold a relevant document.
+    """Precision: the share of relevant documents in the first k ranks.
 
         P@k = |{r <= k : g_r >= rel}| / k
 
     A list shorter than k is still divided by k. With relevance='given' the values are probabilities of relevance, and
-    their sum, the expected number of relevant documents, stands above the line.
+    the numerator is their sum.
 
     Source: trec_eval 10.0 (P_k).
     """
@@ -64,11 +64,11 @@ class P(_Counted):
 
 
 class R(_Counted):
-    """Recall: the share of all relevant documents found in the first k ranks, or in the whole list.
+    """Recall: the share of all relevant documents that are in the first k ranks, or in the whole list.
 
         R@k = |{r <= k : g_r >= rel}| / base
 
-    With relevance='given' sums of probabilities of relevance stand above and below the line.
+    With relevance='given' numerator and denominator are sums of probabilities of relevance.
 
     Source: trec_eval 10.0 (recall_k, set_recall).
     """
@@ -123,7 +123,7 @@ class RR(_Binary):
 
 
 class Success(_Binary):
-    """Whether a relevant document stands in the first k ranks.
+    """Success: 1 if there is a relevant document in the first k ranks, else 0.
 
         Success@k = [min{r : g_r >= rel} <= k]
 
@@ -158,7 +158,7 @@ class AP(_Binary):
 
 
 class Bpref(_Binary):
-    """Binary preference: how rarely judged nonrelevant documents stand above relevant ones.
+    """Binary preference: how rarely judged nonrelevant documents are ranked above relevant ones.
 
         bpref = (1 / R) sum over retrieved relevant d of 1 - min(N_d, R) / min(N, R)
 
@@ -177,7 +177,7 @@ class Bpref(_Binary):
 
 
 class Judged(Linear):
-    """The share of the first k ranks that the assessor judged: how much of the measure at k is known.
+    """Judged: the share of the first k ranks that the assessor judged.
 
         Judged@k = |{r <= k : judged}| / k
 

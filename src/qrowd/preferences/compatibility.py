@@ -17,7 +17,7 @@ DEPTH = 1000  # of the authors' program
 
 
 class Compatibility(PreferenceMeasure):
-    """Rank-biased overlap with an ideal ranking, over what the ideal ranking has with itself.
+    """Rank-biased overlap with an ideal ranking, divided by the overlap of the ideal ranking with itself.
 
         compatibility = RBO(ranking, ideal) / RBO(ideal, ideal),   RBO = sum_{i <= k} p^(i-1) |first i of both| / i
 

@@ -126,7 +126,7 @@ class _Groups(PreferenceMeasure):
 
 
 class NumPossible(_Groups):
-    """How many preferences there are, ranked documents or not.
+    """Number of preferences, of documents that are ranked or not.
 
         prefs_num_prefs_poss = sum over groups of possible pairs
 
@@ -143,7 +143,7 @@ class NumPossible(_Groups):
 
 
 class NumFulfilled(_Groups):
-    """How many preferences the ranking follows; what is not ranked stands below what is.
+    """Number of preferences that the ranking follows; documents that are not ranked are below all others.
 
         prefs_num_prefs_ful = sum over groups of fulfilled pairs
 
@@ -181,7 +181,7 @@ class AverageByGroup(_Groups):
 
         prefs_avgjg = (1 / groups) sum over groups of fulfilled / possible
 
-    So that many preferences of one group do not outweigh few of another. A group without possible pairs adds 0.
+    Each group has the same weight. A group without possible pairs adds 0.
 
     Source: trec_eval 10.0 (prefs_avgjg).
     """
@@ -205,13 +205,13 @@ ONE_SUBGROUP = Parameter(
 
 
 class AverageRNonrelevant(AverageByGroup):
-    """The mean over judgment groups of the share followed, as if each had as many Bad documents as others, R.
+    """The mean over judgment groups of the share of preferences followed, with R Bad documents, R the number of others.
 
         prefs_avgjg_Rnonrel = (1 / groups) sum over groups of fulfilled_R / possible_R
 
-    Of more Bad documents only the first R down the ranking count. Where there are fewer, N, each document that is not
-    Bad gets R - N pairs more, fulfilled if it is ranked. So the number of Bad documents known does not decide. A group
-    without possible pairs adds 0; in trec_eval it makes the whole topic 0.
+    If there are more Bad documents, the first R in the ranking count. If there are fewer, N, each document that is not
+    Bad has R - N further pairs, fulfilled if it is ranked. A group without possible pairs adds 0; in trec_eval it makes
+    the whole topic 0.
 
     Source: trec_eval 10.0 (prefs_avgjg_Rnonrel).
     """
@@ -246,8 +246,8 @@ class AverageRNonrelevantRet(AverageRNonrelevant):
 
         prefs_avgjg_Rnonrel_ret = (1 / groups) sum over groups of fulfilled_R / possible_R, both documents ranked
 
-    R and N count ranked documents, but as in trec_eval added pairs are possible for every document that is not Bad, and
-    the first Bad ones that count are as many as there are documents, ranked or not, that are not Bad.
+    R and N count ranked documents. As in trec_eval, further pairs are possible for every document that is not Bad, and
+    as many Bad documents count as there are others, ranked or not.
 
     Source: trec_eval 10.0 (prefs_avgjg_Rnonrel_ret).
     """

@@ -97,7 +97,7 @@ class APPref(PreferenceMeasure):
 
         APpref = mean of ppref@k over {k : rpref@k > rpref@(k - 1)}
 
-    Preferred documents that are not ranked lower rpref, not APpref.
+    Preferred documents that are not ranked reduce rpref, but not APpref.
 
     Source: Carterette & Bennett (2008), Evaluation Measures for Preference Judgments. SIGIR; Carterette, Bennett &
     Chapelle (2008), A Test Collection of Preference Judgments. SIGIR workshop Beyond Binary Relevance.
@@ -113,12 +113,12 @@ class APPref(PreferenceMeasure):
 
 
 class NPPref(PreferenceMeasure):
-    """Precision of preferences relative to what contradictory preferences leave within reach.
+    """Precision of preferences divided by an upper bound that accounts for contradictory preferences.
 
         nppref@k = weight of pairs in the preferred order / sum over ordered pairs {i, j} of max(w_ij, w_ji)
 
-    w_ij is the weight of all preferences for i over j. Without contradictions it is ppref. Where majorities go round in
-    a circle no ranking reaches 1.
+    w_ij is the weight of all preferences for i over j. Without contradictions it is ppref. If majorities form a
+    cycle, no ranking reaches 1.
 
     Source: Carterette, Bennett & Chapelle (2008), A Test Collection of Preference Judgments. SIGIR workshop Beyond
     Binary Relevance, for the name; the bound is qrowd's.
