@@ -162,7 +162,7 @@ def densities(columns, bandwidth=BANDWIDTH, points=POINTS):
 def test_densities_are_sums_of_gaussians_as_far_as_the_floor_can_tell(scores, bandwidth, points):
     grid = np.linspace(0, 1, points)
     expected = stats.norm.pdf(grid, np.array(scores)[:, None], bandwidth).sum(axis=0) * bandwidth * np.sqrt(2 * np.pi)
-    assert densities([scores], bandwidth, points)[0] == pytest.approx(expected, rel=1e-9, abs=1e-20)
+    np.testing.assert_allclose(densities([scores], bandwidth, points)[0], expected, rtol=1e-9, atol=1e-20)
 
 
 @given(st.lists(st.floats(0.02, 0.98), min_size=2, max_size=8, unique_by=lambda x: round(x, 3)))
@@ -170,7 +170,7 @@ def test_a_density_summing_to_1_is_scipys_kernel_estimate(scores):
     kde = stats.gaussian_kde(scores, bw_method=0.1 / np.std(scores, ddof=1))
     found = densities([scores], 0.1)[0]
     expected = kde(np.linspace(0, 1, POINTS))
-    assert found / found.sum() == pytest.approx(expected / expected.sum(), rel=1e-6)
+    np.testing.assert_allclose(found / found.sum(), expected / expected.sum(), rtol=1e-6, atol=1e-12)
 
 
 @given(SCORES, st.lists(st.sampled_from([0, 1, 2]), max_size=3))
@@ -186,7 +186,7 @@ def test_densities_add_up_over_calls_and_columns(one, two):
     together = np.zeros((1, POINTS))
     for part in (one, two):
         add_densities(np.array(part)[:, None], BANDWIDTH, together)
-    assert together == pytest.approx(densities([one + two]))
+    np.testing.assert_allclose(together, densities([one + two]), rtol=1e-6, atol=1e-12)
     n = min(len(one), len(two))
     both = np.zeros((2, POINTS))
     add_densities(np.array([one[:n], two[:n]]).T.copy(), BANDWIDTH, both)

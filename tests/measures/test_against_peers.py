@@ -111,9 +111,9 @@ def test_err_and_exponential_ndcg_are_what_gdeval_defines_on_every_list(collecti
     """By NIST and a language model, whose highest grade is 3: max_rel=4 is gdeval's."""
     judges = ["qrels", "umbrela-gpt4"]
     ours = evaluate(runs, judgments_of(collection, judges), GDEVAL).to_xarray()
-    expected = np.empty_like(ours.values)
+    expected, labels = np.empty_like(ours.values), [ours[dim].values for dim in ours.dims[1:]]
     for a, t, s in np.ndindex(expected.shape[1:]):
-        judge, topic, system = (ours[dim].values[i] for dim, i in zip(ours.dims[1:], (a, t, s), strict=True))
+        judge, topic, system = (names[i] for names, i in zip(labels, (a, t, s), strict=True))
         ranking, grades = collection.ranking(system, topic), collection.grades[judge][topic]
         expected[:, a, t, s] = [f(ranking, grades, k) for f in (gdeval_err, gdeval_ndcg) for k in (5, 20)]
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-12)

@@ -118,20 +118,19 @@ def test_prefs_measures_are_trec_evals_on_real_grades(dl21, tmp_path):
     runs = read_runs([*sorted((dl21 / "runs").glob("*.gz"))[::20]])
     texts = {name: f"{name}(one_subgroup=True)" if "Rnonrel" in name else name for name in NAMES}
     preferences = read_preferences(qrels, format="qrels_prefs")
-    judgments = read_judgments(qrels)
-    for source in (preferences, judgments):
-        scores = (
-            evaluate(runs, source, list(texts.values()), conventions=Conventions(score_dtype="float32"))
-            .to_xarray()
-            .isel(assessor=0)
-        )
-        for system in runs.systems:
-            (tmp_path / "s.run").write_text(format_run(runs, system))
-            theirs = trec_eval(NAMES, qrels, tmp_path / "s.run", "qrels_prefs")
-            assert len(theirs) == 53
-            for topic, values in theirs.items():
-                ours = scores.sel(system=system, topic=topic).values
-                np.testing.assert_allclose(ours, [values[name] for name in NAMES], rtol=0, atol=1e-9)
+    judgments, single = read_judgments(qrels), Conventions(score_dtype="float32")
+    ours = [
+        evaluate(runs, source, list(texts.values()), conventions=single).to_xarray().isel(assessor=0)
+        for source in (preferences, judgments)
+    ]
+    for system in runs.systems:
+        (tmp_path / "s.run").write_text(format_run(runs, system))
+        theirs = trec_eval(NAMES, qrels, tmp_path / "s.run", "qrels_prefs")
+        assert len(theirs) == 53
+        expected = np.array([[values[name] for values in theirs.values()] for name in NAMES])
+        for scores in ours:
+            found = scores.sel(system=system, topic=list(theirs)).transpose("measure", "topic")
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
 def test_compatibility_is_ir_measures_on_every_full_list(dl21):

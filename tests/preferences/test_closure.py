@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles import preference_closure as oracle
@@ -65,6 +65,7 @@ def test_a_chain_is_tested_if_its_ends_were_compared_last(pairs, rule):
     assert transitivity(preferences_of(pairs), contradictions=rule).tested is None
 
 
+@settings(max_examples=25)
 @given(st.permutations(list(combinations(DOCUMENTS, 2))), st.integers(0, 2**32 - 1))
 def test_a_schedule_that_leaves_out_what_chains_imply_keeps_every_chain_and_tests_none(pairs, seed):
     coin, asked = np.random.default_rng(seed), []

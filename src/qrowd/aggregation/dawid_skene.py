@@ -150,38 +150,24 @@ def fit(
     max_iterations: int,
 ) -> TopicFit:
     """Fit some pairs; their posterior is overwritten."""
-    from qrowd.kernels.confusion import alternate
+    from qrowd.kernels.confusion import Rows, alternate
 
-    rows = slice(int(data.starts[pairs.start]), int(data.starts[pairs.stop]))
-    starts = data.starts[pairs.start : pairs.stop + 1] - rows.start
-    used, assessor = np.unique(data.assessor[rows], return_inverse=True)
-    part = posterior[pairs]  # a view, which the kernel overwrites
-    confusion = np.empty((used.size, data.grades.size, data.grades.size))
-    prior = np.empty(data.grades.size)
-    log_likelihood, objective = np.empty(max_iterations), np.empty(max_iterations)
-    n_iterations, change = alternate(
-        starts,
-        assessor.astype(np.int32),
-        data.code[rows],
-        smoothing,
-        unsupported,
-        FLOOR,
-        tol,
-        part,
-        confusion,
-        prior,
-        log_likelihood,
-        objective,
+    part = slice(int(data.starts[pairs.start]), int(data.starts[pairs.stop]))
+    used, assessor = np.unique(data.assessor[part], return_inverse=True)
+    starts = data.starts[pairs.start : pairs.stop + 1] - part.start
+    rows = Rows(starts, assessor.astype(np.int32), data.code[part])
+    confusion, prior, log_likelihood, objective, change = alternate(
+        rows, used.size, smoothing, unsupported, FLOOR, tol, max_iterations, posterior[pairs]
     )
     return TopicFit(
         topic,
         prior,
         tuple(data.assessors[a] for a in used),
         confusion,
-        n_iterations,
+        objective.size,
         bool(change < tol),
-        float(log_likelihood[n_iterations - 1]),
-        objective[:n_iterations].copy(),
+        log_likelihood,
+        objective,
     )
 
 

@@ -154,8 +154,9 @@ def fit(
     sets the first three to the optimum given the last (priors plus expected counts), and the last to its optimum given
     them (the posterior under exp E log of the parameters). So the bound never falls.
     """
-    from qrowd.kernels.confusion import expect_knowing
+    from qrowd.kernels.confusion import Rows, expect_knowing
 
+    rows = Rows(data.starts, data.assessor, data.code)
     n_grades = data.grades.size
     posterior = np.full((data.n_pairs, n_grades), 1 / n_grades)
     log_prior = np.full(n_grades, -np.log(n_grades))
@@ -169,30 +170,15 @@ def fit(
             frequency = _frequency(posterior)
             log_prior = _expected_log(frequency)[0]
             divergence += _divergence(frequency, FREQUENCY)
-        evidence, change = expect_knowing(
-            data.starts,
-            data.assessor,
-            data.code,
-            log_prior,
-            weight[:, 0].copy(),
-            weight[:, 1:] * share,
-            posterior,
-            knew,
-        )
+        knows, guesses = weight[:, 0].copy(), weight[:, 1:] * share
+        evidence, change = expect_knowing(rows, log_prior, knows, guesses, posterior, knew)
         objective.append(evidence - divergence)
     skill, preference = (b / b.sum(axis=1, keepdims=True) for b in _beliefs(counts, knew, knowing, guessing))
     frequency = _frequency(posterior) if prior == "fitted" else np.ones((1, n_grades))
     frequencies = frequency[0] / frequency.sum()
-    log_likelihood, _ = expect_knowing(
-        data.starts,
-        data.assessor,
-        data.code,
-        np.log(frequencies),
-        skill[:, 0].copy(),
-        skill[:, 1:] * preference,
-        np.empty_like(posterior),
-        np.empty_like(knew),
-    )
+    knows, guesses = skill[:, 0].copy(), skill[:, 1:] * preference
+    unused = np.empty_like(posterior), np.empty_like(knew)
+    log_likelihood, _ = expect_knowing(rows, np.log(frequencies), knows, guesses, *unused)
     return Fit(posterior, skill[:, 0], frequencies, bool(change < tol), log_likelihood, np.array(objective))
 
 

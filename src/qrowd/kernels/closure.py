@@ -13,28 +13,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.kernels.arrays import Ints
+from qrowd.kernels.arrays import Bools, Ints
 from qrowd.kernels.compiled import kernel
 from qrowd.kernels.gaps import bits
+from qrowd.kernels.preference import group_members
 
 Pairs = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
 CHAINS, KEPT, TRIPLES, CYCLIC = 0, 1, 2, 3
-
-
-@kernel
-def _members(starts: Ints, pairs: Pairs, g: int, number: Ints, members: Pairs) -> int:
-    """Number the documents of a group in order of appearance; how many there are. The caller clears `number`."""
-    size = 0
-    for row in range(starts[g], starts[g + 1]):
-        for side in range(2):
-            document = pairs[row, side]
-            if number[document] < 0:
-                number[document] = size
-                members[size] = document
-                size += 1
-    return size
 
 
 @kernel
@@ -50,7 +37,7 @@ def triples(n: int, starts: Ints, pairs: Pairs) -> Ints:
     members = np.empty(n, np.int32)
     one = np.uint64(1)
     for g in range(n_groups):
-        size = _members(starts, pairs, g, number, members)
+        size = group_members(starts, pairs, g, number, members)
         words = (size + 63) >> 6
         above = np.zeros((size, words), np.uint64)  # whom i is preferred to
         below = np.zeros((size, words), np.uint64)  # who is preferred to i
@@ -131,9 +118,8 @@ def shortest_cycle(starts: Ints, following: Pairs) -> Pairs:
     return best
 
 
-@kernel
 def marked_pairs(
-    n: int, starts: Ints, pairs: Pairs, seen_starts: Ints, seen: Pairs, is_bad: NDArray[np.bool_]
+    n: int, starts: Ints, pairs: Pairs, seen_starts: Ints, seen: Pairs, is_bad: Bools
 ) -> tuple[Pairs, Ints, Ints]:
     """The pairs that Bad marks add: whoever is compared and not Bad over whoever is Bad, unless it is decided already.
 
@@ -143,37 +129,17 @@ def marked_pairs(
     Returns the pairs, (groups + 1,) where each group starts, and (groups,) pairs of two Bad documents that nothing
     decides.
     """
-    n_groups = starts.size - 1
-    ends = np.zeros(n_groups + 1, np.int64)
-    both_bad = np.zeros(n_groups, np.int64)
-    found = np.empty((16, 2), np.int32)
-    size = 0
-    number = np.full(n, -1, np.int64)
-    for g in range(n_groups):
-        begin, n_members = seen_starts[g], seen_starts[g + 1] - seen_starts[g]
-        if is_bad[begin : begin + n_members].any():
-            for m in range(n_members):
-                number[seen[begin + m]] = m
-            known = np.zeros((n_members, n_members), np.bool_)
-            for row in range(starts[g], starts[g + 1]):
-                i, j = number[pairs[row, 0]], number[pairs[row, 1]]
-                known[i, j] = True
-                known[j, i] = True
-            for j in range(n_members):
-                if not is_bad[begin + j]:
-                    continue
-                for i in range(n_members):
-                    if known[i, j]:
-                        continue
-                    if is_bad[begin + i]:
-                        both_bad[g] += i < j
-                        continue
-                    if size == found.shape[0]:
-                        larger = np.empty((2 * size, 2), np.int32)
-                        larger[:size] = found
-                        found = larger
-                    found[size, 0] = seen[begin + i]
-                    found[size, 1] = seen[begin + j]
-                    size += 1
-        ends[g + 1] = size
-    return found[:size].copy(), ends, both_bad
+    sizes = np.diff(seen_starts)
+    group_of_bad = np.repeat(np.arange(sizes.size), sizes)[is_bad]
+    # Every Bad document beside each document of its group.
+    group = np.repeat(group_of_bad, sizes[group_of_bad])
+    bad = np.repeat(np.flatnonzero(is_bad), sizes[group_of_bad])
+    begin = np.append(0, np.cumsum(sizes[group_of_bad]))[:-1]
+    other = np.arange(bad.size) + np.repeat(seen_starts[group_of_bad] - begin, sizes[group_of_bad])
+    of_pair = np.repeat(np.arange(sizes.size), np.diff(starts))
+    decided = [(of_pair * n + one) * n + two for one, two in (pairs.T, pairs.T[::-1])]
+    undecided = ~np.isin((group * n + seen[other]) * n + seen[bad], np.concatenate(decided))
+    added = undecided & ~is_bad[other]
+    both_bad = np.bincount(group[undecided & is_bad[other] & (other < bad)], minlength=sizes.size)
+    ends = np.append(0, np.cumsum(np.bincount(group[added], minlength=sizes.size)))
+    return np.stack([seen[other], seen[bad]], axis=1)[added], ends, both_bad

@@ -1,27 +1,31 @@
 """Who mistakes what for what: the passes over all judgments that Dawid-Skene and MACE repeat until they agree.
 
-Both read the same layout, one row per judgment, so that a crowd of thousands costs no more than what it said:
-
-starts : (pairs + 1,) int64; the judgments of pair d are the rows starts[d] to starts[d + 1].
-assessor, said : (rows,) int32, who judged and which grade, both numbered from 0.
+Both read the same rows, one per judgment, so that a crowd of thousands costs no more than what it said, and overwrite
 posterior : (pairs, grades) float64, the probability of every grade of every pair.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
-from qrowd.kernels.arrays import Floats
+import numpy as np
+
+from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-Codes = NDArray[np.int32]
-Offsets = NDArray[np.int64]
+
+class Rows(NamedTuple):
+    """Judgments, those of pair d being the rows starts[d] to starts[d + 1]; assessors and grades numbered from 0."""
+
+    starts: Ints
+    assessor: Codes
+    said: Codes
 
 
 @kernel
-def count_confusions(starts: Offsets, assessor: Codes, said: Codes, posterior: Floats, out: Floats) -> None:
+def count_confusions(rows: Rows, posterior: Floats, out: Floats) -> None:
     """out[a, h, g] = sum over the pairs that assessor a gave grade h of their probability of grade g."""
+    starts, assessor, said = rows
     out[:] = 0.0
     n_grades = posterior.shape[1]
     for d in range(posterior.shape[0]):
@@ -67,87 +71,76 @@ def maximise(
 
 
 @kernel
-def expect(
-    starts: Offsets, assessor: Codes, said: Codes, log_prior: Floats, log_confusion: Floats, posterior: Floats
-) -> tuple[float, float]:
+def _normalise(logs: Floats, posterior: Floats) -> tuple[float, float, float]:
+    """posterior[g] ~ exp(logs[g]), summing to 1; two parts of the logarithm of the sum, and the largest change."""
+    highest, total, change = logs.max(), 0.0, 0.0
+    for g in range(logs.size):
+        logs[g] = np.exp(logs[g] - highest)
+        total += logs[g]
+    for g in range(logs.size):
+        likely = logs[g] / total
+        change = max(change, abs(likely - posterior[g]))
+        posterior[g] = likely
+    return highest, np.log(total), change
+
+
+@kernel
+def expect(rows: Rows, log_prior: Floats, log_confusion: Floats, posterior: Floats) -> tuple[float, float]:
     """posterior[d, g] ~ prior[g] * product over the judgments of d of confusion[assessor, said, g]; overwritten.
 
     Returns the log-likelihood of all judgments and the largest change of any probability.
     """
-    n_grades = posterior.shape[1]
-    new = np.empty(n_grades)
+    starts, assessor, said = rows
+    new = np.empty(posterior.shape[1])
     log_likelihood, change = 0.0, 0.0
     for d in range(posterior.shape[0]):
-        for g in range(n_grades):
-            new[g] = log_prior[g]
+        new[:] = log_prior
         for row in range(starts[d], starts[d + 1]):
             cell = log_confusion[assessor[row], said[row]]
-            for g in range(n_grades):
+            for g in range(new.size):
                 new[g] += cell[g]
-        highest = new[0]
-        for g in range(1, n_grades):
-            highest = max(highest, new[g])
-        total = 0.0
-        for g in range(n_grades):
-            new[g] = np.exp(new[g] - highest)
-            total += new[g]
-        log_likelihood += highest + np.log(total)
-        for g in range(n_grades):
-            likely = new[g] / total
-            change = max(change, abs(likely - posterior[d, g]))
-            posterior[d, g] = likely
+        highest, log_total, largest = _normalise(new, posterior[d])
+        log_likelihood += highest + log_total
+        change = max(change, largest)
     return log_likelihood, change
 
 
 @kernel
 def alternate(
-    starts: Offsets,
-    assessor: Codes,
-    said: Codes,
+    rows: Rows,
+    n_assessors: int,
     smoothing: float,
     unsupported: float,
     floor: float,
     tol: float,
+    max_iterations: int,
     posterior: Floats,
-    confusion: Floats,
-    prior: Floats,
-    log_likelihood: Floats,
-    objective: Floats,
-) -> tuple[int, float]:
-    """Maximise and expect in turn until no probability changes by `tol` or the room for traces is used up.
+) -> tuple[Floats, Floats, float, Floats, float]:
+    """Maximise and expect in turn until no probability changes by `tol`; posterior : where to start.
 
-    posterior : where to start; overwritten by what the last confusions and prior imply.
-    confusion, prior : overwritten; see `maximise`.
-    log_likelihood, objective : (iterations at most,) after each iteration; the objective adds
-        smoothing * sum of log confusion, the penalty under which smoothed counts are best.
-
-    Returns the number of iterations and the last change.
+    Returns confusion and prior (see `maximise`), the log-likelihood, (iterations,) objectives and the last change. The
+    objective adds smoothing * sum of log confusion, the penalty under which smoothed counts are best.
     """
-    counts = np.empty_like(confusion)
-    change = np.inf
+    n_grades = posterior.shape[1]
+    counts, confusion = np.empty((n_assessors, n_grades, n_grades)), np.empty((n_assessors, n_grades, n_grades))
+    prior, objective = np.empty(n_grades), np.empty(max_iterations)
+    log_likelihood, change = 0.0, np.inf
     done = 0
-    while done < objective.size and not change < tol:
-        count_confusions(starts, assessor, said, posterior, counts)
+    while done < max_iterations and not change < tol:
+        count_confusions(rows, posterior, counts)
         maximise(counts, posterior, smoothing, unsupported, floor, confusion, prior)
         log_confusion = np.log(confusion)
-        log_likelihood[done], change = expect(starts, assessor, said, np.log(prior), log_confusion, posterior)
-        objective[done] = log_likelihood[done] + (smoothing * log_confusion.sum() if smoothing > 0 else 0.0)
+        log_likelihood, change = expect(rows, np.log(prior), log_confusion, posterior)
+        objective[done] = log_likelihood + (smoothing * log_confusion.sum() if smoothing > 0 else 0.0)
         done += 1
-    return done, change
+    return confusion, prior, log_likelihood, objective[:done].copy(), change
 
 
 @kernel
 def expect_knowing(
-    starts: Offsets,
-    assessor: Codes,
-    said: Codes,
-    log_prior: Floats,
-    knows: Floats,
-    guesses: Floats,
-    posterior: Floats,
-    knowing: Floats,
+    rows: Rows, log_prior: Floats, knows: Floats, guesses: Floats, posterior: Floats, knowing: Floats
 ) -> tuple[float, float]:
-    """One pass of MACE: who probably knew, and what is probably true. Everything but the first six is overwritten.
+    """One pass of MACE: who probably knew, and what is probably true. posterior and knowing are overwritten.
 
     log_prior : (grades,) logarithm of each grade's weight before anyone judges.
     knows : (assessors,) weight of knowing; guesses : (assessors, grades) weight of guessing, and guessing that grade.
@@ -158,6 +151,7 @@ def expect_knowing(
 
     Returns the log-likelihood of all judgments and the largest change of any probability.
     """
+    starts, assessor, said = rows
     n_grades = posterior.shape[1]
     # Against guessing, only the grade that was said gains by a judgment.
     log_guess, gain = np.log(guesses), np.empty_like(guesses)
@@ -170,22 +164,14 @@ def expect_knowing(
     new = np.empty(n_grades)
     log_likelihood, change = 0.0, 0.0
     for d in range(posterior.shape[0]):
-        for g in range(n_grades):
-            new[g] = log_prior[g]
+        new[:] = log_prior
         base = 0.0
         for row in range(starts[d], starts[d + 1]):
             base += log_guess[assessor[row], said[row]]
             new[said[row]] += gain[assessor[row], said[row]]
-        highest = new.max()
-        total = 0.0
-        for g in range(n_grades):
-            new[g] = np.exp(new[g] - highest)
-            total += new[g]
-        log_likelihood += base + highest + np.log(total)
-        for g in range(n_grades):
-            new[g] /= total
-            change = max(change, abs(new[g] - posterior[d, g]))
-            posterior[d, g] = new[g]
+        highest, log_total, largest = _normalise(new, posterior[d])
+        log_likelihood += base + highest + log_total
+        change = max(change, largest)
         for row in range(starts[d], starts[d + 1]):
-            knowing[assessor[row], said[row]] += new[said[row]] * chance[assessor[row], said[row]]
+            knowing[assessor[row], said[row]] += posterior[d, said[row]] * chance[assessor[row], said[row]]
     return log_likelihood, change

@@ -15,6 +15,8 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -178,6 +180,20 @@ def closure(n: int, pairs: Pairs) -> Bools:
 
 
 @kernel
+def group_members(starts: Ints, pairs: Pairs, g: int, number: Ints, members: Pairs) -> int:
+    """Number the documents of a group in order of appearance; how many there are. The caller clears `number`."""
+    size = 0
+    for row in range(starts[g], starts[g + 1]):
+        for side in range(2):
+            document = pairs[row, side]
+            if number[document] < 0:
+                number[document] = size
+                members[size] = document
+                size += 1
+    return size
+
+
+@kernel
 def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
     """The closure of every group's pairs, each pair once: (m, 2), and (groups + 1,) where each group starts.
 
@@ -191,16 +207,11 @@ def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
     size = 0
     for g in range(n_groups):
         # Only the documents of the group take part: most groups are small.
-        n_members = 0
+        n_members = group_members(starts, pairs, g, number, members)
         local = np.empty((starts[g + 1] - starts[g], 2), np.int32)
         for row in range(starts[g], starts[g + 1]):
             for side in range(2):
-                document = pairs[row, side]
-                if number[document] < 0:
-                    number[document] = n_members
-                    members[n_members] = document
-                    n_members += 1
-                local[row - starts[g], side] = number[document]
+                local[row - starts[g], side] = number[pairs[row, side]]
         closed = closure(n_members, local)
         for i in range(n_members):
             for j in range(n_members):
@@ -249,30 +260,33 @@ def won_and_lost(starts: Ints, pairs: Pairs, weight: Floats, judged: Bools, bad:
 COUNTS = 15
 
 
+class Groups(NamedTuple):
+    """Judgment groups: the pairs of each, closed and each once; its documents, and which of them are Bad.
+
+    The pairs of group g are pairs[starts[g]:starts[g + 1]], its documents member[level_starts[g]:level_starts[g + 1]].
+    """
+
+    starts: Ints
+    pairs: Pairs
+    level_starts: Ints
+    member: Pairs
+    is_bad: Bools
+
+
 @kernel
-def group_counts(
-    ranks: Ranks,
-    limits: Ranks,
-    label_order: Ranks,
-    starts: Ints,
-    pairs: Pairs,
-    level_starts: Ints,
-    member: Pairs,
-    is_bad: Bools,
-    out: Floats,
-) -> None:
-    """out[s, g, :] = what trec_eval counts for judgment group g.
+def group_counts(ranks: Ranks, limits: Ranks, label_order: Ranks, groups: Groups) -> Floats:
+    """(systems, groups, COUNTS) what trec_eval counts for each judgment group.
 
     label_order : (documents,) place of each document by its id, ascending; unranked documents stand in that order.
-    starts, pairs : the closed pairs of each group, each once.
-    level_starts, member, is_bad : the documents of each group, and which of them are Bad.
 
     Columns 0-4: pairs fulfilled and possible with both documents ranked; fulfilled and possible with one ranked; with
     none. 5-8: documents not Bad, those of them ranked; Bad, those of them ranked. Then pairs fulfilled and possible if
     only the first few Bad documents count: 9-10 as many as are not Bad; 11-12 the same, both documents ranked; 13-14 as
     many as are ranked and not Bad, both documents ranked.
     """
+    starts, pairs, level_starts, member, is_bad = groups
     n = ranks.shape[1]
+    out = np.zeros((ranks.shape[0], starts.size - 1, COUNTS))
     position = np.empty(n, np.int64)
     bad_above = np.empty(n, np.int64)
     places = np.empty(n, np.int64)
@@ -283,7 +297,6 @@ def group_counts(
             position[d] = rank[d] if rank[d] < limit else np.int64(limit) + label_order[d]
         for g in range(starts.size - 1):
             count = out[s, g]
-            count[:] = 0.0
             for m in range(level_starts[g], level_starts[g + 1]):
                 kind = 7 if is_bad[m] else 5
                 count[kind] += 1.0
@@ -321,19 +334,19 @@ def group_counts(
                 if both and deepest < count[6]:
                     count[13] += fulfilled
                     count[14] += 1.0
+    return out
 
 
 @kernel
-def shares_of_pairs(
-    ranks: Ranks, limits: Ranks, pairs: Pairs, for_first: Floats, for_second: Floats, out: Floats
-) -> None:
+def shares_of_pairs(ranks: Ranks, limits: Ranks, pairs: Pairs, for_first: Floats, for_second: Floats) -> Floats:
     """For every pair of documents that some group ordered, the share of its groups that the system agrees with.
 
     pairs : (m, 2), each two documents once; for_first, for_second : (m,) groups that prefer the first, the second.
-    out : (systems, 5): sum of shares and number of pairs with both documents ranked; the same with one ranked; number
-        of pairs with none ranked.
+
+    Returns (systems, 5): sum of shares and number of pairs with both documents ranked; the same with one ranked; number
+    of pairs with none ranked.
     """
-    out[:] = 0.0
+    out = np.zeros((ranks.shape[0], 5))
     for s in range(ranks.shape[0]):
         rank = ranks[s]
         limit = limits[s]
@@ -346,6 +359,7 @@ def shares_of_pairs(
             column = 0 if i < limit and j < limit else 2
             out[s, column] += agree / (for_first[row] + for_second[row])
             out[s, column + 1] += 1.0
+    return out
 
 
 # ---------------------------------------------------------------------- similarity to the ideal ranking

@@ -9,12 +9,10 @@ Buckley (2008), trec_eval 10.0: get_prefs, form_prefs_counts, prefs_*.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from inspect import cleandoc
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.kernels import preference
 from qrowd.kernels.arrays import Floats, Ints
@@ -22,74 +20,43 @@ from qrowd.model.measure import Measure, Parameter, one_of
 from qrowd.preferences.scoring import PairView, PreferenceMeasure, share
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """The judgment groups of all assessors of a topic.
+def owned_groups(view: PairView) -> tuple[Ints, preference.Groups]:
+    """(assessors + 1,) where the groups of each assessor start; and the judgment groups of all assessors, made once."""
 
-    owner : (groups + 1,) where the groups of each assessor start, the last entry closing the last.
-    starts, pairs : the closed pairs of group g are pairs[starts[g]:starts[g + 1]], each once.
-    level_starts, member, is_bad : likewise its documents, and whether they are Bad.
-    """
+    def make() -> tuple[Ints, preference.Groups]:
+        said, n_assessors = view.said, view.said.n_assessors
+        width = 1 + int(max(said.group.max(initial=0), said.bad_group.max(initial=0)))
+        of_pair = np.repeat(np.arange(n_assessors), np.diff(said.starts)) * width + said.group
+        of_mark = np.repeat(np.arange(n_assessors), np.diff(said.bad_starts)) * width + said.bad_group
+        used, number = np.unique(np.concatenate([of_pair, of_mark]), return_inverse=True)
+        in_pair, in_mark = number[: of_pair.size], number[of_pair.size :]
+        owner = np.searchsorted(used, np.arange(n_assessors + 1) * width).astype(np.int64)
+        n_groups = used.size
 
-    owner: Ints
-    starts: Ints
-    pairs: NDArray[np.int32]
-    level_starts: Ints
-    member: NDArray[np.int32]
-    is_bad: NDArray[np.bool_]
+        order = np.argsort(in_pair, kind="stable")
+        starts = np.append(0, np.cumsum(np.bincount(in_pair, minlength=n_groups))).astype(np.int64)
+        pairs = said.pairs[order]
+        if view.grades is None:  # pairs made of grades are closed already
+            pairs, starts = preference.closed_pairs(said.n_documents, starts, pairs)
 
+        n = max(said.n_documents, 1)
+        in_group = np.repeat(np.arange(n_groups), np.diff(starts))
+        marks = in_mark * n + said.bad
+        level = np.unique(np.concatenate([in_group * n + pairs[:, 0], in_group * n + pairs[:, 1], marks]))
+        level_starts = np.searchsorted(level, np.arange(n_groups + 1) * n).astype(np.int64)
+        return owner, preference.Groups(
+            starts, pairs, level_starts, (level % n).astype(np.int32), np.isin(level, marks)
+        )
 
-def groups_of(view: PairView) -> Groups:
-    """The judgment groups behind a view, made once."""
-    return view.remember("groups", lambda: _groups(view))
-
-
-def _groups(view: PairView) -> Groups:
-    said, n_assessors = view.said, view.said.n_assessors
-    width = 1 + int(max(said.group.max(initial=0), said.bad_group.max(initial=0)))
-    of_pair = np.repeat(np.arange(n_assessors), np.diff(said.starts)) * width + said.group
-    of_mark = np.repeat(np.arange(n_assessors), np.diff(said.bad_starts)) * width + said.bad_group
-    used, number = np.unique(np.concatenate([of_pair, of_mark]), return_inverse=True)
-    in_pair, in_mark = number[: of_pair.size], number[of_pair.size :]
-    owner = np.searchsorted(used, np.arange(n_assessors + 1) * width).astype(np.int64)
-    n_groups = used.size
-
-    order = np.argsort(in_pair, kind="stable")
-    starts = np.append(0, np.cumsum(np.bincount(in_pair, minlength=n_groups))).astype(np.int64)
-    pairs = said.pairs[order]
-    if view.grades is None:  # pairs made of grades are closed already
-        pairs, starts = preference.closed_pairs(said.n_documents, starts, pairs)
-
-    n = max(said.n_documents, 1)
-    in_group = np.repeat(np.arange(n_groups), np.diff(starts))
-    seen = np.concatenate([in_group * n + pairs[:, 0], in_group * n + pairs[:, 1], in_mark * n + said.bad])
-    level = np.unique(seen)
-    is_bad = np.isin(level, in_mark * n + said.bad)
-    level_starts = np.searchsorted(level, np.arange(n_groups + 1) * n).astype(np.int64)
-    return Groups(owner, starts, pairs, level_starts, (level % n).astype(np.int32), is_bad)
+    return view.remember("groups", make)
 
 
 def counts_of(view: PairView) -> Floats:
     """(systems, groups, columns) what `preference.group_counts` counts, made once."""
-
-    def make() -> Floats:
-        groups = groups_of(view)
-        ranks, limits = view.ranks(ascending=True)
-        counts = np.empty((ranks.shape[0], groups.starts.size - 1, preference.COUNTS))
-        preference.group_counts(
-            ranks,
-            limits,
-            view.label_order(),
-            groups.starts,
-            groups.pairs,
-            groups.level_starts,
-            groups.member,
-            groups.is_bad,
-            counts,
-        )
-        return counts
-
-    return view.remember("group counts", make)
+    return view.remember(
+        "group counts",
+        lambda: preference.group_counts(*view.ranks(ascending=True), view.label_order(), owned_groups(view)[1]),
+    )
 
 
 FULFILLED = {"all": [0, 2], "imp": [0, 2], "ret": [0]}
@@ -110,7 +77,7 @@ def possible(view: PairView, pairs: str) -> Floats:
 def by_assessor(view: PairView, values: Floats) -> Floats:
     """(systems, assessors) sums over each assessor's groups."""
     cumulated = np.concatenate([np.zeros((values.shape[0], 1)), np.cumsum(values, axis=1)], axis=1)
-    owner = groups_of(view).owner
+    owner, _ = owned_groups(view)
     return np.asarray(cumulated[:, owner[1:]] - cumulated[:, owner[:-1]])
 
 
@@ -121,11 +88,18 @@ class _Groups(PreferenceMeasure):
     pairs: str = "all"
 
     def n_relevant(self, measure: Measure, view: PairView) -> Floats:
-        groups = groups_of(view)
-        return np.diff(groups.starts[groups.owner]).astype(np.float64)
+        owner, groups = owned_groups(view)
+        return np.diff(groups.starts[owner]).astype(np.float64)
 
 
-class NumPossible(_Groups):
+class _Number(_Groups):
+    """What counts of preferences share."""
+
+    def highest(self, measure: Measure) -> float:
+        return inf
+
+
+class NumPossible(_Number):
     """Number of preferences, of documents that are ranked or not.
 
         prefs_num_prefs_poss = sum over groups of possible pairs
@@ -135,14 +109,11 @@ class NumPossible(_Groups):
 
     name = "prefs_num_prefs_poss"
 
-    def highest(self, measure: Measure) -> float:
-        return inf
-
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         out[:] = by_assessor(view, possible(view, "all"))
 
 
-class NumFulfilled(_Groups):
+class NumFulfilled(_Number):
     """Number of preferences that the ranking follows; documents that are not ranked are below all others.
 
         prefs_num_prefs_ful = sum over groups of fulfilled pairs
@@ -151,9 +122,6 @@ class NumFulfilled(_Groups):
     """
 
     name = "prefs_num_prefs_ful"
-
-    def highest(self, measure: Measure) -> float:
-        return inf
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         out[:] = by_assessor(view, fulfilled(view, self.pairs))
@@ -193,7 +161,7 @@ class AverageByGroup(_Groups):
 
     def average(self, view: PairView, by_group: Floats, out: Floats) -> None:
         """Write the mean over each assessor's groups into out; 0 for an assessor without groups."""
-        out[:] = share(by_assessor(view, by_group), np.broadcast_to(np.diff(groups_of(view).owner), out.shape))
+        out[:] = share(by_assessor(view, by_group), np.broadcast_to(np.diff(owned_groups(view)[0]), out.shape))
 
 
 ONE_SUBGROUP = Parameter(
@@ -225,20 +193,11 @@ class AverageRNonrelevant(AverageByGroup):
         met = np.where(extra >= 0, fulfilled(view, "all") + good_ranked * extra, count[9])
         whole = np.where(extra >= 0, possible(view, "all") + good * extra, count[10])
         if measure["one_subgroup"]:
-            among_bad = self.pairs_before(np.minimum(good, bad_ranked)) + good_ranked_below(good, bad_ranked)
+            # Pairs of two ranked Bad documents of the first `good`, and of a ranked one and one that is not ranked.
+            among_bad = pairs_among(np.minimum(good, bad_ranked)) + bad_ranked * np.maximum(good - bad_ranked, 0)
             met = np.where(extra >= 0, met, met + among_bad)
             whole = np.where(extra >= 0, whole, whole + bad * good)
         self.average(view, share(met, whole), out)
-
-    @staticmethod
-    def pairs_before(n: Floats) -> Floats:
-        """0 + 1 + ... + (n - 1): pairs of an earlier and a later one of the first n."""
-        return np.asarray(n * (n - 1) / 2)
-
-
-def good_ranked_below(good: Floats, bad_ranked: Floats) -> Floats:
-    """Pairs of a ranked Bad document and one of the first `good` Bad ones that is not ranked."""
-    return np.asarray(bad_ranked * np.maximum(good - bad_ranked, 0))
 
 
 class AverageRNonrelevantRet(AverageRNonrelevant):
@@ -260,10 +219,15 @@ class AverageRNonrelevantRet(AverageRNonrelevant):
         extra = good_ranked - bad_ranked
         met, whole = count[11], count[12]
         if measure["one_subgroup"]:
-            met, whole = count[13] + self.pairs_before(good_ranked), count[14] + bad_ranked * good_ranked
+            met, whole = count[13] + pairs_among(good_ranked), count[14] + bad_ranked * good_ranked
         met = np.where(extra >= 0, fulfilled(view, "ret") + good_ranked * extra, met)
         whole = np.where(extra >= 0, possible(view, "ret") + good * extra, whole)
         self.average(view, share(met, whole), out)
+
+
+def pairs_among(n: Floats) -> Floats:
+    """0 + 1 + ... + (n - 1)."""
+    return np.asarray(n * (n - 1) / 2)
 
 
 class ByPair(_Groups):
@@ -279,32 +243,31 @@ class ByPair(_Groups):
     name = "prefs_pair"
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
-        sums = view.remember("shares of pairs", lambda: shares_of_pairs(view))
+        sums = shares_of_pairs(view)
         out[:] = share(sums[..., FULFILLED[self.pairs]].sum(axis=2), sums[..., POSSIBLE[self.pairs]].sum(axis=2))
 
     def n_relevant(self, measure: Measure, view: PairView) -> Floats:
-        sums = view.remember("shares of pairs", lambda: shares_of_pairs(view))
-        return np.asarray(sums[0][:, POSSIBLE["all"]].sum(axis=1))
+        return np.asarray(shares_of_pairs(view)[0][:, POSSIBLE["all"]].sum(axis=1))
 
 
 def shares_of_pairs(view: PairView) -> Floats:
-    """(systems, assessors, 5) what `preference.shares_of_pairs` counts."""
-    groups = groups_of(view)
-    ranks, limits = view.ranks(ascending=True)
-    sums = np.empty((*view.shape, 5))
-    n = max(view.said.n_documents, 1)
-    for a in range(view.said.n_assessors):
-        first, last = groups.starts[groups.owner[a]], groups.starts[groups.owner[a + 1]]
-        pairs = groups.pairs[first:last].astype(np.int64)
-        upward = pairs[:, 0] < pairs[:, 1]
-        pair, which = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1), return_inverse=True)
-        for_first = np.bincount(which, upward, minlength=pair.size).astype(np.float64)
-        for_second = np.bincount(which, ~upward, minlength=pair.size).astype(np.float64)
-        both = np.stack([pair // n, pair % n], axis=1).astype(np.int32)
-        part = np.empty((sums.shape[0], 5))
-        preference.shares_of_pairs(ranks, limits, both, for_first, for_second, part)
-        sums[:, a] = part
-    return sums
+    """(systems, assessors, 5) what `preference.shares_of_pairs` counts, made once."""
+
+    def make() -> Floats:
+        owner, groups = owned_groups(view)
+        ranks, limits = view.ranks(ascending=True)
+        sums = np.empty((*view.shape, 5))
+        n = max(view.said.n_documents, 1)
+        for a in range(view.said.n_assessors):
+            pairs = groups.pairs[groups.starts[owner[a]] : groups.starts[owner[a + 1]]].astype(np.int64)
+            upward = pairs[:, 0] < pairs[:, 1]
+            pair, which = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1), return_inverse=True)
+            counts = [np.bincount(which, way, minlength=pair.size).astype(np.float64) for way in (upward, ~upward)]
+            both = np.stack([pair // n, pair % n], axis=1).astype(np.int32)
+            sums[:, a] = preference.shares_of_pairs(ranks, limits, both, *counts)
+        return sums
+
+    return view.remember("shares of pairs", make)
 
 
 def restricted(measure: type[_Groups], pairs: str) -> _Groups:

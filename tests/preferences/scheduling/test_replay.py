@@ -26,7 +26,7 @@ from qrowd.preferences.scheduling import (
 PROVEN = StopRule()
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 3.0]), st.sampled_from([0.0, 0.2, 0.5]), st.integers(2, 4))
 @pytest.mark.parametrize("weight", ["none", "lower"])
 def test_a_proven_stop_is_never_wrong_and_never_later(weight, seed, noise, bad, systems):
@@ -42,6 +42,7 @@ def test_a_proven_stop_is_never_wrong_and_never_later(weight, seed, noise, bad, 
             assert found.stopped or found.n_judged == whole.n_judged
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(ORDERS))
 def test_the_same_seed_replays_the_same(seed, order):
     topic = simulate_topic(rng=seed)
