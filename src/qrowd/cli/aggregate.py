@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from qrowd.cli.options import CombineScales, Data, Output, Qrels, Repeats, Seed, check_output, deliver, option
+from qrowd.cli import options
+from qrowd.cli.options import deliver, option
 
 
 def aggregate(
-    data: Data,
+    data: options.Data,
     method: Annotated[
         Literal["majority", "dawid-skene", "mace", "mean", "median", "geometric-mean"],
         option(help="Method that merges the judgments of a document."),
@@ -27,17 +28,16 @@ def aggregate(
         Literal["fitted", "uniform"],
         option(help="mace: frequencies of the grades, fitted to the judgments or uniform as in the paper."),
     ] = "fitted",
-    repeats: Repeats = "first",
-    combine_scales: CombineScales = "auto",
-    seed: Seed = 1,
-    qrels: Qrels = None,
-    output: Output = None,
+    repeats: options.Repeats = "first",
+    combine_scales: options.CombineScales = "auto",
+    seed: options.Seed = 1,
+    qrels: options.Qrels = None,
+    output: options.Output = None,
 ) -> None:
     """Merge the judgments of several assessors into one judgment per document."""
     from qrowd import files, trec
     from qrowd.reports.aggregation import aggregation_document, merge
 
-    check_output(output)
     judgments = data.read()
     settings = {"ties": ties, "start": start, "per": per, "prior": prior}
     merged = merge(judgments, method, settings, repeats=repeats, combine_scales=combine_scales, rng=seed)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from qrowd.cli.options import CombineScales, Data, Gold, Level, Output, Repeats, check_output, deliver
+from qrowd.cli import options
+from qrowd.cli.options import deliver
 
 
 def assessors(
-    data: Data,
-    gold: Gold = None,
-    level: Level = None,
-    repeats: Repeats = "first",
-    combine_scales: CombineScales = "auto",
-    output: Output = None,
+    data: options.Data,
+    gold: options.Gold = None,
+    level: options.Level = None,
+    repeats: options.Repeats = "first",
+    combine_scales: options.CombineScales = "auto",
+    output: options.Output = None,
 ) -> None:
     """Describe each assessor: grades, severity, agreement with others, drift and speed."""
     from qrowd.reports.agreement import assessors_of
 
-    check_output(output)
     judgments, names = data.read_with(gold=gold)
     document = assessors_of(
         judgments, gold=names.get("gold"), level=level, repeats=repeats, combine_scales=combine_scales

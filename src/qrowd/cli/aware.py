@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from qrowd.cli.options import (
-    Data,
-    Gold,
-    NResamples,
-    Output,
-    Runs,
-    Seed,
-    check_output,
-    conventions_named,
-    deliver,
-    measures,
-    option,
-)
+from qrowd.cli import options
+from qrowd.cli.options import conventions_named, deliver, measures, option
 from qrowd.model.conventions import Conventions
 
 
 def aware(
-    runs: Runs,
-    data: Data,
+    runs: options.Runs,
+    data: options.Data,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10 AP")] = None,
     estimator: Annotated[
         str,
@@ -30,7 +19,7 @@ def aware(
             help="Estimator of accuracy: sgl or tpc, then fro, rmse, kld, tau or apc, then md, msd or med; or uniform."
         ),
     ] = "sgl_rmse_md",
-    gold: Gold = None,
+    gold: options.Gold = None,
     across: Annotated[
         Literal["own", "all"], option(help="Accuracies for each measure by itself, or one accuracy for all measures.")
     ] = "own",
@@ -50,27 +39,24 @@ def aware(
         Conventions,
         conventions_named("ties", "score_dtype", "unjudged", "missing", "min_coverage", "repeats", "grades"),
     ] = Conventions(empty="nan"),
-    n_resamples: NResamples = 1000,
-    seed: Seed = 1,
-    output: Output = None,
+    n_resamples: options.NResamples = 1000,
+    seed: options.Seed = 1,
+    output: options.Output = None,
 ) -> None:
     """Weight the assessors by how different they are from random assessors (AWARE)."""
     from qrowd import files
     from qrowd.aware import LEVELS, assessor_similarities
     from qrowd.aware import estimator as check_estimator
     from qrowd.cli.show import progress
-    from qrowd.evaluation import measure as parse
     from qrowd.reports.aware import aware_summary
 
-    check_output(output)
     check_estimator(estimator)
-    parsed = [parse(text) for text in measure or ("nDCG@10", "AP")]
     judgments, names = data.read_with(gold=gold)
     with progress("comparing with random assessors") as advance:
         similarities = assessor_similarities(
             files.read_runs(runs),
             judgments,
-            parsed,
+            measure or ["nDCG@10", "AP"],
             gold=names.get("gold"),
             n_resamples=n_resamples,
             levels={f"{p:g}": p for p in random_level} if random_level else LEVELS,

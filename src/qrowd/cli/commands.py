@@ -133,7 +133,7 @@ def as_options(message: str, names: Mapping[str, str]) -> str:
 
 def _as_typed(option: str, argument: re.Match[str]) -> str:
     value = argument[1].strip("'{}").replace(", ", ",")
-    return f"{option} {value}"
+    return option if value == "True" else f"{option} {value}"
 
 
 def repeated(arguments: Sequence[str], lists: set[str]) -> Iterator[str]:

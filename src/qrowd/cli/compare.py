@@ -4,33 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from qrowd.cli.options import (
-    Baseline,
-    Confidence,
-    Data,
-    NResamples,
-    Output,
-    Reference,
-    Runs,
-    Scoring,
-    Seed,
-    Systems,
-    check_output,
-    convention,
-    deliver,
-    measures,
-    pair_of,
-)
+from qrowd.cli import options
+from qrowd.cli.options import convention, deliver, measures, pair_of
 from qrowd.model.conventions import Conventions
 
 
 def compare(
-    runs: Runs,
-    data: Data,
+    runs: options.Runs,
+    data: options.Data,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10")] = None,
-    baseline: Baseline = None,
-    reference: Reference = None,
-    systems: Systems = None,
+    baseline: options.Baseline = None,
+    reference: options.Reference = None,
+    systems: options.Systems = None,
     zeros: Annotated[
         Literal["wilcox", "pratt", "zsplit"],
         convention(help="Topics in which two systems score the same, in Wilcoxon's test: left out, ranked, or split."),
@@ -42,28 +27,22 @@ def compare(
         Literal["ignore", "half", "agree"],
         convention(help="Equal scores in the agreement of signs: left out, half an agreement, or an agreement."),
     ] = "ignore",
-    conventions: Scoring = Conventions(),
-    n_resamples: NResamples = 10_000,
-    confidence: Confidence = 0.95,
-    seed: Seed = 1,
-    output: Output = None,
+    conventions: options.Scoring = Conventions(),
+    sampling: options.Sampling = options.Sampling(10_000),
+    output: options.Output = None,
 ) -> None:
     """Show which systems may be the best, and whether the assessors agree on that."""
     from qrowd import files
     from qrowd.cli.show import progress
-    from qrowd.evaluation import measure as parse
     from qrowd.reports.comparison import compare as compare_systems
 
-    # What can be wrong without reading a file is said before any file is read.
-    parsed = [parse(text) for text in measure or ["nDCG@10"]]
     pair = pair_of(systems)
-    check_output(output)
     judgments = data.read()
     with progress("scoring") as advance:
         comparison = compare_systems(
             files.read_runs(runs),
             judgments,
-            parsed,
+            measure or "nDCG@10",
             conventions=conventions,
             baseline=baseline,
             reference=reference,
@@ -71,9 +50,7 @@ def compare(
             zeros=zeros,
             correction=correction,
             sign_ties=sign_ties,
-            confidence=confidence,
-            n_resamples=n_resamples,
-            rng=seed,
+            **sampling.arguments,
             progress=advance,
         )
     deliver(comparison.to_document(), output)

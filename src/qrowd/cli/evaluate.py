@@ -4,61 +4,42 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from qrowd.cli.options import (
-    Baseline,
-    CombineScales,
-    Data,
-    Output,
-    PerTopic,
-    Runs,
-    Scoring,
-    Seed,
-    check_output,
-    deliver,
-    measures,
-    option,
-)
+from qrowd.cli import options
+from qrowd.cli.options import deliver, measures, methods
 from qrowd.model.conventions import Conventions
 
 
 def evaluate(
-    runs: Runs,
-    data: Data,
+    runs: options.Runs,
+    data: options.Data,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10 AP P@10 RR")] = None,
     method: Annotated[
         list[str] | None,
-        option(
-            help="Methods that put the assessors together, several side by side: majority, dawid-skene(per=all), mace, "
-            "mean, uniform, sgl_rmse_msd, predicted-relevance(rel=2), agreement-aware and others.",
-            metavar="METHODS",
+        methods(
+            "Methods that put the assessors together, several side by side: majority, dawid-skene(per=all), mace, "
+            "mean, uniform, sgl_rmse_msd, predicted-relevance(rel=2), agreement-aware and others."
         ),
     ] = None,
-    baseline: Baseline = None,
-    per_topic: PerTopic = False,
-    conventions: Scoring = Conventions(),
-    combine_scales: CombineScales = "auto",
-    seed: Seed = 1,
-    output: Output = None,
+    baseline: options.Baseline = None,
+    per_topic: options.PerTopic = False,
+    conventions: options.Scoring = Conventions(),
+    combine_scales: options.CombineScales = "auto",
+    seed: options.Seed = 1,
+    output: options.Output = None,
 ) -> None:
     """Score each run by each assessor, and show whether the assessors agree on the best system."""
     from qrowd import files
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_MEASURES
-    from qrowd.evaluation import measure as parse
-    from qrowd.methods import parse_method
     from qrowd.reports.evaluation import evaluation_of, topic_table
 
-    # What can be wrong without reading a file is said before any file is read.
-    parsed = [parse(text) for text in measure or DEFAULT_MEASURES]
-    methods = [str(parse_method(text)) for text in method or []]
-    check_output(output)
     judgments = data.read()
     with progress("scoring") as advance:
         summary = evaluation_of(
             files.read_runs(runs),
             judgments,
-            parsed,
-            methods=methods,
+            measure or DEFAULT_MEASURES,
+            methods=method or [],
             baseline=baseline,
             conventions=conventions,
             combine_scales=combine_scales,

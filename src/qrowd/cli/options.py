@@ -250,19 +250,47 @@ def numbers(name: str, text: str | None) -> list[int] | None:
 # ---------------------------------------------------------------------- how numbers are computed
 
 
+# Callbacks run before any file is read.
+
+
+def checked_measures(texts: Any) -> Any:
+    """One measure or several, in the notation of ir_measures."""
+    from qrowd.evaluation import measure
+
+    if isinstance(texts, str):
+        return str(measure(texts))
+    return texts and [str(measure(text)) for text in texts]
+
+
+def checked_methods(texts: list[str] | None) -> list[str]:
+    """Methods that put the assessors together, with all their parameters."""
+    from qrowd.methods import parse_method
+
+    return [str(parse_method(text)) for text in texts or ()]
+
+
 def measures(show_default: str) -> Any:
     """The option for measures, several at once."""
+    help = "Measures, such as nDCG@10, AP(rel=2) or ERR@20."
     return option(
-        "-m",
-        "--measure",
-        help="Measures, such as nDCG@10, AP(rel=2) or ERR@20.",
-        metavar="MEASURES",
-        show_default=show_default,
+        "-m", "--measure", help=help, metavar="MEASURES", show_default=show_default, callback=checked_measures
     )
 
 
+def methods(help: str) -> Any:
+    """The option for methods that put the assessors together."""
+    return option(help=help, metavar="METHODS", callback=checked_methods)
+
+
 Measure = Annotated[
-    str, option("-m", "--measure", help="Measure, such as nDCG@10, AP(rel=2) or ERR@20.", metavar="MEASURE")
+    str,
+    option(
+        "-m",
+        "--measure",
+        help="Measure, such as nDCG@10, AP(rel=2) or ERR@20.",
+        metavar="MEASURE",
+        callback=checked_measures,
+    ),
 ]
 Baseline = Annotated[str | None, option(help="System that every other system is compared with.", metavar="SYSTEM")]
 Reference = Annotated[
@@ -315,29 +343,48 @@ Confidence = Annotated[
 ]
 Seed = Annotated[int, option(help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)]
 
+
+@dataclass(frozen=True)
+class Sampling:
+    """Random samples, and the intervals that are computed from them."""
+
+    n_resamples: NResamples
+    confidence: Confidence = 0.95
+    seed: Seed = 1
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As functions of the library take them."""
+        return {"n_resamples": self.n_resamples, "confidence": self.confidence, "rng": self.seed}
+
+
 # ---------------------------------------------------------------------- what is written
 
-Output = Annotated[
-    str | None,
-    option(
-        "-o",
-        "--output",
-        help="File for the result: all numbers as .csv, .parquet or .json, or the tables as .md or .tex.",
-        panel="Output",
-        metavar="FILE",
-    ),
-]
-Qrels = Annotated[
-    str | None, option(help="File for the resulting judgments, in qrels format.", panel="Output", metavar="FILE")
-]
 
-
-def check_output(output: str | None) -> None:
+def check_output(output: str | None) -> str | None:
     """Refuse a file that could not be written in the end, before any work is done."""
     from qrowd.reports.document import check_ending
 
     if output is not None:
         check_ending(output)
+    return output
+
+
+def output_file(help: str, **settings: Any) -> Any:
+    """The option for the file that is written."""
+    return option("-o", "--output", help=help, panel="Output", metavar="FILE", **settings)
+
+
+Output = Annotated[
+    str | None,
+    output_file(
+        "File for the result: all numbers as .csv, .parquet or .json, or the tables as .md or .tex.",
+        callback=check_output,
+    ),
+]
+Qrels = Annotated[
+    str | None, option(help="File for the resulting judgments, in qrels format.", panel="Output", metavar="FILE")
+]
 
 
 def deliver(document: Document, output: str | None) -> None:

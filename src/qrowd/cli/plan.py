@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from qrowd.cli.options import (
-    Data,
-    Measure,
-    Output,
-    Runs,
-    Scoring,
-    Systems,
-    check_output,
-    deliver,
-    numbers,
-    option,
-    pair_of,
-)
+from qrowd.cli import options
+from qrowd.cli.options import deliver, numbers, option, pair_of
 from qrowd.model.conventions import Conventions
 
 
@@ -26,9 +15,9 @@ def cost(**settings: Any) -> Any:
 
 
 def plan(
-    runs: Runs,
-    data: Data,
-    measure: Measure = "nDCG@10",
+    runs: options.Runs,
+    data: options.Data,
+    measure: options.Measure = "nDCG@10",
     design: Annotated[
         Literal["auto", "crossed", "nested"],
         option(help="Design of the judgments: the same assessors in all topics (crossed), or not (nested)."),
@@ -47,7 +36,7 @@ def plan(
         str | None,
         option(help="Numbers of assessors per topic in the table of designs, as in 1,2,3.", metavar="NUMBERS"),
     ] = None,
-    systems: Systems = None,
+    systems: options.Systems = None,
     difference: Annotated[
         float | None,
         option(
@@ -64,21 +53,17 @@ def plan(
         float | None,
         cost(help="Documents that each assessor judges per topic.", show_default="the mean size of the pool"),
     ] = None,
-    conventions: Scoring = Conventions(),
-    output: Output = None,
+    conventions: options.Scoring = Conventions(),
+    output: options.Output = None,
 ) -> None:
     """Plan how many topics and assessors to judge, and how to spend a budget."""
     from qrowd import files
     from qrowd.cli.show import progress
-    from qrowd.evaluation import measure as parse
     from qrowd.reports.planning import plan as plan_judging
     from qrowd.reports.planning import pool_size
 
-    # What can be wrong without reading a file is said before any file is read.
-    parsed = parse(measure)
     rows, columns = numbers("--topics", topics), numbers("--assessors", assessors)
     pair = pair_of(systems)
-    check_output(output)
     judgments = data.read(in_slots=False)
     pool = pool_size(judgments) if documents_per_topic is None else documents_per_topic
     if data.slots is not None:
@@ -87,7 +72,7 @@ def plan(
         result = plan_judging(
             files.read_runs(runs),
             judgments,
-            parsed,
+            measure,
             conventions=conventions,
             design=design,
             planned=planned,

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from qrowd.cli.options import (
-    CombineScales,
-    Confidence,
-    Cutoff,
-    Data,
-    MaybeRuns,
-    NResamples,
-    Output,
-    Qrels,
-    Rel,
-    Seed,
-    check_output,
-    convention,
-    deliver,
-    measures,
-    option,
-)
+from qrowd.cli import options
+from qrowd.cli.options import convention, deliver, measures, option
 from qrowd.errors import ArgumentError
 
 
 def predict(
-    data: Data,
-    runs: MaybeRuns = None,
+    data: options.Data,
+    runs: options.MaybeRuns = None,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10")] = None,
-    rel: Rel = None,
+    rel: options.Rel = None,
     relevant_grades: Annotated[
         str | None, option(help="Grades that count as relevant, as in 2,3; instead of --rel.", metavar="GRADES")
     ] = None,
-    cutoff: Cutoff = 10,
+    cutoff: options.Cutoff = 10,
     method: Annotated[
         Literal["symmetric", "one-sided"],
         option(help="How pairs of judgments are counted: symmetric (equation 5) or one-sided (equation 4)."),
@@ -54,22 +39,19 @@ def predict(
         Literal["first", "last", "error"],
         convention(help="Which of several judgments of one document by one assessor counts."),
     ] = "first",
-    combine_scales: CombineScales = "auto",
+    combine_scales: options.CombineScales = "auto",
     resample: Annotated[
         Literal["topics", "documents", "binomial"],
         option(help="Standard errors by resampling topics or documents, or by the binomial formula.", panel="Sampling"),
     ] = "topics",
-    n_resamples: NResamples = 1000,
-    confidence: Confidence = 0.95,
-    seed: Seed = 1,
-    qrels: Qrels = None,
-    output: Output = None,
+    sampling: options.Sampling = options.Sampling(1000),
+    qrels: options.Qrels = None,
+    output: options.Output = None,
 ) -> None:
     """Predict which documents users find relevant, from documents that two or more assessors judged."""
     from qrowd import files, trec
     from qrowd.reports.prediction import predict_relevance
 
-    check_output(output)
     grades = None if relevant_grades is None else grades_of(relevant_grades)
     prediction = predict_relevance(
         data.read(),
@@ -85,9 +67,7 @@ def predict(
         repeats=repeats,
         combine_scales=combine_scales,
         resample=resample,
-        n_resamples=n_resamples,
-        confidence=confidence,
-        rng=seed,
+        **sampling.arguments,
     )
     gains = prediction.gains
     if qrels is not None and gains is not None:

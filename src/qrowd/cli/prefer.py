@@ -4,55 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from qrowd.cli import options
 from qrowd.cli.commands import command_group
-from qrowd.cli.options import (
-    Baseline,
-    Confidence,
-    MaybeRuns,
-    NResamples,
-    Output,
-    PerTopic,
-    PreferenceData,
-    Runs,
-    Seed,
-    check_output,
-    convention,
-    conventions_named,
-    deliver,
-    measures,
-    option,
-)
+from qrowd.cli.options import convention, conventions_named, deliver, measures, option
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 
 def evaluate(
-    runs: Runs,
-    data: PreferenceData,
+    runs: options.Runs,
+    data: options.PreferenceData,
     measure: Annotated[list[str] | None, measures(show_default="ppref@10 wpref compatibility")] = None,
-    baseline: Baseline = None,
-    per_topic: PerTopic = False,
+    baseline: options.Baseline = None,
+    per_topic: options.PerTopic = False,
     conventions: Annotated[
         Conventions, conventions_named("score_dtype", "unjudged", "missing", "empty", "min_coverage")
     ] = Conventions(),
-    seed: Seed = 1,
-    output: Output = None,
+    seed: options.Seed = 1,
+    output: options.Output = None,
 ) -> None:
     """Score each run by preference measures, and show whether the assessors agree on the best system."""
     from qrowd import files
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
-    from qrowd.evaluation import measure as parse
     from qrowd.reports.evaluation import evaluation_of, topic_table
 
-    parsed = [parse(text) for text in measure or DEFAULT_PREFERENCE_MEASURES]
-    check_output(output)
     preferences = data.read()
     with progress("scoring") as advance:
         summary = evaluation_of(
             files.read_runs(runs),
             preferences,
-            parsed,
+            measure or DEFAULT_PREFERENCE_MEASURES,
             baseline=baseline,
             conventions=conventions,
             rng=seed,
@@ -64,7 +46,7 @@ def evaluate(
 
 
 def agree(
-    data: PreferenceData,
+    data: options.PreferenceData,
     judgments: Annotated[
         list[str] | None,
         option(help="Judgment files whose grades are compared with the preferences.", panel="Data", metavar="FILES"),
@@ -75,20 +57,19 @@ def agree(
     chains: Annotated[
         bool, option("--chains", help="Also count the preferences that follow from others by transitivity.")
     ] = False,
-    output: Output = None,
+    output: options.Output = None,
 ) -> None:
     """Show whether the assessors are consistent, and whether they prefer the same documents."""
     from qrowd import files
     from qrowd.reports.preferences import preference_document
 
-    check_output(output)
     grades = None if judgments is None else files.read_judgments(judgments)
     document = preference_document(data.read(), grades, separate_strong=separate_strong, chains=chains)
     deliver(document, output)
 
 
 def bradley_terry(
-    data: PreferenceData,
+    data: options.PreferenceData,
     assessor_weights: Annotated[
         bool,
         option("--assessor-weights", help="Estimate a weight of each assessor; a weight below 0 means the opposite."),
@@ -105,10 +86,8 @@ def bradley_terry(
     resample: Annotated[
         Literal["pairs", "assessors", "both"], option(help="What is resampled.", panel="Sampling")
     ] = "pairs",
-    n_resamples: NResamples = 200,
-    confidence: Confidence = 0.95,
-    seed: Seed = 1,
-    output: Output = None,
+    sampling: options.Sampling = options.Sampling(200),
+    output: options.Output = None,
 ) -> None:
     """Estimate how much better each document is, by the model of Bradley and Terry."""
     from warnings import catch_warnings
@@ -116,7 +95,6 @@ def bradley_terry(
     from qrowd.preferences import bradley_terry as fit
     from qrowd.reports.preferences import worth_document
 
-    check_output(output)
     preferences = data.read()
     with catch_warnings(action="ignore"):  # the document says what did not converge
         worths = fit(
@@ -126,17 +104,15 @@ def bradley_terry(
             ties=ties,
             strong=strong,
             position=position,
-            n_resamples=n_resamples,
             resample=resample,
-            confidence=confidence,
-            rng=seed,
+            **sampling.arguments,
         )
     deliver(worth_document(worths), output)
 
 
 def simulate(
-    data: PreferenceData,
-    runs: MaybeRuns = None,
+    data: options.PreferenceData,
+    runs: options.MaybeRuns = None,
     systems: Annotated[
         list[str] | None, option(help="Systems of the runs that are compared.", metavar="SYSTEMS", show_default="all")
     ] = None,
@@ -158,14 +134,13 @@ def simulate(
     n_topics: Annotated[int, option(help="Number of topics.", panel="Simulated preferences", min=1)] = 100,
     n_systems: Annotated[int, option(help="Number of systems.", panel="Simulated preferences", min=2)] = 3,
     bad: Annotated[float, option(help="Share of documents that are Bad.", panel="Simulated preferences")] = 0.2,
-    seed: Seed = 1,
-    output: Output = None,
+    seed: options.Seed = 1,
+    output: options.Output = None,
 ) -> None:
     """Count the judgments that each order of asking needs until the result is known."""
     from qrowd import files
     from qrowd.reports.preferences import replayed_preferences, simulated_preferences
 
-    check_output(output)
     rule: dict[str, Any] = {
         "order": order,
         "sure": sure if stop else None,

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from qrowd.cli.options import (
-    Data,
-    Gold,
-    Grades,
-    MaybeRuns,
-    Measure,
-    MinCoverage,
-    Output,
-    Repeats,
-    Seed,
-    check_output,
-    convention,
-    deliver,
-    option,
-)
+from qrowd.cli import options
+from qrowd.cli.options import convention, deliver, option
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 
 def replace(
-    data: Data,
+    data: options.Data,
     model: Annotated[
         str, option(help="The model: an assessor of the judgments, or a file.", panel="Data", metavar="NAME|FILE")
     ],
-    gold: Gold = None,
-    runs: MaybeRuns = None,
-    measure: Measure = "nDCG@10",
+    gold: options.Gold = None,
+    runs: options.MaybeRuns = None,
+    measure: options.Measure = "nDCG@10",
     group: Annotated[
         list[str] | None,
         option(
@@ -60,19 +47,16 @@ def replace(
             help="Documents that are ranked for the ceiling: all that gold judged, or those an assessor judged."
         ),
     ] = "pool",
-    min_coverage: MinCoverage = 0.1,
-    repeats: Repeats = "first",
-    grades: Grades = "as-is",
-    seed: Seed = 1,
-    output: Output = None,
+    min_coverage: options.MinCoverage = 0.1,
+    repeats: options.Repeats = "first",
+    grades: options.Grades = "as-is",
+    seed: options.Seed = 1,
+    output: options.Output = None,
 ) -> None:
     """Test whether a model may replace assessors, and whether it favours some systems."""
     from qrowd import files
-    from qrowd.evaluation import measure as parse
     from qrowd.reports.replacement import replacement
 
-    check_output(output)
-    parsed = parse(measure)
     groups = systems_by_group(group or [], runs)
     judgments, names = data.read_with(model=model, gold=gold)
     result = replacement(
@@ -81,7 +65,7 @@ def replace(
         gold=names.get("gold"),
         runs=None if runs is None else files.read_runs(runs),
         groups=groups,
-        measure=parsed,
+        measure=measure,
         eps=eps,
         q=q,
         closeness=closeness,

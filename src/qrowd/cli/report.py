@@ -7,37 +7,43 @@ from typing import Annotated
 
 import typer
 
-from qrowd.cli.options import Baseline, Confidence, Data, Measure, NResamples, Runs, Scoring, Seed, check_output, option
+from qrowd.cli import options
+from qrowd.cli.options import option, output_file
 from qrowd.model.conventions import Conventions
 
 
+def check_page(output: str) -> str:
+    """Refuse a page that could not be drawn, or a file that could not be written, before any work is done."""
+    from qrowd.reports.report_page import check_jinja
+
+    if output.lower().endswith((".html", ".htm")):
+        check_jinja()
+    else:
+        options.check_output(output)
+    return output
+
+
 def report(
-    runs: Runs,
-    data: Data,
-    measure: Measure = "nDCG@10",
-    baseline: Baseline = None,
+    runs: options.Runs,
+    data: options.Data,
+    measure: options.Measure = "nDCG@10",
+    baseline: options.Baseline = None,
     reference: Annotated[
         str | None,
         option(
             help="Assessor that is left out of the panel and with whom all others are compared.", metavar="ASSESSOR"
         ),
     ] = None,
-    conventions: Scoring = Conventions(),
-    n_resamples: NResamples = 10_000,
-    confidence: Confidence = 0.95,
+    conventions: options.Scoring = Conventions(),
+    sampling: options.Sampling = options.Sampling(10_000),
     random_assessors: Annotated[
         int, option(help="Number of random assessors of each kind, for AWARE.", panel="Sampling", min=1)
     ] = 200,
-    seed: Seed = 1,
     title: Annotated[str, option(help="Title of the page.", panel="Output", metavar="TITLE")] = "",
     output: Annotated[
         str,
-        option(
-            "-o",
-            "--output",
-            help="File for the page (.html), or for its tables (.csv, .parquet, .json, .md or .tex).",
-            panel="Output",
-            metavar="FILE",
+        output_file(
+            "File for the page (.html), or for its tables (.csv, .parquet, .json, .md or .tex).", callback=check_page
         ),
     ] = "report.html",
 ) -> None:
@@ -47,18 +53,10 @@ def report(
 
     from qrowd import files
     from qrowd.cli.show import progress
-    from qrowd.evaluation import measure as parse
     from qrowd.reports.report import input_files
     from qrowd.reports.report import report as report_on
     from qrowd.reports.report_content import Provenance
-    from qrowd.reports.report_page import check_jinja
 
-    # What can be wrong without reading a file is said before any file is read.
-    parsed = parse(measure)
-    if output.lower().endswith((".html", ".htm")):
-        check_jinja()
-    else:
-        check_output(output)
     judgments = data.read()
     inputs = (
         *input_files("runs", runs),
@@ -69,14 +67,12 @@ def report(
         page = report_on(
             files.read_runs(runs),
             judgments,
-            parsed,
+            measure,
             conventions=conventions,
             baseline=baseline,
             reference=reference,
-            confidence=confidence,
-            n_resamples=n_resamples,
             random_assessors=random_assessors,
-            rng=seed,
+            **sampling.arguments,
             title=title,
             provenance=Provenance(shlex.join(["qrowd", *sys.argv[1:]]), inputs, f"{datetime.now(UTC):%Y-%m-%d}"),
             progress=advance,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from qrowd.cli.options import Output, Seed, check_output, deliver, option
+from qrowd.cli.options import Output, Seed, deliver, option
 from qrowd.errors import QrowdError
 
 
@@ -45,7 +45,6 @@ def study(
     if name is None:
         typer.echo("\n".join(papers.PAGES))
         return
-    check_output(output)
     papers.check(name, figures=figures is not None or figure is not None)
     if figure is not None:
         from qrowd.reports.plots.drawing import write_plot

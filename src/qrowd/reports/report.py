@@ -159,7 +159,7 @@ def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
     FileError
         A file that cannot be read.
     """
-    listed = []
+    listed_files = []
     for path in _paths(paths):
         if not path.is_file():
             continue
@@ -167,8 +167,8 @@ def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
             content = path.read_bytes()
         except OSError as error:
             raise FileError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-        listed.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
-    return tuple(listed)
+        listed_files.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
+    return tuple(listed_files)
 
 
 def _paths(arguments: Iterable[str]) -> Iterator[Path]:

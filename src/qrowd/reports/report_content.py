@@ -1,17 +1,21 @@
-"""What the report holds, as plain data and as tables; `qrowd.reports.report` computes it, `report_page` draws it."""
+"""What the report holds: plain data, and tables that are described once, for the page, documents and CSV files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import csv
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from io import StringIO
+from math import isnan
 from typing import Any
 
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
-from qrowd.reports.phrases import interval, number, probability, signed
+from qrowd.reports.phrases import interval, number, percent, probability, signed
 from qrowd.reports.report_assessors import Assessors, Topics
 from qrowd.reports.report_methods import Methods
 from qrowd.reports.report_systems import Answer, PairRow
-from qrowd.reports.systems import SystemRow, system_columns, system_table
+from qrowd.reports.systems import COLUMNS, SystemRow, system_columns, system_records
 
 
 @dataclass(frozen=True)
@@ -91,80 +95,181 @@ class ReportContent(Reported):
     def to_document(self) -> Document:
         """The tables for papers and programs: .csv holds one row per system, .json everything."""
         notes = (*self.assessors.weight_notes, *self.notes)
-        return Document(self.sentence, tuple(_tables(self)), notes, self.to_frame, self.to_dict)
+        tables = (grid.to_table() for grid in grids_of(self).values())
+        return Document(self.sentence, tuple(tables), notes, self.to_frame, self.to_dict)
 
 
-# ---------------------------------------------------------------------- as tables
+# ---------------------------------------------------------------------- tables
 
 
-def _tables(report: ReportContent) -> Iterable[Table]:
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of a table: its name, what it means, the text of a row, and the number it is sorted by, if any."""
+
+    name: str
+    meaning: str
+    text: Callable[[Any], str]
+    key: Callable[[Any], float | None] = lambda row: None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of rows, of which the first column is the name. file : its name as a file, which holds the records."""
+
+    caption: str
+    columns: Sequence[TableColumn]
+    rows: Sequence[Any]
+    file: str
+    records: Sequence[dict[str, Any]]
+
+    @property
+    def data(self) -> str:
+        """The address of a link to the file."""
+        return csv_link(self.records)
+
+    def to_table(self) -> Table:
+        """The same as text."""
+        return Table.of(self.caption, {column.name: map(column.text, self.rows) for column in self.columns})
+
+
+def grids_of(report: ReportContent) -> dict[str, Grid]:
     """Systems, pairs, assessors, topics, ranks by method."""
-    columns = ["system", "mean", "interval", "difference", "interval of difference", "p", "rank interval"]
-    yield system_table(
-        f"{report.measure}: systems, compared with {report.compared_with}",
-        report.systems,
-        [*columns, "may be the best", "first for"],
-        baseline=report.compared_with,
-    )
-    yield Table(
-        f"{report.measure}: each pair of the leading systems",
-        ["system", "ahead of", "difference", "interval", "p", "assessors who agree", "another panel would agree"],
-        [
-            [
-                row.first,
-                row.second,
-                signed(row.difference),
-                interval(row.low, row.high),
-                probability(row.p),
-                f"{row.ahead_for} of {row.n_ranking}",
-                number(row.another_panel, 2),
-            ]
-            for row in report.pairs
-        ],
-    )
-    yield Table(
-        "assessors",
-        [
-            "assessor",
-            "scale",
-            "judgments",
-            "topics",
-            "agreement",
+    systems, pairs, methods = report.systems, report.pairs, report.methods
+    assessors, topics = report.assessors.rows, report.topics.rows
+    compared = f"Systems by mean {report.measure}, compared with {report.compared_with}"
+    by_method = "Ranks by each method that combines the assessors"
+    return {
+        "systems": Grid(compared, _systems(report), systems, "systems.csv", system_records(systems)),
+        "pairs": Grid("Each pair of the leading systems", _pairs(report), pairs, "pairs.csv", _records(pairs)),
+        "assessors": Grid("Assessors", _assessors(report), assessors, "assessors.csv", _records(assessors)),
+        "topics": Grid("Topics", TOPICS, topics, "topics.csv", _records(topics)),
+        "methods": Grid(by_method, _methods(report), range(len(systems)), "rankings.csv", methods.records()),
+    }
+
+
+def _records(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    return [asdict(row) for row in rows]
+
+
+def _systems(report: ReportContent) -> list[TableColumn]:
+    level = percent(report.answer.confidence)
+    over = "over topics" if report.answer.method == "topics" else "over topics and assessors"
+
+    def column(name: str, meaning: str, field: str = "", title: str = "") -> TableColumn:
+        key: Callable[[Any], float | None] = (lambda row: getattr(row, field)) if field else (lambda row: None)
+        return TableColumn(title or name, meaning, COLUMNS[name], key)
+
+    return [
+        column("system", "best mean first"),
+        column("mean", "mean over topics of the panel's mean", "mean", report.measure),
+        column("interval", f"{level}, over topics and assessors; it ends where the measure does", "low"),
+        column("difference", f"mean minus that of {report.compared_with}", "difference"),
+        column("interval of difference", f"{level} for all pairs of systems together, {over}", "difference_low"),
+        column("p", "of the difference, adjusted for all pairs of systems", "p"),
+        column("rank interval", f"ranks that the system may hold, {level} for all systems together", "rank_low"),
+        column("may be the best", "no other system is significantly better"),
+        column("first for", "number of assessors by whose judgments the system is first", "first_for"),
+    ]
+
+
+def _pairs(report: ReportContent) -> list[TableColumn]:
+    return [
+        TableColumn("system", "", lambda row: row.first),
+        TableColumn("ahead of", "", lambda row: row.second),
+        _column("difference", f"of mean {report.measure}", "difference", signed),
+        TableColumn(
+            "interval",
+            "over topics and assessors, for all pairs of systems together",
+            lambda row: interval(row.low, row.high),
+            lambda row: row.low,
+        ),
+        _column("p", "adjusted for all pairs of systems", "p", probability),
+        TableColumn(
+            "significant",
+            f"p below {1 - report.answer.confidence:.3g}",
+            lambda row: "yes" if row.significant else "no",
+        ),
+        TableColumn(
+            "assessors who agree",
+            "who see the same system ahead",
+            lambda row: f"{row.ahead_for} of {row.n_ranking}",
+            lambda row: row.ahead_for,
+        ),
+        _column(
+            "another panel",
+            "probability that as many other assessors see the same system ahead on these topics",
+            "another_panel",
+            number,
+            2,
+        ),
+    ]
+
+
+def _assessors(report: ReportContent) -> list[TableColumn]:
+    rows = report.assessors.rows
+    others = report.reference or "the other assessors together"
+    columns = [
+        TableColumn("assessor", "", lambda row: row.assessor),
+        TableColumn("scale", "of the judgments", lambda row: row.scale),
+        _column("judgments", "repeats included", "n_judgments", "{:,}".format),
+        _column("topics", "with any judgment", "n_topics", str),
+        _column("coverage", "mean share of a topic's pool", "coverage", percent, 0),
+        _column("agreement", "with the others, beyond chance: 1 is perfect, 0 chance", "agreement", number, 3),
+        _column(
             "severity",
-            "same again",
-            "seconds",
-            "tau-b",
-            "AWARE",
-        ],
-        [
-            [
-                row.assessor,
-                row.scale,
-                f"{row.n_judgments:,}",
-                str(row.n_topics),
-                number(row.agreement, 3),
-                signed(row.severity, 3),
-                number(row.consistency, 2),
-                number(row.seconds, 1),
-                number(row.tau_b, 3),
-                number(row.accuracy, 3),
-            ]
-            for row in report.assessors.rows
-        ],
-    )
-    yield Table(
-        "topics",
-        ["topic", "alpha", "mean score", "documents", "assessors"],
-        [
-            [row.topic, number(row.alpha, 3), number(row.ease, 3), str(row.n_documents), str(row.n_assessors)]
-            for row in report.topics.rows
-        ],
-    )
-    yield Table(
-        f"{report.measure}: ranks by each method that combines the assessors",
-        ["system", *(ranking.name for ranking in report.methods.rankings)],
-        [
-            [system, *(str(ranking.ranks[s] or "-") for ranking in report.methods.rankings)]
-            for s, system in enumerate(report.methods.systems)
-        ],
-    )
+            "above 0: gives lower grades than the others, in shares of the scale (magnitudes: in logarithms)",
+            "severity",
+            signed,
+            3,
+        ),
+        _column("tau-b", f"of the ranking of systems with that of {others}", "tau_b", number, 3),
+        TableColumn("best system", "by this assessor alone", lambda row: row.best or "-"),
+        _column("AWARE", "mean share of the weight that AWARE gives, on the topics judged", "accuracy", percent, 1),
+        _column("same again", "share of repeated documents with the same value", "consistency", number, 2),
+        _column("seconds", "median of a judgment", "seconds", number, 1),
+        TableColumn("stands out", "", lambda row: row.outlying),
+    ]
+    optional: dict[str, Callable[[Any], bool]] = {
+        "scale": lambda row: row.scale != rows[0].scale,
+        "AWARE": lambda row: not isnan(row.accuracy),
+        "same again": lambda row: row.n_repeated > 0,
+        "seconds": lambda row: not isnan(row.seconds),
+        "stands out": lambda row: bool(row.outlying),
+    }
+    return [column for column in columns if column.name not in optional or any(map(optional[column.name], rows))]
+
+
+def _column(name: str, meaning: str, field: str, form: Callable[..., str], *digits: int) -> TableColumn:
+    """A number of the row, written in this form and sorted by."""
+    return TableColumn(name, meaning, lambda row: form(getattr(row, field), *digits), lambda row: getattr(row, field))
+
+
+TOPICS = [
+    TableColumn("topic", "", lambda row: row.topic),
+    _column("alpha", "Krippendorff's alpha of the topic's judgments", "alpha", number, 3),
+    _column("mean score", "of all systems", "ease", number, 3),
+    _column("documents", "in the pool", "n_documents", str),
+    _column("assessors", "", "n_assessors", str),
+]
+
+
+def _methods(report: ReportContent) -> list[TableColumn]:
+    """The ranks by each method; a row is the number of a system."""
+    systems = report.methods.systems
+
+    def column(name: str, method: str, ranks: tuple[int, ...]) -> TableColumn:
+        return TableColumn(name, method, lambda s: str(ranks[s] or "-"), lambda s: ranks[s] or len(systems) + 1)
+
+    rankings = [column(one.name, one.method, one.ranks) for one in report.methods.rankings]
+    return [TableColumn("system", "", lambda s: systems[s]), *rankings]
+
+
+def csv_link(records: Iterable[dict[str, Any]]) -> str:
+    """A CSV file as the address of a link; cells of numbers that are not known are empty."""
+    rows = [{k: "" if isinstance(v, float) and isnan(v) else v for k, v in row.items()} for row in records]
+    out = StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return "data:text/csv;charset=utf-8;base64," + b64encode(out.getvalue().encode()).decode()
