@@ -1,6 +1,7 @@
 """The service: nothing is lost, nothing happens twice, nobody gets what is not theirs. On SQLite and on PostgreSQL."""
 
 import asyncio
+import json
 from random import Random
 
 import pytest
@@ -98,6 +99,39 @@ def test_an_archive_of_something_else_is_refused_with_its_line(store):
         store.write(lambda connection: read_archive(connection, [renamed, b'{"kind": "judged"}']))
     with pytest.raises(RowError, match="row 2: expected a JSON object"):
         store.write(lambda connection: read_archive(connection, [renamed, b"nonsense"]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "message"),
+    [
+        ("judged", {"data": {"position": 0}}, "data.text: is missing"),
+        ("judged", {"assessor_id": 5}, "assessor_id: this assessor has not arrived in any line before"),
+        ("judged", {"assignment_id": 5}, "assignment_id: this assignment has not begun in any line before"),
+        ("judged", {"unit": ["t9", 0]}, r"unit\[0\]: the campaign of line 1 has no topic 't9'"),
+        ("judged", {"late": True}, "late: only events of the kind late_action are late"),
+        (
+            "assigned",
+            {"data": {"slot": 0, "topic": "t9", "seed": 1}},
+            "data.topic: the campaign of line 1 has no topic",
+        ),
+        ("assigned", {"unit": None}, "unit: is missing"),
+    ],
+)
+def test_a_damaged_line_of_an_archive_is_refused_with_its_number_and_key(store, kind, changes, message):
+    created(store, small_plan("grades"))
+    service = seeded(store, clock=Clock(step=7.0))
+    (ann,) = people(service, 1)
+    asyncio.run(work(service, ann, Random(1), 10))
+    lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
+    renamed = lines[0].replace(b'"pilot"', b'"again"')
+    rows = [json.loads(line) for line in lines[1:]]
+    for row in rows:  # of other people
+        for name in ("assessor_id", "assignment_id"):
+            row[name] = None if row[name] is None else row[name] + 1
+    place = next(i for i, row in enumerate(rows) if row["kind"] == kind)
+    rows[place] |= changes
+    with pytest.raises(RowError, match=f"row {place + 2}: {message}"):
+        store.write(lambda connection: read_archive(connection, [renamed, *map(json.dumps, rows)]))
 
 
 # ---- what is kept of whom
