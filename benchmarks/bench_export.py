@@ -20,8 +20,8 @@ from side_by_side import finish, promise
 
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.store.engine import open_store
-from soak.server import Servers
 from soak.store import judged, memory
+from webserver import Servers
 
 
 def written(url: str, form: str) -> tuple[float, float, str]:

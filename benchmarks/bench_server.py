@@ -29,7 +29,7 @@ from qrowd.collect.store.engine import open_store
 from servers import postgres_server
 from soak import checks, made
 from soak.client import Assessor, Log, at_random
-from soak.server import Servers
+from webserver import Servers
 
 ASSESSORS = 1000
 THINK = 5.0  # seconds on average
@@ -223,8 +223,7 @@ CLOCK = """() => {
 def keys(seconds: float) -> None:
     """From a key to the next document on the screen, in Chromium."""
     from browsers import chromium
-    from collect.web.application import application
-    from collect.web.journeys import enter, grades
+    from collect.web.journeys import application, enter, grades
 
     with tempfile.TemporaryDirectory() as folder, application(Path(folder)) as app, chromium() as browser:
         context = browser.new_context()

@@ -41,13 +41,14 @@ from qrowd.collect.protocols.views import (
 from qrowd.collect.store.base import Store
 from qrowd.collect.store.schema import STATE, campaign
 
+NOW = 1_800_000_000.0
 OPTIONS = ("right", "wrong", "worse", "worst")
 
 
 class Clock:
     """A clock that moves when told to, and `step` seconds whenever somebody looks."""
 
-    def __init__(self, now: float = 1_000_000_000.0, step: float = 0.0) -> None:
+    def __init__(self, now: float = NOW, step: float = 0.0) -> None:
         self.now, self.step = now, step
 
     def __call__(self) -> float:
@@ -98,7 +99,7 @@ def seeded(store: Store, clock: Callable[[], float], seed: int = 1) -> JudgingSe
     return JudgingService(store, clock=clock, number=partial(Random(seed).getrandbits, 62))
 
 
-def created(store: Store, plan: Plan, at: float = 1_000_000_000.0) -> int:
+def created(store: Store, plan: Plan, at: float = NOW) -> int:
     """The number of the campaign, which is in the store now."""
     return store.write(lambda connection: create_campaign(connection, plan, at))
 

@@ -27,7 +27,7 @@ from qrowd.simulation import (
     simulate_runs,
 )  # fmt: skip
 from soak.client import Assessor, Choose, Log, Screen
-from soak.server import Servers
+from webserver import Servers
 
 CONFUSION = ((0.7, 0.2, 0.1, 0.0), (0.3, 0.4, 0.2, 0.1), (0.1, 0.2, 0.5, 0.2), (0.0, 0.0, 0.1, 0.9))
 BEHAVIOURS = (Lenient(noise=0.2), Lenient(noise=0.6), Confused(CONFUSION), Inverted(Lenient(noise=0.2)), Spammer(2))

@@ -15,7 +15,7 @@ from qrowd.collect.store.engine import open_store
 from servers import postgres_server
 from soak import checks, kills, made
 from soak.client import Assessor, Form, Log, at_random, next_form
-from soak.server import Servers
+from webserver import Servers
 
 
 def test_killed_servers_lose_nothing_and_double_nothing(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from qrowd.collect.store.engine import open_store
 from servers import PostgresServer, postgres_server
 from soak import checks, made
 from soak.client import Assessor, Log, at_random
-from soak.server import Servers
+from webserver import Servers
 
 MIX = (("grades", 0.5), ("magnitude", 0.25), ("preference", 0.25))
 

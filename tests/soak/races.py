@@ -14,6 +14,7 @@ from contextlib import ExitStack
 
 from sqlalchemy import text
 
+from judging import Clock
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.events import (
@@ -45,17 +46,6 @@ from soak import checks, made
 
 LEASE = 3600.0
 NAMES = ("grades", "magnitude", "own", "shared", "doubled")
-
-
-class Clock:
-    """Time that passes when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        self.now += 0.001  # no two things at the same moment
-        return self.now
 
 
 def plans() -> list[made.Plan]:
@@ -162,7 +152,8 @@ async def _interfere(
 
 async def race(stores: list[Store], workers: int, actions: int) -> Counter[str]:
     """Workers over several services, each with its own memory; what was seen."""
-    clock, rng, seen = Clock(), random.Random(3), Counter[str]()
+    # No two things happen at the same moment.
+    clock, rng, seen = Clock(step=0.001), random.Random(3), Counter[str]()
     services = [JudgingService(store, clock=clock) for store in stores]
     done: asyncio.Queue[str] = asyncio.Queue()
     admin = CampaignAdmin(stores[0], clock=clock)

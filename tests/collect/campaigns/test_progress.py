@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from collect.web.owner.estate import Estate, JudgingService, estate, judge, small_plan
-from collect.web.server import Clock
+from judging import Clock
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.progress import HOUR, progress
 from qrowd.collect.store import export

@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import func, select
 from starlette.routing import Route
 
-from collect.web.server import Browser
 from collect.web.siege import Fort
 from qrowd.collect.store.accounts import invite
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import event
+from webserver import Browser
 
 PASSWORD = "correct horse battery"
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
-    from collect.web.application import Application
+    from collect.web.journeys import Application
     from collect.web.siege import Fort
 
 
@@ -40,7 +40,7 @@ def tab(context: BrowserContext) -> Page:
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
-    from collect.web.application import application
+    from collect.web.journeys import application
 
     with application(tmp_path_factory.mktemp("server")) as running:
         yield running

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from collect.web.server import BASE, NOW, SECRET, Browser, Clock
+from judging import NOW, Clock
 from qrowd.collect.campaigns.pages import Page, Receipt
 from qrowd.collect.campaigns.submissions import Submission
 from qrowd.collect.protocols.events import Action, Refusal
@@ -22,6 +22,7 @@ from qrowd.collect.store.schema import assessor as assessor_table
 from qrowd.collect.store.schema import campaign as campaign_table
 from qrowd.collect.web.app import make_app
 from qrowd.collect.web.security import ServerSettings
+from webserver import BASE, SECRET, Browser
 
 CROWD = {
     "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL", "screened_out": "COUT"}},

@@ -352,7 +352,7 @@ def gallery(base: str) -> Iterator[Gallery]:
 def photograph(folder: Path, names: tuple[str, ...] = ()) -> list[Path]:
     """PNG pictures of the pages named, or of all: one per look."""
     from browsers import chromium
-    from collect.web.server import listening
+    from webserver import listening
 
     folder.mkdir(parents=True, exist_ok=True)
     files = []

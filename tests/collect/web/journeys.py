@@ -2,17 +2,203 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
 
 from playwright.sync_api import Page, expect
+from sqlalchemy import Table, select
 
 from browsers import WCAG, axe_faults, by_tags
-from collect.web.application import Application, Running
-from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
+from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.campaigns.plan_tables import table_from_plan
+from qrowd.collect.protocols.protocol import Question
+from qrowd.collect.protocols.settings import (
+    GradesSettings,
+    JourneySettings,
+    MagnitudeSettings,
+    PreferenceSettings,
+    Settings,
+)
+from qrowd.collect.store import schema
+from qrowd.collect.store.base import Store
+from qrowd.collect.store.engine import open_store
+from webserver import Servers
 
 GRADES = {"reason": "optional", "rating": False}
 
+T = TypeVar("T")
+PATIENCE = 20.0  # seconds until something that should happen counts as not happening
+
 expect.set_options(timeout=10_000)
+
+
+# ---- the application and its campaigns
+
+
+def until(happened: Callable[[], T], what: str) -> T:
+    """What `happened` returns, as soon as it is true; an error where that takes too long."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := happened()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what} did not happen within {PATIENCE:g} seconds")
+        time.sleep(0.02)
+    return found
+
+
+@dataclass
+class Running:
+    """A campaign on the server."""
+
+    application: Application
+    id: int
+    plan: Plan
+
+    @property
+    def page(self) -> str:
+        """The address of its pages."""
+        return f"{self.application.address}/c/{self.plan.name}"
+
+    def link(self, name: str = "ann") -> str:
+        """The invitation of whoever is called that."""
+        return f"{self.application.address}/join/{self.application.ask('invite', self.id, name)}"
+
+    def rows(self, table: Table) -> list[Any]:
+        """A table's rows of this campaign."""
+        wanted = select(table).where(table.c.campaign_id == self.id)
+        return list(self.application.store.read(lambda connection: connection.execute(wanted).all()))
+
+    def events(self, *kinds: str) -> list[Any]:
+        """What happened, in order; of these kinds, where some are named."""
+        return sorted((e for e in self.rows(schema.event) if not kinds or e.kind in kinds), key=lambda e: int(e.id))
+
+    def set_status(self, status: str) -> None:
+        """Let it run, pause or stop."""
+        self.application.ask("set_status", self.plan.name, status)
+
+    def exclude(self, name: str) -> None:
+        self.application.ask("exclude", self.plan.name, name)
+
+    def bring(self, name: str) -> None:
+        """Somebody else, who takes a unit and leaves it at that. Consent has to be switched off."""
+        self.application.ask("bring", self.plan.name, name)
+
+    def take_from(self, name: str) -> None:
+        """Let the lease of whoever is called that run out, and somebody else get the unit."""
+        self.application.ask("lapse", self.id, name)
+        self.bring("somebody else")
+
+
+@dataclass
+class Application:
+    """The server over a SQLite file in a folder, as a process. The database is open here too, but only to be read."""
+
+    folder: Path
+    servers: Servers
+    opened: Store | None = None
+    numbers: Iterator[int] = field(default_factory=count)
+
+    @property
+    def address(self) -> str:
+        return self.servers.url()
+
+    @property
+    def store(self) -> Store:
+        if self.opened is None:
+            self.opened = open_store(self.folder / "qrowd.db", read_only=True)
+        return self.opened
+
+    def start(self) -> None:
+        """Start it again, and come back when it answers."""
+        self.servers.start()
+        self.servers.wait_ready()
+
+    def kill(self) -> None:
+        """SIGKILL: nothing is put in order, nobody is told."""
+        self.servers.kill()
+        self.close()
+
+    def close(self) -> None:
+        if self.opened is not None:
+            self.opened.close()
+            self.opened = None
+
+    def ask(self, what: str, *arguments: Any) -> Any:
+        """Something done in the server's process."""
+        return self.servers.ask(what, *arguments)
+
+    def campaign(self, plan: Plan) -> Running:
+        """A campaign by this plan."""
+        return Running(self, self.ask("campaign", table_from_plan(plan)), plan)
+
+    def plan(
+        self,
+        settings: Settings,
+        protocol: str,
+        *,
+        n_documents: int = 8,
+        n_topics: int = 1,
+        question: bool = False,
+        checks: bool = False,
+        systems: bool = False,
+        **journey: Any,
+    ) -> Plan:
+        """A small collection of our own: of each topic's documents the first is the best, the next the second best."""
+        names = [f"t{i}" for i in range(n_topics)]
+        documents = {name: tuple(f"{name}-{i:02}" for i in range(n_documents)) for name in names}
+        return Plan(
+            name=f"small-{next(self.numbers)}",
+            title="A small campaign",
+            protocol=protocol,
+            settings=settings,
+            seed=7,
+            journey=JourneySettings(**{"consent": False, "practice": False} | journey),
+            checks=checks,
+            topics=tuple(
+                TopicPlan(
+                    name,
+                    f"bread that stays flat ({name})",
+                    documents[name],
+                    "Why does a loaf stay flat?",
+                    question=Question("What is it about?", ("Soup", "Bread", "Bees", "Rain"), 1) if question else None,
+                    checks=(documents[name][0], documents[name][-1]) if checks else None,
+                    systems=runs(documents[name]) if systems else {},
+                )
+                for name in names
+            ),
+            documents=tuple(
+                DocumentPlan(label, TEXT.format(i), f"Text {i:02} of {name}", language="en")
+                for name in names
+                for i, label in enumerate(documents[name])
+            ),
+        )
+
+
+TEXT = "A loaf of bread stays flat for {0} reasons.\n\n" + "Flour, water, salt, time and warmth all matter here. " * 6
+
+
+def runs(documents: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Two systems of which the first is the better one, by far."""
+    half = len(documents) // 2
+    return {"good": documents[:half], "poor": documents[half:]}
+
+
+@contextmanager
+def application(folder: Path) -> Iterator[Application]:
+    """The application, running."""
+    with Servers(str(folder / "qrowd.db"), log=folder / "log", per_minute=6000, fresh=True) as servers:
+        made = Application(folder, servers)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+# ---- steps
 
 
 def after(tab: Page, act: Callable[[], object]) -> None:

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode
 
-from collect.web.server import NOW, Answer, Browser, Clock, Place, serving
+from judging import NOW, Clock
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
@@ -30,6 +30,7 @@ from qrowd.collect.store.accounts import invite, make_api_key, revoke_api_key
 from qrowd.collect.store.engine import open_store
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import document, topic, unit
+from webserver import Answer, Browser, Place, serving
 
 CAMPAIGNS = ("sizes", "stars", "pairs")
 N = 8

@@ -10,7 +10,6 @@ from sqlalchemy import select
 from starlette.routing import Route
 
 from collect.web.fakes import World, world
-from collect.web.server import SECRET
 from qrowd.collect.campaigns.state import NotFoundError
 from qrowd.collect.protocols.events import GoOn, Judge, Refusal
 from qrowd.collect.protocols.views import EndView, NoneLeftView, View
@@ -18,6 +17,7 @@ from qrowd.collect.store.base import StoreBusyError, StoreFullError, StoreUnknow
 from qrowd.collect.store.schema import assessor as assessor_table
 from qrowd.collect.web.payment import payment_code
 from qrowd.errors import QrowdError
+from webserver import SECRET
 
 
 @pytest.fixture

@@ -6,8 +6,20 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from collect.web.application import Application, Running, until
-from collect.web.journeys import after, click, enter, fill, is_at, judged, magnitudes, no_faults, press
+from collect.web.journeys import (
+    Application,
+    Running,
+    after,
+    click,
+    enter,
+    fill,
+    is_at,
+    judged,
+    magnitudes,
+    no_faults,
+    press,
+    until,
+)
 from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings
 from qrowd.collect.store import schema
 

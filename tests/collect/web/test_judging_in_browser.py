@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from collect.web.application import Application, Running
 from collect.web.journeys import (
+    Application,
+    Running,
     after,
     better,
     click,

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from collect.web.server import Browser
 from collect.web.siege import CAMPAIGNS, CODES, PROVIDERS, Fort, N, Walker, everything, fort
 from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.protocols.events import Consent
@@ -18,6 +17,7 @@ from qrowd.collect.protocols.protocol import Material, Question
 from qrowd.collect.protocols.registry import PROTOCOLS
 from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd.collect.protocols.views import PairView
+from webserver import Browser
 
 pytestmark = pytest.mark.slow
 NEVER = re.compile(

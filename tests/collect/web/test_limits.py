@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collect.web.server import Clock
+from judging import Clock
 from qrowd.collect.web.server import Limiter
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page
 
 from browsers import COLOURS, WCAG, axe_faults, by_tags
 from collect.web.gallery import Gallery, gallery
-from collect.web.server import listening
+from webserver import listening
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RULES = by_tags(*WCAG, "best-practice") | {"rules": {"heading-order": {"enabled": False}}}

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from starlette.routing import Route
 
 from collect.web.fakes import CROWD, World, world
-from collect.web.server import BASE, NOW, SECRET, Browser, scope_of
+from judging import NOW
 from qrowd.collect.web.security import BODY_LIMIT, ServerSettings, Signer, client_address, content_policy
 from qrowd.errors import ArgumentError
+from webserver import BASE, SECRET, Browser, scope_of
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ import pytest
 from sqlalchemy import func, select
 
 from collect.web.attacks import PASSWORD, count, filled, owner_login, routes
-from collect.web.server import BASE, Answer, Browser, listening
 from collect.web.siege import Fort, fort
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
@@ -28,6 +27,7 @@ from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import event, judgment
 from qrowd.collect.web.crowd.signed_links import Keys
 from qrowd.errors import ArgumentError
+from webserver import BASE, Answer, Browser, listening
 
 # ---- paths, archives, formulas
 

@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import select
 
 from collect.web.attacks import told
-from collect.web.server import Answer
 from collect.web.siege import CODES, Fort
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
@@ -15,6 +14,7 @@ from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.settings import GradesSettings, JourneySettings
 from qrowd.collect.store import events
 from qrowd.collect.store.schema import STATE, event
+from webserver import Answer
 
 # ---- crowd: nobody is paid twice
 

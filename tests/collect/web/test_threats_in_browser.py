@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from collect.web.payloads import PAYLOADS
-from collect.web.server import Answer, Browser, listening
 from collect.web.siege import fort, template
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
@@ -18,6 +17,7 @@ from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.settings import JourneySettings, settings_of
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.state import find_named
+from webserver import Answer, Browser, listening
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium

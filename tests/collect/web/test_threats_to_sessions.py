@@ -10,13 +10,13 @@ import pytest
 
 from collect.web.attacks import FORM, PASSWORD, count, filled, invited, owner_login, routes, told
 from collect.web.payloads import PAYLOADS
-from collect.web.server import Browser
 from collect.web.siege import Fort, Walker, everything, fort
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.store.accounts import IDLE, add_account, hash_password, revoke_invitation
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import STATE, event, judgment
 from qrowd.errors import ArgumentError
+from webserver import Browser
 
 # ---- XSS: see test_threats_in_browser.py as well
 

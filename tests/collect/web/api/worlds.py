@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from collect.web.api.client import Client, Json
-from collect.web.server import BASE, NOW, Place, serving
-from judging import seeded
+from judging import NOW, seeded
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.store.accounts import find_api_key, make_api_key, revoke_api_key
 from qrowd.collect.store.engine import open_store
+from webserver import BASE, Place, serving
 
 T = TypeVar("T")
 DOCUMENTS = [{"label": f"d{i}", "title": f"Title {i}", "text": f"What document {i} says."} for i in range(6)]

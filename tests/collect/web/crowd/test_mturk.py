@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import select
 
 from collect.web.fakes import World, world
-from collect.web.server import Answer, Browser
 from qrowd.collect.protocols.events import GoOn
 from qrowd.collect.protocols.views import EndView
 from qrowd.collect.store.schema import assessor as assessor_table
 from qrowd.collect.web import rendering
+from webserver import Answer, Browser
 
 APPENDED = {
     "assignmentId": "3ASSIGN", "hitId": "3HIT", "workerId": "AWORKER", "turkSubmitTo": "https://www.mturk.com/",

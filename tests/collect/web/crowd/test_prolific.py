@@ -13,11 +13,12 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from sqlalchemy import update
 
 from collect.web.fakes import CROWD, World, world
-from collect.web.server import NOW, Answer, Browser, Clock
+from judging import NOW, Clock
 from qrowd.collect.protocols.views import EndView, LostView, NoneLeftView
 from qrowd.collect.store.schema import campaign
 from qrowd.collect.web.crowd.signed_links import Keys, verified
 from qrowd.errors import ArgumentError
+from webserver import Answer, Browser
 
 PID, STUDY, SESSION = "5f" * 12, "60" * 12, "61" * 12
 IDS = {"PROLIFIC_PID": PID, "STUDY_ID": STUDY, "SESSION_ID": SESSION}

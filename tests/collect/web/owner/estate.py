@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from collect.web.server import BASE, NOW, Browser, Clock, Place, listening, serving
-from judging import seeded
+from judging import NOW, Clock, seeded
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
@@ -50,6 +49,7 @@ from qrowd.collect.protocols.views import (
 )  # fmt: skip
 from qrowd.collect.store.accounts import add_account, hash_password
 from qrowd.collect.store.engine import open_store
+from webserver import BASE, Browser, Place, listening, serving
 
 CROWD = {
     "prolific": {"codes": {"completed": "CDONE", "failed": "CFAIL"}},

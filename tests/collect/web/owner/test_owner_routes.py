@@ -15,7 +15,6 @@ from sqlalchemy import func, select
 from starlette.routing import Route
 
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
-from collect.web.server import BASE, SECRET, Browser
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.store.accounts import find_api_key, find_invitation
 from qrowd.collect.store.materials import campaigns
@@ -23,6 +22,7 @@ from qrowd.collect.store.schema import metadata, slot
 from qrowd.collect.web.owner import ROUTES, formatting, owner_link
 from qrowd.collect.web.owner.assessors import COLUMNS
 from qrowd.collect.web.payment import payment_code
+from webserver import BASE, SECRET, Browser
 
 OPEN = {"/owner/login", "/owner/enter/{token}"}  # to whoever is not known yet
 TOML = (
