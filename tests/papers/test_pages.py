@@ -44,7 +44,7 @@ def test_a_page_links_each_of_its_files_and_is_short(path):
     files = {f"{path.stem}/{file.name}" for file in path.with_suffix("").glob("*.csv")}
     assert files
     assert set(re.findall(r"\]\(([^)]+\.csv)\)", page)) == files
-    assert len(page.split()) <= 800
+    assert len(page.split()) <= 650
 
 
 def test_tables_of_the_same_columns_share_a_file_that_says_which_is_which(tmp_path):
