@@ -269,7 +269,10 @@ FAULTS = [
     ({"topics.tsv": None, "topics.jsonl": '{"topic": 1}\n{"x"'}, "topics.jsonl, line 2: not JSON"),
     ({"topics.tsv": None, "topics.jsonl": '{"topic": 1}\n[1]\n'}, "topics.jsonl, line 2: expected one JSON object"),
     ({"topics.tsv": None, "topics.jsonl": '{"title": "a"}\n'}, "topics.jsonl, line 1: no column names the row"),
-    ({"topics.tsv": None, "topics.jsonl": '{"topic": "1", "title": 3}\n'}, "line 1: title: expected a text, found 3"),
+    (
+        {"topics.tsv": None, "topics.jsonl": '{"topic": "1", "title": 3}\n'},
+        "line 1: title: 3 cannot be used; give a text",
+    ),
     ({"documents.jsonl": None}, "files.documents: is missing; name a file"),
     (
         {"documents.jsonl": '{"docid": "d0", "text": ""}\n'},
@@ -307,12 +310,18 @@ FAULTS = [
     ({"questions.jsonl": '{"topic": "t3"}\n'}, "questions.jsonl, line 1: there is no topic 't3'"),
     ({"questions.jsonl": SOUND["questions.jsonl"] * 2}, "questions.jsonl, line 2: topic 't1' has a question already"),
     ({"questions.jsonl": '{"text": "a"}\n'}, 'questions.jsonl, line 1: the key "topic" is missing'),
-    ({"questions.jsonl": '{"topic": "t1", "answer": 1}\n'}, "questions.jsonl, line 1: there is no key 'answer'"),
+    (
+        {"questions.jsonl": SOUND["questions.jsonl"].replace("}", ', "answer": 1}')},
+        "questions.jsonl, line 1: answer: there is no such key; choose from text, options, correct",
+    ),
     (
         {"questions.jsonl": '{"topic": "t1", "text": "a", "options": ["a"], "correct": 0}\n'},
         "questions.jsonl, line 1: has 1 options; give 4 (2 to 8 are possible)",
     ),
-    ({"context.jsonl": '{"topic": "t1", "snippets": "a"}\n'}, "context.jsonl, line 1: snippets: expected a list"),
+    (
+        {"context.jsonl": '{"topic": "t1", "snippets": "a"}\n'},
+        'context.jsonl, line 1: expected {"topic": ..., "snippets"',
+    ),
     (
         {"context.jsonl": '{"topic": "t1", "snippets": [1]}\n'},
         "context.jsonl, line 1: context[0]: 1 cannot be used; give a text",

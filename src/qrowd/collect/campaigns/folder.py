@@ -274,19 +274,21 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
     if magnitude and head.get("checks", True) is not False:
         everything = {label: [row["label"] for row in documents] for label in by_label}
         _checks(reading, by_label, everything if pools is None else pools, head["seed"])
-    for line, name, row in _rows(reading, "questions", ("topic", "text", "options", "correct")):
-        topic = _the(by_label, row.pop("topic"), name, line)
-        if "question" in topic:
-            raise FileError(name, f"topic {topic['label']!r} has a question already; keep one", line)
-        topic["question"] = row
-        reading.places[(*place[topic["label"]], "question")] = name, line
-    for line, name, row in _rows(reading, "context", ("topic", "snippets")):
-        topic = _the(by_label, row["topic"], name, line)
-        reading.places.setdefault((*place[topic["label"]], "context"), (name, line))
-        snippets = row.get("snippets")
-        if not isinstance(snippets, list):
-            raise FileError(name, f"snippets: expected a list of texts, found {snippets!r:.60}", line)
-        topic["context"] = [*topic.get("context", []), *snippets]
+    for name in reading.names("questions"):
+        for line, label, row in read_objects(reading.folder.bytes(name), name):
+            topic = _the(by_label, label, name, line)
+            if "question" in topic:
+                raise FileError(name, f"topic {label!r} has a question already; keep one", line)
+            topic["question"] = row
+            reading.places[(*place[label], "question")] = name, line
+    for name in reading.names("context"):
+        for line, label, row in read_objects(reading.folder.bytes(name), name):
+            topic = _the(by_label, label, name, line)
+            reading.places.setdefault((*place[label], "context"), (name, line))
+            snippets = row.get("snippets")
+            if len(row) != 1 or not isinstance(snippets, list):
+                raise FileError(name, 'expected {"topic": ..., "snippets": [...]}, a list of texts', line)
+            topic["context"] = [*topic.get("context", []), *snippets]
     return {"topics": topics, "documents": documents}
 
 
@@ -336,9 +338,9 @@ def _pools(reading: Reading, topics: Collection[str], runs: Any) -> Pools | None
             pools[label].update(dict.fromkeys(pool_of(runs[label], depth)))
         except ArgumentError as error:
             raise SchemaError(("files", "depth"), str(error)) from None
-    form, qrels = "topic document", "topic iteration document grade"
     for name in names:
-        for line, fields in read_fields(reading.folder.bytes(name), name, form, also=qrels):
+        forms = "topic document", "topic iteration document grade"
+        for line, fields in read_fields(reading.folder.bytes(name), name, *forms):
             topic, document = fields[0], fields[1 if len(fields) == 2 else 2]
             _the(topics, topic, name, line)
             pools[topic][document] = name, line
@@ -399,12 +401,6 @@ def _checks(reading: Reading, topics: Mapping[str, dict[str, Any]], pools: Mappi
         if label in checks:
             topic["checks"] = list(checks[label])
             reading.places["topics", i, "checks"] = gold[0], 1
-
-
-def _rows(reading: Reading, key: str, columns: tuple[str, ...]) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    for name in reading.names(key):
-        for line, row in read_objects(reading.folder.bytes(name), name, columns):
-            yield line, name, row
 
 
 def _the(topics: Any, label: str, name: str, line: int) -> Any:

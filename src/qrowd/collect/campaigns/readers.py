@@ -24,6 +24,8 @@ TOPIC_TEXTS = {
     "description": ("description", "desc"),
     "narrative": ("narrative", "narr"),
 }
+DOCUMENT_TEXTS = {"title": ("title",), "text": TEXT, "language": ("language",)}
+FLAGS = {"": False, "false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
 
 MAX_CELL = 1_000_000
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -36,11 +38,8 @@ def read_topics(content: bytes, name: str) -> Iterator[Row]:
         yield from _trec_topics(words, name)
         return
     for line, row in table_rows(words, name, ("topic", "title"), TOPIC):
-        topic: dict[str, Any] = {"label": _label(row, TOPIC, name, line)}
-        for key, columns in TOPIC_TEXTS.items():
-            column = next((column for column in columns if row.get(column) is not None), None)
-            topic[key] = "" if column is None else _text(row[column], column, name, line)
-        yield line, topic
+        texts = {key: _first(row, columns, "") for key, columns in TOPIC_TEXTS.items()}
+        yield line, {"label": _label(row, TOPIC, name, line), **texts}
 
 
 def read_documents(content: bytes, name: str) -> Iterator[Row]:
@@ -50,19 +49,12 @@ def read_documents(content: bytes, name: str) -> Iterator[Row]:
         yield from _trec_documents(words, name)
         return
     for line, row in table_rows(words, name, ("docid", "text"), DOCUMENT):
-        column = next((column for column in TEXT if row.get(column) is not None), None)
-        if column is None and not any(column in row for column in TEXT):
+        if not any(column in row for column in TEXT):
             raise FileError(name, f"no column holds the text; call it {TEXT[0]}", line)
-        yield (
-            line,
-            {
-                "label": _label(row, DOCUMENT, name, line),
-                "title": _text(row.get("title"), "title", name, line),
-                "text": "" if column is None else _text(row[column], column, name, line),
-                "html": _flag(row.get("html"), name, line),
-                "language": _text(row.get("language"), "language", name, line),
-            },
-        )
+        texts = {key: _first(row, columns, "") for key, columns in DOCUMENT_TEXTS.items()}
+        html = _first(row, ("html",), False)
+        html = FLAGS.get(html.strip().lower(), html) if isinstance(html, str) else html
+        yield line, {"label": _label(row, DOCUMENT, name, line), **texts, "html": html}
 
 
 def read_page(content: bytes, name: str, label: str) -> dict[str, Any]:
@@ -81,30 +73,29 @@ def read_page(content: bytes, name: str, label: str) -> dict[str, Any]:
     }
 
 
-def read_fields(content: bytes, name: str, form: str, *, also: str = "") -> Iterator[tuple[int, list[str]]]:
+def read_fields(content: bytes, name: str, *forms: str) -> Iterator[tuple[int, list[str]]]:
     """Lines of fields between blanks; empty lines and those that begin with # are passed over.
 
-    form : the words for the fields, such as "topic high low". also : another form that is possible.
+    forms : the words for the fields, such as "topic high low"; any of them may do.
     """
-    sizes = [len(words.split()) for words in (form, also) if words]
+    sizes = [len(form.split()) for form in forms]
     for number, line in enumerate(decoded(content, name).split("\n"), start=1):
         fields = line.split()
         if not fields or line.startswith("#"):
             continue
         if len(fields) not in sizes:
-            expected = f"'{form}'" + (f" or '{also}'" if also else "")
-            raise FileError(name, f"expected {expected}, found {len(fields)} fields", number)
+            forms_in_words = " or ".join(map(repr, forms))
+            raise FileError(name, f"expected {forms_in_words}, found {len(fields)} fields", number)
         yield number, fields
 
 
-def read_objects(content: bytes, name: str, keys: tuple[str, ...]) -> Iterator[Row]:
-    """JSON Lines whose objects have these keys and no other."""
+def read_objects(content: bytes, name: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """(line, topic, whatever else it says) of JSON Lines whose objects name a topic."""
     for line, row in tables.json_rows(decoded(content, name), name):
-        if unknown := [key for key in row if key not in keys]:
-            raise FileError(name, f"there is no key {unknown[0]!r}; choose from {', '.join(keys)}", line)
-        if not isinstance(row.get("topic"), str | int) or isinstance(row["topic"], bool):
+        topic = row.pop("topic", None)
+        if not isinstance(topic, str | int) or isinstance(topic, bool):
             raise FileError(name, 'the key "topic" is missing; say which topic this belongs to', line)
-        yield line, {**row, "topic": str(row["topic"])}
+        yield line, str(topic), row
 
 
 def decoded(content: bytes, name: str) -> str:
@@ -155,29 +146,18 @@ def _separated(words: str, name: str) -> Iterator[tuple[int, list[str]]]:
     yield from tables.quoted_cells(words, name)
 
 
+def _first(row: Mapping[str, Any], columns: tuple[str, ...], default: Any) -> Any:
+    """What the first of the columns holds that holds anything."""
+    return next((row[column] for column in columns if row.get(column) is not None), default)
+
+
 def _label(row: Mapping[str, Any], columns: tuple[str, ...], name: str, line: int) -> str:
-    column = next((column for column in columns if row.get(column) is not None), None)
-    if column is None:
+    label = _first(row, columns, None)
+    if label is None:
         raise FileError(name, f"no column names the row; call it {columns[0]}", line)
-    value = row[column]
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value, column, name, line)
-
-
-def _text(value: Any, column: str, name: str, line: int) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise FileError(name, f"{column}: expected a text, found {value!r:.60}; write it in quotes", line)
-    return value
-
-
-def _flag(value: Any, name: str, line: int) -> bool:
-    said = "" if value is None else str(value).strip().lower()
-    if said in ("", "false", "0", "no"):
-        return False
-    if said in ("true", "1", "yes"):
-        return True
-    raise FileError(name, f"html: {value!r:.60} cannot be used; write true where the text is HTML, else false", line)
+    if not isinstance(label, str | int) or isinstance(label, bool):
+        raise FileError(name, f"{label!r:.60} cannot name the row; write a text", line)
+    return str(label)
 
 
 # ---- TREC's markup
