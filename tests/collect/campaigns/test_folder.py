@@ -270,9 +270,10 @@ FAULTS = [
     ({"topics.tsv": None, "topics.jsonl": '{"topic": 1}\n[1]\n'}, "topics.jsonl, line 2: expected one JSON object"),
     ({"topics.tsv": None, "topics.jsonl": '{"title": "a"}\n'}, "topics.jsonl, line 1: no column names the row"),
     (
-        {"topics.tsv": None, "topics.jsonl": '{"topic": "1", "title": 3}\n'},
+        {"topics.tsv": None, "topics.jsonl": '{"topic": "t2", "title": 3}\n{"topic": "t1"}\n'},
         "line 1: title: 3 cannot be used; give a text",
     ),
+    ({"topics.tsv": None, "topics.jsonl": '{"topic": ["t1"]}\n'}, "line 1: ['t1'] cannot name the row; write a text"),
     ({"documents.jsonl": None}, "files.documents: is missing; name a file"),
     (
         {"documents.jsonl": '{"docid": "d0", "text": ""}\n'},
