@@ -167,7 +167,12 @@ class Comparison(Reported):
     def to_document(self) -> Document:
         """The tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""
         tables = [table for part in self.measures for table in _tables(part)]
-        return Document(self.sentence, tuple(tables), self.notes, self.to_frame, lambda: _content(self))
+        return Document(self.sentence, tuple(tables), self.notes, self.to_frame, self._content)
+
+    def _content(self) -> dict[str, Any]:
+        best = {part.measure: part.ranks.may_be_best if part.ranks else None for part in self.measures}
+        about = {"choices": asdict(self.choices), "conventions": self.conventions, "may_be_best": best}
+        return {**about, **self.records()}
 
 
 def compare(
@@ -255,11 +260,9 @@ def _measure(
     compared = scores if reference is None else scores.sel(assessor=reference)
     others = [name for name in names if name != reference] or list(names)
     own = scores.sel(assessor=others)
-    options: dict[str, Any] = {
-        "confidence": choices.confidence, "zeros": choices.zeros, "correction": choices.correction
-    }  # fmt: skip
+    top_set_of = partial(top_set, confidence=choices.confidence, zeros=choices.zeros, correction=choices.correction)
     try:
-        top = top_set(compared.panel_mean(), **options)
+        top = top_set_of(compared.panel_mean())
     except NoOverlapError:
         culprit = "no assessor has a score" if reference is None else f"{reference} has no score"
         raise NoOverlapError(
@@ -267,16 +270,20 @@ def _measure(
         ) from None
     ranking = rank_systems(scores)
     tops = tuple(
-        top_set(scores.sel(assessor=name), **options) if ranked else None
+        top_set_of(scores.sel(assessor=name)) if ranked else None
         for name, ranked in zip(names, ranking.has_ranking, strict=True)
     )
     counted = [a for a, name in enumerate(names) if name != reference]
     ranks = ranks_of(own if reference is None else compared, **choices.sampling)
     system = top.best if baseline is None else baseline
     rows = system_rows(
-        compared, own=scores.sel(assessor=[names[a] for a in counted]) if counted else None, ranks=ranks,
-        baseline=system, confidence=choices.confidence, intervals=True,
-    )  # fmt: skip
+        compared,
+        own=scores.sel(assessor=[names[a] for a in counted]) if counted else None,
+        ranks=ranks,
+        baseline=system,
+        confidence=choices.confidence,
+        intervals=True,
+    )
     return MeasureComparison(
         scores.measures[0],
         system,
@@ -304,19 +311,6 @@ def _signs(scores: Scores, reference: str | None, ties: SignTies) -> Iterator[Si
             continue
         means = Scores.from_array(other, topics=scores.topics, systems=scores.systems)
         yield sign_agreement(scores.sel(assessor=name), means, ties=ties)
-
-
-def _content(comparison: Comparison) -> dict[str, Any]:
-    parts = comparison.measures
-    return {
-        "choices": asdict(comparison.choices),
-        "conventions": comparison.conventions,
-        "systems": {part.measure: system_records(part.rows) for part in parts},
-        "may_be_best": {part.measure: part.ranks.may_be_best if part.ranks else None for part in parts},
-        "assessors": {part.measure: part.assessor_rows() for part in parts},
-        "pair": {part.measure: part.pair_rows() for part in parts if part.pair},
-        "intervals": {part.measure: [vars(one) for one in part.intervals] for part in parts if part.pair},
-    }
 
 
 # ---------------------------------------------------------------------- in words
@@ -374,10 +368,9 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
 # ---------------------------------------------------------------------- tables
 
 
-SYSTEM_COLUMNS = (
-    "system", "mean", "standard error", "rank interval", "difference", "interval of difference", "p",
-    "may be the best", "first for", "top set", "in top sets",
-)  # fmt: skip
+KIND_NAMES = ("tau-b", "tau-a", "AP correlation", "Pearson", "RMSE")  # in the order of KINDS
+SYSTEM_COLUMNS = ["system", "mean", "standard error", "rank interval", "difference", "interval of difference", "p"]
+SYSTEM_COLUMNS += ["may be the best", "first for", "top set", "in top sets"]
 
 
 def _tables(part: MeasureComparison) -> list[Table]:
@@ -403,20 +396,15 @@ def _assessor_table(part: MeasureComparison) -> Table:
     if len(rows) > ASSESSORS_SHOWN:
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(rows)})"
         rows = sorted(rows, key=lambda row: (np.isnan(row["tau_b"]), row["tau_b"]))[:ASSESSORS_SHOWN]
-    header = ["assessor", "tau-b", "tau-a", "AP correlation", "Pearson", "RMSE", "same sign"]
-    header += ["best system", "top set size", "Jaccard"]
-    cells = [
-        [
-            row["assessor"],
-            *(number(row[kind], 3) for kind in KINDS),
-            number(row["same_sign"], 3),
-            row["best"] or "-",
-            str(row["top_set"] or "-"),
-            number(row["jaccard"], 2),
-        ]
-        for row in rows
-    ]
-    return Table(title, header, cells)
+    columns = {
+        "assessor": [row["assessor"] for row in rows],
+        **{name: [number(row[kind], 3) for row in rows] for kind, name in zip(KINDS, KIND_NAMES, strict=True)},
+        "same sign": [number(row["same_sign"], 3) for row in rows],
+        "best system": [row["best"] or "-" for row in rows],
+        "top set size": [str(row["top_set"] or "-") for row in rows],
+        "Jaccard": [number(row["jaccard"], 2) for row in rows],
+    }
+    return Table.of(title, columns)
 
 
 def _pair_table(title: str, rows: list[dict[str, Any]]) -> Table:
@@ -424,13 +412,11 @@ def _pair_table(title: str, rows: list[dict[str, Any]]) -> Table:
     panel, assessors = rows[0], sorted(rows[1:], key=lambda row: (np.isnan(row["difference"]), -row["difference"]))
     if len(assessors) > ASSESSORS_SHOWN:
         assessors = assessors[: ASSESSORS_SHOWN // 2] + assessors[-ASSESSORS_SHOWN // 2 :]
-    cells = [
-        [
-            row["assessor"],
-            signed(row["difference"]),
-            f"{row['wins']}/{row['ties']}/{row['losses']}",
-            probability(row["p"]),
-        ]
-        for row in (panel, *assessors)
-    ]
-    return Table(title, ["assessor", "difference", "wins/ties/losses", "p"], cells)
+    ends = [panel, *assessors]
+    columns = {
+        "assessor": [row["assessor"] for row in ends],
+        "difference": [signed(row["difference"]) for row in ends],
+        "wins/ties/losses": [f"{row['wins']}/{row['ties']}/{row['losses']}" for row in ends],
+        "p": [probability(row["p"]) for row in ends],
+    }
+    return Table.of(title, columns)

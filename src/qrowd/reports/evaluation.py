@@ -35,7 +35,6 @@ from qrowd.reports.systems import (
     ranks_of,
     system_columns,
     system_order,
-    system_records,
     system_rows,
     system_table,
 )
@@ -101,7 +100,14 @@ class Summary(Reported):
 
     def to_document(self) -> Document:
         """The tables, and all scores in full."""
-        return Document(self.sentence, tuple(_tables(self)), self.notes, self.scores.to_frame, lambda: _content(self))
+        return Document(self.sentence, tuple(_tables(self)), self.notes, self.scores.to_frame, self._content)
+
+    def _content(self) -> dict[str, Any]:
+        scores = self.scores
+        scales = {name: str(scale) for name, scale in scores.attributes["scales"].items()}
+        about = {"conventions": scores.attributes["conventions"], "scales": scales, "dimensions": DIMENSIONS}
+        labels = {name: getattr(scores, f"{name}s") for name in DIMENSIONS}
+        return {**self.records(), **about, **labels, "scores": scores.values}
 
 
 def evaluation_of(
@@ -288,21 +294,3 @@ def _agreement_table(summary: Summary) -> Table:
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(summary.assessors)})"
     by_measure = {part.measure: cells(number, part.agreement[order], digits=3) for part in summary.measures}
     return Table.of(title, {summary.noun: [summary.assessors[a] for a in order], **by_measure})
-
-
-def _content(summary: Summary) -> dict[str, Any]:
-    scores = summary.scores
-    return {
-        "systems": {part.measure: system_records(part.rows) for part in summary.measures},
-        "agreement": {
-            part.measure: dict(zip(summary.assessors, part.agreement, strict=True)) for part in summary.measures
-        },
-        "conventions": scores.attributes["conventions"],
-        "scales": {name: str(scale) for name, scale in scores.attributes["scales"].items()},
-        "dimensions": DIMENSIONS,
-        "measure": scores.measures,
-        "assessor": scores.assessors,
-        "topic": scores.topics,
-        "system": scores.systems,
-        "scores": scores.values,
-    }
