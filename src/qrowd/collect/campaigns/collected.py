@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.state import find, read_settings
@@ -13,7 +13,6 @@ from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings
 from qrowd.collect.store import export
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import factorize
 from qrowd.model.preferences import Preferences
 
 
@@ -44,25 +43,8 @@ def judgments(connection: Connection, name: str, *, everything: bool = False) ->
     if isinstance(settings, PreferenceSettings):
         raise ArgumentError(f"{name}: this campaign collects preferences; read them with preferences()")
     columns = _columns(export.judgments(connection, row.id, everything=everything), export.JUDGMENTS)
-    (topic, topics), (document, documents), (who, assessors) = (
-        factorize(columns[label]) for label in ("topic", "document", "assessor")
-    )
     scale = settings.scale if isinstance(settings, GradesSettings) else "magnitude"
-    return Judgments.from_codes(
-        topics,
-        documents,
-        assessors,
-        topic,
-        document,
-        who,
-        np.array(columns["value"], np.float64),
-        scales={"*": scale} if assessors else None,
-        order=np.array(columns["order"], np.float64),
-        unit=np.array(columns["unit"], object),
-        seconds=np.array(columns["seconds"], np.float64),
-        time=np.array(columns["time"], object),
-        comment=np.array(columns["comment"], object),
-    )
+    return Judgments.from_frame(columns, scales={"*": scale} if columns["assessor"] else None)
 
 
 def preferences(connection: Connection, name: str, *, everything: bool = False) -> Preferences:
@@ -80,6 +62,6 @@ def preferences(connection: Connection, name: str, *, everything: bool = False) 
     return Preferences.from_frame(columns)
 
 
-def _columns(rows: Any, names: tuple[str, ...]) -> dict[str, list[Any]]:
-    listed = list(rows)
-    return {name: [row[i] for row in listed] for i, name in enumerate(names)}
+def _columns(rows: Iterable[Sequence[Any]], names: tuple[str, ...]) -> dict[str, list[Any]]:
+    cells = list(rows)
+    return {name: [row[i] for row in cells] for i, name in enumerate(names)}
