@@ -34,8 +34,13 @@ GROUPS = {
     "conventions": list(CONVENTIONS),
 }
 SHARED = """\
-These options mean the same in each command that lists them under *Shared options*. *Judgment data* stands for {};
-*preference data* for {}; *conventions* for {}."""
+These options mean the same in each command that lists them under *Shared options*. Three names stand for groups:
+
+- *judgment data* for {}
+- *preference data* for {}
+- *conventions* for {}
+
+The options:"""
 
 
 def command_reference() -> str:
