@@ -84,6 +84,6 @@ whole = took if sizes is None else took * 29 / n_sizes
 print(f"study of {n_sizes} sizes: {took:.0f} s, {processor:.0f} s of processor; without --full the 29 are extrapolated")
 print(f"of it weighted means {spent['_averaged']:.0f} s, comparison with the gold {spent['_against_gold']:.0f} s, the")
 print("rest mostly merging labels and scoring 3 x 1,000 merged assessors per size")
-promise("31 assessors, 129 runs, 29 x 1,000 tuples, 34 approaches, 3 measures, minutes", whole / 60, at_most=10)
+promise("31 assessors, 129 runs, 29 x 1,000 tuples, 34 methods, 3 measures, minutes", whole / 60, at_most=10)
 promise("peak memory, GB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, at_most=2)
 finish()

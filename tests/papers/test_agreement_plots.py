@@ -22,20 +22,18 @@ from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import agreement_aware_ndcg, density, scatter
 from qrowd.reports.plots.style import GREY, styled
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
-from qrowd_papers.agreement.distributions import (
+from qrowd_papers.agreement.plots import (
+    REMOVED,
+    apart,
     check_curves,
+    plot_alpha_by_gold,
+    plot_alpha_by_topic,
     plot_check_distributions,
     plot_cumulated_gain,
     plot_gain_ridges,
     plot_scatter,
-    smoothed,
-)
-from qrowd_papers.agreement.plots import (
-    REMOVED,
-    apart,
-    plot_alpha_by_gold,
-    plot_alpha_by_topic,
     plot_topic_removal,
+    smoothed,
 )
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -84,7 +82,7 @@ def two_measures():
 
 
 def test_topics_stand_in_order_of_alpha_each_on_its_interval(by_topic):
-    ax = plot_alpha_by_topic(by_topic)
+    ax = plot_alpha_by_topic(by_topic.alphas)
     dots = ax.lines[-1]
     assert dots.get_ydata().tolist() == sorted(by_topic.value)
     alphas = sorted((alpha for _, alpha in by_topic), key=lambda alpha: alpha.value)
@@ -92,13 +90,11 @@ def test_topics_stand_in_order_of_alpha_each_on_its_interval(by_topic):
         assert (start[1], end[1]) == (alpha.low, alpha.high)
 
 
-def test_without_replicates_there_are_no_intervals_and_gold_levels_go_by_name(by_gold):
-    ax = plot_alpha_by_topic(by_gold, "01")
+def test_without_replicates_there_are_no_intervals(by_gold):
+    ax = plot_alpha_by_topic([alphas[by_gold.names.index("01")] for alphas in by_gold.alphas])
     assert not ax.collections
     value = by_gold.of("01")
     assert ax.lines[-1].get_ydata().tolist() == sorted(value[~np.isnan(value)])
-    with pytest.raises(ArgumentError, match="combination '3' is not among the combinations"):
-        plot_alpha_by_topic(by_gold, "3")
 
 
 def test_every_set_of_gold_levels_has_an_ascending_curve_of_complete_topics_and_its_name(by_gold, matched):
@@ -227,7 +223,7 @@ def drawn(draw):
 @pytest.mark.parametrize("name", ["alpha", "levels", "scores", "tau", "checks", "ridges", "cumulated", "scatter"])
 def test_a_picture_looks_like_its_reference(name, by_topic, by_gold, matched, removal, listed, two_measures):
     draw = {
-        "alpha": lambda ax: plot_alpha_by_topic(by_topic, ax=ax),
+        "alpha": lambda ax: plot_alpha_by_topic(by_topic.alphas, ax=ax),
         "levels": lambda ax: plot_alpha_by_gold(by_gold, matched, ax=ax),
         "scores": lambda ax: plot_topic_removal(removal, ax=ax),
         "tau": lambda ax: plot_topic_removal(removal, "tau", ax=ax),

@@ -12,7 +12,7 @@ from qrowd.errors import ArgumentError, MeasureError, NoOverlapError, QrowdError
 from qrowd.model.chance import Chance
 from qrowd_papers.aware.claims import aware_page
 from qrowd_papers.aware.printed import by_size
-from qrowd_papers.aware.study import APPROACHES, AwareStudy, anova_tables, aware_study
+from qrowd_papers.aware.study import METHODS, AwareStudy, anova_tables, aware_study
 from qrowd_papers.panels import crowdsourcing_track, relevant_from
 
 RUNS, CROWD, GOLD = crowdsourcing_track(4, 9, 3, 60, depth=50, prevalence=0.3, rng=1)
@@ -27,7 +27,7 @@ def figures(mean, gold):
     return ap_correlation(mean, gold), kendall_tau_a(mean, gold), np.sqrt(((mean - gold) ** 2).mean())
 
 
-def by_hand(approach, size):
+def by_hand(method, size):
     """(3, measures) means over all tuples of that size, each evaluated by itself through the public functions."""
     gold = evaluate(RUNS, GOLD, ["AP", "nDCG@20"], conventions=Conventions(empty="nan")).to_xarray().isel(assessor=0)
     random = Chance.of(5).stream("random")
@@ -35,11 +35,11 @@ def by_hand(approach, size):
     scores = evaluate(RUNS, CROWD, ["AP", "nDCG@20"], conventions=Conventions(empty="nan")).to_xarray()
     total = []
     for members in combinations(CROWD.assessors, size):
-        if approach == "emneu":
+        if method == "emneu":
             merged = aggregation.dawid_skene(CROWD.select(assessors=members), start="honest").judgments
             values = evaluate(RUNS, merged, ["AP", "nDCG@20"]).to_xarray().isel(assessor=0)
         else:
-            name, _, printed = approach.partition(":")
+            name, _, printed = method.partition(":")
             polarity = "printed" if printed else "dissimilarity"
             accuracy = similarities.accuracies(estimators=[name], polarity=polarity).isel(estimator=0)
             average = aware(scores.sel(assessor=list(members)), accuracy.sel(assessor=list(members)))
@@ -49,16 +49,16 @@ def by_hand(approach, size):
     return np.mean(total, axis=0)
 
 
-@pytest.mark.parametrize("approach", ["emneu", "uniform", "sgl_rmse_msd", "tpc_apc_md", "sgl_tau_med:printed"])
-def test_a_study_is_every_tuple_evaluated_by_itself(approach):
-    found = study(approaches=[approach], sizes=[2, 3])
+@pytest.mark.parametrize("method", ["emneu", "uniform", "sgl_rmse_msd", "tpc_apc_md", "sgl_tau_med:printed"])
+def test_a_study_is_every_tuple_evaluated_by_itself(method):
+    found = study(methods=[method], sizes=[2, 3])
     for i, size in enumerate((2, 3)):
         ours = np.array([found.ap_correlation, found.tau, found.rmse])[:, 0, :, 0, i]
-        assert ours == pytest.approx(by_hand(approach, size), abs=1e-12)
+        assert ours == pytest.approx(by_hand(method, size), abs=1e-12)
 
 
 def test_the_vote_of_three_is_the_majority():
-    found = study(approaches=["mv"], sizes=[3])
+    found = study(methods=["mv"], sizes=[3])
     gold = (
         evaluate(RUNS, GOLD, ["AP"], conventions=Conventions(empty="nan"))
         .to_xarray()
@@ -76,12 +76,12 @@ def test_the_vote_of_three_is_the_majority():
 
 
 def test_tuples_are_drawn_without_repeating_any_and_all_where_there_are_no_more():
-    assert study(approaches=["uniform"], sizes=[2, 3, 4], n_tuples=5).tuples.tolist() == [5, 4, 1]
+    assert study(methods=["uniform"], sizes=[2, 3, 4], n_tuples=5).tuples.tolist() == [5, 4, 1]
 
 
 def test_the_same_seed_gives_the_same_study_whatever_the_threads_and_sizes():
-    one = study(approaches=FEW, threads=1)
-    other = study(approaches=FEW, threads=3, sizes=[3])
+    one = study(methods=FEW, threads=1)
+    other = study(methods=FEW, threads=3, sizes=[3])
     assert one.sizes == (2, 3)
     assert one.rmse[..., [1]] == pytest.approx(other.rmse, abs=1e-12)
     assert one.ap_correlation[..., [1]] == pytest.approx(other.ap_correlation, abs=1e-12)
@@ -95,24 +95,24 @@ def test_a_study_goes_on_where_it_was_interrupted(tmp_path):
         raise Stop
 
     with pytest.raises(Stop):
-        study(approaches=FEW, folder=str(tmp_path / "kept"), progress=interrupt)
+        study(methods=FEW, folder=str(tmp_path / "kept"), progress=interrupt)
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["all-02.npz"]
     told = []
-    found = study(approaches=FEW, folder=str(tmp_path / "kept"), progress=lambda *step: told.append(step))
+    found = study(methods=FEW, folder=str(tmp_path / "kept"), progress=lambda *step: told.append(step))
     assert told[-1][1:] == (3, 3)
-    assert found.rmse == pytest.approx(study(approaches=FEW).rmse, abs=0)
+    assert found.rmse == pytest.approx(study(methods=FEW).rmse, abs=0)
 
 
 def test_what_was_kept_of_other_options_is_not_taken_for_this_study(tmp_path):
-    study(approaches=["uniform"], folder=str(tmp_path))
+    study(methods=["uniform"], folder=str(tmp_path))
     with pytest.raises(QrowdError, match="made from other data or options"):
-        study(approaches=["uniform"], folder=str(tmp_path), n_resamples=31)
+        study(methods=["uniform"], folder=str(tmp_path), n_resamples=31)
 
 
 def test_several_sets_of_systems_are_studies_of_their_own():
     half = {"a": RUNS.select(systems=RUNS.systems[:5]), "b": RUNS.select(systems=RUNS.systems[5:])}
-    found = aware_study(half, CROWD, GOLD, ["AP"], approaches=FEW, sizes=[2], n_resamples=30, rng=5)
-    alone = aware_study(half["b"], CROWD, GOLD, ["AP"], approaches=FEW, sizes=[2], n_resamples=30, rng=5)
+    found = aware_study(half, CROWD, GOLD, ["AP"], methods=FEW, sizes=[2], n_resamples=30, rng=5)
+    alone = aware_study(half["b"], CROWD, GOLD, ["AP"], methods=FEW, sizes=[2], n_resamples=30, rng=5)
     assert found.system_sets == ("a", "b")
     assert found.tau[1] == pytest.approx(alone.tau[0], abs=0)
 
@@ -122,8 +122,8 @@ def test_the_anova_has_the_sources_and_degrees_of_freedom_of_the_paper():
     found = aware_study(half, CROWD, GOLD, ["AP", "nDCG@20"], n_resamples=5, rng=5)
     whole, parts = anova_tables(found)
     degrees = dict(zip(whole.sources, whole.df.tolist(), strict=True))
-    assert degrees["approach"] == len(APPROACHES) - 1 == 33
-    assert degrees["approach*measure"] == 33
+    assert degrees["method"] == len(METHODS) - 1 == 33
+    assert degrees["method*measure"] == 33
     assert degrees["size"] == 1
     assert degrees["Total"] == 2 * 34 * 2 * 2 - 1
     assert parts.sources[:-2] == (
@@ -134,27 +134,27 @@ def test_the_anova_has_the_sources_and_degrees_of_freedom_of_the_paper():
 
 
 def test_relative_rmse_is_1_at_the_measure_s_highest():
-    frame = study(approaches=FEW).to_frame()
+    frame = study(methods=FEW).to_frame()
     assert frame.groupby("measure")["relative_rmse"].max().tolist() == [1, 1]
-    row = frame[frame["approach"] == "tpc_apc_md"].iloc[0]
+    row = frame[frame["method"] == "tpc_apc_md"].iloc[0]
     assert (row["granularity"], row["gap"], row["weight"]) == ("tpc", "apc", "md")
 
 
-def made_up(approaches, rmse):
+def made_up(methods, rmse):
     """A study of one measure and two sizes with these errors; every AP correlation and tau is .5."""
     rmse = np.array(rmse, float)[None, None]
     same = np.full(rmse.shape, 0.5)
-    return AwareStudy(("all",), ("AP",), approaches, (2, 3), same, same, rmse, np.array([5, 5]), {})
+    return AwareStudy(("all",), ("AP",), methods, (2, 3), same, same, rmse, np.array([5, 5]), {})
 
 
-def test_approaches_that_the_analyses_of_variance_leave_out_have_no_part_in_the_divisor_of_rmse():
+def test_methods_that_the_analyses_of_variance_leave_out_have_no_part_in_the_divisor_of_rmse():
     analysed, errors = ("mv", "uniform", "sgl_fro_md"), [[0.10, 0.08], [0.05, 0.04], [0.04, 0.02]]
     alone = made_up(analysed, errors)
     beside = made_up((*analysed, "tpc_kld_msd:printed"), [*errors, [0.5, 0.2]])
     assert alone.relative_rmse.max() == 1
     assert beside.relative_rmse[:, :, :3].tolist() == alone.relative_rmse.tolist()
     assert beside.relative_rmse[0, 0, 3].tolist() == pytest.approx([5, 2])
-    kept = beside.to_frame().query("~approach.str.endswith(':printed')").reset_index(drop=True)
+    kept = beside.to_frame().query("~method.str.endswith(':printed')").reset_index(drop=True)
     assert kept["relative_rmse"].tolist() == alone.to_frame()["relative_rmse"].tolist()
     assert by_size(beside, "relative_rmse")[:3].tolist() == by_size(alone, "relative_rmse").tolist()
 
@@ -162,9 +162,9 @@ def test_approaches_that_the_analyses_of_variance_leave_out_have_no_part_in_the_
 def test_the_page_analyses_the_same_rmse_with_and_without_the_printed_weights():
     names = ("uniform", "sgl_rmse_md", "sgl_tau_msd", "tpc_kld_md", "tpc_kld_med")
     options = {"n_resamples": 5, "n_tuples": 3, "sizes": [2, 3]}
-    both = study(approaches=(*names, *(f"{name}:printed" for name in names[1:])), **options)
+    both = study(methods=(*names, *(f"{name}:printed" for name in names[1:])), **options)
     assert both.rmse[:, :, 5:].max() > both.rmse[:, :, :5].max()  # or the test would prove nothing
-    alone = study(approaches=names, **options)
+    alone = study(methods=names, **options)
     tables = zip(anova_tables(both, "relative_rmse"), anova_tables(alone, "relative_rmse"), strict=True)
     for one, other in tables:
         assert one.ss == pytest.approx(other.ss, abs=1e-12)
@@ -189,8 +189,8 @@ def test_relevant_from_cuts_every_assessor_at_a_share_of_the_own_scale():
         ({"sizes": [5]}, ArgumentError, "from 2 to the 4 assessors"),
         ({"n_tuples": 0}, ArgumentError, "n_tuples=0"),
         ({"n_resamples": 0}, ArgumentError, "n_resamples=0"),
-        ({"approaches": []}, ArgumentError, "approaches: none"),
-        ({"approaches": ["sgl_taus_msd"]}, ArgumentError, "did you mean 'sgl_tau_msd'"),
+        ({"methods": []}, ArgumentError, "methods: none"),
+        ({"methods": ["sgl_taus_msd"]}, ArgumentError, "did you mean 'sgl_tau_msd'"),
     ],
 )
 def test_options_out_of_range_are_refused(change, error, message):
@@ -223,7 +223,7 @@ def test_the_quick_page_says_what_was_done_and_which_came_closest():
     page = aware_page(quick=True, rng=1)
     assert page.sentence.startswith("AWARE, recomputed. Closest to the gold: on simulated ")
     titles = [table.title for table in page.tables]
-    assert titles[0].startswith("places by AP correlation among 64 approaches")
+    assert titles[0].startswith("places by AP correlation among 64 methods")
     scores = titles.index("simulated: AP; tuples of 3")
     assert any("as the paper's Table 1" in title for title in titles)
     assert len(page.tables[scores].rows) == 34
@@ -248,10 +248,8 @@ def test_real_panels_agree_on_what_the_paper_concludes(dl21):
     runs = read_runs([str(dl21 / "runs")])
     judges = relevant_from(read_judgments([str(dl21 / "judges")]))
     gold = read_judgments([str(dl21 / "qrels.nist.txt")]).recode({0: 0, 1: 0, 2: 1, 3: 1})
-    approaches = ["mv", "uniform", "sgl_rmse_msd", "sgl_rmse_msd:printed"]
-    found = aware_study(
-        runs, judges, gold, ["AP"], approaches=approaches, sizes=[10], n_tuples=60, n_resamples=20, rng=1
-    )
+    methods = ["mv", "uniform", "sgl_rmse_msd", "sgl_rmse_msd:printed"]
+    found = aware_study(runs, judges, gold, ["AP"], methods=methods, sizes=[10], n_tuples=60, n_resamples=20, rng=1)
     mv, uniform, ours, printed = found.rmse[0, 0, :, 0]
     assert ours < uniform < printed
     assert ours < mv

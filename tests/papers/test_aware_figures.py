@@ -38,7 +38,7 @@ def test_the_components_of_table_5_are_the_first_groups_of_figures_8_and_9(shown
     verdicts = {(row[0], row[1]): row[-1] for row in table.rows}
     assert verdicts["AP correlation", "gap"] == "match (from Figure 8e)"
     assert verdicts["RMSE", "weight"] == "match (from Figure 9f)"
-    assert verdicts["AP correlation", "approach"] == verdicts["RMSE", "approach"] == printed.NOT_PUBLIC
+    assert verdicts["AP correlation", "method"] == verdicts["RMSE", "method"] == printed.NOT_PUBLIC
     assert sum(verdict.startswith("match") for verdict in verdicts.values()) == 6
 
 
@@ -78,8 +78,8 @@ def printed_figures():
 
 def test_main_effects_are_means_over_everything_else(shown, figures):
     frame = figures["aware-4"].frame().set_index(["factor", "level"])["mean"]
-    for e, approach in enumerate(shown.study.approaches):
-        assert frame["approach", approach] == pytest.approx(shown.study.ap_correlation[:, :, e].mean())
+    for e, method in enumerate(shown.study.methods):
+        assert frame["method", method] == pytest.approx(shown.study.ap_correlation[:, :, e].mean())
     relative = shown.study.rmse / shown.study.rmse.max(axis=(0, 2, 3), keepdims=True)
     frame = figures["aware-6"].frame().set_index(["factor", "level"])["mean"]
     for k, size in enumerate(shown.study.sizes):
@@ -91,8 +91,8 @@ def test_interactions_are_means_of_cells(shown, figures):
     by_size = frame[frame["first"] == "size"].set_index(["first_level", "second_level"])["mean"]
     study = shown.study
     for k, size in enumerate(study.sizes):
-        for e, approach in enumerate(study.approaches):
-            assert by_size[str(size), approach] == pytest.approx(study.ap_correlation[:, :, e, k].mean())
+        for e, method in enumerate(study.methods):
+            assert by_size[str(size), method] == pytest.approx(study.ap_correlation[:, :, e, k].mean())
     assert set(frame["first"]) == {"size", "measure", "systems"}
     assert set(frame.loc[frame["first"] == "measure", "first_level"]) == set(MEASURES.values())
 
@@ -101,7 +101,7 @@ def test_components_rest_on_the_thirty_estimators_alone(shown, figures):
     frame = figures["aware-8"].frame()
     cell = frame[(frame["first_level"] == "sgl") & (frame["second_level"] == "tau")]["mean"]
     study = shown.study
-    members = [e for e, name in enumerate(study.approaches) if name.startswith("sgl_tau_")]
+    members = [e for e, name in enumerate(study.methods) if name.startswith("sgl_tau_")]
     assert len(members) == 3
     assert cell.item() == pytest.approx(study.ap_correlation[:, :, members].mean())
     assert "uniform" not in set(frame["first_level"])

@@ -37,12 +37,12 @@ def printed_gaps():
 
 
 def responses():
-    """Three approaches by sizes 2 to 10: one rises, one falls, one stays."""
+    """Three methods by sizes 2 to 10: one rises, one falls, one stays."""
     rows = [
         (size, name, slope * size) for size in (2, 3, 5, 10) for name, slope in (("up", 1), ("down", -1), ("no", 0))
     ]
-    size, approach, y = zip(*rows, strict=True)
-    return {"size": np.array(size), "approach": np.array(approach), "y": np.array(y, float)}
+    size, method, y = zip(*rows, strict=True)
+    return {"size": np.array(size), "method": np.array(method), "y": np.array(y, float)}
 
 
 def row_names(ax):
@@ -69,16 +69,16 @@ def test_the_dashed_line_lies_above_the_best_where_low_is_good():
 
 
 def test_levels_that_are_numbers_stand_where_their_number_is():
-    ax = plot_main_effects(main_effects(responses(), "y", ["size", "approach"]), "size")
+    ax = plot_main_effects(main_effects(responses(), "y", ["size", "method"]), "size")
     assert ax.lines[0].get_xdata().tolist() == [2, 3, 5, 10]
     assert ax.lines[0].get_ydata() == pytest.approx([0, 0, 0, 0])
-    named = plot_main_effects(main_effects(responses(), "y", ["size", "approach"]), "approach")
+    named = plot_main_effects(main_effects(responses(), "y", ["size", "method"]), "method")
     assert named.lines[0].get_ydata() == pytest.approx([5, -5, 0])
     assert [label.get_text() for label in named.get_xticklabels()] == ["up", "down", "no"]
 
 
 def test_lines_of_an_interaction_are_the_cells_means_and_those_not_shown_are_grey():
-    effects = interaction_effects(responses(), "y", "size", "approach")
+    effects = interaction_effects(responses(), "y", "size", "method")
     ax = plot_interaction(effects, shown=["down", "up", "unknown"])
     by_name = {line.get_label(): line for line in ax.lines}
     assert by_name["up"].get_ydata().tolist() == [2, 3, 5, 10]
@@ -101,7 +101,7 @@ def test_names_beside_lines_do_not_cover_each_other_and_keep_their_order(heights
 
 
 def test_effect_sizes_stand_at_their_value_and_shades_begin_where_effects_are_called_larger():
-    ax = plot_effect_sizes({"approach": 0.488, "gap": 0.0298}, {"here": {"approach": 0.25}})
+    ax = plot_effect_sizes({"method": 0.488, "gap": 0.0298}, {"here": {"method": 0.25}})
     assert ax.lines[0].get_xdata().tolist() == [0.488, 0.0298]
     assert ax.lines[1].get_xdata()[0] == 0.25
     assert np.isnan(ax.lines[1].get_xdata()[1])
@@ -144,7 +144,7 @@ def pixels(png):
 PICTURES = {
     "aware-tukey": lambda ax: plot_tukey(printed_gaps(), marked=["rmse"], response="mean tau_ap", ax=ax),
     "aware-interaction": lambda ax: plot_interaction(
-        interaction_effects(responses(), "y", "size", "approach"), shown=["up", "down"], ax=ax
+        interaction_effects(responses(), "y", "size", "method"), shown=["up", "down"], ax=ax
     ),
     "aware-effects": lambda ax: plot_effect_sizes(
         {"approach": 0.488, "measure": 0.9109, "gap": 0.0298}, {"here": {"approach": 0.25, "gap": 0.0}}, ax=ax

@@ -13,12 +13,12 @@ from qrowd.predicted_relevance import (
 from qrowd.reports.plots.style import axes_or_new
 from qrowd.simulation import simulate_demo
 from qrowd_papers.predicted_relevance.plots import (
+    plot_against,
     plot_relevance_by_grade,
     plot_relevance_by_rank,
     plot_relevance_by_sample_size,
     plot_relevance_by_topics,
 )
-from qrowd_papers.predicted_relevance.scores import plot_against
 
 RUNS, ALL, _ = simulate_demo()
 PEOPLE = ALL.select(assessors=["ann", "bob", "lena", "sven"])
@@ -96,15 +96,9 @@ def test_a_grade_that_nobody_gave_twice_is_not_drawn():
 def test_one_count_against_another_has_a_dot_each_and_their_tau():
     x, y = np.array([1.0, 2.0, 4.0, np.nan]), np.array([1.5, 1.0, 3.0, 2.0])
     given = axes_or_new(None)
-    ax = plot_against(x, y, names=("counted", "expected"), x_error=[0.1] * 4, ax=given)
+    ax = plot_against(x, y, names=("counted", "expected"), x_error=[0.1] * 4, y_error=[0.2] * 4, ax=given)
     assert ax is given
     assert ax.containers[0][0].get_xydata()[:3] == pytest.approx(np.column_stack([x, y])[:3])
     assert texts(ax) == [f"tau-b {kendall_tau_b(x[:3], y[:3]):.3f}"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("counted", "expected")
     assert ax.get_xlim() == ax.get_ylim()
-
-
-def test_scores_of_different_units_have_no_diagonal():
-    ax = plot_against([1, 2, 3], [10, 30, 20], names=("a", "b"), same_unit=False)
-    assert len(ax.lines) == 1
-    assert ax.get_xlim() != ax.get_ylim()

@@ -14,16 +14,14 @@ from qrowd.agreement import AlphaByGold
 from qrowd.model.chance import Rng
 from qrowd.reports.plots.style import Figure
 from qrowd.reports.plots.topics import plot_topics
-from qrowd_papers.agreement.distributions import (
+from qrowd_papers.agreement.plots import (
     check_curves,
+    plot_alpha_by_gold,
+    plot_alpha_by_topic,
     plot_check_distributions,
     plot_cumulated_gain,
     plot_gain_ridges,
     plot_scatter,
-)
-from qrowd_papers.agreement.plots import (
-    plot_alpha_by_gold,
-    plot_alpha_by_topic,
     plot_topic_removal,
 )
 from qrowd_papers.agreement.study import AgreementStudy, Progress, agreement_study
@@ -68,7 +66,7 @@ def _figure_1(study: AgreementStudy) -> Figure:
         return mine.sort_values("alpha", ignore_index=True)
 
     def draw(ax: Axes) -> None:
-        plot_alpha_by_topic(found, ax=ax)
+        plot_alpha_by_topic([alphas[-1] for alphas in found.alphas], ax=ax)
         ax.text(0.02, 0.97, study.crowd.name, transform=ax.transAxes, va="top")
 
     caption = (

@@ -21,7 +21,7 @@ from qrowd.model.runs import Runs
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number, probability
 from qrowd_papers.aware.printed import BEST, from_print, on_panels
-from qrowd_papers.aware.study import APPROACHES, BASELINES, PRINTED, AwareStudy, anova_tables, aware_study
+from qrowd_papers.aware.study import BASELINES, METHODS, PRINTED, AwareStudy, anova_tables, aware_study
 from qrowd_papers.panels import crowdsourcing_tracks, relevant_from
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def aware_page(
     threads: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Document:
-    """Every approach on every panel, with the tables that the paper has of its own.
+    """Every method on every panel, with the tables that the paper has of its own.
 
     data : folder that holds dl21 and dl19, or None for the simulated panel alone.
     quick : a minute's version: two sizes, 30 tuples of each, 50 random assessors, a small simulated panel.
@@ -110,7 +110,7 @@ def aware_page(
             case.judgments,
             case.gold,
             tuple(MEASURES),
-            approaches=(*APPROACHES, *printed),
+            methods=(*METHODS, *printed),
             sizes=(2, 3) if quick else None,
             n_tuples=30 if quick else n_tuples,
             n_resamples=50 if quick else n_resamples,
@@ -131,11 +131,11 @@ def aware_page(
         "systems: the simulated panel has two sets, as the paper's T@8 and T13, the second of closer quality; the real "
         "ones have one, so that there is no effect of systems; scores in tables are means over sets",
         "polarity: weights are dissimilarities to random assessors; those marked :printed are as in equations 25-27",
-        "approaches: mv is the vote, with coins for ties; emmv and emneu are Dawid-Skene, topic by topic, from the "
+        "methods: mv is the vote, with coins for ties; emmv and emneu are Dawid-Skene, topic by topic, from the "
         "vote and from honest assessors; uniform is AWARE with equal weights",
         "figures: of the systems' mean scores, against the gold's, averaged over tuples; AP correlation with the gold "
         "as reference, tau is tau-a; nothing was tuned on any of these panels",
-        "relative RMSE: divided by the highest RMSE of its measure among the 34 approaches that the analyses of "
+        "relative RMSE: divided by the highest RMSE of its measure among the 34 methods that the analyses of "
         "variance compare; weights as printed have no part in the divisor",
         "empty: a merged assessor without a relevant document scores 0, an assessor of AWARE is left out of that topic",
     ]
@@ -157,21 +157,21 @@ def aware_page(
 
 
 def _places(studies: Mapping[str, AwareStudy], figure: str, what: str) -> Table:
-    """Where the baselines, the paper's best and each panel's best stand among all approaches."""
+    """Where the baselines, the paper's best and each panel's best stand among all methods."""
     places = {}
     for name, study in studies.items():
         mean = _mean(study, figure) * (-1 if figure == "relative_rmse" else 1)
-        places[name] = {a: int((mean > value).sum()) + 1 for a, value in zip(study.approaches, mean, strict=True)}
+        places[name] = {a: int((mean > value).sum()) + 1 for a, value in zip(study.methods, mean, strict=True)}
     paper = ("sgl_tau_msd", "sgl_rmse_med", "sgl_rmse_msd")
     winners = [_best(study, figure) for study in studies.values()]
     shown = dict.fromkeys([*BASELINES, "uniform", *paper, *(f"{name}{PRINTED}" for name in paper), *winners])
-    rows = [[approach, *(str(places[name][approach]) for name in studies)] for approach in shown]
+    rows = [[method, *(str(places[name][method]) for name in studies)] for method in shown]
     n = len(next(iter(places.values())))
-    return Table(f"places by {what} among {n} approaches, over all measures and sizes", ["approach", *studies], rows)
+    return Table(f"places by {what} among {n} methods, over all measures and sizes", ["method", *studies], rows)
 
 
 def _tables(study: AwareStudy, case: Case) -> Iterator[Table]:
-    """Scores of all approaches, the two analyses of variance, the groups."""
+    """Scores of all methods, the two analyses of variance, the groups."""
     sizes = [k for k in SHOWN if k in study.sizes] or list(study.sizes)
     for measure, short in MEASURES.items():
         for ending, what in (("", ""), (PRINTED, ", weights as printed")):
@@ -181,20 +181,20 @@ def _tables(study: AwareStudy, case: Case) -> Iterator[Table]:
     for figure, title in TITLES.items():
         whole, parts = anova_tables(study, figure)
         by_correlation, start = figure == "ap_correlation", f"{case.name}: {title}"
-        yield _anova(whole, f"{start}, approaches (as the paper's Table {1 if by_correlation else 2})")
+        yield _anova(whole, f"{start}, methods (as the paper's Table {1 if by_correlation else 2})")
         yield _anova(parts, f"{start}, parts of estimators (as Table {3 if by_correlation else 4})")
         for factor in ("granularity", "gap", "weight"):
             yield _groups(tukey_hsd(parts, factor, best=BEST[figure]), f"{start}, Tukey HSD groups of {factor}")
-        best = tukey_hsd(whole, "approach", best=BEST[figure])
-        yield _groups(best, f"{start}, the best approaches", only_top=True)
+        best = tukey_hsd(whole, "method", best=BEST[figure])
+        yield _groups(best, f"{start}, the best methods", only_top=True)
 
 
 def _figures(study: AwareStudy, measure: str, title: str, sizes: list[int], ending: str) -> Table:
     m = study.measures.index(measure)
     places = [study.sizes.index(k) for k in sizes]
-    header = ["approach", *(f"{figure} {k}" for figure in ("AP corr.", "tau", "RMSE") for k in sizes)]
+    header = ["method", *(f"{figure} {k}" for figure in ("AP corr.", "tau", "RMSE") for k in sizes)]
     rows, figures = [], (study.ap_correlation, study.tau, study.rmse)
-    for e, name in enumerate(study.approaches):
+    for e, name in enumerate(study.methods):
         estimated = name.removesuffix(PRINTED) in NAMES
         if not estimated or name.endswith(PRINTED) == bool(ending):
             cells = [number(table[:, m, e, p].mean(), 3) for table in figures for p in places]
@@ -222,10 +222,10 @@ def _groups(found: Tukey, title: str, only_top: bool = False) -> Table:
 
 
 def _mean(study: AwareStudy, figure: str) -> Any:
-    """(approaches,) over sets of systems, measures and sizes; RMSE relative to the measure's highest."""
+    """(methods,) over sets of systems, measures and sizes; RMSE relative to the measure's highest."""
     return getattr(study, figure).mean(axis=(0, 1, 3))
 
 
 def _best(study: AwareStudy, figure: str) -> str:
     mean = _mean(study, figure)
-    return study.approaches[int(mean.argmin() if figure == "relative_rmse" else mean.argmax())]
+    return study.methods[int(mean.argmin() if figure == "relative_rmse" else mean.argmax())]

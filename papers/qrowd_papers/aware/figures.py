@@ -91,12 +91,12 @@ class Material:
     def frame(self) -> DataFrame:
         """The study, one row per response, measures by their short names, without weights as printed."""
         frame: DataFrame = self.study.to_frame()
-        frame = frame[~frame["approach"].str.endswith(PRINTED)].reset_index(drop=True)
+        frame = frame[~frame["method"].str.endswith(PRINTED)].reset_index(drop=True)
         return frame.assign(measure=frame["measure"].map(MEASURES))
 
     @cached_property
     def tables(self) -> Mapping[str, tuple[Anova, Anova]]:
-        """{response: the analyses of variance of approaches and of parts of estimators}."""
+        """{response: the analyses of variance of methods and of parts of estimators}."""
         return {response: anova_tables(self.study, response) for response in RESPONSES}
 
 
@@ -231,7 +231,7 @@ def _main(shown: Material, number: int, response: str) -> Figure:
             ax.remove()
         left = canvas.add_subplot(grid[:, 0])
         draw.plot_tukey(
-            tukey_hsd(whole, "approach", best=BEST[response]), marked=BASELINE_NAMES, response=UNITS[response], ax=left
+            tukey_hsd(whole, "method", best=BEST[response]), marked=BASELINE_NAMES, response=UNITS[response], ax=left
         )
         above(left)
         effects = main_effects(shown.frame, response, factors)
@@ -245,7 +245,7 @@ def _main(shown: Material, number: int, response: str) -> Figure:
 
     return Figure(
         f"aware-{number}",
-        f"{RESPONSES[response]}, main effects. Left: approaches with the intervals of Tukey's test, best on top. "
+        f"{RESPONSES[response]}, main effects. Left: methods with the intervals of Tukey's test, best on top. "
         f"Right: numbers of assessors, measures{', sets of systems' if several else ''}, with 95 % intervals. "
         f"Panel: {shown.about}.",
         drawn,
@@ -257,7 +257,7 @@ def _main(shown: Material, number: int, response: str) -> Figure:
 
 def _interactions(shown: Material, number: int, response: str) -> Figure:
     factors = ["size", "measure", *(["systems"] if len(shown.study.system_sets) > 1 else [])]
-    found = {factor: interaction_effects(shown.frame, response, factor, "approach") for factor in factors}
+    found = {factor: interaction_effects(shown.frame, response, factor, "method") for factor in factors}
 
     def drawn(axes: Any) -> None:
         for ax, factor in zip(np.atleast_1d(axes), factors, strict=True):
@@ -266,7 +266,7 @@ def _interactions(shown: Material, number: int, response: str) -> Figure:
 
     return Figure(
         f"aware-{number}",
-        f"{RESPONSES[response]} by approach and by {', '.join(factors)}: baselines and the paper's best in colour, the "
+        f"{RESPONSES[response]} by method and by {', '.join(factors)}: baselines and the paper's best in colour, the "
         f"other estimators of AWARE in grey. Panel: {shown.about}.",
         drawn,
         lambda: _stacked(found),

@@ -80,16 +80,16 @@ def plot_similarity_to_random(
 
 
 def plot_main_effects(
-    effects: MainEffects, factor: str, *, response: str | None = None, z: float = 1.96, ax: Axes | None = None
+    effects: MainEffects, factor: str, *, response: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Mean response at every level of a factor, net of all others: a line, and a shaded interval of z standard errors.
+    """Mean response at every level of a factor, net of all others: a line, and a shaded 95 % interval.
 
     Levels that are numbers stand where their number is. Figures 4, 6, 8 and 9 (a-d).
     """
     ax = axes_or_new(ax)
     found = effects.of(factor)
     x, text = _places(found.level)
-    spread = np.nan_to_num(z * found.standard_error)
+    spread = np.nan_to_num(1.96 * found.standard_error)
     ax.fill_between(x, found.mean - spread, found.mean + spread, color=PALETTE[0], alpha=0.18, linewidth=0)
     ax.plot(x, found.mean, "-", marker=MARKERS[0] if text else None, color=PALETTE[0])
     _tick(ax, x, text)

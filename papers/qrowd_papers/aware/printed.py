@@ -22,20 +22,20 @@ BEST: Mapping[str, Best] = {"ap_correlation": "highest", "relative_rmse": "lowes
 EFFECTS = {  # Tables 1-4: source -> (df, F, omega squared; nan where none is printed)
     1: {
         "size": (28, 580.7705, nan),
-        "approach": (33, 171.8716, 0.4880),
+        "method": (33, 171.8716, 0.4880),
         "measure": (2, 30230.1290, 0.9109),
         "systems": (1, 9183.9134, 0.6082),
-        "approach*measure": (66, 145.0584, 0.6164),
-        "approach*systems": (33, 42.1620, 0.1867),
+        "method*measure": (66, 145.0584, 0.6164),
+        "method*systems": (33, 42.1620, 0.1867),
         "measure*systems": (2, 12311.4096, 0.8063),
     },
     2: {
         "size": (28, 272.9961, nan),
-        "approach": (33, 361.6465, 0.6680),
+        "method": (33, 361.6465, 0.6680),
         "measure": (2, 10490.3151, 0.7800),
         "systems": (1, 1394.9723, 0.1907),
-        "approach*measure": (66, 254.9091, 0.7391),
-        "approach*systems": (33, 27.9039, 0.1305),
+        "method*measure": (66, 254.9091, 0.7391),
+        "method*systems": (33, 27.9039, 0.1305),
         "measure*systems": (2, 117.9227, 0.0380),
     },
     3: {
@@ -109,13 +109,13 @@ GROUPINGS = (
 )  # fmt: skip
 SUMMARY = {  # Table 5
     "ap_correlation": {
-        "approach": ("sgl_tau_msd", "sgl_apc_msd", "tpc_apc_msd", "sgl_tau_md"),
+        "method": ("sgl_tau_msd", "sgl_apc_msd", "tpc_apc_msd", "sgl_tau_md"),
         "granularity": ("sgl", "tpc"),
         "gap": ("apc", "tau"),
         "weight": ("med", "md"),
     },
     "relative_rmse": {
-        "approach": ("sgl_rmse_med", "tpc_rmse_med", "tpc_fro_med", "sgl_fro_med", "sgl_kld_md"),
+        "method": ("sgl_rmse_med", "tpc_rmse_med", "tpc_fro_med", "sgl_fro_med", "sgl_kld_md"),
         "granularity": ("sgl",),
         "gap": ("kld", "fro"),
         "weight": ("med",),
@@ -165,7 +165,7 @@ def on_panels(studies: Mapping[str, AwareStudy]) -> Iterator[Claims]:
     claims = []
     for response, factors in SUMMARY.items():
         for factor, levels in factors.items():
-            tops = [_top(tables[name, response][factor != "approach"], factor, response) for name in panels]
+            tops = [_top(tables[name, response][factor != "method"], factor, response) for name in panels]
             agreement = NOT_PUBLIC
             for grouping in GROUPINGS:
                 if (grouping.response, grouping.factor) == (response, factor):
@@ -198,7 +198,7 @@ def first_of(mask: np.ndarray, sizes: tuple[int, ...], *, lasting: bool = False)
 
 
 def by_size(study: AwareStudy, response: str) -> np.ndarray:
-    """(approaches, sizes) over all measures and system sets; RMSE relative to the highest of its measure."""
+    """(methods, sizes) over all measures and system sets; RMSE relative to the highest of its measure."""
     return np.asarray(getattr(study, response).mean(axis=(0, 1)))
 
 
@@ -213,10 +213,10 @@ def _sizes(panels: Mapping[str, AwareStudy]) -> Claims:
         ours = []
         for study in panels.values():
             values = by_size(study, "ap_correlation")
-            vote, other = (values[study.approaches.index(name)] for name in ("mv", rival))
+            vote, other = (values[study.methods.index(name)] for name in ("mv", rival))
             ours.append(first_of(vote > other if lasting else vote >= other, study.sizes, lasting=lasting))
         claims.append(Claim("6.2", what, printed, ours))
-    lowest = [by_size(study, "relative_rmse")[study.approaches.index("mv")].argmin() for study in panels.values()]
+    lowest = [by_size(study, "relative_rmse")[study.methods.index("mv")].argmin() for study in panels.values()]
     ours = [str(study.sizes[int(k)]) for study, k in zip(panels.values(), lowest, strict=True)]
     claims.append(Claim("6.3", "vote's RMSE stops falling at", "16", ours))
     header = ["section 6.2 and 6.3: numbers of assessors", "printed", *panels]

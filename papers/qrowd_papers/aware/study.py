@@ -1,7 +1,7 @@
 """AWARE, recomputed: which way of putting a few assessors together comes closest to a gold assessor?
 
 Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine Multiple Assessors. ACM TOIS 36(2),
-sections 5-7. For every number k of assessors, many k-tuples are drawn from a panel; each approach makes one score per
+sections 5-7. For every number k of assessors, many k-tuples are drawn from a panel; each method makes one score per
 system of a tuple; and the systems' mean scores are compared with the gold's.
 """
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Members = NDArray[np.int64]
 
 BASELINES = ("mv", "emmv", "emneu")
-APPROACHES = (*BASELINES, UNIFORM, *NAMES)
+METHODS = (*BASELINES, UNIFORM, *NAMES)
 """The vote, Dawid-Skene from the vote and from honest assessors, AWARE with equal weights, the thirty estimators."""
 PRINTED = ":printed"  # after an estimator's name: weights as equations 25-27 have them
 FIGURES = ("ap_correlation", "tau", "rmse")
@@ -52,9 +52,9 @@ TOL, MAX_ITERATIONS = 1e-3, 1000  # of Dawid-Skene, section 5.5
 
 @dataclass(frozen=True, eq=False)
 class AwareStudy:
-    """How close each approach comes to the gold, means over tuples.
+    """How close each method comes to the gold, means over tuples.
 
-    ap_correlation, tau, rmse : (system sets, measures, approaches, sizes). AP correlation of the approach's ranking of
+    ap_correlation, tau, rmse : (system sets, measures, methods, sizes). AP correlation of the method's ranking of
         the systems with the gold's as reference; tau-a; root mean squared error of the systems' mean scores.
     tuples : (sizes,) how many were drawn of each size; all of them, where there are no more.
     attributes : every option, the seed, and what the panel was.
@@ -62,7 +62,7 @@ class AwareStudy:
 
     system_sets: tuple[str, ...]
     measures: tuple[str, ...]
-    approaches: tuple[str, ...]
+    methods: tuple[str, ...]
     sizes: tuple[int, ...]
     ap_correlation: Floats
     tau: Floats
@@ -72,24 +72,24 @@ class AwareStudy:
 
     @property
     def relative_rmse(self) -> Floats:
-        """(system sets, measures, approaches, sizes) RMSE divided by the highest of its measure (section 6.1).
+        """(system sets, measures, methods, sizes) RMSE divided by the highest of its measure (section 6.1).
 
-        The highest is over the approaches that enter the analyses of variance: estimators whose weights are as printed
+        The highest is over the methods that enter the analyses of variance: estimators whose weights are as printed
         (`PRINTED`) are divided by the same number, but do not determine it, and may exceed 1.
         """
-        analysed = [not approach.endswith(PRINTED) for approach in self.approaches]
+        analysed = [not method.endswith(PRINTED) for method in self.methods]
         rmse = self.rmse[:, :, analysed] if any(analysed) else self.rmse
         return np.asarray(self.rmse / np.nanmax(rmse, axis=(0, 2, 3), keepdims=True))
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """One row per system set, measure, approach and size; estimators also by granularity, gap and weight."""
-        labels = (self.system_sets, self.measures, self.approaches, self.sizes)
+        """One row per system set, measure, method and size; estimators also by granularity, gap and weight."""
+        labels = (self.system_sets, self.measures, self.methods, self.sizes)
         codes = np.indices(self.rmse.shape).reshape(4, -1)
-        names = ("systems", "measure", "approach", "size")
+        names = ("systems", "measure", "method", "size")
         columns: dict[str, Any] = {
             name: np.array(values)[code] for name, values, code in zip(names, labels, codes, strict=True)
         }
-        parts = [_parts(approach) for approach in self.approaches]
+        parts = [_parts(method) for method in self.methods]
         for place, name in enumerate(("granularity", "gap", "weight")):
             columns[name] = np.array([part[place] for part in parts])[codes[2]]
         for name in FIGURES:
@@ -100,7 +100,7 @@ class AwareStudy:
     def estimators(self) -> pandas.DataFrame:
         """The rows of the thirty estimators alone, for the break-down of section 7."""
         frame: pandas.DataFrame = self.to_frame()
-        return frame[(frame["gap"] != "") & ~frame["approach"].str.endswith(PRINTED)].reset_index(drop=True)
+        return frame[(frame["gap"] != "") & ~frame["method"].str.endswith(PRINTED)].reset_index(drop=True)
 
 
 def aware_study(
@@ -109,7 +109,7 @@ def aware_study(
     gold: Judgments,
     measures: Sequence[str] = ("AP", "nDCG@20", "ERR@20"),
     *,
-    approaches: Sequence[str] = APPROACHES,
+    methods: Sequence[str] = METHODS,
     sizes: Sequence[int] | None = None,
     n_tuples: int = 1000,
     n_resamples: int = 1000,
@@ -118,14 +118,14 @@ def aware_study(
     threads: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AwareStudy:
-    """Every approach on tuples of every size, against a gold assessor.
+    """Every method on tuples of every size, against a gold assessor.
 
     Parameters
     ----------
     runs : all systems, or several sets of them by name, each of which is a study of its own.
     judgments : yes or no, by three assessors or more. gold : of one assessor; topics in which it has no relevant
         document have no part.
-    approaches : of `APPROACHES`; an estimator's name followed by ":printed" weighs as equations 25-27 have it.
+    methods : of `METHODS`; an estimator's name followed by ":printed" weighs as equations 25-27 have it.
     sizes : numbers of assessors to put together; by default from 2 to one less than there are.
     n_tuples : tuples of every size, drawn without repeating any; all where there are no more.
     n_resamples : random assessors of each level.
@@ -138,19 +138,19 @@ def aware_study(
     Raises
     ------
     ArgumentError
-        A size, an approach or a number out of range.
+        A size, a method or a number out of range.
     ScaleError
         Judgments that are not binary.
     NoOverlapError
         The gold shares no topic with the panel.
     """
     sets = runs if isinstance(runs, Mapping) else {"all": runs}
-    wanted = _checked(judgments, gold, approaches, sizes, n_tuples)
+    wanted = _checked(judgments, gold, methods, sizes, n_tuples)
     seed = seed_of(rng)
     chance = Chance.of(seed)
     panel = judgments.panel()
     drawn = {k: _tuples(len(panel.assessors), k, n_tuples, chance.stream("tuples", k)) for k in wanted}
-    figures = np.full((len(sets), 3, len(measures), len(approaches), len(wanted)), np.nan)
+    figures = np.full((len(sets), 3, len(measures), len(methods), len(wanted)), np.nan)
     about = {
         "n_resamples": n_resamples,
         "n_tuples": n_tuples,
@@ -160,16 +160,14 @@ def aware_study(
     }
     steps, done = len(sets) * (len(wanted) + 1), 0
     for s, (name, systems) in enumerate(sets.items()):
-        kept = _Kept(folder, name, (systems, panel, gold, measures, tuple(approaches), about))
+        kept = _Kept(folder, name, (systems, panel, gold, measures, tuple(methods), about))
         missing = [k for k in wanted if kept.get(k) is None]
         world = None
         for i, k in enumerate(wanted):
             if k in missing:
                 if world is None:
-                    world = _World.of(
-                        systems, judgments, panel, gold, measures, approaches, n_resamples, chance, threads
-                    )
-                kept.put(k, world.figures(drawn[k], approaches, chance.stream("coins", k), threads))
+                    world = _World.of(systems, judgments, panel, gold, measures, methods, n_resamples, chance, threads)
+                kept.put(k, world.figures(drawn[k], methods, chance.stream("coins", k), threads))
             figures[s, ..., i] = kept.get(k)
             done += 1
             if progress:
@@ -177,7 +175,7 @@ def aware_study(
     return AwareStudy(
         tuple(sets),
         tuple(map(str, measures)),
-        tuple(approaches),
+        tuple(methods),
         wanted,
         figures[:, 0],
         figures[:, 1],
@@ -188,7 +186,7 @@ def aware_study(
 
 
 def anova_tables(study: AwareStudy, figure: str = "ap_correlation") -> tuple[Any, Any]:
-    """The two analyses of variance of one figure: approaches (equation 28) and the parts of estimators (equation 31).
+    """The two analyses of variance of one figure: methods (equation 28) and the parts of estimators (equation 31).
 
     figure : "ap_correlation", "tau", or "relative_rmse". Sizes are the subjects; the system set is a factor where there
     are several. Tables 1 and 3 for AP correlation, 2 and 4 for RMSE.
@@ -197,9 +195,9 @@ def anova_tables(study: AwareStudy, figure: str = "ap_correlation") -> tuple[Any
 
     several = ["systems"] if len(study.system_sets) > 1 else []
     frame = study.to_frame()
-    frame = frame[~frame["approach"].str.endswith(PRINTED)]
-    crossed = [("approach", "measure"), *([("approach", "systems"), ("measure", "systems")] if several else [])]
-    whole = anova(frame, figure, ["size", "approach", "measure", *several], interactions=crossed)
+    frame = frame[~frame["method"].str.endswith(PRINTED)]
+    crossed = [("method", "measure"), *([("method", "systems"), ("measure", "systems")] if several else [])]
+    whole = anova(frame, figure, ["size", "method", "measure", *several], interactions=crossed)
     inner = [("granularity", "gap"), ("granularity", "weight"), ("gap", "weight")]
     factors = ["size", "granularity", "gap", "weight", "measure", *several]
     return whole, anova(study.estimators(), figure, factors, interactions=inner)
@@ -213,7 +211,7 @@ class _World:
     """What does not change from tuple to tuple.
 
     scores : of the panel; gold : (measures, topics, systems), nan where it has no score.
-    accuracy : (measures, assessors, topics) of every approach of AWARE.
+    accuracy : (measures, assessors, topics) of every method of AWARE.
     """
 
     runs: Runs
@@ -230,12 +228,12 @@ class _World:
         panel: Panel,
         gold: Judgments,
         measures: Sequence[str],
-        approaches: Sequence[str],
+        methods: Sequence[str],
         n_resamples: int,
         chance: Chance,
         threads: int | None,
     ) -> _World:
-        weighing = [name for name in approaches if name not in BASELINES]
+        weighing = [name for name in methods if name not in BASELINES]
         leaving = Conventions(empty="nan")
         if any(estimator(name.removesuffix(PRINTED)) for name in weighing):
             similarities = similarity_to_random(
@@ -259,11 +257,11 @@ class _World:
         return cls(runs, panel, similarities.scores, values, accuracy)
 
     def figures(
-        self, members: Members, approaches: Sequence[str], coins: np.random.Generator, threads: int | None
+        self, members: Members, methods: Sequence[str], coins: np.random.Generator, threads: int | None
     ) -> Floats:
-        """(3, measures, approaches) means over tuples of AP correlation, tau and RMSE."""
-        merged = [name for name in BASELINES if name in approaches]
-        total = np.zeros((3, len(self.scores.measures), len(approaches)))
+        """(3, measures, methods) means over tuples of AP correlation, tau and RMSE."""
+        merged = [name for name in BASELINES if name in methods]
+        total = np.zeros((3, len(self.scores.measures), len(methods)))
         parts = [members[a : a + TUPLES_AT_ONCE] for a in range(0, len(members), TUPLES_AT_ONCE)]
         scored: dict[str, list[Floats]] = {name: [] for name in merged}
         if merged:
@@ -273,9 +271,9 @@ class _World:
 
         def compare(job: tuple[int, int]) -> Floats:
             p, m = job
-            weighed = {name: self._averaged(name, m, parts[p]) for name in approaches if name not in BASELINES}
-            out = np.empty((3, len(approaches)))
-            for e, name in enumerate(approaches):
+            weighed = {name: self._averaged(name, m, parts[p]) for name in methods if name not in BASELINES}
+            out = np.empty((3, len(methods)))
+            for e, name in enumerate(methods):
                 values = scored[name][p][m] if name in BASELINES else weighed[name]
                 out[:, e] = self._against_gold(values, m)
             return out
@@ -431,7 +429,7 @@ def _tuples(n_assessors: int, size: int, n: int, random: np.random.Generator) ->
 
 
 def _checked(
-    judgments: Judgments, gold: Judgments, approaches: Sequence[str], sizes: Sequence[int] | None, n_tuples: int
+    judgments: Judgments, gold: Judgments, methods: Sequence[str], sizes: Sequence[int] | None, n_tuples: int
 ) -> tuple[int, ...]:
     """The sizes, if everything else fits too."""
     if len(judgments.assessors) < 3:
@@ -443,11 +441,11 @@ def _checked(
             raise ScaleError(
                 f"assessor {assessor} judged on {scale}: the study merges yes and no; recode the panel first"
             )
-    for name in approaches:
+    for name in methods:
         if name not in BASELINES:
             estimator(name.removesuffix(PRINTED))
-    if not approaches:
-        raise ArgumentError("approaches: none was given")
+    if not methods:
+        raise ArgumentError("methods: none was given")
     wanted = tuple(sizes) if sizes is not None else tuple(range(2, len(judgments.assessors)))
     if not wanted or min(wanted) < 2 or max(wanted) > len(judgments.assessors):
         raise ArgumentError(f"sizes={list(wanted)}: from 2 to the {len(judgments.assessors)} assessors there are")
@@ -456,9 +454,9 @@ def _checked(
     return wanted
 
 
-def _parts(approach: str) -> tuple[str, str, str]:
+def _parts(method: str) -> tuple[str, str, str]:
     """Granularity, gap and weight of an estimator; empty for a baseline."""
-    if approach in BASELINES:
+    if method in BASELINES:
         return "", "", ""
-    found = estimator(approach.removesuffix(PRINTED))
+    found = estimator(method.removesuffix(PRINTED))
     return ("", "", "") if found is None else (found.granularity, found.gap, found.weight)

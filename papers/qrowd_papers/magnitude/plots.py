@@ -55,49 +55,39 @@ def plot_distribution(
     return ax
 
 
-def plot_levels(
-    found: LevelTests, names: Sequence[str], topic: str | None = None, *, color: str = BLUE, ax: Axes | None = None
-) -> Axes:
+def plot_levels(found: LevelTests, names: Sequence[str], *, color: str = BLUE, ax: Axes | None = None) -> Axes:
     """The documents' median magnitudes by gold level, those without gold (U) first; log scale.
 
-    names : of the levels, lowest first. topic : one alone instead of all. Figures 3 and 4.
+    names : of the levels, lowest first. Figure 3.
     """
     ax = axes_or_new(ax)
-    here = np.ones(found.topic.size, bool) if topic is None else found.topic == found.topics.index(topic)
-    masks = {"U": np.isnan(found.level)} | {
-        name: found.level == level for name, level in zip(names, found.levels, strict=True)
-    }
-    groups = {name: found.magnitude[mask & here] for name, mask in masks.items()}
-    draw_boxes(ax, list(groups.values()), color=color)
-    name_categories(ax, list(groups))
+    masks = [np.isnan(found.level), *(found.level == level for level in found.levels)]
+    draw_boxes(ax, [found.magnitude[mask] for mask in masks], color=color)
+    name_categories(ax, ["U", *names])
     ax.set_yscale("log")
     ax.set(xlabel="official level", ylabel="median magnitude")
     return ax
 
 
-def plot_spread(
-    found: GeometricSD, *, checks: NDArray[np.bool_] | None = None, width: float = 5.0, ax: Axes | None = None
-) -> Axes:
+def plot_spread(found: GeometricSD, *, checks: NDArray[np.bool_], ax: Axes | None = None) -> Axes:
     """Number of documents by ratio of highest to lowest magnitude; inside, ratio against geometric standard deviation.
 
-    checks : (documents,) the check documents, which are drawn apart. width : ratios are rounded to multiples of it.
-    Figure 5.
+    checks : (documents,) the check documents, which are drawn apart. Ratios are rounded to multiples of 5. Figure 5.
     """
     ax = axes_or_new(ax)
-    rounded, count = np.unique(width * np.maximum(np.round(found.ratio / width), 1), return_counts=True)
+    rounded, count = np.unique(5 * np.maximum(np.round(found.ratio / 5), 1), return_counts=True)
     ax.scatter(rounded, count, s=12, color=BLUE, marker=MARKERS[0], zorder=3)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set(xlabel=f"highest / lowest magnitude, to the nearest {width:g}", ylabel="documents")
+    ax.set(xlabel="highest / lowest magnitude, to the nearest 5", ylabel="documents")
     ax.set_ylim(0.7, 12 * count.max())
     ax.set_xlim(right=4 * float(rounded.max()))
     inner = ax.inset_axes((0.56, 0.5, 0.43, 0.48))
-    few = np.zeros(found.ratio.size, bool) if checks is None else checks
     small: dict[str, Any] = {"s": 3, "linewidths": 0, "rasterized": found.ratio.size > MANY}
-    inner.scatter(found.ratio[~few], found.geometric_sd[~few], color=GREY, alpha=0.5, **small)
-    inner.scatter(found.ratio[few], found.geometric_sd[few], color=ORANGE, marker="^", s=10, linewidths=0)
-    if few.any():
-        low = (float(np.median(found.ratio[few])), float(found.geometric_sd[few].min()))
+    inner.scatter(found.ratio[~checks], found.geometric_sd[~checks], color=GREY, alpha=0.5, **small)
+    inner.scatter(found.ratio[checks], found.geometric_sd[checks], color=ORANGE, marker="^", s=10, linewidths=0)
+    if checks.any():
+        low = (float(np.median(found.ratio[checks])), float(found.geometric_sd[checks].min()))
         inner.annotate(
             "check documents", low, (0.98, 0.04), textcoords="axes fraction", ha="right", fontsize=7, color=ORANGE
         )
@@ -129,13 +119,13 @@ def plot_unit_agreement(found: Mapping[str, OrderAgreement], *, ax: Axes | None 
     return ax
 
 
-def plot_order_agreement(values: Mapping[str, Floats], *, seed: int = 1, ax: Axes | None = None) -> Axes:
+def plot_order_agreement(values: Mapping[str, Floats], *, ax: Axes | None = None) -> Axes:
     """Share of document pairs in the same order, one small dot per topic, the mean as a large diamond with its value.
 
     values : {column: (topics,) shares}; nan is left out. Figure 7.
     """
     ax = axes_or_new(ax)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     for i, share in enumerate(values.values()):
         known = 100 * share[~np.isnan(share)]
         ax.scatter(
@@ -178,29 +168,16 @@ def plot_schemes(values: Mapping[tuple[str, str], Floats], *, ax: Axes | None = 
 def plot_deviations(deviations: Floats, *, limit: float = 6.0, ax: Axes | None = None) -> Axes:
     """Histogram of the documents' standard deviations; how many lie above the limit is written beside. Figure 9."""
     ax = axes_or_new(ax)
-    ax.hist(
-        deviations[deviations <= limit],
-        bins=np.linspace(0, limit, 49).tolist(),
-        color=BLUE,
-        edgecolor="white",
-        linewidth=0.3,
-    )
+    edges = np.linspace(0, limit, 49).tolist()
+    ax.hist(deviations[deviations <= limit], bins=edges, color=BLUE, edgecolor="white", linewidth=0.3)
     middle = float(np.median(deviations))
     ax.axvline(middle, color=ORANGE, linestyle="--")
     ax.annotate(
         f"median {middle:.1f}", (middle, 0.95), (5, 0), xycoords=("data", "axes fraction"),
         textcoords="offset points", color=ORANGE, bbox=_paper(),
     )  # fmt: skip
-    beyond = int((deviations > limit).sum())
-    ax.text(
-        0.99,
-        0.6,
-        f"{beyond:,} documents\nabove {limit:g}",
-        transform=ax.transAxes,
-        ha="right",
-        color=GREY,
-        bbox=_paper(),
-    )
+    beyond = f"{(deviations > limit).sum():,} documents\nabove {limit:g}"
+    ax.text(0.99, 0.6, beyond, transform=ax.transAxes, ha="right", color=GREY, bbox=_paper())
     ax.set(xlim=(0, limit), xlabel="standard deviation of a document's normalised magnitudes", ylabel="documents")
     return ax
 
@@ -234,9 +211,7 @@ def plot_two_rankings(
     return ax
 
 
-def plot_correlations(
-    values: Mapping[str, Floats], *, marks: Mapping[str, float] | None = None, ax: Axes | None = None
-) -> Axes:
+def plot_correlations(values: Mapping[str, Floats], *, marks: Mapping[str, float], ax: Axes | None = None) -> Axes:
     """Kendall's tau over draws of one magnitude per document, a box each; diamonds mark tau of the merged magnitudes.
 
     values : {name: (draws,)}. marks : {name: tau}. Figure 12.
@@ -245,7 +220,7 @@ def plot_correlations(
     ax.axhline(0, color=GREY, linewidth=0.8)
     draw_boxes(ax, list(values.values()), width=0.5)
     for i, name in enumerate(values, start=1):
-        if marks and name in marks:
+        if name in marks:
             ax.scatter(i, marks[name], s=36, marker="D", color=ORANGE, edgecolors="white", zorder=5)
             ax.annotate(
                 f"{marks[name]:.2f}", (i + 0.26, marks[name]), (2, 0), textcoords="offset points",
@@ -279,15 +254,8 @@ def plot_widths(found: UnitWidths, *, least: int = 4, ax: Axes | None = None) ->
     ax.set_ylim(0, 1.15 * shown["n_units"].max())
     ax.set(xlabel="H / N, log scale", ylabel="units")
     if left_out:
-        ax.text(
-            0.99,
-            0.72,
-            f"{left_out:,} units with\nrarer ratios",
-            transform=ax.transAxes,
-            ha="right",
-            color=GREY,
-            bbox=_paper(),
-        )
+        text = f"{left_out:,} units with\nrarer ratios"
+        ax.text(0.99, 0.72, text, transform=ax.transAxes, ha="right", color=GREY, bbox=_paper())
     return ax
 
 
@@ -305,34 +273,15 @@ def plot_gain_profile(found: GainProfile, names: Sequence[str], *, ax: Axes | No
         ax.fill_betweenx(
             np.repeat(edges, 2)[1:-1], i - np.repeat(half, 2), i + np.repeat(half, 2), color=PALE, linewidth=0
         )
-        ax.plot(
-            [i - 0.42, i + 0.42],
-            [found.gains.median[i]] * 2,
-            color="black",
-            linewidth=2,
-            label="median" if i == 0 else None,
-        )
+        label = "median" if i == 0 else None
+        ax.plot([i - 0.42, i + 0.42], [found.gains.median[i]] * 2, color="black", linewidth=2, label=label)
     places = np.arange(found.levels.size)
-    ax.plot(
-        places,
-        found.linear,
-        MARKERS[0],
-        color="white",
-        markeredgecolor=BLUE,
-        markeredgewidth=1.4,
-        markersize=7,
-        label="linear",
-    )
-    ax.plot(
-        places,
-        found.exponential,
-        MARKERS[2],
-        color="white",
-        markeredgecolor=ORANGE,
-        markeredgewidth=1.4,
-        markersize=8,
-        label="exponential",
-    )
+    for label, gains, marker, color in (
+        ("linear", found.linear, MARKERS[0], BLUE), ("exponential", found.exponential, MARKERS[2], ORANGE),
+    ):  # fmt: skip
+        ax.plot(
+            places, gains, marker, color="white", markeredgecolor=color, markeredgewidth=1.4, markersize=7, label=label
+        )
     about = [
         f"{name}\nn = {n:,}\n{beyond:,} > {found.limit:g}"
         for name, n, beyond in zip(names, found.gains.n, found.gains.n_beyond, strict=True)
@@ -343,13 +292,13 @@ def plot_gain_profile(found: GainProfile, names: Sequence[str], *, ax: Axes | No
     return ax
 
 
-def plot_level_ratios(found: LevelRatios, *, seed: int = 1, ax: Axes | None = None) -> Axes:
+def plot_level_ratios(found: LevelRatios, *, ax: Axes | None = None) -> Axes:
     """Ratios of magnitudes between two relevant levels, one grey dot per two documents of a unit, with boxes over them.
 
     How many lie above the plot is written on top. Figure 15.
     """
     ax = axes_or_new(ax)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     groups = [found.ratio[found.pair == p] for p in range(len(found.pairs))]
     for i, group in enumerate(groups, start=1):
         inside = group[group <= found.limit]

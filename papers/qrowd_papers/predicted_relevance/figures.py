@@ -29,13 +29,13 @@ from qrowd.reports.plots.ranking import plot_bump
 from qrowd.reports.plots.style import Figure
 from qrowd_papers.predicted_relevance.cases import DEPTH, Case, load, runs_of
 from qrowd_papers.predicted_relevance.plots import (
+    plot_against,
     plot_relevance_by_grade,
     plot_relevance_by_rank,
     plot_relevance_by_sample_size,
     plot_relevance_by_topics,
 )
 from qrowd_papers.predicted_relevance.printed import GRADES, TABLE_3
-from qrowd_papers.predicted_relevance.scores import plot_against
 from qrowd_papers.predicted_relevance.study import means_by_gains
 
 if TYPE_CHECKING:

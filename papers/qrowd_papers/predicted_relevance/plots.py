@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.predicted_relevance import (
     PredictedRelevance,
     SensitivityToRank,
@@ -137,6 +139,39 @@ def plot_relevance_by_sample_size(
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("documents judged twice")
     ax.set_ylabel(LEVEL)
+    return ax
+
+
+def plot_against(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    names: tuple[str, str],
+    x_error: ArrayLike,
+    y_error: ArrayLike,
+    ax: Axes | None = None,
+) -> Axes:
+    """One score of every system against another, a dot each, with Kendall's tau-b, and the line where both are equal.
+
+    names : of the axes. x_error, y_error : (systems,) standard errors, drawn as bars.
+    """
+    ax = axes_or_new(ax)
+    first, second = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    ax.errorbar(
+        first, second, xerr=x_error, yerr=y_error, fmt="o", color=PALETTE[0], ecolor="#9CC3DE", elinewidth=0.8,
+        markersize=4,
+    )  # fmt: skip
+    ends = (min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1]))
+    ax.plot(ends, ends, "--", color=GREY, linewidth=1, zorder=1)
+    ax.set_xlim(*ends)
+    ax.set_ylim(*ends)
+    ax.set_aspect("equal", adjustable="box")
+    known = ~np.isnan(first) & ~np.isnan(second)
+    if known.sum() > 1:
+        tau = kendall_tau_b(first[known], second[known])
+        ax.text(0.04, 0.95, f"tau-b {tau:.3f}", transform=ax.transAxes, va="top", color=GREY, fontsize=8)
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
     return ax
 
 

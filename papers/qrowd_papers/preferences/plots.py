@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
-from qrowd.preferences import JudgingTime, PreferenceTable
+from qrowd.preferences import PreferenceTable
 from qrowd.preferences.scheduling import Curves
 from qrowd.reports.plots.marks import above, cells, name_rows, note
 from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
@@ -21,24 +20,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_judgments_needed(curves: Curves, conditions: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_judgments_needed(curves: Curves, conditions: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """Judgments that a topic takes against its number of documents, a line for each order of asking.
 
-    conditions : of `curves`; None: all, if there are no more than seven. Grey: one judgment per document. Dots grow
-    with the number of topics behind them.
+    conditions : of `curves`, seven at most. Grey: one judgment per document. Dots grow with the number of topics behind
+    them.
 
     Figure 2.
     """
     ax = axes_or_new(ax)
-    there = list(dict.fromkeys(curves.condition.tolist()))
-    wanted = there if conditions is None else list(conditions)
-    for name in wanted:
-        if name not in there:
-            raise ArgumentError(f"conditions: {name!r} is not among {', '.join(there)}")
-    if len(wanted) > len(PALETTE):
-        raise ArgumentError(f"conditions: {len(wanted)} lines are more than colours; choose {len(PALETTE)} or fewer")
     most = int(curves.topics.max())
-    for i, name in enumerate(wanted):
+    for i, name in enumerate(conditions):
         rows = np.flatnonzero(curves.condition == name)
         rows = rows[np.argsort(curves.documents[rows])]
         x, y = curves.documents[rows], curves.judgments[rows]
@@ -125,14 +117,6 @@ def plot_judging_times(
     ax.set_xlim(left=0)
     ax.set_xlabel("median seconds per judgment")
     above(ax)
-    return ax
-
-
-def plot_judging_time(found: JudgingTime, *, ax: Axes | None = None) -> Axes:
-    """Median seconds per preference of every assessor: at first sight of a document, later, and in all."""
-    kinds = {"at first sight": found.first_sight.tolist(), "later": found.later.tolist(), "all": found.median.tolist()}
-    ax = plot_judging_times(kinds, found.assessors, ax=ax)
-    ax.set_xlabel("median seconds per preference")
     return ax
 
 
