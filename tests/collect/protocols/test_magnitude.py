@@ -334,7 +334,7 @@ def test_a_required_reason_may_not_be_blank():
     with pytest.raises(Refusal) as found:
         unit.act(Judge(0, "1", "  "))
     assert (found.value.code, found.value.field) == ("reason", "reason")
-    assert str(found.value) == "Say in a few words why you chose this, for example what the document tells."
+    assert str(found.value) == "Give a reason in a few words, for example what the document says about the topic."
     with pytest.raises(Refusal, match="Use at most 20 characters; these are 21"):
         unit.act(Judge(0, "1", "x" * 21))
     assert unit.kinds(Judge(0, "1", "It names both causes")) == ["judged"]

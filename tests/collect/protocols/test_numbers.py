@@ -86,10 +86,10 @@ def test_anything_else_is_refused_with_the_grades(text):
 @pytest.mark.parametrize(
     ("text", "required", "message"),
     [
-        (" \n", True, "Say in a few words why you chose this, for example what the document tells."),
+        (" \n", True, "Give a reason in a few words, for example what the document says about the topic."),
         ("x" * 1001, False, "Use at most 1,000 characters; these are 1,001."),
-        ("a\0b", False, "There is a character in it that cannot be kept. Please type it again."),
-        ("\ud83d", False, "There is a character in it that cannot be kept. Please type it again."),
+        ("a\0b", False, "The text holds a character that cannot be stored. Please type it again."),
+        ("\ud83d", False, "The text holds a character that cannot be stored. Please type it again."),
     ],
 )
 def test_words_that_cannot_be_kept_are_refused(text, required, message):

@@ -256,7 +256,9 @@ def test_who_comes_when_nothing_is_left_may_check_again(app: Application, tab: P
     campaign.bring("bob")
     tab.goto(campaign.link())
     click(tab, "Begin")
-    expect(tab.locator("main")).to_contain_text("All sets are being judged right now. One may return at")
+    expect(tab.locator("main")).to_contain_text(
+        "Other assessors are judging all the sets at the moment. A set may become free at"
+    )
     click(tab, "Check again")
     is_at(tab, "noneleft")
     app.ask("lapse", campaign.id, "bob")

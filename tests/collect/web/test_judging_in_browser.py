@@ -439,7 +439,7 @@ def test_a_unit_is_judged_without_javascript(app: Application, browser: Browser)
 
 def test_the_servers_own_address_says_what_it_is(app: Application, tab: Page) -> None:
     tab.goto(app.address)
-    expect(tab.locator("h1")).to_have_text("Here people judge documents")
+    expect(tab.locator("h1")).to_have_text("Relevance judgments")
     no_faults(tab)
-    tab.get_by_role("link", name="To the owner's pages").click()
+    tab.get_by_role("link", name="Log in as an owner").click()
     expect(tab).to_have_url(re.compile("/(owner|login)"))

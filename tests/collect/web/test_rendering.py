@@ -255,7 +255,7 @@ def test_every_error_says_what_is_safe_and_what_to_do(status: int) -> None:
 
 def test_an_error_nobody_thought_of_still_has_a_page() -> None:
     assert "Something went wrong on our side" in render_error(502)
-    assert "That did not arrive whole" in render_error(418)
+    assert "The request could not be read" in render_error(418)
 
 
 def test_the_welcome_has_one_button_and_the_token_of_its_form() -> None:

@@ -9,7 +9,7 @@ from qrowd.collect.protocols.numbers import check_text
 from qrowd.collect.protocols.protocol import Question, Task
 from qrowd.collect.protocols.views import QuestionView
 
-STALE = "This page has moved on, perhaps in another tab. Reload it to see where you are."
+STALE = "You have left this page, perhaps in another tab. Reload it to see the current one."
 
 
 def question_view(task: Task, wrong: int) -> QuestionView:

@@ -87,11 +87,11 @@ def check_text(text: str, field: str, longest: int, *, required: bool = False) -
         Its code is `field`: blank where something is required, too long, or holding what no database keeps.
     """
     if required and not text.strip():
-        raise Refusal(field, "Say in a few words why you chose this, for example what the document tells.", field)
+        raise Refusal(field, "Give a reason in a few words, for example what the document says about the topic.", field)
     if len(text) > longest:
         raise Refusal(field, f"Use at most {longest:,} characters; these are {len(text):,}.", field)
     if not storable(text):
-        raise Refusal(field, "There is a character in it that cannot be kept. Please type it again.", field)
+        raise Refusal(field, "The text holds a character that cannot be stored. Please type it again.", field)
 
 
 def storable(text: str) -> bool:

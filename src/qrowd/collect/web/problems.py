@@ -58,7 +58,8 @@ class Problem(Refusal):
 
 def not_signed_in() -> Problem:
     """The request comes without a session."""
-    return Problem(403, "session", "We do not know you on this device any more. Open the link you were given again.")
+    message = "You are not signed in on this device any more. Open the link that you were given again."
+    return Problem(403, "session", message)
 
 
 def invalid_token() -> Problem:

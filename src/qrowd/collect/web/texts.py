@@ -25,7 +25,7 @@ from qrowd.collect.protocols.views import (
 )
 
 ERRORS: Final[dict[int, tuple[str, str]]] = {
-    400: ("That did not arrive whole", "The request could not be read. Go back and try once more."),
+    400: ("The request could not be read", "Nothing was saved. Go back and try once more."),
     401: ("Please sign in again", "You were signed out. Everything you saved is safe. Open the link you were given."),
     403: (
         "This page is not open to you",
@@ -64,15 +64,15 @@ OUTCOMES: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     "screened_out": (
         "Thank you",
-        "Your answer to the question did not fit the topic, so the topic goes to somebody else.",
+        "Your answer to the question did not fit the topic, so another assessor gets this topic.",
     ),
     "practice_failed": (
         "Thank you for trying",
-        "Giving numbers in this way is not for everybody, and your task ends here.",
+        "Your numbers did not follow the lengths of the lines, so your task ends here.",
     ),
     "declined": ("That is fine", "You chose not to take part, and no answer was recorded."),
 }
-EARLY: Final = "Done: enough pairs of these documents were compared. All your answers are saved."
+EARLY: Final = "Enough pairs of these documents have been compared. All your answers are saved."
 ANOTHER: Final = "You may go on with another topic."
 RETURN: Final = "If you came from a platform, please return the task there."
 PAUSED: Final = "The same link brings you back later. If you came from a platform, you may also return the task there."

@@ -366,7 +366,7 @@ def test_a_payment_code_is_the_assessor_s_for_ever_and_nobody_else_s(made: Estat
     assert len({code, payment_code(SECRET[::-1], "small", number), *others}) == 4
     assert code in owner.get(path).text
     for typed in (code, code.lower(), code.replace("-", " ")):
-        assert "it belongs to ann" in text_of(owner.get(f"{path}?{urlencode({'code': typed})}").text)
+        assert "This code belongs to ann" in text_of(owner.get(f"{path}?{urlencode({'code': typed})}").text)
     for typed in ("AAAA-AAAA-AAAA", "é", "<b>", payment_code(SECRET, "smal", number)):
         assert "Nobody in this campaign" in owner.get(f"{path}?{urlencode({'code': typed})}").text
 

@@ -221,19 +221,19 @@ def note_of(event: LogEntry) -> str:
         case "checked":
             return "passed the checks"
         case "replied":
-            return "answered the question rightly" if data["correct"] else "answered the question wrongly"
+            return "answered the question correctly" if data["correct"] else "answered the question incorrectly"
         case "undone":
             return f"took back pair {data['pair'] + 1}"
         case "rated":
             rating = f"confidence {data['confidence']}, understanding {data['understanding']} of 5"
             return f"{rating}: {data['comment']}" if data["comment"] else rating
         case "lease_expired":
-            return "was away too long; the unit went to others"
+            return "was away too long; another assessor gets the unit"
         case "assignment_withdrawn":
-            return "the unit was taken away"
+            return "the unit was withdrawn"
         case "assignment_restored":
             return "the unit was given back"
-    return "sent an answer too late; it is kept and does not count" if event.late else ""
+    return "sent an answer too late; it is kept but does not count" if event.late else ""
 
 
 ROUTES: list[BaseRoute] = [

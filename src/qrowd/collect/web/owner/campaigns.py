@@ -51,7 +51,8 @@ async def progress_of(context: OwnerContext, name: str) -> Progress:
 async def overview(context: OwnerContext) -> Response:
     """All campaigns, the newest first."""
     rows = await context.read(campaigns)
-    return context.render("campaigns", campaigns=[await progress_of(context, row.name) for row in reversed(rows)])
+    progresses = [await progress_of(context, row.name) for row in reversed(rows)]
+    return context.render("campaigns", tab="campaigns", campaigns=progresses)
 
 
 async def campaign(context: OwnerContext) -> Response:
