@@ -21,7 +21,7 @@ def aware(
     ] = "sgl_rmse_md",
     gold: options.Gold = None,
     across: Annotated[
-        Literal["own", "all"], option(help="Accuracies for each measure by itself, or one accuracy for all measures.")
+        Literal["own", "all"], option(help="One accuracy for each measure (own), or one for all measures (all).")
     ] = "own",
     polarity: Annotated[
         Literal["dissimilarity", "printed"],

@@ -119,7 +119,7 @@ def status(
 def owner(
     name: Annotated[str, typer.Argument(help="Name of the account.")], database: options.Database = options.DATABASE
 ) -> None:
-    """Create an account that runs campaigns in the browser; the password is asked for."""
+    """Create an account that runs campaigns in the browser; it asks for the password."""
     with server_extra():
         from qrowd.collect.store.accounts import add_account, hash_password
     with open_campaigns(database, write=True) as store:
@@ -186,5 +186,13 @@ def backup(
 
 campaign = command_group(
     "Create, watch and export campaigns of judging.",
-    create, import_, export, status, owner, invite, set_status, rebuild, backup,
-)  # fmt: skip
+    create,
+    import_,
+    export,
+    status,
+    owner,
+    invite,
+    set_status,
+    rebuild,
+    backup,
+)

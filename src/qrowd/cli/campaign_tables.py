@@ -18,26 +18,32 @@ if TYPE_CHECKING:
 
 def all_campaigns(campaigns: Sequence[Progress]) -> Document:
     """One row per campaign."""
-    rows = [
-        [one.campaign, one.protocol, one.status, f"{one.share:.0%}", str(one.slots), str(one.answers), _when(one.last)]
-        for one in campaigns
-    ]
-    table = Table("campaigns", ["campaign", "protocol", "status", "done", "slots", "answers", "last answer"], rows)
-    n = len(campaigns)
+    columns = {
+        "campaign": [one.campaign for one in campaigns],
+        "protocol": [one.protocol for one in campaigns],
+        "status": [one.status for one in campaigns],
+        "done": [f"{one.share:.0%}" for one in campaigns],
+        "slots": [str(one.slots) for one in campaigns],
+        "answers": [str(one.answers) for one in campaigns],
+        "last answer": [_when(one.last) for one in campaigns],
+    }
+    table, n = Table.of("campaigns", columns), len(campaigns)
     sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign create makes one."
     return Document(sentence, (table,) if n else (), (), _frame(table))
 
 
 def one_campaign(progress: Progress, quality: Quality | None) -> Document:
     """The progress of a campaign by topic; with `quality`, its assessors too."""
-    topics = Table(
-        "topics",
-        ["topic", "documents", "slots", "done", "answers", "least", "most"],
-        [
-            [t.label, str(t.documents), str(t.slots), str(t.completed), str(t.answers), _dash(t.least), _dash(t.most)]
-            for t in progress.topics
-        ],
-    )
+    columns = {
+        "topic": [topic.label for topic in progress.topics],
+        "documents": [str(topic.documents) for topic in progress.topics],
+        "slots": [str(topic.slots) for topic in progress.topics],
+        "done": [str(topic.completed) for topic in progress.topics],
+        "answers": [str(topic.answers) for topic in progress.topics],
+        "least": [_dash(topic.least) for topic in progress.topics],
+        "most": [_dash(topic.most) for topic in progress.topics],
+    }
+    topics = Table.of("topics", columns)
     tables = [topics]
     outcomes = [
         f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
@@ -62,18 +68,21 @@ def one_campaign(progress: Progress, quality: Quality | None) -> Document:
 
 
 def _assessors(quality: Quality) -> Table:
-    return Table(
-        "assessors",
-        ["assessor", "status", "done", "failed", "lost", "answers", "seconds", "fast", "backs", "agreement", "remark"],
-        [
-            [
-                one.name, one.status, str(one.completed), str(one.failed + one.screened_out), str(one.lost),
-                str(one.answers), _dash(one.seconds, ".0f"), _dash(one.fast, ".0%"), str(one.backs),
-                _dash(one.agreement, ".2f"), one.excluded or one.reasons,
-            ]
-            for one in quality.assessors
-        ],
-    )  # fmt: skip
+    assessors = quality.assessors
+    columns = {
+        "assessor": [one.name for one in assessors],
+        "status": [one.status for one in assessors],
+        "done": [str(one.completed) for one in assessors],
+        "failed": [str(one.failed + one.screened_out) for one in assessors],
+        "lost": [str(one.lost) for one in assessors],
+        "answers": [str(one.answers) for one in assessors],
+        "seconds": [_dash(one.seconds, ".0f") for one in assessors],
+        "fast": [_dash(one.fast, ".0%") for one in assessors],
+        "backs": [str(one.backs) for one in assessors],
+        "agreement": [_dash(one.agreement, ".2f") for one in assessors],
+        "remark": [one.excluded or one.reasons for one in assessors],
+    }
+    return Table.of("assessors", columns)
 
 
 def _agreement(quality: Quality) -> str:

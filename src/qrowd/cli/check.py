@@ -10,7 +10,7 @@ from qrowd.cli.options import Assessor
 
 
 def check(
-    paths: Annotated[list[str], typer.Argument(metavar="FILES", help="Files of runs and judgments, in any mixture.")],
+    paths: Annotated[list[str], typer.Argument(metavar="FILES", help="Files of runs and judgments, in any order.")],
     assessor: Assessor = "file",
 ) -> None:
     """Show what files of runs and judgments contain, and the mistakes in them."""

@@ -156,7 +156,7 @@ def _check_values(arguments: Sequence[str], names: Mapping[str, str], lists: set
 
     names : {as written: the option's long name} of all options that take a value.
     """
-    seen = set()
+    names_so_far = set()
     for argument, following in zip(arguments, [*arguments[1:], None], strict=False):
         option, equals, _ = argument.partition("=")
         if option not in names:
@@ -164,6 +164,6 @@ def _check_values(arguments: Sequence[str], names: Mapping[str, str], lists: set
         if not equals and (following is None or following.partition("=")[0] in names):
             raise ArgumentError(f"{option}: a value is expected after it")
         if option not in lists:
-            if names[option] in seen:
+            if names[option] in names_so_far:
                 raise ArgumentError(f"{option}: it takes one value, but stands on the command line twice")
-            seen.add(names[option])
+            names_so_far.add(names[option])

@@ -16,5 +16,5 @@ def measures(name: Annotated[str | None, typer.Argument(help="Measure that is de
         typer.echo("\n\n".join(map(measure_entry, DEFINITIONS)))
         typer.echo("\n`qrowd measures NAME` describes one measure in full.")
     else:
-        named = [definition for definition in DEFINITIONS if definition.name.lower() == name.lower()]
-        typer.echo(measure_page(named[0] if named else measure(name).definition))
+        definitions = [definition for definition in DEFINITIONS if definition.name.lower() == name.lower()]
+        typer.echo(measure_page(definitions[0] if definitions else measure(name).definition))

@@ -313,7 +313,7 @@ CONVENTIONS = {
     "missing": convention(help="Topics that a run lacks: score 0, no score (skip), or an estimate (interpolate)."),
     "empty": convention(help="Topics without a relevant document: score 0, or no score (nan)."),
     "min_coverage": convention(help="Share of a topic's pool that an assessor must have judged to have a score there."),
-    "repeats": convention(help="Which of several judgments of one document by one assessor counts."),
+    "repeats": convention(help="Judgment that counts where an assessor judged a document several times."),
     "grades": convention(help="Grades as they are, or divided by the maximum of their scale (rescaled)."),
 }
 Scoring = Annotated[Conventions, CONVENTIONS]
@@ -322,7 +322,9 @@ Grades = Annotated[GradesChoice, CONVENTIONS["grades"]]
 MinCoverage = Annotated[float, CONVENTIONS["min_coverage"]]
 CombineScales = Annotated[
     Literal["auto", "as-is", "rescaled", "relevant"],
-    convention(help="Values on different scales: as they are, rescaled, or relevant or not; auto suits the method."),
+    convention(
+        help="Values on different scales: as they are, rescaled, or relevant or not; auto: what the method needs."
+    ),
 ]
 Level = Annotated[
     Literal["nominal", "ordinal", "interval", "ratio"] | None,

@@ -24,7 +24,7 @@ def plan(
     ] = "auto",
     planned: Annotated[
         Literal["crossed", "nested"] | None,
-        option(help="Design of what is planned.", show_default="the design of the judgments"),
+        option(help="Design of the planned judgments.", show_default="the design of the judgments"),
     ] = None,
     target: Annotated[
         Literal["generalizability", "dependability"], option(help="Coefficient that the best design maximises.")

@@ -20,7 +20,9 @@ def predict(
     cutoff: options.Cutoff = 10,
     method: Annotated[
         Literal["symmetric", "one-sided"],
-        option(help="How pairs of judgments are counted: symmetric (equation 5) or one-sided (equation 4)."),
+        option(
+            help="Each judgment predicts all others of its document (symmetric), or those of --first do (one-sided)."
+        ),
     ] = "symmetric",
     first: Annotated[
         list[str] | None,
@@ -30,14 +32,16 @@ def predict(
             show_default="who judged first",
         ),
     ] = None,
-    smoothing: Annotated[float, option(help="Count that is added to each grade before probabilities are taken.")] = 0.0,
+    smoothing: Annotated[
+        float, option(help="Count that is added to each pair of grades before probabilities are estimated.")
+    ] = 0.0,
     ranks: Annotated[
         Literal["bands", "pool"],
         option(help="Documents from which probabilities are estimated: by bands of ranks, or the whole pool."),
     ] = "bands",
     repeats: Annotated[
         Literal["first", "last", "error"],
-        convention(help="Which of several judgments of one document by one assessor counts."),
+        convention(help="Judgment that counts where an assessor judged a document several times."),
     ] = "first",
     combine_scales: options.CombineScales = "auto",
     resample: Annotated[

@@ -72,7 +72,10 @@ def bradley_terry(
     data: options.PreferenceData,
     assessor_weights: Annotated[
         bool,
-        option("--assessor-weights", help="Estimate a weight of each assessor; a weight below 0 means the opposite."),
+        option(
+            "--assessor-weights",
+            help="Estimate a weight of each assessor; below 0: the assessor tends to prefer the worse document.",
+        ),
     ] = False,
     position: Annotated[
         bool, option("--position", help="Estimate how strongly each assessor favours the document shown first.")
@@ -125,7 +128,9 @@ def simulate(
         ),
     ] = None,
     stop: Annotated[bool, option("--stop/--no-stop", help="Stop as soon as the order of the systems is known.")] = True,
-    sure: Annotated[float, option(help="Stop when the order is known with this probability; 1 means proven.")] = 1.0,
+    sure: Annotated[
+        float, option(help="Stop when the order of the systems is known with this probability; 1: for certain.")
+    ] = 1.0,
     depth: Annotated[int, option(help="Number of top documents of each system that are judged.")] = 5,
     weight: Annotated[
         Literal["none", "lower", "upper", "upper-log2"],
@@ -133,7 +138,9 @@ def simulate(
     ] = "none",
     n_topics: Annotated[int, option(help="Number of topics.", panel="Simulated preferences", min=1)] = 100,
     n_systems: Annotated[int, option(help="Number of systems.", panel="Simulated preferences", min=2)] = 3,
-    bad: Annotated[float, option(help="Share of documents that are Bad.", panel="Simulated preferences")] = 0.2,
+    bad: Annotated[
+        float, option(help="Share of documents that are judged 'Bad'.", panel="Simulated preferences")
+    ] = 0.2,
     seed: options.Seed = 1,
     output: options.Output = None,
 ) -> None:

@@ -27,9 +27,7 @@ def replace(
     ] = None,
     eps: Annotated[
         float,
-        option(
-            help="Cost margin epsilon of the alternative annotator test: 0.2 experts, 0.15 skilled people, 0.1 crowd."
-        ),
+        option(help="Cost margin epsilon of the alternative annotator test: 0.2 for experts, 0.15 skilled, 0.1 crowd."),
     ] = 0.2,
     q: Annotated[float, convention(help="False discovery rate over all assessors.")] = 0.05,
     closeness: Annotated[
@@ -38,13 +36,13 @@ def replace(
     ] = None,
     clusters: Annotated[
         Literal["topics", "documents"],
-        convention(help="What is independent of each other: topics, or documents as in the paper."),
+        convention(help="Independent units of the test: topics, or documents as in the paper."),
     ] = "topics",
-    min_documents: Annotated[int, convention(help="Number of documents that an assessor needs to be tested.")] = 30,
+    min_documents: Annotated[int, convention(help="Smallest number of documents on which an assessor is tested.")] = 30,
     documents: Annotated[
         Literal["pool", "seen"],
         convention(
-            help="Documents that are ranked for the ceiling: all that gold judged, or those an assessor judged."
+            help="Documents that are ranked for the ceiling: all that --gold judged, or those that others judged, too."
         ),
     ] = "pool",
     min_coverage: options.MinCoverage = 0.1,

@@ -20,7 +20,7 @@ def study(
         ),
     ] = None,
     quick: Annotated[bool, option("--quick", help="Use fewer samples (about one minute).")] = False,
-    tuples: Annotated[int, option(help="aware: tuples of assessors of every size.")] = 1000,
+    tuples: Annotated[int, option(help="aware: number of tuples of assessors of each size.")] = 1000,
     random_assessors: Annotated[int, option(help="Number of random assessors of each kind, for AWARE.", min=1)] = 1000,
     folder: Annotated[
         str | None, option(help="aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER")

@@ -257,12 +257,12 @@ def _measure(
     scores: Scores, baseline: str | None, reference: str | None, pair: tuple[str, str] | None, choices: Choices
 ) -> MeasureComparison:
     names = scores.assessors
-    compared = scores if reference is None else scores.sel(assessor=reference)
+    whose = scores if reference is None else scores.sel(assessor=reference)
     others = [name for name in names if name != reference] or list(names)
     own = scores.sel(assessor=others)
     top_set_of = partial(top_set, confidence=choices.confidence, zeros=choices.zeros, correction=choices.correction)
     try:
-        top = top_set_of(compared.panel_mean())
+        top = top_set_of(whose.panel_mean())
     except NoOverlapError:
         culprit = "no assessor has a score" if reference is None else f"{reference} has no score"
         raise NoOverlapError(
@@ -273,12 +273,12 @@ def _measure(
         top_set_of(scores.sel(assessor=name)) if ranked else None
         for name, ranked in zip(names, ranking.has_ranking, strict=True)
     )
-    counted = [a for a, name in enumerate(names) if name != reference]
-    ranks = ranks_of(own if reference is None else compared, **choices.sampling)
+    own_places = [a for a, name in enumerate(names) if name != reference]
+    ranks = ranks_of(own if reference is None else whose, **choices.sampling)
     system = top.best if baseline is None else baseline
     rows = system_rows(
-        compared,
-        own=scores.sel(assessor=[names[a] for a in counted]) if counted else None,
+        whose,
+        own=scores.sel(assessor=[names[a] for a in own_places]) if own_places else None,
         ranks=ranks,
         baseline=system,
         confidence=choices.confidence,
@@ -287,14 +287,14 @@ def _measure(
     return MeasureComparison(
         scores.measures[0],
         system,
-        with_top_sets(rows, top, [one for a, one in enumerate(tops) if one is not None and a in counted]),
+        with_top_sets(rows, top, [one for a, one in enumerate(tops) if one is not None and a in own_places]),
         ranks,
         correlations(scores, reference=reference),
         tuple(_signs(scores, reference, choices.sign_ties)),
         top,
         tops,
         tuple(None if one is None else top_set_overlap(top, one) for one in tops),
-        int(ranking.has_ranking[counted].sum()),
+        int(ranking.has_ranking[own_places].sum()),
         None if pair is None else head_to_head(own, *pair, zeros=choices.zeros),
         () if pair is None else intervals(own, *pair, **choices.sampling),
     )
@@ -359,10 +359,10 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
     yield from interval_notes(first.intervals)
     if first.pair is not None:
         without = f" without {reference}" if reference else ""
-        tested = "the panel's p is that of its interval, an assessor's that of Wilcoxon's test over topics"
+        p_values = "the panel's p is that of its interval, an assessor's that of Wilcoxon's test over topics"
         if not first.intervals:
-            tested = "p by Wilcoxon's test over topics"
-        yield Note("pair", f"the panel is the mean over assessors{without}, topic by topic; {tested}")
+            p_values = "p by Wilcoxon's test over topics"
+        yield Note("pair", f"the panel is the mean over assessors{without}, topic by topic; {p_values}")
 
 
 # ---------------------------------------------------------------------- tables

@@ -110,23 +110,23 @@ def pair_sentence(pair: HeadToHead, differences: Sequence[Difference]) -> str:
 # ---------------------------------------------------------------------- more topics or more assessors
 
 
-def advice(found: Difference) -> str:
+def advice(one: Difference) -> str:
     """More topics or one more assessor, at equal cost; empty where the answer is clear, or where nothing is known."""
-    equal = topics_or_assessor(found)
+    equal = topics_or_assessor(one)
     return "" if equal is None else advice_of(equal)
 
 
-def topics_or_assessor(found: Difference, **costs: float) -> EqualCost | None:
+def topics_or_assessor(one: Difference, **costs: float) -> EqualCost | None:
     """One more assessor compared with the topics that cost as much.
 
     None where the interval excludes 0, or where the components of variance are not known. costs : as in
     `topics_for_an_assessor`.
     """
-    if found.excludes_zero or not any(found.mean_squares):
+    if one.excludes_zero or not any(one.mean_squares):
         return None
-    topics = topics_for_an_assessor(found.n_topics, found.n_assessors, **costs)
+    topics = topics_for_an_assessor(one.n_topics, one.n_assessors, **costs)
     return equal_cost(
-        found.mean_squares, found.mean_squares_df, found.n_topics, found.n_assessors, topics, per=found.mean_squares_per
+        one.mean_squares, one.mean_squares_df, one.n_topics, one.n_assessors, topics, per=one.mean_squares_per
     )
 
 

@@ -179,9 +179,9 @@ def summarise(
     parts = []
     for name in names:
         one = labelled.sel(measure=name)
-        tested = name == first or (baseline is not None and not is_residual(name))
+        with_ranks = name == first or (baseline is not None and not is_residual(name))
         options: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples, "seed": seed, "over": over}
-        ranks = ranks_of(one, **options) if tested else None
+        ranks = ranks_of(one, **options) if with_ranks else None
         rows = system_rows(one, ranks=ranks, baseline=baseline, confidence=confidence)
         agreement = correlations(one).tau_b
         parts.append(MeasureSummary(name, one.systems, rows, rank_systems(one), baseline, ranks, agreement))

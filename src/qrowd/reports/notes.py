@@ -106,15 +106,15 @@ def _coverage(scores: Scores, least: float) -> Iterator[Note]:
 
 
 def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[Note]:
-    tied, lists = scores.attributes["tied_lists"], scores.attributes["lists"]
-    if tied:
+    n_tied, lists = scores.attributes["tied_lists"], scores.attributes["lists"]
+    if n_tied:
         rule = (
             "broken by document id, highest first"
             if conventions["ties"] == "document"
             else "scored by their mean over the tied ranks"
         )
         yield Note(
-            "ties", f"{tied:,} of {lists:,} ranked lists hold equal scores ({conventions['score_dtype']}), {rule}"
+            "ties", f"{n_tied:,} of {lists:,} ranked lists hold equal scores ({conventions['score_dtype']}), {rule}"
         )
     contradictions = scores.attributes["rank_contradictions"]
     if contradictions:

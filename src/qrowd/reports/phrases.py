@@ -80,8 +80,8 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     >>> listed(["ann", "bob", "cyd"]), listed(["ann", "bob", "cyd", "dan"], most=3)
     ('ann, bob and cyd', 'ann, bob and 2 more')
     """
-    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    parts = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def cells(form: Callable[..., str], *columns: Iterable[Any], **options: Any) -> list[str]:

@@ -274,18 +274,18 @@ def _pair_plan(
     """The design that two systems need, by the components of their own difference."""
     first, second = pair or leading_pair(scores)
     try:
-        found = difference_of(scores, first, second)
+        one = difference_of(scores, first, second)
     except NoOverlapError:
         if pair is not None:
             raise
         return None
-    goal = size if size is not None else nan if found.excludes_zero else abs(found.difference)
+    goal = size if size is not None else nan if one.excludes_zero else abs(one.difference)
     n_topics = cheapest = None
     if goal > 0:
-        if found.mean_squares:
-            own, at_hand = DifferenceComponents(found.v_topic, found.v_assessor, found.v_error), found.n_assessors
+        if one.mean_squares:
+            own, at_hand = DifferenceComponents(one.v_topic, one.v_assessor, one.v_error), one.n_assessors
         else:  # only topics are sampled, judged as they are now
-            own = DifferenceComponents(found.standard_error**2 * found.n_topics, 0, 0, crossed=False)
+            own = DifferenceComponents(one.standard_error**2 * one.n_topics, 0, 0, crossed=False)
             at_hand = 1
         n_topics = topics_needed(own, goal, at_hand, power=power, max_topics=max_topics)
         if n_topics is None and own.crossed:
@@ -293,8 +293,8 @@ def _pair_plan(
             needed = ((topics_needed(own, goal, a, power=power, max_topics=max_topics), a) for a in more)
             designs = [(t, a) for t, a in needed if t is not None]
             cheapest = min(designs, key=lambda design: costs.of(*design), default=None)
-    equal = topics_or_assessor(found, **costs.prices)
-    return PairPlan(found, goal, n_topics, cheapest, max_topics, max_assessors, equal)
+    equal = topics_or_assessor(one, **costs.prices)
+    return PairPlan(one, goal, n_topics, cheapest, max_topics, max_assessors, equal)
 
 
 def _parts(components: VarianceComponents, study: DesignStudy) -> DifferenceComponents:
@@ -367,10 +367,10 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
         yield from filter(None, [sentence_case(advice_of(pair.equal))])
 
 
-def _assessors(found: Difference) -> str:
-    if not found.mean_squares:
-        return "one assessor" if found.n_assessors == 1 else "assessors of their own, as many as now"
-    return f"these {found.n_assessors} assessors"
+def _assessors(one: Difference) -> str:
+    if not one.mean_squares:
+        return "one assessor" if one.n_assessors == 1 else "assessors of their own, as many as now"
+    return f"these {one.n_assessors} assessors"
 
 
 def _money(value: float) -> str:

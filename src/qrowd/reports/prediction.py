@@ -65,8 +65,8 @@ class Prediction(Reported):
     def sentence(self) -> str:  # type: ignore[override]
         """What another assessor finds relevant of each grade."""
         model = self.model
-        known = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]
-        shares = ", ".join(f"{percent(p, 0)} of what an assessor gave {g:g}" for g, p in known)
+        by_grade = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]
+        shares = ", ".join(f"{percent(p, 0)} of what an assessor gave {g:g}" for g, p in by_grade)
         where = "" if model.by_band is None else f" in the first {model.by_band.bands.cutoff} ranks"
         return f"Another assessor finds relevant ({model.rule}){where} {shares}."
 
@@ -135,8 +135,8 @@ def predicted_scores(
     conventions: Conventions = Conventions(),
 ) -> PredictedScores:
     """Score every system with gains p(R|i), and with 1 for grades that satisfy and 0 for others."""
-    listed = measures if isinstance(measures, list | tuple) else [measures]
-    texts = [with_probabilities(text) for text in listed]
+    several = measures if isinstance(measures, list | tuple) else [measures]
+    texts = [with_probabilities(text) for text in several]
     means = []
     for gains in (None, model.relevant.astype(np.float64)):
         scores = evaluate(runs, model.with_gains(judgments, grade_gains=gains), texts, conventions=conventions)

@@ -164,14 +164,14 @@ def _tested(own: Transitivity) -> str:
             "not known, since no order of judging is recorded; random answers keep half of the chains, unless pairs "
             "were left out because earlier answers implied them: then no chain can be broken"
         )
-    tested = own.tested.sum()
-    if not tested:
+    n_tested = own.tested.sum()
+    if not n_tested:
         return (
             f"0 of {chains:,}; no pair was judged whose answer earlier ones implied, so no chain could be broken, and "
             "chains kept say nothing about consistency"
         )
     return (
-        f"in {tested:,} of {chains:,} i over k was judged last, and the answer could break the chain; "
+        f"in {n_tested:,} of {chains:,} i over k was judged last, and the answer could break the chain; "
         f"{own.tested_kept.sum():,} of these were kept, where random answers keep half"
     )
 
@@ -220,14 +220,14 @@ def _highest_worths(worths: BradleyTerry) -> Iterator[list[str]]:
     for t, topic in enumerate(worths.pool.topics):
         rows = worths.pool.rows(t)
         log_worth = worths.log_worth[rows]
-        known = np.flatnonzero(~np.isnan(log_worth))
-        if known.size < 2:
+        judged = np.flatnonzero(~np.isnan(log_worth))
+        if judged.size < 2:
             continue
         names = worths.documents_of(topic)
-        first, second = known[np.argsort(-log_worth[known], kind="stable")[:2]]
+        first, second = judged[np.argsort(-log_worth[judged], kind="stable")[:2]]
         yield [
             topic,
-            str(known.size),
+            str(judged.size),
             names[first],
             number(log_worth[first], 2),
             interval(worths.low[rows][first], worths.high[rows][first], 2),

@@ -116,22 +116,22 @@ def replacement(
     documents : of `human_ceiling`. options : those of `alternative_annotator_test`.
     """
     graded = conventions.graded(judgments)
-    tested = graded.select(assessors=lambda assessor: assessor != gold)
+    panel = graded.select(assessors=lambda assessor: assessor != gold)
     ceiling, bias, scores = None, None, None
-    tests = replacement_test(tested, model, repeats=conventions.repeats, **options)
+    tests = replacement_test(panel, model, repeats=conventions.repeats, **options)
     if gold is not None:
         ceiling = human_ceiling(
-            tested.select(assessors=lambda assessor: assessor != model),
+            panel.select(assessors=lambda assessor: assessor != model),
             graded.select(assessors=[gold]),
             measure,
-            model=tested.select(assessors=[model]),
+            model=panel.select(assessors=[model]),
             documents=documents,
             conventions=conventions,
         )
     if runs is not None and groups:
         scoring = replace(conventions, grades="as-is")
-        scores = evaluate(runs, tested, [measure], conventions=scoring)
-        expected = expected_scores(runs, tested, measure, model, conventions=scoring, rng=rng)
+        scores = evaluate(runs, panel, [measure], conventions=scoring)
+        expected = expected_scores(runs, panel, measure, model, conventions=scoring, rng=rng)
         bias = assessor_bias(scores, groups, model, expected=expected)
     return Replacement(*tests, ceiling, bias, scores)
 
@@ -159,10 +159,10 @@ def _sentence(test: AnnotatorTest, assessor_tests: LeaveOneOutAnnotatorTests) ->
         f"{PASSES:.2f} at eps {test.eps:g}). On average over assessors, it is at least as close to the others as "
         f"the assessor on {percent(test.advantage_probability, 0)} of documents"
     )
-    known = assessor_tests.winning_rate[assessor_tests.n_tested > 0]
-    if known.size:
-        passing = int((known >= PASSES).sum())
-        text += f"; in its place {passing} of {known.size} assessors would pass the same test"
+    rates = assessor_tests.winning_rate[assessor_tests.n_tested > 0]
+    if rates.size:
+        passing = int((rates >= PASSES).sum())
+        text += f"; in its place {passing} of {rates.size} assessors would pass the same test"
     return text + "."
 
 
@@ -274,7 +274,7 @@ def _bias_sentences(bias: AssessorBias) -> Iterator[str]:
     """One for each group: favoured, disfavoured, neither clearly, or no verdict."""
     for g, group in enumerate(bias.groups):
         value, low, high = bias.bias[g], bias.low[g], bias.high[g]
-        known = bias.assessor_bias[g][~np.isnan(bias.assessor_bias[g])]
+        values = bias.assessor_bias[g][~np.isnan(bias.assessor_bias[g])]
         if np.isnan(low):
             yield (
                 f"Whether it favours {group} is not known: {value:+.3f}, and too few assessors judged topics in common "
@@ -282,8 +282,8 @@ def _bias_sentences(bias: AssessorBias) -> Iterator[str]:
             )
             continue
         numbers = f"{value:+.3f} {interval(low, high)}"
-        if known.size:
-            numbers += f"; assessors range from {known.min():+.3f} to {known.max():+.3f}"
+        if values.size:
+            numbers += f"; assessors range from {values.min():+.3f} to {values.max():+.3f}"
         if low <= 0 <= high:
             yield f"It does not clearly favour or disfavour {group} more than another assessor might: {numbers}."
         else:

@@ -112,8 +112,8 @@ def report(
         number_of(baseline, runs.systems, "system")
     scores = evaluate(runs, panel, [name], conventions=conventions)
     pair = leading_pair(scores, baseline) if len(scores.systems) > 1 else None
-    compared = compare_scores(scores, baseline=baseline, systems=pair, choices=choices)
-    part = compared.measures[0]
+    comparison = compare_scores(scores, baseline=baseline, systems=pair, choices=choices)
+    part = comparison.measures[0]
     gold_scores = None if gold is None else evaluate(runs, gold, [name], conventions=conventions)
     similarities, aware = similarities_of(runs, panel, name, conventions, random_assessors, choices.seed, progress)
     return Report(
@@ -141,7 +141,7 @@ def report(
             runs, panel, scores, conventions, similarities, aware, reference=gold_scores, seed=choices.seed
         ),
         facts=_facts(runs, panel, scores),
-        notes=tuple(note for note in compared.notes if note.kind not in OF_OTHER_TABLES),
+        notes=tuple(note for note in comparison.notes if note.kind not in OF_OTHER_TABLES),
         conventions=dict(scores.attributes["conventions"]),
         choices=asdict(choices) | {"random_assessors": random_assessors},
         versions=_versions(),

@@ -149,7 +149,7 @@ def assessors_of(
     seed: Seed,
 ) -> Assessors:
     """similarities : of the assessors to random ones, in the scores' order, or None; `aware` says how or why not."""
-    shared, compared = comparable(judgments)
+    shared, scale_note = comparable(judgments)
     profiles: AssessorProfiles | None = None
     alpha, low, high, level = nan, nan, nan, ""
     if shared is not None:
@@ -158,7 +158,7 @@ def assessors_of(
             overall = krippendorff_alpha(shared, n_resamples=n_resamples, rng=seed, repeats=conventions.repeats).item()
             alpha, low, high, level = overall.value, overall.low, overall.high, overall.level
         except (NoOverlapError, ScaleError) as error:
-            compared = str(error)
+            scale_note = str(error)
     tau = dict(zip(part.correlations.assessors, part.correlations.tau_b.tolist(), strict=True))
     tau |= reference_tau or {}
     weights = None if similarities is None else assessor_weights(similarities, DEFAULT)
@@ -182,7 +182,7 @@ def assessors_of(
                 **_profile(profiles, name),
             )
         )
-    return Assessors(tuple(rows), alpha, low, high, level, compared, aware, tuple(doubts))
+    return Assessors(tuple(rows), alpha, low, high, level, scale_note, aware, tuple(doubts))
 
 
 def _profile(profiles: AssessorProfiles | None, name: str) -> dict[str, Any]:

@@ -72,8 +72,8 @@ def pairs_chart(pairs: Sequence[PairRow]) -> str:
             f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" width="{cell - 2}" height="{height - 2}" rx="3" '
             f'class="cell {step}{" significant" if pair.significant else ""}"/>'
         )
-        shown = "–" if isnan(p) else chance(p)
-        parts.append(_marked(tip, box + _text(x + cell / 2, y + height / 2, shown, "middle", "num")))
+        text = "–" if isnan(p) else chance(p)
+        parts.append(_marked(tip, box + _text(x + cell / 2, y + height / 2, text, "middle", "num")))
     width = left + cell * len(names) + 10
     return _svg(
         width,
@@ -91,19 +91,19 @@ def assessors_chart(rows: Sequence[AssessorRow]) -> str:
         ("severity", lambda row: row.severity, 0.0, ""),
         ("AWARE weight", lambda row: row.accuracy, 0.0, " %"),
     ]
-    used = [panel for panel in panels if any(not isnan(panel[1](row)) for row in rows)]
-    if not used:
+    columns = [panel for panel in panels if any(not isnan(panel[1](row)) for row in rows)]
+    if not columns:
         return ""
     left, height, top = _label_width(row.assessor for row in rows), 22, 26
     gap = 26
-    each = (960 - left - gap * len(used)) / len(used)
+    each = (960 - left - gap * len(columns)) / len(columns)
     bottom = top + height * len(rows)
     parts = [_label(left - 10, top + height * (i + 0.5), row.assessor, "end") for i, row in enumerate(rows)]
-    for p, (title, value, zero, unit) in enumerate(used):
+    for p, (title, value, zero, unit) in enumerate(columns):
         times = 100 if unit else 1
         start = left + p * (each + gap)
-        known = [times * value(row) for row in rows if not isnan(value(row))]
-        x, ticks = _axis(*_span(known, zero), start, start + each, n=4)
+        values = [times * value(row) for row in rows if not isnan(value(row))]
+        x, ticks = _axis(*_span(values, zero), start, start + each, n=4)
         parts.append(_text(start, 10, title, "start", "head"))
         parts += _grid(x, ticks, top, bottom, "", unit)
         if zero is not None:
@@ -222,8 +222,8 @@ def _axis(
 
 
 def _span(values: Sequence[float], zero: float | None) -> tuple[float, float]:
-    known = [*values, zero] if zero is not None else [*values]
-    return min(known), max(known)
+    ends = [*values, zero] if zero is not None else [*values]
+    return min(ends), max(ends)
 
 
 def _grid(

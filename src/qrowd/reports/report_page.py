@@ -104,12 +104,12 @@ def _grades(row: SplitRow) -> list[tuple[str, str]]:
     groups: dict[float, list[Grade]] = {}
     for grade in row.grades:
         groups.setdefault(grade.value if isnan(grade.share) else round(grade.share, 6), []).append(grade)
-    listed = []
+    values = []
     for share, members in groups.items():
         same = len({grade.value for grade in members}) == 1
         value = _value(members[0]) if same else "highest" if share == 1 else percent(share)
-        listed.append((value, ", ".join(grade.assessor for grade in members)))
-    return listed
+        values.append((value, ", ".join(grade.assessor for grade in members)))
+    return values
 
 
 def _value(grade: Grade) -> str:

@@ -101,25 +101,25 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float) -> Ans
     ranking = rank_systems(scores)
     equals = equals_of(scores, first)
     best = part.ranks.may_be_best if part.ranks else ()
-    found = _of_all_pairs(part, scores, part.intervals[0]) if part.intervals else None
+    one = _of_all_pairs(part, scores, part.intervals[0]) if part.intervals else None
     return Answer(
         verdict=_verdict(first, equals, best, len(names)),
-        sentence=_sentence(part, found, first, second),
-        advice=advice(found) if found else "",
+        sentence=_sentence(part, one, first, second),
+        advice=advice(one) if one else "",
         first=first,
         second=second,
         equals=equals,
         may_be_best=best,
         best_set=may_be_best(part.ranks) if part.ranks else "",
-        difference=found.difference if found else float(pair.difference[0]),
-        low=found.low if found else nan,
-        high=found.high if found else nan,
-        p=found.p if found else nan,
-        another_panel=found.p_panel_agrees() if found else nan,
+        difference=one.difference if one else float(pair.difference[0]),
+        low=one.low if one else nan,
+        high=one.high if one else nan,
+        p=one.p if one else nan,
+        another_panel=one.p_panel_agrees() if one else nan,
         ahead_for=ranking.n_above(first, second),
         n_ranking=int(ranking.has_ranking.sum()),
         n_systems=len(names),
-        method=found.method if found else "",
+        method=one.method if one else "",
         confidence=confidence,
     )
 
@@ -130,11 +130,11 @@ def pair_rows(
     """Each pair of the leading systems and `also`, in the order of their means; of equal systems only the first."""
     names = [row.system for row in part.rows]
     distinct = [name for i, name in enumerate(names) if not any(e in names[:i] for e in equals_of(scores, name))]
-    chosen = distinct[:LEADING] + [name for name in distinct[LEADING:] if name == also]
+    names_shown = distinct[:LEADING] + [name for name in distinct[LEADING:] if name == also]
     ranking = rank_systems(scores)
     n, alpha = int(ranking.has_ranking.sum()), round(1 - confidence, 12)
     rows = []
-    for first, second in combinations(chosen, 2):
+    for first, second in combinations(names_shown, 2):
         try:
             one = _of_all_pairs(part, scores, difference(scores, first, second, confidence=confidence))
         except NoOverlapError:
@@ -142,10 +142,18 @@ def pair_rows(
         ahead = ranking.n_above(first, second)
         rows.append(
             PairRow(
-                first, second, one.difference, one.low, one.high, one.p, bool(one.p < alpha), ahead, n,
+                first,
+                second,
+                one.difference,
+                one.low,
+                one.high,
+                one.p,
+                bool(one.p < alpha),
+                ahead,
+                n,
                 one.p_panel_agrees(),
             )
-        )  # fmt: skip
+        )
     return tuple(rows)
 
 
@@ -176,10 +184,10 @@ def _verdict(first: str, equals: tuple[str, ...], best: tuple[str, ...], n: int)
     return f"{leaders} {verb}, but {len(best)} of {n} systems may be the best"
 
 
-def _sentence(part: MeasureComparison, found: Difference | None, first: str, second: str) -> str:
-    if found is None or isnan(found.low):
+def _sentence(part: MeasureComparison, one: Difference | None, first: str, second: str) -> str:
+    if one is None or isnan(one.low):
         return f"By {part.measure}, {first} is ahead of {second}; too little is shared to say how certain that is."
-    text = found.sentence()
-    if found.p_panel_agrees() < 1:  # rounded, it must not sound certain
+    text = one.sentence()
+    if one.p_panel_agrees() < 1:  # rounded, it must not sound certain
         text = text.replace("with probability 1.00", "with probability above 0.99")
     return f"By {part.measure}, {text}."

@@ -38,17 +38,17 @@ def on_pairs(report: ReportContent) -> str:
         return "The leading systems share too little to be compared."
     names = dict.fromkeys(name for row in pairs for name in (row.first, row.second))
     significant = sum(row.significant for row in pairs)
-    known = [row for row in pairs if not isnan(row.another_panel)]
+    with_panel = [row for row in pairs if not isnan(row.another_panel)]
     text = (
         f"Of {len(pairs)} differences among {len(names)} leading systems, {significant} "
         f"{'is' if significant == 1 else 'are'} significant over topics and assessors"
     )
-    if not known:
+    if not with_panel:
         return (
             f"{text}. With one assessor, or with other assessors for each topic, nothing is known about other "
             "assessors."
         )
-    likely = sum(row.another_panel >= LIKELY for row in known)
+    likely = sum(row.another_panel >= LIKELY for row in with_panel)
     return (
         f"{text}. On the same topics, another panel of as many assessors would see the same system ahead with "
         f"probability {LIKELY:.2f} or more in {likely} of them."

@@ -119,10 +119,10 @@ def options(scales: Mapping[str, Scale], everybody: Collection[str]) -> str:
     if len(scales) == len(everybody) and (len(patterns) == 1 or len(patterns[most]) > 1):
         del patterns[most]
         patterns[most] = ["*"]
-    found = [(pattern, scale) for scale, fitting in patterns.items() for pattern in fitting]
-    if len(found) > OPTIONS:
-        return f"--scale {shlex.quote(f'{found[0][0]}={found[0][1]}')} and so on for the others"
-    return " ".join(f"--scale {_quoted(f'{pattern}={scale}')}" for pattern, scale in found)
+    pairs = [(pattern, scale) for scale, fitting in patterns.items() for pattern in fitting]
+    if len(pairs) > OPTIONS:
+        return f"--scale {shlex.quote(f'{pairs[0][0]}={pairs[0][1]}')} and so on for the others"
+    return " ".join(f"--scale {_quoted(f'{pattern}={scale}')}" for pattern, scale in pairs)
 
 
 def _patterns(names: Sequence[str], everybody: Collection[str]) -> list[str]:

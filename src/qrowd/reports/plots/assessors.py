@@ -20,21 +20,24 @@ if TYPE_CHECKING:
 CROWD = 60  # more assessors than that have no room for names and intervals
 
 
-def plot_assessors(found: AssessorProfiles, *, ax: Axes | None = None) -> Axes:
+def plot_assessors(profiles: AssessorProfiles, *, ax: Axes | None = None) -> Axes:
     """Severity against agreement with the others, a dot for each assessor, with 95 % intervals; who stands out.
 
     Right: severe, left: lenient, up: in agreement. `assessor_profiles` says what stands out means, and why each does.
     Of more than 60 assessors only those who stand out are named, and there are no intervals.
     """
     ax = axes_or_new(ax)
-    out = np.array([bool(reasons) for reasons in found.reasons])
-    crowd = len(found.assessors) > CROWD
-    errors = 1.96 * np.nan_to_num(found.severity_standard_error), 1.96 * np.nan_to_num(found.agreement_standard_error)
+    out = np.array([bool(reasons) for reasons in profiles.reasons])
+    crowd = len(profiles.assessors) > CROWD
+    errors = (
+        1.96 * np.nan_to_num(profiles.severity_standard_error),
+        1.96 * np.nan_to_num(profiles.agreement_standard_error),
+    )
     for which, marker, colour, label in ((~out, "o", PALETTE[0], "assessor"), (out, "D", PALETTE[1], "stands out")):
         if which.any():
             ax.errorbar(
-                found.severity[which],
-                found.agreement[which],
+                profiles.severity[which],
+                profiles.agreement[which],
                 xerr=None if crowd else errors[0][which],
                 yerr=None if crowd else errors[1][which],
                 fmt=marker,
@@ -45,54 +48,54 @@ def plot_assessors(found: AssessorProfiles, *, ax: Axes | None = None) -> Axes:
                 label=label,
             )
     ax.axvline(0, color=GREY, linewidth=0.8, zorder=1)
-    unit = "logarithms" if found.scale.kind == "magnitude" else "share of the scale"
+    unit = "logarithms" if profiles.scale.kind == "magnitude" else "share of the scale"
     ax.set_xlabel(f"\N{LEFTWARDS ARROW} lenient    severity ({unit})    severe \N{RIGHTWARDS ARROW}")
     ax.set_ylabel("agreement with the others, beyond chance")
     above(ax)
     ax.margins(0.12, 0.1)
-    names = [name if mark or not crowd else "" for name, mark in zip(found.assessors, out, strict=True)]
-    name_points(ax, found.severity, found.agreement, names, most=40, errors=None if crowd else errors)
+    names = [name if mark or not crowd else "" for name, mark in zip(profiles.assessors, out, strict=True)]
+    name_points(ax, profiles.severity, profiles.agreement, names, most=40, errors=None if crowd else errors)
     return ax
 
 
-def plot_kappa(found: PairwiseAgreement, *, ax: Axes | None = None) -> Axes:
+def plot_kappa(pairs: PairwiseAgreement, *, ax: Axes | None = None) -> Axes:
     """Cohen's kappa of each pair of assessors; those who agree most with the others first.
 
     Cohen (1960), A Coefficient of Agreement for Nominal Scales. Educ. Psychol. Meas. 20(1).
     """
     ax = axes_or_new(ax)
-    order = kappa_order(found)
-    kappa = found.kappa[np.ix_(order, order)]
-    names = [found.assessors[a] for a in order]
+    order = kappa_order(pairs)
+    kappa = pairs.kappa[np.ix_(order, order)]
+    names = [pairs.assessors[a] for a in order]
     low = min(0.0, float(np.nanmin(kappa, initial=0.0)))
-    label = "Cohen's kappa" if found.weights is None else f"Cohen's kappa, {found.weights} weights"
+    label = "Cohen's kappa" if pairs.weights is None else f"Cohen's kappa, {pairs.weights} weights"
     cells(ax, kappa, names, names, limits=(low, 1), shown=lambda i, j: short(kappa[i, j]), label=label)
     return ax
 
 
-def kappa_order(found: PairwiseAgreement) -> NDArray[np.int64]:
+def kappa_order(pairs: PairwiseAgreement) -> NDArray[np.int64]:
     """(assessors,) by mean kappa with the others, the highest first."""
-    known = ~np.isnan(found.kappa)
-    mean = np.where(known, found.kappa, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    defined = ~np.isnan(pairs.kappa)
+    mean = np.where(defined, pairs.kappa, 0.0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1)
     return np.argsort(-mean, kind="stable")
 
 
-def plot_coverage(found: JudgedShare, *, top: int | None = None, ax: Axes | None = None) -> Axes:
+def plot_coverage(shares: JudgedShare, *, top: int | None = None, ax: Axes | None = None) -> Axes:
     """Per cent of each system's first documents that each assessor judged; the systems with the least on top.
 
     top : so many systems; None: all. The first column holds what anybody judged.
     """
     ax = axes_or_new(ax)
-    systems = found.systems[:top]
-    values = 100 * np.column_stack([found.anyone, found.share])[: len(systems)]
+    systems = shares.systems[:top]
+    values = 100 * np.column_stack([shares.anyone, shares.share])[: len(systems)]
     cells(
         ax,
         values,
         systems,
-        ["anyone", *found.assessors],
+        ["anyone", *shares.assessors],
         limits=(0, 130),
         shown=lambda i, j: f"{values[i, j]:.0f}",
-        label=f"% of the first {found.cutoff} documents judged",
+        label=f"% of the first {shares.cutoff} documents judged",
         colours="YlGnBu",
     )
     ax.axvline(1, color="white", linewidth=3)

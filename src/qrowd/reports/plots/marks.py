@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 SMALL = 7.0  # points, of names and of numbers in cells
 ROW = 0.155  # inches that a row of a list takes
 PLACES = (  # of a name beside its dot, in points; the further ones get a line
-    ("left", 4, 0), ("right", -4, 0), ("center", 0, 7), ("center", 0, -7),
-    ("left", 4, 6), ("left", 4, -6), ("right", -4, 6), ("right", -4, -6),
-    *((side, sign * dx, dy) for dx, dy in ((12, 10), (12, -10), (12, 18), (12, -18), (20, 0), (26, 10), (26, -10))
-      for side, sign in (("left", 1), ("right", -1))),
-)  # fmt: skip
+    ("left", 4, 0),
+    ("right", -4, 0),
+    ("center", 0, 7),
+    ("center", 0, -7),
+    ("left", 4, 6),
+    ("left", 4, -6),
+    ("right", -4, 6),
+    ("right", -4, -6),
+    *(
+        (side, sign * dx, dy)
+        for dx, dy in ((12, 10), (12, -10), (12, 18), (12, -18), (20, 0), (26, 10), (26, -10))
+        for side, sign in (("left", 1), ("right", -1))
+    ),
+)
 CELL = (0.30, 0.185)  # inches, width and height of a cell with a number
 
 
@@ -67,16 +76,24 @@ def cells(
     from matplotlib import colormaps
 
     colour = colormaps[colours].with_extremes(bad="#EEEEEE")
-    drawn = np.ma.masked_invalid(values)
-    image = ax.pcolormesh(drawn, cmap=colour, vmin=limits[0], vmax=limits[1], edgecolors="white", linewidth=0.6)
+    masked = np.ma.masked_invalid(values)
+    image = ax.pcolormesh(masked, cmap=colour, vmin=limits[0], vmax=limits[1], edgecolors="white", linewidth=0.6)
     size = SMALL if max(map(len, (shown(i, j) for i, j in np.ndindex(values.shape))), default=0) < 5 else SMALL - 1
     for i, j in np.ndindex(values.shape):
         if not np.isnan(values[i, j]):
             red, green, blue, _ = image.cmap(image.norm(values[i, j]))
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
             weight = "bold" if bold is not None and bold[i, j] else "normal"
-            ax.text(j + 0.5, i + 0.5, shown(i, j), ha="center", va="center", fontsize=size, weight=weight,
-                    color="white" if dark else "black")  # fmt: skip
+            ax.text(
+                j + 0.5,
+                i + 0.5,
+                shown(i, j),
+                ha="center",
+                va="center",
+                fontsize=size,
+                weight=weight,
+                color="white" if dark else "black",
+            )
     ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90, fontsize=SMALL)
     ax.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SMALL)
     ax.set_xlim(0, len(columns))
@@ -101,27 +118,27 @@ def name_points(
     errors : what lines reach from each dot to the sides, and up and down.
     A name that would cover a line, a dot or another name on every side is left out, and so is an empty one.
     """
-    known = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
-    if not known.size:
+    defined = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
+    if not defined.size:
         return
     picture: Any = ax.get_figure(root=True)
     picture.draw_without_rendering()  # places the axes
-    points = ax.transData.transform(np.column_stack([x[known], y[known]])) * 72 / picture.dpi
+    points = ax.transData.transform(np.column_stack([x[defined], y[defined]])) * 72 / picture.dpi
     box = ax.get_window_extent()
     left, right = box.x0 * 72 / picture.dpi, box.x1 * 72 / picture.dpi
     low, high = box.y0 * 72 / picture.dpi, box.y1 * 72 / picture.dpi
     spread = np.where(points.std(axis=0) > 0, points.std(axis=0), 1.0)
-    named = np.array([1.0 if names[i] else 0.0 for i in known.tolist()])
-    order = np.argsort(-named * (((points - points.mean(axis=0)) / spread) ** 2).sum(axis=1), kind="stable")
-    taken: list[tuple[float, float, float, float]] = [(px - 3, py - 3, px + 3, py + 3) for px, py in points.tolist()]
+    has_name = np.array([1.0 if names[i] else 0.0 for i in defined.tolist()])
+    order = np.argsort(-has_name * (((points - points.mean(axis=0)) / spread) ** 2).sum(axis=1), kind="stable")
+    areas: list[tuple[float, float, float, float]] = [(px - 3, py - 3, px + 3, py + 3) for px, py in points.tolist()]
     if errors is not None:
-        across, along = (np.nan_to_num(reach[known]) for reach in errors)
-        ends = ax.transData.transform(np.column_stack([x[known] + across, y[known] + along])) * 72 / picture.dpi
+        across, along = (np.nan_to_num(reach[defined]) for reach in errors)
+        ends = ax.transData.transform(np.column_stack([x[defined] + across, y[defined] + along])) * 72 / picture.dpi
         for (px, py), (dx, dy) in zip(points.tolist(), (ends - points).tolist(), strict=True):
-            taken += [(px - dx, py - 0.8, px + dx, py + 0.8), (px - 0.8, py - dy, px + 0.8, py + dy)]
+            areas += [(px - dx, py - 0.8, px + dx, py + 0.8), (px - 0.8, py - dy, px + 0.8, py + dy)]
     for i in order[:most].tolist():
         px, py = points[i].tolist()
-        name = names[int(known[i])]
+        name = names[int(defined[i])]
         if not name:
             continue
         width, height = 0.59 * SMALL * len(name) + 1, SMALL
@@ -131,15 +148,24 @@ def name_points(
             inside = area[0] > left and area[2] < right + 4 and area[1] > low and area[3] < high + 6
             far = max(abs(dx), abs(dy)) > 8
             way = [(px + dx * part, py + dy * part) * 2 for part in (0.4, 0.7, 0.95)] if far else []
-            others = [other for other in taken if other is not taken[i]]
+            others = [other for other in areas if other is not areas[i]]
             if inside and not any(_overlap(one, other) for one in (area, *way) for other in others):
                 end = {"left": (0, 0.5), "right": (1, 0.5), "center": (0.5, 0.5)}[side]
                 leader = (
                     {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "relpos": end, "shrinkA": 0} if far else None
                 )
-                ax.annotate(name, (x[known[i]], y[known[i]]), (dx, dy), textcoords="offset points", ha=side,
-                            va="center", fontsize=SMALL, color="#333333", arrowprops=leader)  # fmt: skip
-                taken.append(area)
+                ax.annotate(
+                    name,
+                    (x[defined[i]], y[defined[i]]),
+                    (dx, dy),
+                    textcoords="offset points",
+                    ha=side,
+                    va="center",
+                    fontsize=SMALL,
+                    color="#333333",
+                    arrowprops=leader,
+                )
+                areas.append(area)
                 break
 
 
@@ -151,11 +177,26 @@ def note(ax: Axes, text: str, corner: str = "lower right") -> None:
     """A line of small print in a corner that holds no dots."""
     vertical, horizontal = corner.split()
     place: Any = {"lower": 0.03, "upper": 0.97, "left": 0.02, "right": 0.98}
-    ax.text(place[horizontal], place[vertical], text, transform=ax.transAxes, ha=horizontal, fontsize=SMALL + 0.5,
-            va="bottom" if vertical == "lower" else "top", color=GREY)  # fmt: skip
+    ax.text(
+        place[horizontal],
+        place[vertical],
+        text,
+        transform=ax.transAxes,
+        ha=horizontal,
+        fontsize=SMALL + 0.5,
+        va="bottom" if vertical == "lower" else "top",
+        color=GREY,
+    )
 
 
 def above(ax: Axes, columns: int = 3) -> None:
     """The legend over the picture, where it covers nothing."""
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize=SMALL + 0.5, borderaxespad=0.2,
-              handletextpad=0.5, columnspacing=1.2)  # fmt: skip
+    ax.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        fontsize=SMALL + 0.5,
+        borderaxespad=0.2,
+        handletextpad=0.5,
+        columnspacing=1.2,
+    )

@@ -20,66 +20,82 @@ HATCHES = ("", "//", "||", "\\\\", "xx", "++", "--")
 STEP = 1.25  # inches from one method to the next
 
 
-def plot_bump(found: RankChanges, *, ax: Axes | None = None) -> Axes:
+def plot_bump(changes: RankChanges, *, ax: Axes | None = None) -> Axes:
     """How the ranking changes from one method to the next; the systems that move most are highlighted.
 
     Systems of equal mean are drawn side by side in the order of the method before.
     """
     ax = axes_or_new(ax)
-    height = np.empty(found.rank.shape)
-    before = np.arange(len(found.systems), dtype=np.float64)
-    for m, rank in enumerate(found.rank):
+    height = np.empty(changes.rank.shape)
+    before = np.arange(len(changes.systems), dtype=np.float64)
+    for m, rank in enumerate(changes.rank):
         order = np.lexsort((before, np.where(rank == 0, len(rank) + 1, rank)))
         height[m, order] = np.arange(1, len(rank) + 1)
         height[m, rank == 0] = np.nan
         before = np.where(np.isnan(height[m]), before, height[m])
     moved = np.nanmax(height, axis=0) - np.nanmin(height, axis=0)
-    chosen = [s for s in np.argsort(-moved, kind="stable")[: len(PALETTE) - 1].tolist() if moved[s] >= 2]
-    x = np.arange(len(found.methods))
-    for s, name in enumerate(found.systems):
-        k = chosen.index(s) if s in chosen else None
+    movers = [s for s in np.argsort(-moved, kind="stable")[: len(PALETTE) - 1].tolist() if moved[s] >= 2]
+    x = np.arange(len(changes.methods))
+    for s, name in enumerate(changes.systems):
+        k = movers.index(s) if s in movers else None
         colour = "#B8B8B8" if k is None else PALETTE[k]
-        ax.plot(x, height[:, s], "-", color=colour, linewidth=1.2 if k is None else 2.2, zorder=2 if k is None else 3,
-                marker="o" if k is None else MARKERS[k], markersize=3.2 if k is None else 5)  # fmt: skip
+        ax.plot(
+            x,
+            height[:, s],
+            "-",
+            color=colour,
+            linewidth=1.2 if k is None else 2.2,
+            zorder=2 if k is None else 3,
+            marker="o" if k is None else MARKERS[k],
+            markersize=3.2 if k is None else 5,
+        )
         for end, side, shift in ((0, "right", -0.1), (-1, "left", 0.1)):
             if not np.isnan(height[end, s]):
-                ax.text(x[end] + shift, height[end, s], name, ha=side, va="center", fontsize=SMALL,
-                        color="#444444" if k is None else colour, weight="normal" if k is None else "bold")  # fmt: skip
-    ax.set_xticks(x, [name.replace("(", "\n(") for name in found.methods], fontsize=SMALL + 0.5)
+                ax.text(
+                    x[end] + shift,
+                    height[end, s],
+                    name,
+                    ha=side,
+                    va="center",
+                    fontsize=SMALL,
+                    color="#444444" if k is None else colour,
+                    weight="normal" if k is None else "bold",
+                )
+    ax.set_xticks(x, [name.replace("(", "\n(") for name in changes.methods], fontsize=SMALL + 0.5)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.set_yticks([])
-    beside = _beside(found) / STEP
+    beside = _beside(changes) / STEP
     ax.set_xlim(-beside, len(x) - 1 + beside)
-    ax.set_ylim(len(found.systems) + 0.5, 0.5)
+    ax.set_ylim(len(changes.systems) + 0.5, 0.5)
     ax.grid(False)
     for spine in ax.spines.values():
         spine.set_visible(False)
     return ax
 
 
-def bump_size(found: RankChanges) -> tuple[float, float]:
+def bump_size(changes: RankChanges) -> tuple[float, float]:
     """Inches of the picture."""
-    return STEP * (len(found.methods) - 1) + 2 * _beside(found), 0.7 + 0.19 * len(found.systems)
+    return STEP * (len(changes.methods) - 1) + 2 * _beside(changes), 0.7 + 0.19 * len(changes.systems)
 
 
-def _beside(found: RankChanges) -> float:
+def _beside(changes: RankChanges) -> float:
     """Inches that names take on either side."""
-    return 0.25 + 0.062 * max(10, *map(len, found.systems))
+    return 0.25 + 0.062 * max(10, *map(len, changes.systems))
 
 
-def plot_correlation(found: RankingAgreement, *, ax: Axes | None = None) -> Axes:
+def plot_correlation(agreement: RankingAgreement, *, ax: Axes | None = None) -> Axes:
     """How alike assessors rank the systems: Kendall's tau-b of any two."""
     ax = axes_or_new(ax)
-    low = min(0.0, float(np.nanmin(found.tau_b, initial=0.0)))
-    names = found.assessors
+    low = min(0.0, float(np.nanmin(agreement.tau_b, initial=0.0)))
+    names = agreement.assessors
     cells(
         ax,
-        found.tau_b,
+        agreement.tau_b,
         names,
         names,
         limits=(low, 1),
-        shown=lambda i, j: short(found.tau_b[i, j]),
+        shown=lambda i, j: short(agreement.tau_b[i, j]),
         label="Kendall's tau-b",
     )
     return ax
@@ -91,27 +107,45 @@ def short(value: float) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 0.995 else text[:-3]
 
 
-def plot_components(found: Mapping[str, VarianceComponents], *, ax: Axes | None = None) -> Axes:
+def plot_components(components: Mapping[str, VarianceComponents], *, ax: Axes | None = None) -> Axes:
     """Where the variance of scores comes from: a bar for each measure, in per cent.
 
-    found : {measure: components}, all of one design. Brennan (2001), Generalizability Theory.
+    components : {measure: components}, all of one design. Brennan (2001), Generalizability Theory.
     """
     ax = axes_or_new(ax)
-    names: Sequence[str] = list(found)
+    names: Sequence[str] = list(components)
     y = name_rows(ax, names)
-    sources = max(found.values(), key=lambda one: len(one.sources)).sources
+    sources = max(components.values(), key=lambda one: len(one.sources)).sources
     start = np.zeros(len(names))
     for k, source in enumerate(sources):
-        share = np.array([
-            one.share[one.sources.index(source)] if source in one.sources else 0.0 for one in found.values()
-        ])  # fmt: skip
+        share = np.array(
+            [one.share[one.sources.index(source)] if source in one.sources else 0.0 for one in components.values()]
+        )
         share = 100 * np.nan_to_num(share)
-        ax.barh(y, share, left=start, height=0.7, color=PALETTE[k] if k < 6 else GREY, alpha=0.85, edgecolor="white",
-                hatch=HATCHES[k], label=source.replace("*", " \N{MULTIPLICATION SIGN} "), linewidth=0.5)  # fmt: skip
+        ax.barh(
+            y,
+            share,
+            left=start,
+            height=0.7,
+            color=PALETTE[k] if k < 6 else GREY,
+            alpha=0.85,
+            edgecolor="white",
+            hatch=HATCHES[k],
+            label=source.replace("*", " \N{MULTIPLICATION SIGN} "),
+            linewidth=0.5,
+        )
         for row, (width, left) in enumerate(zip(share, start, strict=True)):
             if width >= 5:
-                ax.text(left + width / 2, row, f"{width:.0f}", ha="center", va="center", fontsize=SMALL, color="black",
-                        bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0})  # fmt: skip
+                ax.text(
+                    left + width / 2,
+                    row,
+                    f"{width:.0f}",
+                    ha="center",
+                    va="center",
+                    fontsize=SMALL,
+                    color="black",
+                    bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0},
+                )
         start = start + share
     ax.set_xlim(0, 100)
     ax.set_xlabel("% of the variance of scores")

@@ -142,16 +142,16 @@ def _best(scores: Scores, top: int) -> Scores:
 def _systems(data: _Data) -> Figure:
     from qrowd.comparison.system_intervals import system_intervals
 
-    found = system_intervals(data.scores(), confidence=data.options.confidence, bounds=bounds_of(data.measure))
+    intervals = system_intervals(data.scores(), confidence=data.options.confidence, bounds=bounds_of(data.measure))
     top = data.options.top
-    n = min(top or len(found.systems), len(found.systems))
-    first = found.systems[0]
+    n = min(top or len(intervals.systems), len(intervals.systems))
+    first = intervals.systems[0]
     return data.figure(
-        f"Mean {data.measure} of {n} systems, {first} first, with {percent(found.confidence)} intervals over topics "
-        f"alone (thick) and over topics and assessors (thin; {found.method}). Effects of a topic or an assessor on all "
-        "systems alike are left out, and intervals end where the measure does.",
-        lambda ax: systems.plot_systems(found, top=top, measure=data.measure, ax=ax),
-        found.to_frame,
+        f"Mean {data.measure} of {n} systems, {first} first, with {percent(intervals.confidence)} intervals over "
+        f"topics alone (thick) and over topics and assessors (thin; {intervals.method}). Effects of a topic or an "
+        "assessor on all systems alike are left out, and intervals end where the measure does.",
+        lambda ax: systems.plot_systems(intervals, top=top, measure=data.measure, ax=ax),
+        intervals.to_frame,
         list_size(n),
     )
 
@@ -161,13 +161,14 @@ def _differences(data: _Data) -> Figure:
 
     best = _best(data.scores(), data.options.top or 12)
     options = data.options
-    found = all_differences(best, confidence=options.confidence, n_resamples=options.n_resamples, rng=options.rng)
+    differences = all_differences(best, confidence=options.confidence, n_resamples=options.n_resamples, rng=options.rng)
     return data.figure(
         f"Probability, in per cent, that the row's system is better than the column's by {data.measure}, over topics "
-        f"and assessors ({found.method}). Bold: p < .05 after Holm's correction over {len(found.first)} pairs.",
-        lambda ax: systems.plot_differences(found, ax=ax),
-        found.to_frame,
-        table_size(found.systems, found.systems),
+        f"and assessors ({differences.method}). Bold: p < .05 after Holm's correction over "
+        f"{len(differences.first)} pairs.",
+        lambda ax: systems.plot_differences(differences, ax=ax),
+        differences.to_frame,
+        table_size(differences.systems, differences.systems),
     )
 
 
@@ -175,16 +176,16 @@ def _ranks(data: _Data) -> Figure:
     from qrowd.comparison.rank_intervals import rank_intervals
 
     scores, options = data.scores(), data.options
-    found = rank_intervals(scores, confidence=options.confidence, n_resamples=options.n_resamples, rng=options.rng)
+    intervals = rank_intervals(scores, confidence=options.confidence, n_resamples=options.n_resamples, rng=options.rng)
     ranking_by_mean = rank_systems(scores)
-    n = min(options.top or len(found.systems), len(found.systems))
-    n_best = len(found.may_be_best)
+    n = min(options.top or len(intervals.systems), len(intervals.systems))
+    n_best = len(intervals.may_be_best)
     return data.figure(
-        f"Ranks by {data.measure}: simultaneous {percent(found.confidence)} intervals over "
-        f"{'topics and assessors' if found.over == 'both' else 'topics'} (bars), rank by the panel (dots) and by each "
-        f"assessor (ticks). {n_best} of {len(found.systems)} systems may be the best.",
-        lambda ax: systems.plot_ranks(found, by_assessor=ranking_by_mean.rank_by_assessor, top=options.top, ax=ax),
-        found.to_frame,
+        f"Ranks by {data.measure}: simultaneous {percent(intervals.confidence)} intervals over "
+        f"{'topics and assessors' if intervals.over == 'both' else 'topics'} (bars), rank by the panel (dots) and by "
+        f"each assessor (ticks). {n_best} of {len(intervals.systems)} systems may be the best.",
+        lambda ax: systems.plot_ranks(intervals, by_assessor=ranking_by_mean.rank_by_assessor, top=options.top, ax=ax),
+        intervals.to_frame,
         list_size(n),
     )
 
@@ -219,27 +220,27 @@ def _bump(data: _Data) -> Figure:
         conventions=options.conventions,
         rng=options.rng,
     )
-    found = rank_changes(scores, top=options.top or 15)
+    changes = rank_changes(scores, top=options.top or 15)
     return data.figure(
-        f"Ranks of {len(found.systems)} systems by {data.measure}, by each method that combines the assessors. The "
-        f"systems are the best by {found.methods[0]}, ranked among themselves.",
-        lambda ax: ranking.plot_bump(found, ax=ax),
-        found.to_frame,
-        ranking.bump_size(found),
+        f"Ranks of {len(changes.systems)} systems by {data.measure}, by each method that combines the assessors. The "
+        f"systems are the best by {changes.methods[0]}, ranked among themselves.",
+        lambda ax: ranking.plot_bump(changes, ax=ax),
+        changes.to_frame,
+        ranking.bump_size(changes),
     )
 
 
 def _assessors(data: _Data) -> Figure:
     from qrowd.agreement.assessors import assessor_profiles
 
-    found = assessor_profiles(data.graded, level=data.options.level, repeats=data.options.conventions.repeats)
-    out = [name for name, why in zip(found.assessors, found.reasons, strict=True) if why]
+    profiles = assessor_profiles(data.graded, level=data.options.level, repeats=data.options.conventions.repeats)
+    out = [name for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why]
     return data.figure(
-        f"Severity and agreement of {len(found.assessors)} assessors"
-        f"{'' if len(found.assessors) > assessor_plots.CROWD else ', with 95 % intervals over documents'}. "
+        f"Severity and agreement of {len(profiles.assessors)} assessors"
+        f"{'' if len(profiles.assessors) > assessor_plots.CROWD else ', with 95 % intervals over documents'}. "
         f"{_outlying(out)}",
-        lambda ax: assessor_plots.plot_assessors(found, ax=ax),
-        found.to_frame,
+        lambda ax: assessor_plots.plot_assessors(profiles, ax=ax),
+        profiles.to_frame,
         (5.2, 3.8),
     )
 
@@ -255,7 +256,7 @@ def _alpha(data: _Data) -> Figure:
 
     options = data.options
     repeats = options.conventions.repeats
-    found = krippendorff_alpha(
+    by_topic = krippendorff_alpha(
         data.graded,
         level=options.level,
         by="topic",
@@ -265,13 +266,13 @@ def _alpha(data: _Data) -> Figure:
         repeats=repeats,
     )
     overall = krippendorff_alpha(data.graded, level=options.level, repeats=repeats).item()
-    shown = topics.alpha_order(found, options.top)
+    order = topics.alpha_order(by_topic, options.top)
     return data.figure(
-        f"Krippendorff's alpha ({overall.level}) of {len(shown)} topics, {percent(options.confidence)} intervals over "
+        f"Krippendorff's alpha ({overall.level}) of {len(order)} topics, {percent(options.confidence)} intervals over "
         f"documents; {overall.value:.3f} over all topics (dashed line).",
-        lambda ax: topics.plot_alpha(found, overall=overall.value, top=options.top, ax=ax),
-        found.to_frame,
-        list_size(len(shown)),
+        lambda ax: topics.plot_alpha(by_topic, overall=overall.value, top=options.top, ax=ax),
+        by_topic.to_frame,
+        list_size(len(order)),
     )
 
 
@@ -281,26 +282,26 @@ ASSESSORS = 40  # default number in tables of pairs of assessors
 def busiest(judgments: Judgments, n: int) -> tuple[str, ...]:
     """The assessors who judged most, in the order of the judgments."""
     count = bincount(judgments.assessor, minlength=len(judgments.assessors))
-    chosen = (-count).argsort(kind="stable")[:n]
-    return tuple(judgments.assessors[a] for a in sorted(chosen.tolist()))
+    most = (-count).argsort(kind="stable")[:n]
+    return tuple(judgments.assessors[a] for a in sorted(most.tolist()))
 
 
 def _kappa(data: _Data) -> Figure:
     from qrowd.agreement.pairwise import pairwise_agreement
 
-    shown = busiest(data.judgments, data.options.top or ASSESSORS)
+    names = busiest(data.judgments, data.options.top or ASSESSORS)
     conventions = data.options.conventions
-    found = pairwise_agreement(
-        data.judgments.select(assessors=list(shown)),
+    pairs = pairwise_agreement(
+        data.judgments.select(assessors=list(names)),
         repeats=conventions.repeats,
         combine_scales="rescaled" if conventions.grades == "rescaled" else "auto",
     )
     return data.figure(
-        f"Cohen's kappa of each pair of {len(found.assessors)} assessors (grey: no document in common); mean "
-        f"{found.mean_kappa:.3f}.",
-        lambda ax: assessor_plots.plot_kappa(found, ax=ax),
-        found.to_frame,
-        table_size(found.assessors, found.assessors, (0.26, 0.19)),
+        f"Cohen's kappa of each pair of {len(pairs.assessors)} assessors (grey: no document in common); mean "
+        f"{pairs.mean_kappa:.3f}.",
+        lambda ax: assessor_plots.plot_kappa(pairs, ax=ax),
+        pairs.to_frame,
+        table_size(pairs.assessors, pairs.assessors, (0.26, 0.19)),
     )
 
 
@@ -311,26 +312,26 @@ def _topics(data: _Data) -> Figure:
     repeats = data.options.conventions.repeats
     alpha = krippendorff_alpha(data.graded, level=data.options.level, by="topic", repeats=repeats)
     scores = data.scores()
-    found = ease_correlation(scores, alpha, bins=(8,))
-    one = found.correlations[0][-1]
+    ease = ease_correlation(scores, alpha, bins=(8,))
+    one = ease.correlations[0][-1]
     return data.figure(
         f"Ease (mean {data.measure} of all systems) against agreement (Krippendorff's alpha) of {one.n} topics: "
         f"Pearson's r {one.r:.2f}. Diamonds: means of 8 bins of topics with similar agreement.",
-        lambda ax: topics.plot_topics(found, ax=ax),
-        found.points,
+        lambda ax: topics.plot_topics(ease, ax=ax),
+        ease.points,
     )
 
 
 def _split(data: _Data) -> Figure:
     from qrowd.agreement.split_documents import split_documents
 
-    found = split_documents(data.judgments, top=data.options.top or 15, repeats=data.options.conventions.repeats)
+    split = split_documents(data.judgments, top=data.options.top or 15, repeats=data.options.conventions.repeats)
     return data.figure(
-        f"The {len(found.documents)} documents on which assessors disagree most, and the grade of each assessor. "
+        f"The {len(split.documents)} documents on which assessors disagree most, and the grade of each assessor. "
         "Assessors are ordered from severe (left) to lenient (right).",
-        lambda ax: topics.plot_split(found, ax=ax),
-        found.to_frame,
-        table_size(topics.split_names(found), found.assessors, (0.26, 0.19)),
+        lambda ax: topics.plot_split(split, ax=ax),
+        split.to_frame,
+        table_size(topics.split_names(split), split.assessors, (0.26, 0.19)),
     )
 
 
@@ -355,16 +356,16 @@ def _scores(data: _Data) -> Figure:
 
 def _correlation(data: _Data) -> Figure:
     scores = data.scores()
-    shown = busiest(data.judgments, data.options.top or ASSESSORS)
+    names = busiest(data.judgments, data.options.top or ASSESSORS)
     from qrowd.comparison.rankings import ranking_agreement
 
-    found = ranking_agreement(scores.sel(measure=scores.measures[0], assessor=shown))
+    agreement = ranking_agreement(scores.sel(measure=scores.measures[0], assessor=names))
     return data.figure(
-        f"Kendall's tau-b between the rankings of systems by {data.measure} of each pair of {len(found.assessors)} "
+        f"Kendall's tau-b between the rankings of systems by {data.measure} of each pair of {len(agreement.assessors)} "
         "assessors. Assessors who agree most with the others come first.",
-        lambda ax: ranking.plot_correlation(found, ax=ax),
-        found.to_frame,
-        table_size(found.assessors, found.assessors, (0.26, 0.19)),
+        lambda ax: ranking.plot_correlation(agreement, ax=ax),
+        agreement.to_frame,
+        table_size(agreement.assessors, agreement.assessors, (0.26, 0.19)),
     )
 
 
@@ -372,21 +373,21 @@ def _components(data: _Data) -> Figure:
     from qrowd.comparison.generalizability import variance_components
 
     scores = data.scores(data.measures)
-    found = {name: variance_components(scores.sel(measure=name)) for name in scores.measures}
-    first = found[scores.measures[0]]
+    components = {name: variance_components(scores.sel(measure=name)) for name in scores.measures}
+    first = components[scores.measures[0]]
 
     def frame() -> pandas.DataFrame:
         import pandas as pd
 
-        parts: list[pandas.DataFrame] = [one.to_frame().assign(measure=name) for name, one in found.items()]
+        parts: list[pandas.DataFrame] = [one.to_frame().assign(measure=name) for name, one in components.items()]
         return pd.concat(parts, ignore_index=True)
 
     return data.figure(
         f"Components of the variance of scores, in per cent ({first.design}; {first.n_systems} systems, "
         f"{first.n_topics} topics, {len(first.assessors)} assessors).",
-        lambda ax: ranking.plot_components(found, ax=ax),
+        lambda ax: ranking.plot_components(components, ax=ax),
         frame,
-        (5.2, 1.15 + 0.32 * len(found)),
+        (5.2, 1.15 + 0.32 * len(components)),
     )
 
 
@@ -394,15 +395,15 @@ def _coverage(data: _Data) -> Figure:
     assert data.runs is not None
     from qrowd.comparison.judged_share import judged_share
 
-    found = judged_share(data.runs, data.judgments, cutoff=data.options.cutoff)
-    found = found.only(busiest(data.judgments, ASSESSORS))
-    shown = found.systems[: data.options.top]
+    shares = judged_share(data.runs, data.judgments, cutoff=data.options.cutoff)
+    shares = shares.only(busiest(data.judgments, ASSESSORS))
+    systems_shown = shares.systems[: data.options.top]
     return data.figure(
-        f"Per cent of the first {found.cutoff} documents of each system that each assessor judged, over the topics "
+        f"Per cent of the first {shares.cutoff} documents of each system that each assessor judged, over the topics "
         "anyone judged; systems with the least on top.",
-        lambda ax: assessor_plots.plot_coverage(found, top=data.options.top, ax=ax),
-        found.to_frame,
-        table_size(shown, ["anyone", *found.assessors], (0.26, 0.155)),
+        lambda ax: assessor_plots.plot_coverage(shares, top=data.options.top, ax=ax),
+        shares.to_frame,
+        table_size(systems_shown, ["anyone", *shares.assessors], (0.26, 0.155)),
     )
 
 
@@ -420,8 +421,11 @@ PLOTS: dict[str, Plot] = {
         Plot("scores", "Do two measures rank the systems alike?", _BOTH, ("nDCG@10", "AP"), _scores),
         Plot("correlation", "Which assessors rank the systems alike?", _BOTH, _ONE, _correlation),
         Plot(
-            "components", "How much do scores vary with systems, topics and assessors?", _BOTH,
-            ("nDCG@10", "AP", "P@10", "RR"), _components,
+            "components",
+            "How much do scores vary with systems, topics and assessors?",
+            _BOTH,
+            ("nDCG@10", "AP", "P@10", "RR"),
+            _components,
         ),
         Plot("coverage", "How many of the returned documents did each assessor judge?", _BOTH, (), _coverage),
         Plot("assessors", "Which assessors are severe, lenient, or agree with the others?", _ALONE, (), _assessors),
@@ -430,7 +434,7 @@ PLOTS: dict[str, Plot] = {
         Plot("topics", "Are topics on which assessors agree easier?", _BOTH, _ONE, _topics),
         Plot("split", "On which documents do assessors disagree most?", _ALONE, (), _split),
     )
-}  # fmt: skip
+}
 
 
 def plot_named(name: str) -> Plot:

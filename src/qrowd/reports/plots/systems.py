@@ -23,29 +23,42 @@ if TYPE_CHECKING:
 
 
 def plot_systems(
-    found: SystemIntervals, *, top: int | None = None, measure: str = "score", ax: Axes | None = None
+    intervals: SystemIntervals, *, top: int | None = None, measure: str = "score", ax: Axes | None = None
 ) -> Axes:
     """Systems from the best down: dot the mean, thick bar other topics, thin bar other topics and other assessors.
 
     The intervals are made to compare systems by; see `system_intervals`. top : so many of the best; None: all.
     """
     ax = axes_or_new(ax)
-    n = len(found.systems) if top is None else min(top, len(found.systems))
-    y = name_rows(ax, found.systems[:n])
-    level = f"{100 * found.confidence:g} %"
-    if not np.isnan(found.low[:n]).all():
-        ax.hlines(y, found.low[:n], found.high[:n], color=PALETTE[1], linewidth=1.0,
-                  label=f"{level}: topics and assessors")  # fmt: skip
-    ax.hlines(y, found.low_topics[:n], found.high_topics[:n], color=PALETTE[0], linewidth=3.2, alpha=0.45,
-              label=f"{level}: topics alone")  # fmt: skip
-    ax.plot(found.mean[:n], y, "o", color=PALETTE[0], markersize=3.8, label="mean")
+    n = len(intervals.systems) if top is None else min(top, len(intervals.systems))
+    y = name_rows(ax, intervals.systems[:n])
+    level = f"{100 * intervals.confidence:g} %"
+    if not np.isnan(intervals.low[:n]).all():
+        ax.hlines(
+            y,
+            intervals.low[:n],
+            intervals.high[:n],
+            color=PALETTE[1],
+            linewidth=1.0,
+            label=f"{level}: topics and assessors",
+        )
+    ax.hlines(
+        y,
+        intervals.low_topics[:n],
+        intervals.high_topics[:n],
+        color=PALETTE[0],
+        linewidth=3.2,
+        alpha=0.45,
+        label=f"{level}: topics alone",
+    )
+    ax.plot(intervals.mean[:n], y, "o", color=PALETTE[0], markersize=3.8, label="mean")
     ax.set_xlabel(f"mean {measure}")
     above(ax)
     return ax
 
 
 def plot_differences(
-    found: AllDifferences,
+    differences: AllDifferences,
     *,
     show: Literal["probability", "difference"] = "probability",
     alpha: float = 0.05,
@@ -59,15 +72,21 @@ def plot_differences(
     ax = axes_or_new(ax)
     if show not in ("probability", "difference"):
         raise ArgumentError(f"show={show!r}: choose probability or difference")
-    n = len(found.systems)
+    n = len(differences.systems)
     lead, better, p = (np.full((n, n), np.nan) for _ in range(3))
-    lead[found.first, found.second], lead[found.second, found.first] = found.difference, -found.difference
-    better[found.first, found.second], better[found.second, found.first] = found.p_better, 1 - found.p_better
-    adjusted = found.adjusted("holm")
-    p[found.first, found.second], p[found.second, found.first] = adjusted, adjusted
+    lead[differences.first, differences.second], lead[differences.second, differences.first] = (
+        differences.difference,
+        -differences.difference,
+    )
+    better[differences.first, differences.second], better[differences.second, differences.first] = (
+        differences.p_better,
+        1 - differences.p_better,
+    )
+    adjusted = differences.adjusted("holm")
+    p[differences.first, differences.second], p[differences.second, differences.first] = adjusted, adjusted
     order = np.argsort(-np.nansum(lead, axis=1), kind="stable")
     lead, better, p = (matrix[np.ix_(order, order)] for matrix in (lead, better, p))
-    names = [found.systems[s] for s in order]
+    names = [differences.systems[s] for s in order]
 
     def shown(i: int, j: int) -> str:
         if i == j:
@@ -86,7 +105,7 @@ def _per_cent(share: float) -> str:
 
 
 def plot_ranks(
-    found: RankIntervals,
+    intervals: RankIntervals,
     *,
     by_assessor: NDArray[np.int64] | None = None,
     top: int | None = None,
@@ -99,19 +118,32 @@ def plot_ranks(
     Mogstad, Romano, Shaikh, Wilhelm (2024), Review of Economic Studies 91(1).
     """
     ax = axes_or_new(ax)
-    order = np.argsort(-found.mean, kind="stable")[:top]
-    y = name_rows(ax, [found.systems[s] for s in order])
-    label = f"{100 * found.confidence:g} %, all systems at once"
-    ax.barh(y, found.rank_high[order] - found.rank_low[order] + 0.9, left=found.rank_low[order] - 0.45, height=0.62,
-            color="#CFE3F1", label=label)  # fmt: skip
+    order = np.argsort(-intervals.mean, kind="stable")[:top]
+    y = name_rows(ax, [intervals.systems[s] for s in order])
+    label = f"{100 * intervals.confidence:g} %, all systems at once"
+    ax.barh(
+        y,
+        intervals.rank_high[order] - intervals.rank_low[order] + 0.9,
+        left=intervals.rank_low[order] - 0.45,
+        height=0.62,
+        color="#CFE3F1",
+        label=label,
+    )
     if by_assessor is not None:
-        chosen = by_assessor[:, order]
-        column = np.broadcast_to(y, chosen.shape)[chosen > 0]
-        ax.plot(chosen[chosen > 0], column, "|", color=PALETTE[1], markersize=5, markeredgewidth=0.9,
-                label="by one assessor")  # fmt: skip
-    ax.plot(found.rank[order], y, "o", color=PALETTE[0], markersize=3.8, label="by the panel")
+        assessor_ranks = by_assessor[:, order]
+        column = np.broadcast_to(y, assessor_ranks.shape)[assessor_ranks > 0]
+        ax.plot(
+            assessor_ranks[assessor_ranks > 0],
+            column,
+            "|",
+            color=PALETTE[1],
+            markersize=5,
+            markeredgewidth=0.9,
+            label="by one assessor",
+        )
+    ax.plot(intervals.rank[order], y, "o", color=PALETTE[0], markersize=3.8, label="by the panel")
     ax.set_xlabel("rank (1 is best)")
-    ax.set_xlim(0.2, len(found.systems) + 0.8)
+    ax.set_xlim(0.2, len(intervals.systems) + 0.8)
     above(ax)
     return ax
 
@@ -125,17 +157,17 @@ def plot_scores(
     """
     ax = axes_or_new(ax)
     apart = np.abs(ranks(settled(first)) - ranks(settled(second)))
-    chosen = np.argsort(-apart, kind="stable")[: max(6, len(systems) // 6)]
-    marked = np.array([name if i in chosen and apart[i] else "" for i, name in enumerate(systems)], object)
-    far = np.flatnonzero(marked != "")
+    furthest = np.argsort(-apart, kind="stable")[: max(6, len(systems) // 6)]
+    labels = np.array([name if i in furthest and apart[i] else "" for i, name in enumerate(systems)], object)
+    far = np.flatnonzero(labels != "")
     ax.set_xlabel(f"mean {names[0]}")
     ax.set_ylabel(f"mean {names[1]}")
-    near = np.flatnonzero(marked == "")
+    near = np.flatnonzero(labels == "")
     ax.plot(first[near], second[near], "o", color=PALETTE[0], alpha=0.75, markersize=4.2)
     ax.plot(first[far], second[far], "D", color=PALETTE[1], markersize=4.2)
     ax.margins(x=0.12)
-    name_points(ax, np.asarray(first), np.asarray(second), marked.tolist())
-    known = ~np.isnan(first) & ~np.isnan(second)
-    if known.sum() > 1:
-        note(ax, f"tau-b {kendall_tau_b(first[known], second[known]):.3f}; diamonds: ranks differ most")
+    name_points(ax, np.asarray(first), np.asarray(second), labels.tolist())
+    both = ~np.isnan(first) & ~np.isnan(second)
+    if both.sum() > 1:
+        note(ax, f"tau-b {kendall_tau_b(first[both], second[both]):.3f}; diamonds: ranks differ most")
     return ax
