@@ -28,7 +28,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.frames import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
 from qrowd.reports.plots.registry import PLOTS
 from qrowd.trec import PreferenceFormat
-from test_architecture import FLOOR_OF
+from test_architecture import LAYER_OF
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "qrowd"
@@ -41,12 +41,12 @@ DOCS = "\n".join(PAGES.values())
 MODULES = [found.name for found in pkgutil.walk_packages(qrowd.__path__, "qrowd.")]
 
 
-def room_of(module):
+def package_of(module):
     """`store` for `qrowd.collect.store.engine`."""
     return module.removeprefix("qrowd.").removeprefix("collect.").split(".")[0]
 
 
-ROOMS = {room_of(module) for module in MODULES}
+PACKAGES = {package_of(module) for module in MODULES}
 
 
 def commands_of(group, before=""):
@@ -289,7 +289,7 @@ DESCRIBED = (
 
 @pytest.mark.parametrize(
     "module",
-    [module for module in MODULES if room_of(module) in DESCRIBED],
+    [module for module in MODULES if package_of(module) in DESCRIBED],
 )
 def test_the_first_line_of_every_docstring_is_a_sentence(module):
     loaded = importlib.import_module(module)
@@ -304,9 +304,9 @@ def test_the_first_line_of_every_docstring_is_a_sentence(module):
         assert " " in first, f"{module}: {name}: {first!r}"
 
 
-@pytest.mark.parametrize("room", sorted(ROOMS))
-def test_every_room_has_a_page_or_stands_on_one(room):
-    assert f"docs/{room}.md" in PAGES or f"`{room}`" in DOCS
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_every_package_has_a_page_or_stands_on_one(package):
+    assert f"docs/{package}.md" in PAGES or f"`{package}`" in DOCS
 
 
 def test_every_page_of_the_docs_is_linked_from_their_index():
@@ -316,10 +316,10 @@ def test_every_page_of_the_docs_is_linked_from_their_index():
         assert page in ("README.md", "docs/index.md") or f"]({name})" in index or f"](../{page})" in index, page
 
 
-def test_the_drawing_of_the_house_shows_every_room_on_its_floor():
-    drawing = re.findall(r"^    (\d)  (.+)$", PAGES["docs/architecture.md"], re.MULTILINE)
-    drawn = {room: int(floor) for floor, rooms in drawing for room in rooms.split("  ")[0].split(" | ")}
-    assert drawn == {room: FLOOR_OF[room] for room in {*ROOMS, "qrowd"}}
+def test_the_list_of_layers_shows_every_package_on_its_layer():
+    lines = re.findall(r"^    (\d)  (.+)$", PAGES["docs/architecture.md"], re.MULTILINE)
+    layers = {package: int(layer) for layer, packages in lines for package in packages.split("  ")[0].split(" | ")}
+    assert layers == {package: LAYER_OF[package] for package in {*PACKAGES, "qrowd"}}
 
 
 @pytest.mark.parametrize("convention", fields(Conventions), ids=lambda convention: convention.name)
@@ -329,18 +329,18 @@ def test_a_convention_is_explained_with_its_default_among_the_decisions(conventi
     assert f"`{convention.name}={default}`" in page or f"`{convention.name}={default.lstrip('0')}`" in page
 
 
-PARTS = {  # rooms with several pages
+PARTS = {  # packages with several pages
     "comparison": ("comparison", "comparing_systems", "generalizability"),
     "uncertainty": ("prediction_powered", "replacement", "label_uncertainty"),
 }
-OFFERED = [room for room in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(room)]
+OFFERED = [package for package in (getattr(qrowd, name) for name in qrowd.__all__) if inspect.ismodule(package)]
 
 
-@pytest.mark.parametrize("room", OFFERED, ids=lambda room: room.__name__)
-def test_everything_that_a_room_offers_is_on_its_page(room):
-    name = room.__name__.split(".")[1]
+@pytest.mark.parametrize("package", OFFERED, ids=lambda package: package.__name__)
+def test_everything_that_a_package_offers_is_on_its_page(package):
+    name = package.__name__.split(".")[1]
     page = "".join(PAGES[f"docs/{part}.md"] for part in PARTS.get(name, (name,)))
-    for name in room.__all__:
+    for name in package.__all__:
         assert re.search(rf"`([A-Z]\w+\.)?{name}\b", page), name
 
 

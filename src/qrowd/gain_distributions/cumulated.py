@@ -224,7 +224,7 @@ def sampled_dcg(
     return SampledDCG(gains.pool.topics, runs.systems, values, cutoff, dcg, seed)
 
 
-# ------------------------------------------------------------------ shared by this room
+# ------------------------------------------------------------------ shared by this package
 
 
 def aligned(

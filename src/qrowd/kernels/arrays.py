@@ -1,4 +1,4 @@
-"""Types of the arrays that all rooms pass to each other."""
+"""Types of the arrays that all packages pass to each other."""
 
 from __future__ import annotations
 

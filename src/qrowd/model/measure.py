@@ -2,7 +2,7 @@
 
 The notation is that of ir_measures (MacAvaney, Macdonald & Ounis 2022): a name, parameters in parentheses where they
 differ from their defaults, a cut-off after `@`. trec_eval's names (`ndcg_cut_10`, `map`) are understood as aliases.
-What a measure computes stands with its `Definition`, in the room it belongs to.
+What a measure computes stands with its `Definition`, in the package it belongs to.
 """
 
 from __future__ import annotations
