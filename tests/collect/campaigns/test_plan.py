@@ -258,8 +258,8 @@ def changed(platform, **changes):
 @pytest.mark.parametrize(
     ("crowd", "message"),
     [
-        ({"toloka": {}}, "toloka: there is no such platform"),
-        ({"mturk": 3}, "mturk: expected a table"),
+        ({"toloka": {}}, "toloka: there is no such key; choose from prolific, panel, mturk"),
+        ({"mturk": 3}, "mturk: 3 cannot be used; give a table"),
         (changed("mturk", colour=1), "mturk.colour: there is no such key"),
         (changed("mturk", sandbox="no"), "mturk.sandbox: 'no' cannot be used"),
         (changed("mturk", frame_height=-1), "mturk.frame_height: -1 cannot be used"),

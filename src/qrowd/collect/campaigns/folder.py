@@ -21,8 +21,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from qrowd import tables, trec
+from qrowd.collect.campaigns.crowd import KEYS
 from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
-from qrowd.collect.campaigns.plan_tables import CROWDS, plan_from_table
+from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.pools import checks_from_gold, lists_of, pool_of, within
 from qrowd.collect.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
 from qrowd.collect.protocols.schema import SchemaError, Where, path
@@ -229,7 +230,7 @@ def _read(folder: Folder, toml: str) -> Plan:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
-    known = ("campaign", *SETTINGS, "journey", *CROWDS, "files")
+    known = ("campaign", *SETTINGS, "journey", *KEYS, "files")
     reading = Reading(folder, toml, {})
     try:
         for key in table:

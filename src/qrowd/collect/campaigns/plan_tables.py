@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from qrowd.collect.campaigns.crowd import crowd_of
+from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError, plain, read
@@ -20,8 +20,6 @@ from qrowd.collect.protocols.settings import (
     Settings,
     to_table,
 )
-
-CROWDS = ("prolific", "panel", "mturk")
 
 
 @dataclass(frozen=True)
@@ -60,9 +58,9 @@ class PlanTable:
     grades: GradesSettings | None = None
     preference: PreferenceSettings | None = None
     journey: JourneySettings = field(default_factory=JourneySettings)
-    prolific: dict[str, Any] | None = None
-    panel: dict[str, Any] | None = None
-    mturk: dict[str, Any] | None = None
+    prolific: ProlificTable | None = None
+    panel: PanelTable | None = None
+    mturk: MturkTable | None = None
 
 
 def plan_from_table(table: Mapping[str, Any]) -> Plan:
@@ -77,7 +75,6 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     """
     whole = read(PlanTable, _with_pools(table))
     head, settings = whole.campaign, _settings(whole)
-    crowd = crowd_of({name: part for name in CROWDS if (part := getattr(whole, name)) is not None})
     pooled = {label for topic in whole.topics for label in topic.pool}
     kept = [i for i, document in enumerate(whole.documents) if document.label in pooled or not document.label]
     try:
@@ -94,7 +91,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             consent=head.consent,
             instructions=head.instructions,
             checks=head.checks,
-            crowd=crowd,
+            crowd=platforms_of(whole),
         )
     except SchemaError as error:
         match error.where:
