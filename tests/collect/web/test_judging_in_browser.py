@@ -31,9 +31,6 @@ from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.protocols.settings import MagnitudeSettings
 from qrowd.collect.store import schema
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-
 # ---- a magnitude unit
 
 
@@ -186,7 +183,7 @@ def test_a_grades_key_chooses_and_saves_at_once_only_where_that_was_switched_on(
 
 
 def stopped_early(tab: Page, campaign: Running, bad: set[str]) -> None:
-    expect(tab.locator("main")).to_contain_text("Done: enough pairs of these documents were compared.")
+    expect(tab.locator("main")).to_contain_text("Enough pairs of these documents have been compared.")
     judged = campaign.rows(schema.preference)
     assert 0 < len(judged) < 15  # of the pairs of six documents
     titles = {row.id: row.title for row in campaign.rows(schema.document)}
