@@ -9,6 +9,14 @@ from qrowd.cli.options import conventions_named, deliver, measures, option
 from qrowd.model.conventions import Conventions
 
 
+def checked_estimator(name: str) -> str:
+    """An estimator of accuracy that there is."""
+    from qrowd.aware import estimator
+
+    estimator(name)
+    return name
+
+
 def aware(
     runs: options.Runs,
     data: options.Data,
@@ -16,7 +24,8 @@ def aware(
     estimator: Annotated[
         str,
         option(
-            help="Estimator of accuracy: sgl or tpc, then fro, rmse, kld, tau or apc, then md, msd or med; or uniform."
+            help="Estimator of accuracy: sgl or tpc, then fro, rmse, kld, tau or apc, then md, msd or med; or uniform.",
+            callback=checked_estimator,
         ),
     ] = "sgl_rmse_md",
     gold: options.Gold = None,
@@ -45,27 +54,24 @@ def aware(
 ) -> None:
     """Weight the assessors by how different they are from random assessors (AWARE)."""
     from qrowd import files
-    from qrowd.aware import LEVELS, assessor_similarities
-    from qrowd.aware import estimator as check_estimator
+    from qrowd.aware import LEVELS
     from qrowd.cli.show import progress
-    from qrowd.reports.aware import aware_summary
+    from qrowd.reports.aware import aware_of
 
-    check_estimator(estimator)
     judgments, names = data.read_with(gold=gold)
     with progress("comparing with random assessors") as advance:
-        similarities = assessor_similarities(
+        summary = aware_of(
             files.read_runs(runs),
             judgments,
             measure or ["nDCG@10", "AP"],
+            estimator=estimator,
             gold=names.get("gold"),
-            n_resamples=n_resamples,
+            polarity=polarity,
+            across=across,
             levels={f"{p:g}": p for p in random_level} if random_level else LEVELS,
             conventions=conventions,
+            n_resamples=n_resamples,
             rng=seed,
             progress=advance,
         )
-    panel = judgments.select(assessors=lambda assessor: assessor != names.get("gold"))
-    summary = aware_summary(
-        similarities, panel, estimator, polarity=polarity, across=across, repeats=conventions.repeats
-    )
     deliver(summary.to_document(), output)

@@ -15,15 +15,11 @@ def check(
 ) -> None:
     """Show what files of runs and judgments contain, and the mistakes in them."""
     from qrowd.cli.show import console, show_table
-    from qrowd.reports.document import Table
     from qrowd.reports.inspection import inspect
 
     inspection = inspect(paths, assessor)
-    if rows := inspection.run_rows():
-        show_table(Table("runs", ["system", "topics", "documents", "list length", "lists with ties"], rows))
-    if rows := inspection.judgment_rows():
-        header = ["assessor", "scale", "judgments", "topics", "of the pool", "repeats", "values"]
-        show_table(Table("judgments", header, rows))
+    for table in inspection.tables():
+        show_table(table)
     out = console()
     for remark in inspection.remarks():
         out.print(remark, markup=False)

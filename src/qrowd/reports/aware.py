@@ -13,6 +13,7 @@ from qrowd.aware import (
     AssessorWeights,
     DoubtfulWeight,
     Similarities,
+    assessor_similarities,
     assessor_weights,
     doubtful_weights,
     reasons_to_doubt,
@@ -23,7 +24,9 @@ from qrowd.aware.similarity import Across, Polarity
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.kernels.arrays import Floats
+from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
@@ -95,6 +98,27 @@ class AwareSummary(Reported):
             "accuracy": self.accuracy,
             "options": dict(self.similarities.attributes),
         }
+
+
+def aware_of(
+    runs: Runs,
+    judgments: Judgments,
+    measures: Sequence[object],
+    *,
+    estimator: str = DEFAULT,
+    gold: str | None = None,
+    polarity: Polarity = "dissimilarity",
+    across: Across = "own",
+    conventions: Conventions = Conventions(empty="nan"),
+    **options: Any,
+) -> AwareSummary:
+    """`aware_summary` of the assessors without the gold, to whom they are compared where there is one.
+
+    options : of `assessor_similarities`.
+    """
+    similarities = assessor_similarities(runs, judgments, measures, gold=gold, conventions=conventions, **options)
+    panel = judgments.select(assessors=lambda assessor: assessor != gold)
+    return aware_summary(similarities, panel, estimator, polarity=polarity, across=across, repeats=conventions.repeats)
 
 
 def aware_summary(

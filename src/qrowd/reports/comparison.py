@@ -51,9 +51,10 @@ if TYPE_CHECKING:
 class Choices:
     """The options of a comparison that change its answer.
 
-    confidence : of all intervals; systems with p below 1 - confidence are significantly different. zeros, correction :
-        of `qrowd.comparison.top_set`. sign_ties : of `qrowd.comparison.sign_agreement`. n_resamples, seed : of the test
-        of all pairs of systems, and of the bootstrap of a difference.
+    confidence : of all intervals; systems with p below 1 - confidence are significantly different.
+    zeros, correction : of the Wilcoxon top set: topics without a difference ("wilcox", "pratt", "zsplit"), and "holm"
+        or "none" for many systems. sign_ties : equal scores in the agreement of signs: "ignore", "half" or "agree".
+    n_resamples, seed : of the test of all pairs of systems, and of the bootstrap of a difference.
     """
 
     confidence: float = 0.95
@@ -201,17 +202,8 @@ def compare(
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : the assessor all others are compared with; default: the panel, without the assessor who is compared.
     systems : two systems to compare in detail.
-    zeros, correction : of the Wilcoxon top set: topics without a difference ("wilcox", "pratt", "zsplit"), and "holm"
-        or "none" for many systems.
-    sign_ties : equal scores in the agreement of signs: "ignore", "half" or "agree".
-    confidence : of all intervals; systems with p below 1 - confidence are significantly different.
-    n_resamples, rng : of the test of all pairs of systems, and of the bootstrap of a difference.
+    zeros, correction, sign_ties, confidence, n_resamples, rng : as in `Choices`.
     progress : called with (topics done, topics in all) of the scoring.
-
-    Returns
-    -------
-    Comparison
-        `print` shows it, `to_frame(what=...)` and `write(path)` hold every number.
 
     Raises
     ------

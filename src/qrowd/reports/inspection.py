@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -15,7 +15,8 @@ from qrowd.errors import FileError, InputError
 from qrowd.model.alignment import align
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.phrases import count, percent, span
+from qrowd.reports.document import Table
+from qrowd.reports.phrases import cells, count, percent, span
 
 MISTAKES_SHOWN = 10
 Whole = TypeVar("Whole", Judgments, Runs)
@@ -33,40 +34,33 @@ class Inspection:
     runs: Runs | None
     judgments: Judgments | None
 
-    def run_rows(self) -> list[list[str]]:
-        """system, topics, documents, shortest and longest list, lists with ties."""
-        if self.runs is None:
-            return []
-        ranked = self.runs.ranked()
-        tied = ranked.tied_lists()
-        rows = []
-        for s, system in enumerate(self.runs.systems):
-            lengths = ranked.lengths[s][ranked.lengths[s] > 0]
-            lists = span(lengths.min(), lengths.max())
-            rows.append([system, str(lengths.size), f"{lengths.sum():,}", lists, str(int(tied[s].sum()))])
-        return rows
-
-    def judgment_rows(self) -> list[list[str]]:
-        """assessor, scale, judgments, topics, share of the pool, repeats, values."""
-        if self.judgments is None:
-            return []
-        judgments = self.judgments
-        coverage, repeats = judgments.coverage(), judgments.repeats_by_assessor()
-        rows = []
-        for a, (assessor, scale) in enumerate(zip(judgments.assessors, judgments.scales, strict=True)):
-            values = judgments.value[judgments.assessor == a]
-            rows.append(
-                [
-                    assessor,
-                    str(scale),
-                    f"{values.size:,}",
-                    str(int((coverage[a] > 0).sum())),
-                    percent(float(coverage[a].mean()), 1),
-                    f"{repeats[a]:,}",
-                    _values(values),
-                ]
-            )
-        return rows
+    def tables(self) -> Iterator[Table]:
+        """One row per system of the runs, and one per assessor of the judgments."""
+        if self.runs is not None:
+            ranked = self.runs.ranked()
+            lengths = [row[row > 0] for row in ranked.lengths]
+            columns = {
+                "system": list(self.runs.systems),
+                "topics": [str(row.size) for row in lengths],
+                "documents": [f"{row.sum():,}" for row in lengths],
+                "list length": [span(row.min(), row.max()) for row in lengths],
+                "lists with ties": cells(str, ranked.tied_lists().sum(axis=1)),
+            }
+            yield Table.of("runs", columns)
+        if self.judgments is not None:
+            judgments = self.judgments
+            coverage = judgments.coverage()
+            values = [judgments.value[judgments.assessor == a] for a in range(len(judgments.assessors))]
+            columns = {
+                "assessor": list(judgments.assessors),
+                "scale": cells(str, judgments.scales),
+                "judgments": [f"{row.size:,}" for row in values],
+                "topics": cells(str, (coverage > 0).sum(axis=1)),
+                "of the pool": cells(percent, coverage.mean(axis=1), digits=1),
+                "repeats": cells("{:,}".format, judgments.repeats_by_assessor()),
+                "values": cells(_values, values),
+            }
+            yield Table.of("judgments", columns)
 
     def remarks(self) -> list[str]:
         """Facts that the rows do not show."""

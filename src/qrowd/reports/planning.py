@@ -26,7 +26,7 @@ from qrowd.model.scores import Scores
 from qrowd.reports.differences import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import count, number, percent, sentence_case
+from qrowd.reports.phrases import cells, count, number, percent, sentence_case
 from qrowd.reports.report_systems import leading_pair
 
 TOPICS = (25, 50, 100, 200)  # in the table of designs, beside the present number
@@ -163,11 +163,6 @@ def plan(
     budget, topic_cost, judgment_cost : in one currency; topic_cost is the fixed cost of one topic, before judging.
     documents_per_topic : that each assessor judges; default: the mean size of the pool.
     progress : called with (topics done, topics in all) of the scoring.
-
-    Returns
-    -------
-    Plan
-        `print` shows it, `to_frame(what=...)` and `write(path)` hold every number.
 
     Raises
     ------
@@ -438,13 +433,15 @@ def _notes(plan: Plan) -> Iterator[Note]:
 
 
 def _component_table(plan: Plan) -> Table:
-    c = plan.components
-    rows = [
-        [source, str(c.df[i]), number(c.ms[i], 5), f"{c.component[i]:.6f}", percent(c.share[i], 1)]
-        for i, source in enumerate(c.sources)
-    ]
-    title = f"{plan.measure}: components of the variance of scores"
-    return Table(title, ["source", "df", "mean square", "component", "share"], rows)
+    components = plan.components
+    columns = {
+        "source": list(components.sources),
+        "df": cells(str, components.df),
+        "mean square": cells(number, components.ms, digits=5),
+        "component": cells("{:.6f}".format, components.component),
+        "share": cells(percent, components.share, digits=1),
+    }
+    return Table.of(f"{plan.measure}: components of the variance of scores", columns)
 
 
 def _study_table(plan: Plan) -> Table:
@@ -458,13 +455,14 @@ def _best_table(plan: Plan, best: BestDesign) -> Table:
 
 
 def _design_table(title: str, study: DesignStudy, detectable: Floats) -> Table:
-    header = ["topics", "assessors", "generalizability", "dependability", "standard error", "detectable difference"]
-    numbers = (study.generalizability, study.dependability, study.standard_error, detectable)
-    rows = [
-        [f"{study.n_topics[i]:,}", str(study.n_assessors[i]), *(number(column[i]) for column in numbers)]
-        for i in range(study.n_topics.size)
-    ]
-    if np.isnan(study.cost).all():
-        return Table(title, header, rows)
-    costs = [f"{cost:,.2f}" for cost in study.cost]
-    return Table(title, [*header, "cost"], [[*row, cost] for row, cost in zip(rows, costs, strict=True)])
+    columns = {
+        "topics": cells("{:,}".format, study.n_topics),
+        "assessors": cells(str, study.n_assessors),
+        "generalizability": cells(number, study.generalizability),
+        "dependability": cells(number, study.dependability),
+        "standard error": cells(number, study.standard_error),
+        "detectable difference": cells(number, detectable),
+    }
+    if not np.isnan(study.cost).all():
+        columns["cost"] = cells("{:,.2f}".format, study.cost)
+    return Table.of(title, columns)

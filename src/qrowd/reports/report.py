@@ -91,11 +91,6 @@ def report(
     random_assessors : number of random assessors of each level, for AWARE.
     title, provenance : shown on the page. progress : called with (comparisons with random assessors done, in all).
 
-    Returns
-    -------
-    Report
-        `write("report.html")` writes the page, `to_frame(what=...)` gives its tables.
-
     Raises
     ------
     ArgumentError
