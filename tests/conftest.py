@@ -31,10 +31,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark by module what is slow, and by fixture or parameter what opens Chromium or starts PostgreSQL."""
     for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
         if _module(item.path) in SLOW:
             item.add_marker("slow")
-        if {"postgres", "shared", "address", "empty"} & set(getattr(item, "fixturenames", ())):
+        if "browser" in fixtures:
+            item.add_marker("browser")
+        if "postgres" in fixtures or any(value == "postgresql" for value in parameters if isinstance(value, str)):
             item.add_marker("database")
     if config.getoption("--quick"):
         names = ("slow", "browser", "database")

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from servers import postgres_server
 from soak import races
 
 HAPPENS = {  # else the race proves nothing; what is rarer is seen in `make soak`
@@ -14,11 +13,13 @@ HAPPENS = {  # else the race proves nothing; what is rarer is seen in `make soak
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
-def test_two_hundred_racing_workers_never_break_what_the_tables_promise(dialect: str, tmp_path: Path) -> None:
+def test_two_hundred_racing_workers_never_break_what_the_tables_promise(
+    dialect: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     if dialect == "sqlite":
         seen, wrong = races.run(f"sqlite:///{tmp_path / 'judgments.db'}", workers=200, actions=12)
     else:
-        with postgres_server() as server:
-            seen, wrong = races.run(server.database(), workers=200, actions=9, services=2)
+        server = request.getfixturevalue("postgres")
+        seen, wrong = races.run(server.database(), workers=200, actions=9, services=2)
     assert wrong == []
     assert set(seen) >= HAPPENS

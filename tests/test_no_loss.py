@@ -26,6 +26,7 @@ def test_killed_servers_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     assert found.log.broken
 
 
+@pytest.mark.database
 def test_killed_servers_and_backends_of_postgresql_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     with postgres_server() as server:
         found = kills.run(server.database(), tmp_path, kills=5, clients=16, answers=500, postgres=server)

@@ -80,6 +80,7 @@ def test_killed_backends_are_not_noticed_by_who_writes(postgres: object) -> None
         is_whole(store, keys)
 
 
+@pytest.mark.database
 def test_a_server_that_is_killed_and_started_again_has_all_that_was_acknowledged() -> None:
     with postgres_server(fsync=True) as server:
         url = server.database()

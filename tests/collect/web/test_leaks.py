@@ -19,7 +19,6 @@ from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, 
 from qrowd.collect.protocols.views import PairView
 from webserver import Browser
 
-pytestmark = pytest.mark.slow
 NEVER = re.compile(
     r"LBLDOC|LBLTOPIC|SYSONE|SYSTWO|ZZ(other|reason)|\bgold\b|\bqrels?\b|correct|expected answer", re.IGNORECASE
 )

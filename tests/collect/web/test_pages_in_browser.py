@@ -9,7 +9,6 @@ from browsers import COLOURS, WCAG, axe_faults, by_tags
 from collect.web.gallery import Gallery, gallery
 from webserver import listening
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RULES = by_tags(*WCAG, "best-practice") | {"rules": {"heading-order": {"enabled": False}}}
 LOOKS = {"light": RULES, "dark": COLOURS}
 NARROW = ("magnitude", "grades", "pair", "pair-odd", "rating", "question", "end", "magnitude-html", "line")

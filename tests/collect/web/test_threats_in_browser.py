@@ -6,8 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from collect.web.payloads import PAYLOADS
 from collect.web.siege import fort, template
 from qrowd.collect.campaigns.admin import CampaignAdmin
@@ -22,7 +20,6 @@ from webserver import Answer, Browser, listening
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ASIDE = ThreadPoolExecutor(1)  # Playwright keeps this thread's event loop to itself
 
 

@@ -13,7 +13,6 @@ from collect.web.api.worlds import SMALL, World, plan, sensible
 from qrowd.collect.protocols.events import ACTIONS
 from qrowd.collect.web.api.operations import PREFIX
 
-pytestmark = pytest.mark.slow
 ODD: list[Any] = [
     None, True, False, 0, 1, -1, 7, 2**31, 2**62, 0.5, -0.0, 1e300, "", "0", "1", "left", "both", "40", "1e999", "nan",
     "0,5", "１２", "\u202e", "x" * 300, [], [1], {}, {"a": 1}, "t0", "d0", "arrived", "judged",

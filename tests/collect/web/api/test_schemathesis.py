@@ -18,7 +18,6 @@ from collect.web.api.test_judging import judge_all
 from collect.web.api.worlds import World, plan, world
 from qrowd.collect.web.api.document import document
 
-pytestmark = pytest.mark.slow
 CONFIG: dict[str, Any] = {
     "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "403", "404", "409", "415", "422"]}},
     "generation": {"deterministic": True, "max-examples": 8, "database": "none"},

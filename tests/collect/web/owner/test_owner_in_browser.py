@@ -10,8 +10,6 @@ from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, served
 from collect.web.owner.test_owner_routes import FOLDER, zipped
 from qrowd.collect.web.owner import owner_link
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 LOOKS = (("light", 1280, by_tags(*WCAG, "best-practice")), ("dark", 1280, COLOURS), ("light", 320, COLOURS))
 
 
