@@ -134,7 +134,7 @@ def _topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
         "question": question_table(t.question),
         "checks": None if t.checks is None else [documents[label] for label in t.checks],
         "context": list(t.context) or None,
-        "systems": {name: [documents[label] for label in found] for name, found in t.systems.items()} or None,
+        "systems": {name: [documents[label] for label in ranking] for name, ranking in t.systems.items()} or None,
     }
 
 
@@ -142,21 +142,21 @@ def _assembled(plan: Plan, t: TopicPlan, rng: Rng) -> list[list[str]]:
     """A topic's units; made of places in its pool, so that no database's numbers have a say."""
     checks = None if t.checks is None else (t.pool.index(t.checks[0]), t.pool.index(t.checks[1]))
     try:
-        made = units_of_topic(range(len(t.pool)), checks, plan.settings, rng)
+        units = units_of_topic(range(len(t.pool)), checks, plan.settings, rng)
     except ArgumentError as error:
         raise ArgumentError(f"topic {t.label!r}: {error}") from None
-    return [[t.pool[place] for place in places] for places in made]
+    return [[t.pool[place] for place in places] for places in units]
 
 
-def _known_units(t: TopicPlan, made: Any) -> list[list[str]]:
+def _known_units(t: TopicPlan, units: Any) -> list[list[str]]:
     """A topic's units as they were assembled before, if they can be its."""
-    of_texts = isinstance(made, list | tuple) and all(
-        isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels) for labels in made
+    of_texts = isinstance(units, list | tuple) and all(
+        isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels) for labels in units
     )
-    if of_texts and all(len(set(labels)) == len(labels) > 0 for labels in made):
-        held = {label for labels in made for label in labels}
-        if held == set(t.pool) and all(set(t.checks or ()) <= set(labels) for labels in made):
-            return [list(labels) for labels in made]
+    if of_texts and all(len(set(labels)) == len(labels) > 0 for labels in units):
+        members = {label for labels in units for label in labels}
+        if members == set(t.pool) and all(set(t.checks or ()) <= set(labels) for labels in units):
+            return [list(labels) for labels in units]
     raise ArgumentError(
         f"units of topic {t.label!r}: they do not fit its pool; give lists of its documents that hold each, none twice "
         "in one, and both check documents in all"
@@ -175,10 +175,12 @@ def _add_units(
     chance = Chance.of(plan.seed)
     rows: list[dict[str, Any]] = []
     for i, t in enumerate(plan.topics):
-        made = _assembled(plan, t, chance.stream("units", i)) if units is None else _known_units(t, units.get(t.label))
+        assembled = (
+            _assembled(plan, t, chance.stream("units", i)) if units is None else _known_units(t, units.get(t.label))
+        )
         rows += [
             {"topic_id": topics[t.label], "number": number, "documents": [documents[label] for label in labels]}
-            for number, labels in enumerate(made)
+            for number, labels in enumerate(assembled)
         ]
     materials.add_material(connection, "unit", campaign_id, rows)
     numbers = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}

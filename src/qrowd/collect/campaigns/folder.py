@@ -74,8 +74,8 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     FileError
         Whatever cannot be read or could not work, by file and where possible by line.
     """
-    given = Path(path)
-    toml = given if given.is_file() else given / TOML
+    place = Path(path)
+    toml = place if place.is_file() else place / TOML
     if not toml.is_file():
         raise FileError(toml, "there is no such file; a campaign's folder holds one")
     return _read(Folder(toml.parent.resolve()), toml.name)
@@ -125,12 +125,12 @@ class Folder:
         """Where a name in the folder leads; it must not lead out."""
         _inside(name)
         try:
-            found = (self.root / name).resolve()
+            target = (self.root / name).resolve()
         except (OSError, RuntimeError) as error:
             raise FileError(name, f"cannot be read: {error}") from None
-        if not found.is_relative_to(self.root):
+        if not target.is_relative_to(self.root):
             raise FileError(name, "leads out of the folder; put the file itself into the folder")
-        return found
+        return target
 
     def find(self, name: str) -> list[str]:
         """The files a name, pattern or folder stands for, by their names in the folder, sorted."""
@@ -169,7 +169,7 @@ def _unpack(archive: zipfile.ZipFile, root: Path, most: int) -> None:
     members = archive.infolist()
     if len(members) > MAX_MEMBERS:
         raise FileError("zip", f"{len(members)} members are more than {MAX_MEMBERS}; put documents into one file")
-    seen: set[str] = set()
+    names: set[str] = set()
     for member in members:
         name = member.orig_filename
         _inside(name.rstrip("/"))
@@ -178,9 +178,9 @@ def _unpack(archive: zipfile.ZipFile, root: Path, most: int) -> None:
             raise FileError(f"zip, {name}", "is no plain file or folder; pack the files themselves")
         if member.flag_bits & 1:
             raise FileError(f"zip, {name}", "is encrypted; pack without a password")
-        if name in seen:
+        if name in names:
             raise FileError(f"zip, {name}", "is there twice; remove one")
-        seen.add(name)
+        names.add(name)
         target = root / name
         if member.is_dir():
             target.mkdir(parents=True, exist_ok=True)
@@ -209,18 +209,18 @@ class Reading:
 
     def names(self, key: str) -> list[str]:
         """The files for a key of [files]: those named, else the first usual one that exists."""
-        given = self.files.get(key)
-        if given is None:
+        entry = self.files.get(key)
+        if entry is None:
             usual = next((name for name in USUAL[key] if self.folder.path(name).exists()), None)
             return [] if usual is None else self.folder.find(usual)
-        listed = given if isinstance(given, list) and key in SEVERAL else [given]
-        if not all(isinstance(name, str) for name in listed):
+        entries = entry if isinstance(entry, list) and key in SEVERAL else [entry]
+        if not all(isinstance(name, str) for name in entries):
             kind = "a name or a list of names" if key in SEVERAL else "a name"
-            raise SchemaError(("files", key), f"{given!r} cannot be used; give {kind}")
-        found = [file for name in listed for file in self.folder.find(name)]
-        if len(found) > 1 and key not in SEVERAL:
-            raise SchemaError(("files", key), f"{given!r} stands for {len(found)} files; name one")
-        return list(dict.fromkeys(found))
+            raise SchemaError(("files", key), f"{entry!r} cannot be used; give {kind}")
+        names = [file for name in entries for file in self.folder.find(name)]
+        if len(names) > 1 and key not in SEVERAL:
+            raise SchemaError(("files", key), f"{entry!r} stands for {len(names)} files; name one")
+        return list(dict.fromkeys(names))
 
 
 def _read(folder: Folder, toml: str) -> Plan:
@@ -230,13 +230,13 @@ def _read(folder: Folder, toml: str) -> Plan:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
-    known = ("campaign", *SETTINGS, "journey", *KEYS, "files")
+    allowed = ("campaign", *SETTINGS, "journey", *KEYS, "files")
     reading = Reading(folder, toml, {})
     try:
         for key in table:
-            if key not in known:
-                raise SchemaError((key,), f"there is no such table; choose from {', '.join(known)}")
-        for key in known:
+            if key not in allowed:
+                raise SchemaError((key,), f"there is no such table; choose from {', '.join(allowed)}")
+        for key in allowed:
             if not isinstance(table.get(key, {}), dict):
                 raise SchemaError((key,), f"is a table; write [{key}]")
         reading.files = table.pop("files", {})
@@ -267,8 +267,8 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
         for label, topic in by_label.items():
             topic["pool"] = list(pools[label])
             for n, document in enumerate(topic["pool"]):
-                if (listed := pools[label][document]) is not None:
-                    reading.places[(*place[label], "pool", n)] = listed
+                if (origin := pools[label][document]) is not None:
+                    reading.places[(*place[label], "pool", n)] = origin
             if preference and runs is not None:
                 topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
     documents = _documents(reading, None if pools is None else {d for pool in pools.values() for d in pool})
@@ -348,15 +348,15 @@ def _pools(reading: Reading, topics: Collection[str], runs: Any) -> Pools | None
     return pools
 
 
-def _documents(reading: Reading, wanted: Collection[str] | None) -> list[dict[str, Any]]:
+def _documents(reading: Reading, labels: Collection[str] | None) -> list[dict[str, Any]]:
     """The rows of the documents that are wanted; all of them for None."""
     names = reading.names("documents")
     if not names:
         raise SchemaError(("files", "documents"), f"is missing; name a file, or call it {USUAL['documents'][0]}")
     documents: list[dict[str, Any]] = []
     for name in names:
-        for line, row in _document_rows(reading, name, wanted):
-            if wanted is not None and row["label"] not in wanted:
+        for line, row in _document_rows(reading, name, labels):
+            if labels is not None and row["label"] not in labels:
                 continue
             reading.places["documents", len(documents)] = name, line
             documents.append(row)
@@ -365,13 +365,13 @@ def _documents(reading: Reading, wanted: Collection[str] | None) -> list[dict[st
     return documents
 
 
-def _document_rows(reading: Reading, name: str, wanted: Collection[str] | None) -> Iterator[Row]:
+def _document_rows(reading: Reading, name: str, labels: Collection[str] | None) -> Iterator[Row]:
     one_each = len(PurePosixPath(name).parts) > 1 or reading.files.get("documents") not in (None, name)
     if not (name.lower().endswith(PAGES) and one_each):
         yield from read_documents(reading.folder.bytes(name), name)
         return
     label = PurePosixPath(name).stem
-    if wanted is None or label in wanted:
+    if labels is None or label in labels:
         yield 1, read_page(reading.folder.bytes(name), name, label)
 
 
@@ -391,11 +391,11 @@ def _checks(reading: Reading, topics: Mapping[str, dict[str, Any]], pools: Mappi
         return
     content = _no_parquet(reading.folder.bytes(gold[0]), gold[0])
     if tables.is_table(content, gold[0]):
-        judged = tables.judgments_from_table(content, gold[0], assessor="gold")
+        judgments = tables.judgments_from_table(content, gold[0], assessor="gold")
     else:
-        judged = concatenate_judgments([trec.judgments_from([("gold", trec.parse(content, gold[0], trec.QRELS))])])
+        judgments = concatenate_judgments([trec.judgments_from([("gold", trec.parse(content, gold[0], trec.QRELS))])])
     try:
-        checks = checks_from_gold(judged, open_topics, seed)
+        checks = checks_from_gold(judgments, open_topics, seed)
     except ArgumentError as error:
         raise FileError(gold[0], str(error)) from None
     for i, (label, topic) in enumerate(topics.items()):
@@ -432,11 +432,11 @@ def _placed(error: SchemaError, reading: Reading, text: str) -> FileError:
 def _line_of(text: str, where: Where) -> int | None:
     """The line on which a key or its table stands in the TOML file, as far as plain looking tells."""
     names = [str(part) for part in where]
-    section, found = "", None
+    section, heading_line = "", None
     for number, line in enumerate(text.split("\n"), start=1):
         if heading := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):
             section = heading[1]
-            found = number if section == names[0] else found
+            heading_line = number if section == names[0] else heading_line
         elif (key := re.match(r"\s*([\w-]+)\s*=", line)) and section == names[0] and key[1] in names[1:]:
             return number
-    return found
+    return heading_line

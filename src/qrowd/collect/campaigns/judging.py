@@ -265,8 +265,8 @@ class JudgingService:
         view = self._view(connection, settings, assessor, status, assignment, at)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
-            saved = state.find_draft(connection, assignment.row.id, view.position)
-            draft = None if saved is None else Draft(*saved)
+            row = state.find_draft(connection, assignment.row.id, view.position)
+            draft = None if row is None else Draft(*row)
         named = assessor.provider not in KEYS
         return self._page_of_view(connection, settings, assessor.name, view, assignment, named=named, draft=draft)
 

@@ -115,8 +115,8 @@ class Plan:
 
 def in_short(value: Any) -> str:
     """A value as a message can hold it."""
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 # ---- what cannot work
@@ -147,8 +147,8 @@ def _n_slots(plan: Plan) -> int:
     for topic in plan.topics:
         n = len(topic.pool)
         if isinstance(settings, MagnitudeSettings):
-            fixed = 0 if topic.checks is None else 2
-            rounds = settings.redundancy * (n - fixed) / (settings.k - fixed)
+            n_checks = 0 if topic.checks is None else 2
+            rounds = settings.redundancy * (n - n_checks) / (settings.k - n_checks)
             n_slots += settings.redundancy if n <= settings.k else ceil(rounds)
         else:
             batches = ceil(n / settings.k) if isinstance(settings, GradesSettings) else 1
@@ -182,23 +182,23 @@ def _label_problems(key: str, items: Sequence[TopicPlan | DocumentPlan], most: i
         yield (key,), f"there are none; add at least one {key[:-1]}"
     if len(items) > most:
         yield (key,), f"{len(items)} are more than {most}; make several campaigns of them"
-    seen: set[str] = set()
+    labels: set[str] = set()
     for i, item in enumerate(items):
         label = item.label
         if not label or BLANK.search(label) or UNFIT.search(label) or len(label) > MAX_LABEL or label.startswith("#"):
             problem = f"{in_short(label)} cannot be used; give 1 to {MAX_LABEL} characters without blanks, not # first"
             yield (key, i, "label"), problem
-        if label in seen:
+        if label in labels:
             yield (key, i, "label"), f"{label!r} is there already; every {key[:-1]} needs its own"
-        seen.add(label)
+        labels.add(label)
 
 
 def _text_problems(where: Where, **texts: str) -> Problems:
     for key, text in texts.items():
         if len(text) > MAX_CHARACTERS:
             yield (*where, key), f"{len(text)} characters are more than {MAX_CHARACTERS}; shorten it"
-        if unfit := UNFIT.search(text):
-            yield (*where, key), f"holds {unfit[0]!r}, which no database can keep; remove it"
+        if character := UNFIT.search(text):
+            yield (*where, key), f"holds {character[0]!r}, which no database can keep; remove it"
 
 
 def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]) -> Problems:
@@ -247,8 +247,8 @@ def _check_problems(plan: Plan, topic: TopicPlan, where: Where) -> Problems:
     if plan.protocol != "magnitude" or not plan.checks:
         reason = "checks = false" if plan.protocol == "magnitude" else f"{plan.protocol} judging has none"
         yield where, f"are given, but {reason}; remove them"
-    if missing := next((document for document in topic.checks if document not in topic.pool), None):
-        yield where, f"document {missing!r} is not in the pool; add it there, or choose one that is"
+    if outsider := next((document for document in topic.checks if document not in topic.pool), None):
+        yield where, f"document {outsider!r} is not in the pool; add it there, or choose one that is"
     if topic.checks[0] == topic.checks[1]:
         yield where, f"{topic.checks[0]!r} cannot be both the better and the worse one; choose two"
 

@@ -75,8 +75,8 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     """
     whole = read(PlanTable, _with_pools(table))
     head, settings = whole.campaign, _settings(whole)
-    pooled = {label for topic in whole.topics for label in topic.pool}
-    kept = [i for i, document in enumerate(whole.documents) if document.label in pooled or not document.label]
+    labels = {label for topic in whole.topics for label in topic.pool}
+    places = [i for i, document in enumerate(whole.documents) if document.label in labels or not document.label]
     try:
         return Plan(
             name=head.name,
@@ -84,7 +84,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             protocol=_protocol(whole),
             settings=settings,
             topics=whole.topics,
-            documents=tuple(whole.documents[i] for i in kept),
+            documents=tuple(whole.documents[i] for i in places),
             seed=secrets.randbits(62) if head.seed is None else head.seed,
             journey=whole.journey,
             lease_minutes=head.lease_minutes,
@@ -96,7 +96,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     except SchemaError as error:
         match error.where:
             case ("documents", int(i), *rest):  # counted among those kept
-                raise SchemaError(("documents", kept[i], *rest), error.problem) from None
+                raise SchemaError(("documents", places[i], *rest), error.problem) from None
         raise
 
 

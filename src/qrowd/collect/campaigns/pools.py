@@ -23,8 +23,8 @@ def lists_of(runs: Runs, topics: Collection[str]) -> Lists:
         for s, system in enumerate(runs.systems):
             start, length = int(ranked.starts[s, t]), int(ranked.lengths[s, t])
             if length:
-                found = ranked.document[start : start + length].tolist()
-                lists[topic][system] = tuple(runs.documents[d] for d in found)
+                ranking = ranked.document[start : start + length].tolist()
+                lists[topic][system] = tuple(runs.documents[d] for d in ranking)
     return lists
 
 
@@ -39,16 +39,16 @@ def pool_of(lists: Mapping[str, Sequence[str]], depth: int) -> tuple[str, ...]:
     ArgumentError
         A depth below 1.
     """
-    given: Any = depth
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+    n: Any = depth
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ArgumentError(f"depth={depth!r}: give how many documents of every run are judged, from 1")
-    return tuple(sorted({document for found in lists.values() for document in found[:depth]}))
+    return tuple(sorted({document for ranking in lists.values() for document in ranking[:depth]}))
 
 
 def within(lists: Mapping[str, Sequence[str]], pool: Collection[str]) -> dict[str, tuple[str, ...]]:
     """The lists without what is not in the pool; a system that found nothing in it is left out."""
-    kept = {system: tuple(d for d in found if d in pool) for system, found in lists.items()}
-    return {system: found for system, found in kept.items() if found}
+    rankings = {system: tuple(d for d in ranking if d in pool) for system, ranking in lists.items()}
+    return {system: ranking for system, ranking in rankings.items() if ranking}
 
 
 def checks_from_gold(gold: Judgments, pools: Mapping[str, Sequence[str]], seed: int) -> dict[str, tuple[str, str]]:
@@ -68,15 +68,15 @@ def checks_from_gold(gold: Judgments, pools: Mapping[str, Sequence[str]], seed: 
     chance = Chance.of(seed)
     checks = {}
     for topic, pool in pools.items():
-        known = {document: grades[topic][document] for document in sorted(pool) if document in grades[topic]}
-        highest, lowest = max(known.values(), default=0.0), min(known.values(), default=0.0)
+        of_topic = {document: grades[topic][document] for document in sorted(pool) if document in grades[topic]}
+        highest, lowest = max(of_topic.values(), default=0.0), min(of_topic.values(), default=0.0)
         if highest == lowest:
             raise ArgumentError(
                 f"topic {topic!r}: no two documents of the pool have different gold grades, so none can check the "
                 "others; name two in a checks file"
             )
         rng = chance.stream(f"checks {topic}")
-        high = [document for document, grade in known.items() if grade == highest]
-        low = [document for document, grade in known.items() if grade == lowest]
+        high = [document for document, grade in of_topic.items() if grade == highest]
+        low = [document for document, grade in of_topic.items() if grade == lowest]
         checks[topic] = (high[int(rng.integers(len(high)))], low[int(rng.integers(len(low)))])
     return checks

@@ -108,16 +108,16 @@ def quality(connection: Connection, name: str, *, bootstrap: int = REPLICATES, r
     row = find(connection, name)
     rows, fast_below = _rows(connection, row.id, row.protocol)
     if row.protocol == "preference":
-        held = collected.preferences(connection, name)
-        alike, pairs_alike, why_not = _alike(held)
+        preferences = collected.preferences(connection, name)
+        alike, pairs_alike, why_not = _alike(preferences)
         rows = [replace(one, agreement=alike.get(one.name)) for one in rows]
         return Quality(row.name, row.protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not)
-    judged = collected.judgments(connection, name)
-    profiles = _profiles(judged)
+    judgments = collected.judgments(connection, name)
+    profiles = _profiles(judgments)
     rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
-    replicates = min(bootstrap, CELLS // max(len(judged.value), 1))
-    alpha, why_not = _or_reason(lambda: krippendorff_alpha(judged, n_resamples=replicates, rng=rng).item())
-    by_topic, _ = _or_reason(lambda: krippendorff_alpha(judged, by="topic"))
+    replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
+    alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
+    by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
     return Quality(row.name, row.protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not)
 
 
@@ -132,22 +132,22 @@ def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
 # ---- agreement
 
 
-def _profiles(judged: Judgments) -> dict[str, dict[str, Any]]:
-    profiles, _ = _or_reason(lambda: assessor_profiles(judged))
+def _profiles(judgments: Judgments) -> dict[str, dict[str, Any]]:
+    profiles, _ = _or_reason(lambda: assessor_profiles(judgments))
     if profiles is None:
         return {}
-    found = zip(profiles.assessors, profiles.agreement, profiles.severity, profiles.reasons, strict=True)
+    rows = zip(profiles.assessors, profiles.agreement, profiles.severity, profiles.reasons, strict=True)
     return {
         name: {"agreement": _number(agreement), "severity": _number(severity), "reasons": "; ".join(reasons)}
-        for name, agreement, severity, reasons in found
+        for name, agreement, severity, reasons in rows
     }
 
 
-def _alike(held: Preferences) -> tuple[dict[str, float], float | None, str]:
+def _alike(preferences: Preferences) -> tuple[dict[str, float], float | None, str]:
     """By assessor the share of pairs ordered as another did, weighted by pairs; of all; and why there is none."""
     from qrowd.preferences.agreement import pairwise_preferences  # loads compiled kernels
 
-    pairs, why_not = _or_reason(lambda: pairwise_preferences(held))
+    pairs, why_not = _or_reason(lambda: pairwise_preferences(preferences))
     if pairs is None:
         return {}, None, why_not
     n = pairs.n.astype(np.float64)

@@ -111,10 +111,10 @@ def decoded(content: bytes, name: str) -> str:
 # ---- tables
 
 
-def table_rows(words: str, name: str, bare: tuple[str, ...], known: tuple[str, ...]) -> Iterator[Row]:
+def table_rows(words: str, name: str, bare: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Row]:
     """Rows of CSV, TSV or JSON Lines by column.
 
-    bare : the columns of a TSV file without header, told by no column being called as one of `known`.
+    bare : the columns of a TSV file without header, told by no column being called as one of `names`.
     """
     if name.lower().endswith((".jsonl", ".ndjson")) or words.lstrip().startswith("{"):
         yield from tables.json_rows(words, name)
@@ -122,14 +122,14 @@ def table_rows(words: str, name: str, bare: tuple[str, ...], known: tuple[str, .
     rows = _separated(words, name)
     line, header = next(rows, (0, []))
     header = [column.strip() for column in header]
-    if header and not set(header) & set(known):
+    if header and not set(header) & set(names):
         if len(header) != len(bare):
-            raise FileError(name, f"no column names the rows; call it {known[0]}", line)
+            raise FileError(name, f"no column names the rows; call it {names[0]}", line)
         yield line, dict(zip(bare, header, strict=True))
         header = list(bare)
     if len(set(header)) < len(header):
-        twice = next(column for i, column in enumerate(header) if column in header[:i])
-        raise FileError(name, f"two columns are called {twice!r}; rename or remove one", line)
+        repeated = next(column for i, column in enumerate(header) if column in header[:i])
+        raise FileError(name, f"two columns are called {repeated!r}; rename or remove one", line)
     for line, cells in rows:
         if len(cells) != len(header):
             raise FileError(name, f"expected {len(header)} cells, as many as columns, found {len(cells)}", line)
@@ -196,9 +196,9 @@ def _between(words: str, start: re.Pattern[str], end: re.Pattern[str], name: str
 
 
 def _trec_topics(words: str, name: str) -> Iterator[Row]:
-    found = False
+    n_topics = 0
     for line, attributes, content in _between(words, TOPIC_START, re.compile(r"</top(?:ic)?>", re.IGNORECASE), name):
-        found = True
+        n_topics += 1
         topic = {"label": "", "title": "", "description": "", "narrative": ""}
         if number := re.search(r"\b(?:number|id)\s*=\s*[\"']?([^\"'\s>]+)", attributes):
             topic["label"] = number[1]
@@ -212,14 +212,14 @@ def _trec_topics(words: str, name: str) -> Iterator[Row]:
         if not topic["label"]:
             raise FileError(name, "the topic has no number; add <num>", line)
         yield line, topic
-    if not found:
+    if not n_topics:
         raise FileError(name, "holds no <top>; give TREC topics, or a table that ends in .tsv, .csv or .jsonl")
 
 
 def _trec_documents(words: str, name: str) -> Iterator[Row]:
-    found = False
+    n_documents = 0
     for line, _, content in _between(words, DOCUMENT_START, re.compile(r"</doc>", re.IGNORECASE), name):
-        found = True
+        n_documents += 1
         label = re.search(r"<docno>(.*?)</docno>", content, re.IGNORECASE | re.DOTALL)
         if label is None or not label[1].strip():
             raise FileError(name, "the document has no <DOCNO>; add it", line)
@@ -233,7 +233,7 @@ def _trec_documents(words: str, name: str) -> Iterator[Row]:
                 "text": _paragraphs("\n\n".join(texts) if texts else content[label.end() :]),
             },
         )
-    if not found:
+    if not n_documents:
         raise FileError(name, "holds no <DOC>; give TREC documents, or a table that ends in .tsv, .csv or .jsonl")
 
 

@@ -175,13 +175,13 @@ class Transaction:
         slot = state.free_slot(self.connection, self.campaign_id, assessor.id, pivot)
         if slot is not None:
             return slot
-        lapsed = self._find_lapsed(assessor)
-        if lapsed is None:
+        expired = self._find_lapsed(assessor)
+        if expired is None:
             return None
-        other = self.record_assignment(self.cache.read(self.connection, lapsed), Event("lease_expired"))
+        other = self.record_assignment(self.cache.read(self.connection, expired), Event("lease_expired"))
         state.save_assignment(self.connection, other.to_row())
-        state.release_slot(self.connection, lapsed)
-        return Slot(lapsed.unit_id, lapsed.slot, lapsed.topic_id)
+        state.release_slot(self.connection, expired)
+        return Slot(expired.unit_id, expired.slot, expired.topic_id)
 
     def _find_lapsed(self, assessor: AssessorRow) -> AssignmentRow | None:
         """The assignment whose lease expired first.
@@ -195,9 +195,9 @@ class Transaction:
             if row is None or not together:
                 return row
             state.lock_unit(self.connection, row.unit_id)
-            locked = state.find_assignment(self.connection, row.id, lock=True)
-            if locked is not None and locked.status == "open" and locked.lease_until < self.at:
-                return locked
+            current = state.find_assignment(self.connection, row.id, lock=True)
+            if current is not None and current.status == "open" and current.lease_until < self.at:
+                return current
 
     def _begin_unit(self, assessor: AssessorRow, slot: Slot) -> tuple[AssessorRow, AssignmentState]:
         """Begin an assignment of this slot, with whatever the protocol needs to show the first page."""

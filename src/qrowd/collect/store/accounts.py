@@ -122,11 +122,11 @@ def check_login(store: Store, name: str, password: str, address: str, at: float)
     TooManyAttemptsError
         10 logins failed within 15 minutes, for this name or from this address.
     """
-    number, known = store.write(lambda connection: begin_login(connection, name, address, at))
-    if known is None:
+    number, row = store.write(lambda connection: begin_login(connection, name, address, at))
+    if row is None:
         verify(None, password)
         return None
-    account_id, password_hash = known
+    account_id, password_hash = row
     if not verify(password_hash, password):
         return None
     store.write(lambda connection: forgive(connection, number))
@@ -153,10 +153,10 @@ def begin_login(connection: Connection, name: str, address: str, at: float) -> t
         ).one()
         if count > ATTEMPTS:
             raise TooManyAttemptsError(first + WITHIN - at)
-    known = connection.execute(
+    owner = connection.execute(
         select(account.c.id, account.c.password_hash).where(account.c.name == name)
     ).one_or_none()
-    return number, None if known is None else (known.id, known.password_hash)
+    return number, None if owner is None else (owner.id, owner.password_hash)
 
 
 def forgive(connection: Connection, number: int) -> None:

@@ -119,5 +119,5 @@ def _upsert(table: Table, dialect: str, keep: bool) -> Any:
 
 def upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, keep: bool = False) -> None:
     """Add rows to a table, or change those that have their key; with `keep`, leave those as they are."""
-    if listed := list(rows):
-        connection.execute(_upsert(table, connection.dialect.name, keep), listed)
+    if batch := list(rows):
+        connection.execute(_upsert(table, connection.dialect.name, keep), batch)

@@ -58,7 +58,7 @@ def judgments(
         judgment.c.time, judgment.c.reason, judgment.c.raw, judgment.c.active, judgment.c.visits, judgment.c.revisions,
         assignment.c.id,
     ]  # fmt: skip
-    query = _said(judgment, columns, everything).join(document, document.c.id == judgment.c.document_id)
+    query = _answers(judgment, columns, everything).join(document, document.c.id == judgment.c.document_id)
     if not cannot_tell:
         query = query.where(judgment.c.value.is_not(None))
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, judgment.c.position)):
@@ -71,8 +71,8 @@ def preferences(connection: Connection, campaign_id: int, *, everything: bool = 
     A Bad mark is a row without a preferred document. Pairs that were called duplicates prefer nothing: `duplicates`.
     everything : as in `judgments`.
     """
-    chosen, left = preference.c.choice, preference.c.choice == "left"
-    said = _said(
+    choice, left = preference.c.choice, preference.c.choice == "left"
+    pairs = _answers(
         preference,
         [
             case((left, _left.c.label), else_=_right.c.label), case((left, _right.c.label), else_=_left.c.label),
@@ -81,9 +81,9 @@ def preferences(connection: Connection, campaign_id: int, *, everything: bool = 
         ],
         everything,
         (assignment.c.slot.label("slot"), literal(0).label("mark")),
-    ).where(chosen != "duplicates")  # fmt: skip
-    said = said.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
-    marks = _said(
+    ).where(choice != "duplicates")  # fmt: skip
+    pairs = pairs.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
+    marks = _answers(
         bad_mark,
         [
             null(), document.c.label, assessor.c.name, literal(1), null(), bad_mark.c.number, bad_mark.c.seconds,
@@ -92,7 +92,7 @@ def preferences(connection: Connection, campaign_id: int, *, everything: bool = 
         everything,
         (assignment.c.slot.label("slot"), literal(1).label("mark")),
     ).join(document, document.c.id == bad_mark.c.document_id)  # fmt: skip
-    both = union_all(said, marks).subquery()
+    both = union_all(pairs, marks).subquery()
     c = list(both.c)
     # unit, slot, assessor, assignment, number, preferences before marks, and what else may differ
     query = select(both).order_by(c[9], both.c.slot, c[2], c[10], c[5], both.c.mark, c[1])
@@ -106,7 +106,7 @@ def duplicates(connection: Connection, campaign_id: int, *, everything: bool = F
         _left.c.label, _right.c.label, assessor.c.name, preference.c.number, preference.c.seconds, preference.c.time,
         preference.c.active, unit.c.number, assignment.c.id,
     ]  # fmt: skip
-    query = _said(preference, columns, everything).where(preference.c.choice == "duplicates")
+    query = _answers(preference, columns, everything).where(preference.c.choice == "duplicates")
     query = query.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, preference.c.number)):
         yield label, *row[:7], f"{label}/{row[7]}", *row[8:]
@@ -136,7 +136,7 @@ def revisions(connection: Connection, campaign_id: int, *, kinds: Sequence[str] 
         yield *row[:3], where, *row[4:9], to_json(row[9])
 
 
-def _said(
+def _answers(
     table: Table, columns: list[ColumnElement[Any]], everything: bool, further: Sequence[ColumnElement[Any]] = ()
 ) -> Select[Any]:
     """What one topic's assignments hold in a table, with STATUS or only what counts."""

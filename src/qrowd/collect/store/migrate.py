@@ -16,8 +16,8 @@ def version(connection: Connection) -> str | None:
     """The last step this database has gone through; None where it holds no tables of ours."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    found = connection.scalar(text("select version_num from alembic_version"))
-    return None if found is None else str(found)
+    number = connection.scalar(text("select version_num from alembic_version"))
+    return None if number is None else str(number)
 
 
 def check_version(connection: Connection, name: str) -> None:
@@ -28,12 +28,12 @@ def check_version(connection: Connection, name: str) -> None:
     StoreError
         No store, an older or a newer one.
     """
-    found = version(connection)
-    if found is None:
+    current = version(connection)
+    if current is None:
         raise StoreError(f"{name}: holds no store of qrowd; open it with create=True to make one")
-    if found > HEAD:
-        raise StoreError(f"{name}: made by a newer qrowd (version {found} of its tables, not {HEAD}); update qrowd")
-    if found < HEAD:
+    if current > HEAD:
+        raise StoreError(f"{name}: made by a newer qrowd (version {current} of its tables, not {HEAD}); update qrowd")
+    if current < HEAD:
         raise StoreError(f"{name}: made by an older qrowd; open it once without read_only to bring it up to date")
 
 
@@ -47,12 +47,12 @@ def bring_up_to_date(connection: Connection, name: str) -> None:
     StoreError
         Tables made by a newer qrowd, or by another program.
     """
-    found = version(connection)
-    if found == HEAD:
+    current = version(connection)
+    if current == HEAD:
         return
-    if found is not None and found > HEAD:
+    if current is not None and current > HEAD:
         check_version(connection, name)
-    if found is None and (others := sorted(inspect(connection).get_table_names())):
+    if current is None and (others := sorted(inspect(connection).get_table_names())):
         raise StoreError(f"{name}: holds tables of another program ({', '.join(others[:5])}); name an empty database")
     # Only now: importing Alembic takes a while, and most starts need none of it.
     from alembic import command
@@ -62,7 +62,7 @@ def bring_up_to_date(connection: Connection, name: str) -> None:
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    if found is None:
+    if current is None:
         metadata.create_all(connection)
         command.stamp(config, HEAD)
     else:

@@ -325,8 +325,8 @@ def hold_pair(connection: Connection, board: int, pair: tuple[int, int], assignm
     low, high = min(pair), max(pair)
     seat = 0
     if seats > 1:
-        taken = set(connection.scalars(_SEATS, {"board": board, "low": low, "high": high}))
-        seat = min(number for number in range(seats + 1) if number not in taken)
+        seats_of_others = set(connection.scalars(_SEATS, {"board": board, "low": low, "high": high}))
+        seat = min(number for number in range(seats + 1) if number not in seats_of_others)
     row = {"board": board, "low_id": low, "high_id": high, "seat": seat, "assignment_id": assignment_id}
     connection.execute(insert(pair_lease), row)
 

@@ -110,9 +110,9 @@ def prefs(columns: Sequence[str], rows: Iterable[Tuple], *, definitely: bool = F
         blank.
     """
     at = [_place(columns, name, PREFERENCES) for name in ("topic", "assessor", "preferred", "other", "strength")]
-    said = (tuple(row[i] for i in at) for row in rows)
+    preferences = (tuple(row[i] for i in at) for row in rows)
     number = 0
-    for (label, who), group in groupby(said, key=lambda row: row[:2]):  # the rows of an assessor stand together
+    for (label, who), group in groupby(preferences, key=lambda row: row[:2]):  # the rows of an assessor stand together
         mine = list(group)
         bad = {other for _, _, preferred, other, _ in mine if preferred is None}
         start = f"{checked_label(label, first=True)} {checked_label(who)}"
@@ -168,9 +168,9 @@ def _harmless(row: Tuple) -> Tuple:
     return tuple("'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row)
 
 
-def _place(columns: Sequence[str], name: str, known: Sequence[str]) -> int:
+def _place(columns: Sequence[str], name: str, names: Sequence[str]) -> int:
     if name not in columns:
         raise ArgumentError(
-            f"columns: no {name!r} among {', '.join(columns)}; this format needs {', '.join(known[:5])}"
+            f"columns: no {name!r} among {', '.join(columns)}; this format needs {', '.join(names[:5])}"
         )
     return list(columns).index(name)
