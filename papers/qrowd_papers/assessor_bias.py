@@ -82,7 +82,7 @@ def _once(
     """((design, measure, people), (0 held, kinship found, half-width, 0 held by topics alone)) of one simulation."""
     from scipy.special import stdtrit
 
-    truth = simulate_pool(n_topics, 60, grades=4, prevalence=0.3, rng=random)
+    truth = simulate_pool(n_topics, 60, n_grades=4, prevalence=0.3, rng=random)
     names = [f"group{i}" for i in range(GROUP[1])] + [f"other{i}" for i in range(OTHERS[1])]
     quality = [GROUP[0]] * GROUP[1] + [OTHERS[0]] * OTHERS[1]
     runs = simulate_runs(truth, len(names), quality=quality, names=names, rng=random)

@@ -207,11 +207,11 @@ def simulated_trials(
     """
     chance = Chance.of(seed_of(rng))
     for number in range(1, draws + 1):
-        truth = simulate_pool(25, 60, grades=2, prevalence=0.3, rng=chance.stream("pool", number))
+        truth = simulate_pool(25, 60, n_grades=2, prevalence=0.3, rng=chance.stream("pool", number))
         panels = simulated_panels(chance.stream("assessors", number))
         for collection, unjudged in collections.items():
             random = chance.stream(collection, number)
-            runs = simulate_runs(truth, 30, quality=(0.3, 1.5), depth=60, unjudged=unjudged, rng=random)
+            runs = simulate_runs(truth, 30, quality=(0.3, 1.5), depth=60, unjudged_share=unjudged, rng=random)
             for kind in kinds:
                 judgments = simulate_judgments(truth, panels[kind], rng=chance.stream(kind, number))
                 yield from trials(

@@ -31,7 +31,7 @@ def crowdsourcing_track(
     noise, and some take for relevant what merely appeals, so that they err together where a document is hard to judge.
     """
     chance = Chance.of(rng)
-    truth = simulate_pool(n_topics, n_documents, grades=2, prevalence=prevalence, rng=chance.stream("pool"))
+    truth = simulate_pool(n_topics, n_documents, n_grades=2, prevalence=prevalence, rng=chance.stream("pool"))
     runs = simulate_runs(truth, n_systems, depth=depth, quality=(0.2, 2.0), rng=chance.stream("runs"))
     return runs, _crowd(truth, n_assessors, chance), truth.judgments()
 
@@ -52,7 +52,7 @@ def crowdsourcing_tracks(
     rank. Judgments, the truth and the first set are those of `crowdsourcing_track` with the same `rng`.
     """
     chance = Chance.of(rng)
-    truth = simulate_pool(n_topics, n_documents, grades=2, prevalence=prevalence, rng=chance.stream("pool"))
+    truth = simulate_pool(n_topics, n_documents, n_grades=2, prevalence=prevalence, rng=chance.stream("pool"))
     first, second = n_systems
     sets = {
         "T@8": simulate_runs(truth, first, depth=depth, quality=(0.2, 2.0), rng=chance.stream("runs")),

@@ -70,7 +70,7 @@ def true_scores(
     for name, i in each(simulations, "true scores", progress):
         quality, behaviours = designs[name]
         random = chance.stream(name, i)
-        truth = simulate_pool(n_topics, 40, grades=2, prevalence=0.3, topic_spread=0.0, rng=random)
+        truth = simulate_pool(n_topics, 40, n_grades=2, prevalence=0.3, topic_variance=0.0, rng=random)
         runs = simulate_runs(truth, 6, quality=quality, rng=random)
         assessors = {f"assessor{a}": behaviour for a, behaviour in enumerate(behaviours)}
         judgments = simulate_judgments(truth, assessors, rng=random)

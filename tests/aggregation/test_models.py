@@ -84,7 +84,7 @@ def test_without_the_floor_s_lock_the_likelihood_of_em_never_falls_at_all(labels
 
 
 def test_dawid_skene_finds_the_truth_and_the_confusions_where_the_vote_is_misled():
-    truth = simulate_pool(1, 600, grades=2, rng=1)
+    truth = simulate_pool(1, 600, n_grades=2, rng=1)
     crowd = {f"good-{i}": Confused.of_accuracy(0.9) for i in range(3)}
     crowd |= {f"coin-{i}": Random(0.5) for i in range(4)}
     judgments = simulate_judgments(truth, crowd, rng=1)
@@ -102,8 +102,8 @@ def test_dawid_skene_finds_the_truth_and_the_confusions_where_the_vote_is_misled
 def test_confusions_of_three_grades_are_recovered_with_the_true_grade_in_the_right_place():
     """An asymmetric case: rows and columns may not be exchanged."""
     severe = [[1.0, 0.0, 0.0], [0.7, 0.3, 0.0], [0.1, 0.6, 0.3]]
-    truth = simulate_pool(1, 3000, grades=3, rng=3)
-    crowd = {f"good-{i}": Confused.of_accuracy(0.9, grades=3) for i in range(4)} | {"severe": Confused(severe)}
+    truth = simulate_pool(1, 3000, n_grades=3, rng=3)
+    crowd = {f"good-{i}": Confused.of_accuracy(0.9, n_grades=3) for i in range(4)} | {"severe": Confused(severe)}
     found = dawid_skene(simulate_judgments(truth, crowd, rng=3), per="all", rng=1)
     estimated = found.confusion[-1].T
     share = np.bincount(truth.grade) / truth.grade.size
@@ -114,7 +114,7 @@ def test_confusions_of_three_grades_are_recovered_with_the_true_grade_in_the_rig
 
 
 def test_an_inverted_assessor_is_as_good_a_witness_as_an_upright_one():
-    truth = simulate_pool(1, 600, grades=2, rng=4)
+    truth = simulate_pool(1, 600, n_grades=2, rng=4)
     good = Confused.of_accuracy(0.85)
     crowd = {"ann": good, "bob": good, "cyd": good, "eve": Inverted(good)}
     judgments = simulate_judgments(truth, crowd, rng=4)
@@ -195,8 +195,8 @@ def test_the_bound_of_mace_never_falls_and_more_starts_never_lower_it(labels, pr
 
 
 def test_mace_tells_spammers_from_those_who_know():
-    truth = simulate_pool(2, 200, grades=3, rng=2)
-    crowd = {f"good-{i}": Confused.of_accuracy(0.85, grades=3) for i in range(3)}
+    truth = simulate_pool(2, 200, n_grades=3, rng=2)
+    crowd = {f"good-{i}": Confused.of_accuracy(0.85, n_grades=3) for i in range(3)}
     crowd |= {f"spam-{i}": Spammer() for i in range(3)} | {"always-0": Spammer(0)}
     judgments = simulate_judgments(truth, crowd, rng=2)
     found = mace(judgments, rng=1)
@@ -211,7 +211,7 @@ def test_mace_tells_spammers_from_those_who_know():
 
 
 def test_mace_gives_the_same_whichever_answer_is_called_1():
-    truth = simulate_pool(1, 300, grades=2, rng=5)
+    truth = simulate_pool(1, 300, n_grades=2, rng=5)
     crowd = {f"good-{i}": Confused.of_accuracy(0.8) for i in range(3)} | {"spam": Spammer(), "lazy": Random(0.1)}
     judgments = simulate_judgments(truth, crowd, rng=5)
     turned = judgments.recode({0: 1, 1: 0})

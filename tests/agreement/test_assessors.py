@@ -219,7 +219,7 @@ def test_planted_misfits_stand_out_and_others_do_not():
         "zero": Spammer(0),
         "inverted": Inverted(Lenient(noise=0.3)),
     }
-    judgments = simulate_judgments(truth, fair | odd, repeats=0.2, record=("order",), rng=5)
+    judgments = simulate_judgments(truth, fair | odd, repeat_share=0.2, record=("order",), rng=5)
     found = assessor_profiles(judgments, gold=truth.judgments())
     frame = found.to_frame().set_index("assessor")
     assert set(frame.index[frame["outlying"]]) == set(odd)

@@ -93,7 +93,7 @@ def test_two_points_are_no_correlation():
 
 @pytest.fixture(scope="module")
 def evaluated():
-    truth = simulate_pool(12, 40, grades=3, rng=3)
+    truth = simulate_pool(12, 40, n_grades=3, rng=3)
     judgments = simulate_judgments(truth, {name: Lenient(noise=0.5) for name in ASSESSORS}, rng=3)
     return truth, judgments, evaluate(simulate_runs(truth, 5, rng=3), truth.judgments(), "nDCG@10").to_xarray()
 

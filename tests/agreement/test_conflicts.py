@@ -42,7 +42,7 @@ def test_conflicts_are_the_documents_nearest_to_a_level_far_from_their_own(docum
 
 
 def test_a_planted_flip_is_found_with_who_said_what_and_why():
-    truth = simulate_pool(2, 60, grades=3, prevalence=0.5, rng=1)
+    truth = simulate_pool(2, 60, n_grades=3, prevalence=0.5, rng=1)
     crowd = simulate_magnitudes(truth, 120, noise=0.1, rng=1)
     rows = truth.judgments().to_frame()
     flipped = rows.loc[np.argmin(truth.relevance)]

@@ -16,7 +16,7 @@ from qrowd.simulation import Lenient, simulate_judgments, simulate_pool
 
 @pytest.fixture(scope="module")
 def truth():
-    return simulate_pool(6, 60, grades=3, rng=1)
+    return simulate_pool(6, 60, n_grades=3, rng=1)
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ def test_fleiss_kappa_of_equally_many_judgments_is_that_of_statsmodels(panel):
 def test_fleiss_standard_error_is_about_the_spread_over_samples():
     found = []
     for seed in range(60):
-        truth = simulate_pool(1, 80, grades=2, topic_spread=0, rng=seed)
+        truth = simulate_pool(1, 80, n_grades=2, topic_variance=0, rng=seed)
         found.append(
             fleiss_kappa(simulate_judgments(truth, {name: Confused.of_accuracy(0.8) for name in ASSESSORS}, rng=seed))
         )
@@ -93,7 +93,7 @@ def test_fleiss_standard_error_is_about_the_spread_over_samples():
 
 
 def test_fleiss_kappa_is_nearly_nominal_alpha_on_many_complete_judgments():
-    truth = simulate_pool(4, 100, grades=2, rng=1)
+    truth = simulate_pool(4, 100, n_grades=2, rng=1)
     judgments = simulate_judgments(truth, {name: Confused.of_accuracy(0.8) for name in ASSESSORS}, rng=1)
     assert fleiss_kappa(judgments).value == pytest.approx(alpha_of(judgments).value, abs=0.002)
 

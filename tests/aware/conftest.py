@@ -135,8 +135,8 @@ def rows(table):
 
 def case_of(kind):
     """Panels: "plain" binary; "mixed" scales with fractions; "gaps", where few judged all or found something."""
-    truth = simulate_pool(5, 14, prevalence=0.3, topic_spread=0.5, rng=4)
-    runs = simulate_runs(truth, 7, depth=12, unjudged=0.2, ties=0.2, rng=4)
+    truth = simulate_pool(5, 14, prevalence=0.3, topic_variance=0.5, rng=4)
+    runs = simulate_runs(truth, 7, depth=12, unjudged_share=0.2, tie_share=0.2, rng=4)
     if kind == "plain":
         careful = {f"a{i}": Confused.of_accuracy(p) for i, p in enumerate((0.95, 0.8, 0.6))}
         return Case(runs, simulate_judgments(truth, careful, rng=4), ("AP", "nDCG@10"))

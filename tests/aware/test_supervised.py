@@ -21,8 +21,8 @@ MEASURES = ("AP", "nDCG@10")
 @pytest.fixture(scope="module")
 def world():
     """(runs, judgments, gold judgments) of seven topics, of which the gold has five."""
-    truth = simulate_pool(7, 20, prevalence=0.3, topic_spread=0.4, rng=8)
-    runs = simulate_runs(truth, 8, depth=15, unjudged=0.2, ties=0.1, rng=8)
+    truth = simulate_pool(7, 20, prevalence=0.3, topic_variance=0.4, rng=8)
+    runs = simulate_runs(truth, 8, depth=15, unjudged_share=0.2, tie_share=0.1, rng=8)
     panel = {
         "close": Lenient(noise=0.2),
         "far": Lenient(noise=1.5),

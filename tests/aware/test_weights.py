@@ -21,8 +21,8 @@ from qrowd.simulation import (
     simulate_runs,
 )
 
-TRUTH = simulate_pool(15, 40, grades=4, prevalence=0.3, rng=1)
-RUNS = simulate_runs(TRUTH, 12, depth=30, unjudged=0.2, rng=1)
+TRUTH = simulate_pool(15, 40, n_grades=4, prevalence=0.3, rng=1)
+RUNS = simulate_runs(TRUTH, 12, depth=30, unjudged_share=0.2, rng=1)
 CAREFUL = {f"a{i}": Lenient(0.1 * i - 0.3, 0.6, 0.1) for i in range(8)}
 CARELESS = {"always 3": Spammer(3), "lazy": Lazy(), "by lot": Spammer()}
 

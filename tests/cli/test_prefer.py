@@ -108,7 +108,7 @@ def test_orders_are_replayed_on_simulated_and_on_given_answers(qrowd, said, runs
         (("bradley-terry", "--preferences", "PREFERENCES", "--resample", "topics"), "'--resample': 'topics'"),
         (("bradley-terry", "--preferences", "PREFERENCES", "--position"), "--position: the preferences"),
         (("simulate", "--order", "backwards"), "order 'backwards': choose one of all, kept"),
-        (("simulate", "--bad", "2"), "--bad 2.0"),
+        (("simulate", "--bad-share", "2"), "--bad-share 2.0"),
         (("simulate", "--preferences", "PREFERENCES"), "give the --runs"),
         (("simulate", "--preferences", "PREFERENCES", "--runs", "RUNS", "--systems", "bm52"), "'bm52' is not among"),
     ],

@@ -39,7 +39,7 @@ from qrowd_papers.agreement.plots import (
 REFERENCE = Path(__file__).parent / "reference"
 DOTS = 50
 TOLERANCE = 0.02  # mean absolute difference of pixels, from 0 to 1: letters a pixel apart, but no other mark
-TRUTH = simulate_pool(12, 40, grades=3, rng=3)
+TRUTH = simulate_pool(12, 40, n_grades=3, rng=3)
 PANEL = simulate_judgments(TRUTH, {name: Lenient(noise=0.7) for name in ("ann", "bob", "cy", "dan")}, rng=3)
 RUNS = simulate_runs(TRUTH, 8, depth=20, rng=3)
 GOLD = TRUTH.judgments()

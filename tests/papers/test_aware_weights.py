@@ -24,8 +24,8 @@ def rows_of(name):
 
 
 def test_a_trial_is_the_panel_weighted_and_averaged_by_the_public_functions_and_compared_with_the_gold():
-    truth = simulate_pool(6, 40, grades=2, prevalence=0.3, rng=2)
-    runs = simulate_runs(truth, 8, depth=30, unjudged=0.2, rng=2)
+    truth = simulate_pool(6, 40, n_grades=2, prevalence=0.3, rng=2)
+    runs = simulate_runs(truth, 8, depth=30, unjudged_share=0.2, rng=2)
     judgments = simulate_judgments(truth, {f"a{i}": Lenient(0.2 * i, 0.3 + i, 0.0) for i in range(3)}, rng=2)
     gold = truth.judgments()
     found = trials(runs, judgments, gold, source="simulated", panel="p", n=20, rng=3)

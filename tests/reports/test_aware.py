@@ -9,8 +9,8 @@ from qrowd.reports.report import report as report_of
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import Lenient, Random, Spammer, simulate_judgments, simulate_pool, simulate_runs
 
-TRUTH = simulate_pool(12, 40, grades=4, prevalence=0.3, rng=1)
-RUNS = simulate_runs(TRUTH, 8, depth=30, unjudged=0.2, rng=1)
+TRUTH = simulate_pool(12, 40, n_grades=4, prevalence=0.3, rng=1)
+RUNS = simulate_runs(TRUTH, 8, depth=30, unjudged_share=0.2, rng=1)
 
 
 def judged_by(**others):

@@ -57,8 +57,8 @@ def test_a_confused_assessor_has_the_confusion_given() -> None:
 
 @pytest.mark.parametrize("grades", [2, 4])
 def test_an_accuracy_is_the_share_of_right_answers_at_every_grade(grades: int) -> None:
-    truth = simulate_pool(200, 100, grades=grades, rng=1)
-    values = values_of(truth, Confused.of_accuracy(0.7, grades=grades))
+    truth = simulate_pool(200, 100, n_grades=grades, rng=1)
+    values = values_of(truth, Confused.of_accuracy(0.7, n_grades=grades))
     for grade in range(grades):
         own = values[truth.grade == grade]
         assert near((own == grade).mean(), 0.7, own.size)

@@ -21,14 +21,14 @@ from simulated import BEHAVIOURS, near, rows, values_of
 
 SIMULATIONS: dict[str, Callable[[Truth, object], object]] = {
     "pool": lambda _, rng: simulate_pool(5, 20, rng=rng).relevance.tolist(),
-    "runs": lambda truth, rng: simulate_runs(truth, 4, unjudged=0.1, ties=0.1, rng=rng).to_frame().to_csv(),
+    "runs": lambda truth, rng: simulate_runs(truth, 4, unjudged_share=0.1, tie_share=0.1, rng=rng).to_frame().to_csv(),
     "judgments": lambda truth, rng: rows(
         simulate_judgments(
-            truth, BEHAVIOURS, coverage=0.5, repeats=0.1, record=("order", "seconds", "time", "comment"), rng=rng
+            truth, BEHAVIOURS, coverage=0.5, repeat_share=0.1, record=("order", "seconds", "time", "comment"), rng=rng
         )
     ),
     "magnitudes": lambda truth, rng: rows(simulate_magnitudes(truth, 200, rng=rng)),
-    "preferences": lambda truth, rng: simulate_preferences(truth, 2, coverage=0.1, bad=0.1, rng=rng).to_rows(),
+    "preferences": lambda truth, rng: simulate_preferences(truth, 2, coverage=0.1, bad_share=0.1, rng=rng).to_rows(),
     "random assessors": lambda truth, rng: [
         panel.values.tolist() for panel in RandomAssessors(truth.pool, 3, 0.3, rng=rng)
     ],
@@ -51,7 +51,7 @@ def test_a_generator_moves_on_so_that_two_calls_differ(truth: Truth) -> None:
 
 
 def test_the_same_number_for_everything_ties_nothing_together() -> None:
-    truth = simulate_pool(50, 100, topic_spread=0, rng=7)
+    truth = simulate_pool(50, 100, topic_variance=0, rng=7)
     blind = simulate_runs(truth, 2, depth=100, quality=(0, 0), rng=7)
     relevance = dict(zip(truth.pool.documents, truth.relevance, strict=True))
     by_system = [
@@ -64,7 +64,7 @@ def test_the_same_number_for_everything_ties_nothing_together() -> None:
 
 
 def test_nobodys_judgments_depend_on_who_else_takes_part(truth: Truth) -> None:
-    options = {"coverage": 0.4, "repeats": 0.1, "record": ("seconds", "time", "comment"), "rng": 5}
+    options = {"coverage": 0.4, "repeat_share": 0.1, "record": ("seconds", "time", "comment"), "rng": 5}
     everyone = rows(simulate_judgments(truth, BEHAVIOURS, **options))
     backwards = rows(simulate_judgments(truth, dict(reversed(BEHAVIOURS.items())), **options))
     alone = rows(simulate_judgments(truth, {"coin": BEHAVIOURS["coin"]}, **options))

@@ -33,7 +33,7 @@ def test_labels_of_documents_that_nobody_judged_are_left_out(truth: Truth) -> No
 
 
 def test_repeats_are_the_share_given_and_look_anew(truth: Truth) -> None:
-    judgments = simulate_judgments(truth, {"ann": Random(0.5), "bob": Random(0.5)}, repeats={"ann": 0.2}, rng=5)
+    judgments = simulate_judgments(truth, {"ann": Random(0.5), "bob": Random(0.5)}, repeat_share={"ann": 0.2}, rng=5)
     assert judgments.n_repeats() == 1000
     assert len(judgments) == 11_000
     by_pair: dict[object, list[float]] = {}
@@ -44,14 +44,14 @@ def test_repeats_are_the_share_given_and_look_anew(truth: Truth) -> None:
 
 
 def test_a_careful_assessor_repeats_themselves_exactly(truth: Truth) -> None:
-    judgments = simulate_judgments(truth, {"ann": Lenient()}, repeats=0.2, rng=5)
+    judgments = simulate_judgments(truth, {"ann": Lenient()}, repeat_share=0.2, rng=5)
     assert judgments.single(repeats="mean").value.tolist() == judgments.single(repeats="first").value.tolist()
 
 
 def test_nothing_is_recorded_unless_asked_and_asking_changes_no_judgment(truth: Truth) -> None:
-    plain = simulate_judgments(truth, {"ann": Random()}, repeats=0.1, rng=5)
+    plain = simulate_judgments(truth, {"ann": Random()}, repeat_share=0.1, rng=5)
     full = simulate_judgments(
-        truth, {"ann": Random()}, repeats=0.1, record=("order", "seconds", "time", "comment"), rng=5
+        truth, {"ann": Random()}, repeat_share=0.1, record=("order", "seconds", "time", "comment"), rng=5
     )
     assert all(getattr(plain, name) is None for name in Judgments.OPTIONAL)
     assert [row[:4] for row in rows(full)] == rows(plain)

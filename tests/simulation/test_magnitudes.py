@@ -74,7 +74,7 @@ def test_table_i_of_the_magnitude_paper_has_7059_units_for_4269_documents() -> N
 
 
 def test_the_smallest_topic_still_gives_units_without_repetition() -> None:
-    truth = simulate_pool(20, 8, prevalence=0.5, topic_spread=0, rng=1)
+    truth = simulate_pool(20, 8, prevalence=0.5, topic_variance=0, rng=1)
     crowd = simulate_magnitudes(truth, 30, redundancy=3, rng=1)
     assert len(units(crowd)) == 60
     assert all(len({crowd.document[i] for i in members}) == 8 for members in units(crowd).values())

@@ -66,7 +66,7 @@ def test_an_adversary_prefers_the_worse_and_an_indifferent_assessor_neither() ->
 
 def test_bad_documents_are_the_worst_and_stand_in_no_preference() -> None:
     truth = simulate_pool(10, 10, rng=1)
-    given = simulate_preferences(truth, 2, taste=0, bad=0.2, rng=1)
+    given = simulate_preferences(truth, 2, taste=0, bad_share=0.2, rng=1)
     grades = truth.relevance.reshape(10, 10)
     worst = {truth.pool.documents[10 * t + i] for t in range(10) for i in np.argsort(grades[t])[:2]}
     assert len(given.bad) == 10 * 2 * 2

@@ -44,7 +44,7 @@ def test_a_system_that_follows_appeal_ranks_appealing_documents_first(truth: Tru
 
 
 def test_the_share_of_unjudged_documents_is_as_asked_at_the_top_as_at_the_end(truth: Truth) -> None:
-    runs = simulate_runs(truth, 20, depth=30, unjudged=0.2, rng=3)
+    runs = simulate_runs(truth, 20, depth=30, unjudged_share=0.2, rng=3)
     ranked, pooled = runs.ranked(), set(truth.pool.documents)
     outside = np.array([runs.documents[d] not in pooled for d in ranked.document]).reshape(-1, 30)
     assert (ranked.lengths == 30).all()
@@ -53,13 +53,13 @@ def test_the_share_of_unjudged_documents_is_as_asked_at_the_top_as_at_the_end(tr
 
 
 def test_the_share_of_ties_is_as_asked_and_without_it_there_are_none(truth: Truth) -> None:
-    tied = simulate_runs(truth, 20, depth=30, ties=0.1, rng=3).ranked().tied
+    tied = simulate_runs(truth, 20, depth=30, tie_share=0.1, rng=3).ranked().tied
     assert near(tied.reshape(-1, 30)[:, 1:].mean(), 0.1, 20 * 50 * 29)
     assert not simulate_runs(truth, 20, depth=30, rng=3).ranked().tied.any()
 
 
 def test_breaking_ties_by_label_favours_neither_side_of_the_pool(truth: Truth) -> None:
-    runs = simulate_runs(truth, 10, depth=30, unjudged=0.5, ties=1, rng=3)
+    runs = simulate_runs(truth, 10, depth=30, unjudged_share=0.5, tie_share=1, rng=3)
     pooled = set(truth.pool.documents)
     first = np.array([runs.documents[d] in pooled for d in runs.ranked().document]).reshape(-1, 30)[:, :10]
     assert near(first.mean(), 0.5, first.size)

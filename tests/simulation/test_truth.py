@@ -8,13 +8,13 @@ from simulated import near
 
 
 def test_grades_have_the_prevalence_asked_for() -> None:
-    truth = simulate_pool(200, 100, prevalence=(0.5, 0.3, 0.2), grades=3, topic_spread=0, rng=1)
+    truth = simulate_pool(200, 100, prevalence=(0.5, 0.3, 0.2), n_grades=3, topic_variance=0, rng=1)
     for grade, p in enumerate((0.5, 0.3, 0.2)):
         assert near((truth.grade == grade).mean(), p, truth.grade.size)
 
 
 def test_one_share_of_relevant_documents_is_halved_from_grade_to_grade() -> None:
-    truth = simulate_pool(200, 100, prevalence=0.35, topic_spread=0, rng=1)
+    truth = simulate_pool(200, 100, prevalence=0.35, topic_variance=0, rng=1)
     for grade, p in enumerate((0.65, 0.2, 0.1, 0.05)):
         assert near((truth.grade == grade).mean(), p, truth.grade.size)
 
@@ -25,7 +25,7 @@ def test_a_prevalence_of_all_or_nothing_is_kept(prevalence: float, grade: int) -
 
 
 def test_topics_differ_in_their_share_of_relevant_documents_only_if_asked() -> None:
-    even, uneven = (simulate_pool(200, 100, topic_spread=spread, rng=1) for spread in (0, 0.5))
+    even, uneven = (simulate_pool(200, 100, topic_variance=spread, rng=1) for spread in (0, 0.5))
     even_shares, uneven_shares = ((t.grade > 0).reshape(200, 100).mean(axis=1) for t in (even, uneven))
     assert even_shares.std() < 1.3 * np.sqrt(0.4 * 0.6 / 100)
     assert uneven_shares.std() > 4 * np.sqrt(0.4 * 0.6 / 100)

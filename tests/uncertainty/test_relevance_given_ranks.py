@@ -21,7 +21,7 @@ ACCURACY = (0.65, 0.7, 0.75, 0.8, 0.85)
 
 
 def world(seed, *, quality=(0.3, 1.5), n_topics=12, accuracy=ACCURACY, grades=2):
-    truth = simulate_pool(n_topics, 40, grades=grades, prevalence=0.3, topic_spread=0.0, rng=seed)
+    truth = simulate_pool(n_topics, 40, n_grades=grades, prevalence=0.3, topic_variance=0.0, rng=seed)
     runs = simulate_runs(truth, 6, quality=quality, rng=seed + 1000)
     judges = {f"a{i}": Confused.of_accuracy(a) for i, a in enumerate(accuracy)}
     return truth, runs, simulate_judgments(truth, judges, rng=seed + 2000)

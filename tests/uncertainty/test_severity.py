@@ -19,7 +19,7 @@ NAMES = [f"group{i}" for i in range(4)] + [f"other{i}" for i in range(6)]
 
 
 def world(seed, *, n_topics=20, n_documents=40, quality=(1.5, 0.3), **judges):
-    truth = simulate_pool(n_topics, n_documents, grades=4, prevalence=0.3, rng=seed)
+    truth = simulate_pool(n_topics, n_documents, n_grades=4, prevalence=0.3, rng=seed)
     spread = [quality[0]] * 4 + [quality[1]] * 6
     runs = simulate_runs(truth, 10, quality=spread, names=NAMES, rng=seed + 1000)
     return truth, runs, simulate_judgments(truth, judges, rng=seed + 2000)

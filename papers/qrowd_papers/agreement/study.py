@@ -247,7 +247,7 @@ def read_crowd(folder: Path) -> Crowd:
 def simulated_crowd(rng: Rng) -> Crowd:
     """100 topics of 35 documents, five labels each, of noisier and less noisy topics."""
     chance = Chance.of(rng)
-    truth = simulate_pool(100, 35, grades=3, prevalence=(0.45, 0.3, 0.25), rng=chance.stream("pool"))
+    truth = simulate_pool(100, 35, n_grades=3, prevalence=(0.45, 0.3, 0.25), rng=chance.stream("pool"))
     parts = []
     for number, noise in enumerate((0.8, 1.2, 1.6, 2.0, 2.6)):
         workers = {f"worker-{w:02}": Lenient(noise=noise) for w in range(1, 21)}
@@ -272,7 +272,7 @@ def read_collection(folder: Path) -> Collection:
 def simulated_collection(rng: Rng) -> Collection:
     """80 topics, 40 systems and five assessors, who err alike on every topic."""
     chance = Chance.of(rng)
-    truth = simulate_pool(80, 100, grades=3, prevalence=(0.6, 0.25, 0.15), rng=chance.stream("pool"))
+    truth = simulate_pool(80, 100, n_grades=3, prevalence=(0.6, 0.25, 0.15), rng=chance.stream("pool"))
     runs = simulate_runs(truth, 40, depth=50, rng=chance.stream("runs"))
     panel = {f"assessor-{a}": Lenient(noise=1.5) for a in range(1, 6)}
     said = simulate_judgments(truth, panel, rng=chance.stream("judgments"))
@@ -288,7 +288,7 @@ def simulated_magnitudes(scale: float = 1.0, n_systems: int = 129, *, rng: Rng) 
     """
     chance = Chance.of(rng)
     sizes = [round(scale * n) for n in np.geomspace(111, 419, 18)]  # ceil(10 (n - 2) / 6) units: 182 to 695
-    truth = simulate_pool(18, sizes, grades=2, prevalence=0.3, topic_spread=0.1, rng=chance.stream("pool"))
+    truth = simulate_pool(18, sizes, n_grades=2, prevalence=0.3, topic_variance=0.1, rng=chance.stream("pool"))
     said = simulate_magnitudes(truth, 1500, noise=0.9, rng=chance.stream("magnitudes"))
     names = truth.pool.documents
     checks = {

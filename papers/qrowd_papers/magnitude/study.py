@@ -122,7 +122,7 @@ def simulate_campaign(*, rng: Rng = None) -> Campaign:
     chance = Chance.of(seed)
     sizes = [documents for documents, _ in TOPICS.values()]
     truth = simulate_pool(
-        len(sizes), sizes, prevalence=(0.72, 0.12, 0.1, 0.06), topic_spread=0.1, rng=chance.stream("pool")
+        len(sizes), sizes, prevalence=(0.72, 0.12, 0.1, 0.06), topic_variance=0.1, rng=chance.stream("pool")
     )
     runs = simulate_runs(truth, N_SYSTEMS, depth=DEPTH, quality=(0.2, 2.0), rng=chance.stream("runs"))
     said, first = (

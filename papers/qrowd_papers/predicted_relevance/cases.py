@@ -94,7 +94,7 @@ def federated_search(
     """
     chance = Chance.of(rng)
     below = shares()[::-1].tolist()
-    truth = simulate_pool(n_topics, n_documents, prevalence=below, topic_spread=0.1, rng=chance.stream("pool"))
+    truth = simulate_pool(n_topics, n_documents, prevalence=below, topic_variance=0.1, rng=chance.stream("pool"))
     runs = simulate_runs(truth, n_systems, depth=100, quality=(0.1, 0.5), rng=chance.stream("runs"))
     twice = 24 if kind == "pages" else 26  # of 50 topics
     share = N_DOUBLE[kind] / (34_010 * twice / 50)

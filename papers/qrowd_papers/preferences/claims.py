@@ -111,14 +111,14 @@ def simulated_study(n_queries: int = 51, n_candidates: int = 100, *, rng: Rng) -
     """
     chance = Chance.of(rng)
     shares = (0.45, 0.30, 0.15, 0.095, 0.005)  # of candidates; engines find the better ones
-    whole = simulate_pool(n_queries, n_candidates, grades=5, prevalence=shares, rng=chance.stream("pool"))
+    whole = simulate_pool(n_queries, n_candidates, n_grades=5, prevalence=shares, rng=chance.stream("pool"))
     runs = simulate_runs(whole, 3, depth=5, quality=(0.6, 0.9), rng=chance.stream("runs"))
     truth = _retrieved(whole, runs)
     graders = {"grader-1": Lenient(0.15, 0.75), "grader-2": Lenient(-0.15, 0.75)}
     graded = simulate_judgments(truth, graders, rng=chance.stream("grades"))
     asked = {
         kind: simulate_preferences(
-            truth, 2, taste=0.6, noise=0.05, strong_margin=1.8, bad=0.25, rng=chance.stream(kind)
+            truth, 2, taste=0.6, noise=0.05, strong_margin=1.8, bad_share=0.25, rng=chance.stream(kind)
         )
         for kind in ("two", "four")
     }

@@ -56,7 +56,9 @@ def preferences_figures(
     chance = Chance.of(seed)
     n = 20 if quick else n_topics
     steps = 2 + (data is not None)
-    topics = [simulate_topic(systems=ENGINES, candidates=CANDIDATES, rng=chance.stream("topics", i)) for i in range(n)]
+    topics = [
+        simulate_topic(n_systems=ENGINES, n_candidates=CANDIDATES, rng=chance.stream("topics", i)) for i in range(n)
+    ]
     curves = {"simulated": judgments_needed(topics, SHOWN, rng=seed)}
     if progress:
         progress("Figure 2, simulated", 1, steps)

@@ -52,7 +52,7 @@ CONDITIONS = (
     Condition("random, Bad, stop", "random", stop=StopRule()),
     Condition("kept, Bad, stop", "kept", stop=StopRule()),
     Condition("settled, Bad, stop", "settled", stop=StopRule()),
-    Condition("utility, Bad, stop at 95 %", "utility", stop=StopRule(sure=0.95)),
+    Condition("utility, Bad, stop at 95 %", "utility", stop=StopRule(stop_probability=0.95)),
     Condition("top 5, no stop", "top"),
 )
 """Figure 2's curves, and other orders and stops beside them."""
@@ -140,7 +140,7 @@ def preferences_page(
     curves: dict[str, Curves] = {}
     for name, engines, candidates, bad in SIMULATED:
         topics = [
-            simulate_topic(systems=engines, candidates=candidates, bad=bad, rng=chance.stream(name, i))
+            simulate_topic(n_systems=engines, n_candidates=candidates, bad_share=bad, rng=chance.stream(name, i))
             for i in range(n)
         ]
         curves[f"simulated, {name}"] = judgments_needed(topics, CONDITIONS, rng=seed)

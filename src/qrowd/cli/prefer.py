@@ -128,7 +128,7 @@ def simulate(
         ),
     ] = None,
     stop: Annotated[bool, option("--stop/--no-stop", help="Stop as soon as the order of the systems is known.")] = True,
-    sure: Annotated[
+    stop_probability: Annotated[
         float, option(help="Stop when the order of the systems is known with this probability; 1: for certain.")
     ] = 1.0,
     depth: Annotated[int, option(help="Number of top documents of each system that are judged.")] = 5,
@@ -138,7 +138,7 @@ def simulate(
     ] = "none",
     n_topics: Annotated[int, option(help="Number of topics.", panel="Simulated preferences", min=1)] = 100,
     n_systems: Annotated[int, option(help="Number of systems.", panel="Simulated preferences", min=2)] = 3,
-    bad: Annotated[
+    bad_share: Annotated[
         float, option(help="Share of documents that are judged 'Bad'.", panel="Simulated preferences")
     ] = 0.2,
     seed: options.Seed = 1,
@@ -150,13 +150,13 @@ def simulate(
 
     rule: dict[str, Any] = {
         "order": order,
-        "sure": sure if stop else None,
+        "stop_probability": stop_probability if stop else None,
         "depth": depth,
         "weight": weight,
         "rng": seed,
     }
     if data.preferences is None and data.campaign is None:
-        document = simulated_preferences(n_topics=n_topics, n_systems=n_systems, bad=bad, **rule)
+        document = simulated_preferences(n_topics=n_topics, n_systems=n_systems, bad_share=bad_share, **rule)
     elif runs is None:
         raise ArgumentError("--preferences: give the --runs that they compare")
     else:

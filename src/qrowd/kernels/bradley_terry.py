@@ -34,6 +34,10 @@ class Rows(NamedTuple):
     lost: Floats
     tied: Floats
 
+    def at(self, which: slice | Ints) -> Rows:
+        """Some of the rows."""
+        return Rows._make(column[which] for column in self)
+
 
 class Parameters(NamedTuple):
     """log_worth (documents,), assessor_weight and intercept (assessors,), theta (1,), -inf for none."""

@@ -1,4 +1,4 @@
-"""How the judging of a topic may still end: outcomes of its pairs, bounds over all ends, ends drawn at random.
+"""How the judging of a topic may still end: outcomes of its pairs, bounds over all ends, ends sampled at random.
 
 closed : (n, n) bool
     Which document is preferred to which, directly or over chains.
@@ -196,11 +196,11 @@ def _numerator_range(pairs: Pairs, e: int, f: int, r: float, c: float) -> tuple[
     return over, under
 
 
-# ---------------------------------------------------------------------- drawn completions
+# ---------------------------------------------------------------------- sampled completions
 
 
 @kernel
-def drawn_scores(
+def sampled_scores(
     closed: Bools,
     bad: Bools,
     chance_bad: Floats,
@@ -209,11 +209,11 @@ def drawn_scores(
     uniform: Floats,
     out: Floats,
 ) -> None:
-    """out[d, s] = score of system s once everything was judged, in one drawn completion after the other.
+    """out[d, s] = score of system s once everything was judged, in one sampled completion after the other.
 
     chance_bad : (n,) probability that each document will be marked; 0 where it cannot be any more.
     probability : (n, n) that the row's document is preferred to the column's.
-    uniform : (draws, 3, n) numbers from 0 to 1.
+    uniform : (completions, 3, n) numbers from 0 to 1.
 
     Documents that are not Bad are put into a row one after the other, in random order. Where what is known leaves
     several places, each is as likely as the product of its pairs' probabilities makes it. A document that was preferred

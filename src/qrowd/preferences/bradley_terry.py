@@ -85,7 +85,7 @@ class BradleyTerry(Result):
         """The log-worths of one topic, its documents numbered as in the pool, ready to be updated."""
         number = self._number(topic)
         documents, part = self.pool.rows(number), self.counted.of_topic(number)
-        rows = kernels.Rows(*(column[part] for column in self.counted.rows))
+        rows = self.counted.rows.at(part)
         begin = np.int32(documents.start)
         rows = rows._replace(first=rows.first - begin, second=rows.second - begin)
         scale, shift = self.assessor_weight[rows.assessor], self.intercept[rows.assessor] * rows.side
@@ -263,7 +263,9 @@ def bradley_terry(
     return BradleyTerry(
         f"bradley_terry({options})",
         data.pool,
-        *(np.where(compared, column, np.nan) for column in (log_worth, low, high)),
+        np.where(compared, log_worth, np.nan),
+        np.where(compared, low, np.nan),
+        np.where(compared, high, np.nan),
         component,
         preferences.assessors,
         assessor_weight,

@@ -46,7 +46,7 @@ class Comparisons:
         """Every row counted `often` times, (rows,); those counted never are left out."""
         numbers = np.flatnonzero(often)
         n = often[numbers]
-        rows = Rows(*(column[numbers] for column in self.rows))
+        rows = self.rows.at(numbers)
         rows = rows._replace(won=rows.won * n, lost=rows.lost * n, tied=rows.tied * n)
         starts = np.searchsorted(numbers, self.starts).astype(np.int64)
         return Comparisons(self.pool, rows, starts, self.pair[numbers])

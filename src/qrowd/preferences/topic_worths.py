@@ -85,11 +85,10 @@ class TopicWorths(Result):
             self.covariance, self.log_worth, (preferred, other), assessor_weight, shift, weight, self.nu
         )
         row = (preferred, other, 0, 0.0, weight, 0.0, 0.0)
+        columns: zip[tuple[Any, Any]] = zip(self.rows, row, strict=True)
         more = replace(
             self,
-            rows=kernels.Rows(
-                *(np.append(all_of, all_of.dtype.type(x)) for all_of, x in zip(self.rows, row, strict=True))
-            ),
+            rows=kernels.Rows._make(np.append(column, column.dtype.type(value)) for column, value in columns),
             scale=np.append(self.scale, assessor_weight),
             shift=np.append(self.shift, shift),
         )

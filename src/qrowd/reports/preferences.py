@@ -243,24 +243,25 @@ def simulated_preferences(
     *,
     n_topics: int = 100,
     n_systems: int = 3,
-    bad: float = 0.2,
+    bad_share: float = 0.2,
     depth: int = 5,
     weight: Any = "none",
     order: Sequence[str] | None = None,
-    sure: float | None = 1.0,
+    stop_probability: float | None = 1.0,
     rng: Rng = None,
 ) -> Document:
     """How many judgments each order needs on simulated topics; see `simulate_topic`.
 
-    order : orders of asking; None: those of Figure 2 of Carterette et al. sure : as in `StopRule`; None: never stop.
+    order : orders of asking; None: those of Figure 2 of Carterette et al. stop_probability : as in
+    `StopRule`; None: never stop.
     """
     seed: Any = seed_of(rng)
     topics = [
-        simulate_topic(systems=n_systems, depth=depth, bad=bad, weight=weight, rng=[seed, number])
+        simulate_topic(n_systems=n_systems, depth=depth, bad_share=bad_share, weight=weight, rng=[seed, number])
         for number in range(n_topics)
     ]
-    about = f"{n_topics:,} simulated, {n_systems} systems' first {depth}, {100 * bad:g} % Bad"
-    return _curves_document(topics, order, sure, seed, about)
+    about = f"{n_topics:,} simulated, {n_systems} systems' first {depth}, {100 * bad_share:g} % Bad"
+    return _curves_document(topics, order, stop_probability, seed, about)
 
 
 def replayed_preferences(
@@ -268,7 +269,7 @@ def replayed_preferences(
     runs: Runs,
     *,
     order: Sequence[str] | None = None,
-    sure: float | None = 1.0,
+    stop_probability: float | None = 1.0,
     depth: int = 5,
     rng: Rng = None,
     **options: Any,
@@ -280,14 +281,14 @@ def replayed_preferences(
         f"{len(topics):,}, first {depth} of {topics[0].systems.n} systems; {100 * covered:.0f} % of pairs were "
         "judged, the others are filled in by the share of pairs that each document won"
     )
-    return _curves_document(topics, order, sure, rng, about)
+    return _curves_document(topics, order, stop_probability, rng, about)
 
 
 def _curves_document(
-    topics: Sequence[Topic], order: Sequence[str] | None, sure: float | None, rng: Rng, about: str
+    topics: Sequence[Topic], order: Sequence[str] | None, stop_probability: float | None, rng: Rng, about: str
 ) -> Document:
     """Judgments that each order needs, over all numbers of documents and for each number. about : the topics."""
-    rule = None if sure is None else StopRule(sure=sure)
+    rule = None if stop_probability is None else StopRule(stop_probability=stop_probability)
     conditions = FIGURE_2 if order is None else [Condition(name, name, stop=rule) for name in order]
     curves = judgments_needed(topics, conditions, rng=rng)
     names = list(dict.fromkeys(curves.condition.tolist()))

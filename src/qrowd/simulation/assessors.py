@@ -116,14 +116,14 @@ class Confused:
         object.__setattr__(self, "confusion", tuple(map(tuple, matrix.tolist())))
 
     @classmethod
-    def of_accuracy(cls, accuracy: float, *, grades: int = 2) -> Confused:
+    def of_accuracy(cls, accuracy: float, *, n_grades: int = 2) -> Confused:
         """Right with probability `accuracy`, else any wrong grade alike.
 
         >>> Confused.of_accuracy(0.75)
         Confused(confusion=((0.75, 0.25), (0.25, 0.75)))
         """
-        wrong = (1 - share("accuracy", accuracy)) / (grades - 1)
-        return cls(tuple(tuple(accuracy if g == k else wrong for k in range(grades)) for g in range(grades)))
+        wrong = (1 - share("accuracy", accuracy)) / (n_grades - 1)
+        return cls(tuple(tuple(accuracy if g == k else wrong for k in range(n_grades)) for g in range(n_grades)))
 
     def scale(self, truth: Truth) -> Scale:
         return _grades(len(self.confusion[0]))

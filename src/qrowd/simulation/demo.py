@@ -54,8 +54,8 @@ def simulate_demo(*, rng: Rng = 2) -> tuple[Runs, Judgments, Truth]:
         quality=quality,
         appeal=appeal,
         names=tuple(SYSTEMS),
-        unjudged=0.03,
-        ties=0.02,
+        unjudged_share=0.03,
+        tie_share=0.02,
         rng=random,
     )
     judgments = simulate_judgments(truth, ASSESSORS, coverage={"crowd-1": 0.9, "crowd-2": 0.9}, rng=random)

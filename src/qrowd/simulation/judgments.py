@@ -24,7 +24,7 @@ def simulate_judgments(
     assessors: Mapping[str, Behaviour],
     *,
     coverage: float | Mapping[str, float] = 1.0,
-    repeats: float | Mapping[str, float] = 0.0,
+    repeat_share: float | Mapping[str, float] = 0.0,
     record: Collection[str] = (),
     rng: Rng,
 ) -> Judgments:
@@ -36,8 +36,8 @@ def simulate_judgments(
         who else takes part or in what order.
     coverage : share of every topic's pool that an assessor judges, drawn at random, at least one document; for
         everyone, or by name (whoever is not named judges all). A behaviour's own gaps come on top.
-    repeats : share of their judgments that an assessor gives once more at the end, looking anew; for everyone, or by
-        name (whoever is not named repeats nothing).
+    repeat_share : share of their judgments that an assessor gives once more at the end, looking anew; for everyone, or
+        by name (whoever is not named repeats nothing).
     record : any of "order" (1, 2, ... over all assessors, as the judgments came in), "seconds", "time" (ISO 8601) and
         "comment". An assessor works through the topics, and through each topic's documents, in random order.
 
@@ -52,7 +52,7 @@ def simulate_judgments(
     if unknown:
         raise ArgumentError(f"record={unknown[0]!r}: choose from {', '.join(RECORDABLE)}")
     covered = _by_name("coverage", coverage, assessors, default=1.0)
-    repeated = _by_name("repeats", repeats, assessors, default=0.0)
+    repeated = _by_name("repeat_share", repeat_share, assessors, default=0.0)
     chance = Chance.of(rng)
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in ("pair", "who", "value", "elapsed", *RECORDABLE)}
     scales = {name: behaviour.scale(truth) for name, behaviour in assessors.items()}

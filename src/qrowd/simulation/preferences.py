@@ -25,7 +25,7 @@ def simulate_preferences(
     taste: float = 0.2,
     noise: float = 0.2,
     strong_margin: float = 1.0,
-    bad: float = 0.0,
+    bad_share: float = 0.0,
     assessor_weights: Sequence[float] | None = None,
     rng: Rng,
 ) -> Preferences:
@@ -40,13 +40,13 @@ def simulate_preferences(
     taste : standard deviation of what an assessor always sees in a document; leaves preferences transitive.
     noise : standard deviation of what decides one comparison only; makes cycles.
     strong_margin : the margin from which a preference is strong (strength 2).
-    bad : share of every topic's documents, those of least value to the assessor, that each marks as Bad and puts in no
-        preference.
+    bad_share : share of every topic's documents, those of least value to the assessor, that each marks as Bad and
+        puts in no preference.
     assessor_weights : one per assessor (default 1): 0 answers by chance, below 0 is an adversary.
     """
     count("n_assessors", n_assessors)
     share("coverage", coverage)
-    share("bad", bad)
+    share("bad_share", bad_share)
     if assessor_weights is not None and len(assessor_weights) != n_assessors:
         raise ArgumentError(f"assessor_weights={assessor_weights!r}: one for each of {n_assessors} assessors")
     weights = np.ones(n_assessors) if assessor_weights is None else np.array(assessor_weights, np.float64)
@@ -59,7 +59,7 @@ def simulate_preferences(
         for t in range(len(pool.topics)):
             begin, end = pool.starts[t], pool.starts[t + 1]
             best_first = begin + np.argsort(-worth[begin:end])
-            n_good = best_first.size - round(bad * best_first.size)
+            n_good = best_first.size - round(bad_share * best_first.size)
             worst = best_first[n_good:]
             marks.append((np.full(worst.size, t), worst, np.full(worst.size, a)))
             first, second = random.permutation(best_first[:n_good])[np.array(np.triu_indices(n_good, 1))]

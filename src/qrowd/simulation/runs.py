@@ -23,8 +23,8 @@ def simulate_runs(
     quality: Sequence[float] = (0.3, 1.5),
     appeal: Sequence[float] | float = 0.0,
     names: Sequence[str] | None = None,
-    unjudged: float = 0.0,
-    ties: float = 0.0,
+    unjudged_share: float = 0.0,
+    tie_share: float = 0.0,
     rng: Rng,
 ) -> Runs:
     """Ranked lists of systems whose true order is known: a document's score is quality x relevance + appeal + noise.
@@ -37,8 +37,8 @@ def simulate_runs(
     appeal : how far the systems follow `truth.appeal`, which has nothing to do with relevance; one per system or one
         for all.
     names : of the systems, else sys1, sys2, ...
-    unjudged : expected share of retrieved documents from outside the pool, at any rank.
-    ties : expected share of retrieved documents that have the score of the one above.
+    unjudged_share : expected share of retrieved documents from outside the pool, at any rank.
+    tie_share : expected share of retrieved documents that have the score of the one above.
 
     >>> from qrowd.simulation import simulate_pool
     >>> simulate_runs(simulate_pool(10, 40, rng=1), 5, rng=1)
@@ -46,8 +46,8 @@ def simulate_runs(
     """
     count("n_systems", n_systems)
     count("depth", depth)
-    share("unjudged", unjudged)
-    share("ties", ties)
+    share("unjudged_share", unjudged_share)
+    share("tie_share", tie_share)
     if len(quality) not in (2, n_systems):
         raise ArgumentError(f"quality={quality!r}: lowest and highest, or one for each of {n_systems} systems")
     steps = np.array(quality) if len(quality) == n_systems else np.linspace(quality[0], quality[1], n_systems)
@@ -70,12 +70,12 @@ def simulate_runs(
         best = np.argsort(-score, axis=1)[:, :n]
         ladder = np.take_along_axis(score, best, axis=1)
         found = pool.document[rows][best].astype(np.int64)
-        outside = random.random(best.shape) < unjudged
+        outside = random.random(best.shape) < unjudged_share
         if outside.any():
             strange = random.permuted(np.tile(np.arange(relevance.size), (n_systems, 1)), axis=1) + len(labels)
             labels += outside_labels(topic, relevance.size)
             found = _interleave(outside, strange, found)
-        tied = random.random(best.shape) < ties
+        tied = random.random(best.shape) < tie_share
         step = np.maximum.accumulate(np.where(tied, 0, np.arange(n)), axis=1)
         ladder = np.take_along_axis(ladder, step, axis=1)
         owner = np.repeat(np.arange(n_systems), n)

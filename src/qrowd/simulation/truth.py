@@ -67,9 +67,9 @@ def simulate_pool(
     n_topics: int,
     n_documents: int | Sequence[int],
     *,
-    grades: int = 4,
+    n_grades: int = 4,
     prevalence: float | Sequence[float] = 0.4,
-    topic_spread: float = 0.3,
+    topic_variance: float = 0.3,
     rng: Rng,
 ) -> Truth:
     """A pool whose documents' relevance is known.
@@ -77,10 +77,10 @@ def simulate_pool(
     Parameters
     ----------
     n_documents : for every topic, or one number per topic.
-    grades : 2 for relevant or not, 4 for 0-3.
+    n_grades : 2 for relevant or not, 4 for 0-3.
     prevalence : expected share of relevant documents (grade 1 or more; every further grade is half as frequent as the
         one below), or the expected share of every grade, not relevant first.
-    topic_spread : from 0 to 1; the share of relevance's variance that is due to the topic. At 0 all topics expect the
+    topic_variance : from 0 to 1; the share of relevance's variance that is due to the topic. At 0 all topics expect the
         same share of relevant documents.
 
     A topic may turn out to have no relevant document, as real ones do.
@@ -90,12 +90,12 @@ def simulate_pool(
     (4, 400)
     """
     count("n_topics", n_topics)
-    count("grades", grades, 2)
-    share("topic_spread", topic_spread)
+    count("n_grades", n_grades, 2)
+    share("topic_variance", topic_variance)
     sizes = np.full(n_topics, n_documents) if np.ndim(n_documents) == 0 else np.array(n_documents)
     if sizes.shape != (n_topics,) or (sizes < 1).any():
         raise ArgumentError(f"n_documents={n_documents!r}: one number above 0, or one for each of {n_topics} topics")
-    cuts = _cuts(grades, prevalence)
+    cuts = _cuts(n_grades, prevalence)
 
     random = Chance.of(rng).stream("pool")
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
@@ -107,7 +107,7 @@ def simulate_pool(
     of_document = random.standard_normal(starts[-1])
     return Truth(
         Pool(topics, labels, starts, np.arange(starts[-1], dtype=np.int32)),
-        np.sqrt(topic_spread) * of_topic + np.sqrt(1 - topic_spread) * of_document,
+        np.sqrt(topic_variance) * of_topic + np.sqrt(1 - topic_variance) * of_document,
         random.standard_normal(starts[-1]),
         cuts,
     )
@@ -123,14 +123,14 @@ def outside_labels(topic: str, n: int) -> list[str]:
     return [f"{topic}-{2 * i + 1:05d}" for i in range(n)]
 
 
-def _cuts(grades: int, prevalence: float | Sequence[float]) -> NDArray[np.float64]:
+def _cuts(n_grades: int, prevalence: float | Sequence[float]) -> NDArray[np.float64]:
     """Where a standard normal must be cut to give every grade its share."""
     if not isinstance(prevalence, float | int):
         shares = np.array(prevalence, np.float64)
-        if shares.shape != (grades,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):
-            raise ArgumentError(f"prevalence={prevalence!r}: one share for each of {grades} grades, summing to 1")
+        if shares.shape != (n_grades,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):
+            raise ArgumentError(f"prevalence={prevalence!r}: one share for each of {n_grades} grades, summing to 1")
     else:
-        halving = 0.5 ** np.arange(grades - 1)
+        halving = 0.5 ** np.arange(n_grades - 1)
         shares = np.append(1 - share("prevalence", prevalence), prevalence * halving / halving.sum())
     below = np.cumsum(shares)[:-1]
     normal = NormalDist()

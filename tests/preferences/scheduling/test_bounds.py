@@ -17,10 +17,10 @@ from qrowd.preferences.scheduling import (
     State,
     Systems,
     difference_bounds,
-    drawn_scores,
     from_log_worths,
     may_stop,
     replay,
+    sampled_scores,
 )
 
 TINY = 1e-9
@@ -236,7 +236,7 @@ def test_completions_are_drawn_with_the_chances_they_are_said_to_have(strengths,
     for winner, loser in said:
         state = state.judge(winner, loser, winner)
     every = [list(order) for order in permutations(range(n))]
-    drawn = drawn_scores(state, Systems.of(every, n), probability=p, samples=samples, rng=5)
+    drawn = sampled_scores(state, Systems.of(every, n), probability=p, n_completions=samples, rng=5)
     truth = Counter(tuple(every[best]) for best in drawn.argmax(axis=1))  # ppref is 1 for that order alone
     assert (drawn.max(axis=1) == 1).all()
     for row, chance in chances_of_rows(n, said, p).items():
@@ -251,8 +251,13 @@ def test_every_drawn_completion_is_a_possible_end(data, rankings, later_bad, see
     assume(not any((b, a) in order_fits for b in bad for a in range(4)))  # a Bad winner is a rarity
     ends = oracle.ends(4, said, bad, seen, later_bad)
     possible = {tuple(round(oracle.score(ranking, end), 9) for ranking in rankings) for end in ends}
-    drawn = drawn_scores(
-        state_of(4, said, bad, seen), Systems.of(rankings, 4), later_bad=later_bad, chance_bad=0.3, samples=50, rng=seed
+    drawn = sampled_scores(
+        state_of(4, said, bad, seen),
+        Systems.of(rankings, 4),
+        later_bad=later_bad,
+        chance_bad=0.3,
+        n_completions=50,
+        rng=seed,
     )
     assert {tuple(round(float(x), 9) for x in row) for row in drawn} <= possible
 
@@ -261,14 +266,16 @@ def test_being_sure_enough_stops_earlier_than_proof_and_says_how_sure():
     state, systems = State.new(3).judge(0, 1, 0), Systems.of([[0, 1, 2], [1, 2, 0]], 3)
     assert not may_stop(state, systems, later_bad="none").stop
     # Equal only if 2 is better than 0: one in three, or about so.
-    likely = may_stop(state, systems, later_bad="none", sure=0.6, samples=2000, rng=1)
+    likely = may_stop(state, systems, later_bad="none", stop_probability=0.6, n_completions=2000, rng=1)
     assert likely.stop
     assert likely.sign[0, 1] == 1
-    assert 0.6 < likely.sureness[0, 1] < 0.8
-    assert not may_stop(state, systems, later_bad="none", sure=0.9, samples=2000, rng=1).stop
+    assert 0.6 < likely.probability[0, 1] < 0.8
+    assert not may_stop(state, systems, later_bad="none", stop_probability=0.9, n_completions=2000, rng=1).stop
     certain = from_log_worths(np.array([5.0, 0.0, -5.0]))
-    assert may_stop(state, systems, later_bad="none", sure=0.9, probability=certain, samples=200, rng=1).stop
-    best = may_stop(state, systems, goal="top", later_bad="none", sure=0.6, samples=2000, rng=1)
+    assert may_stop(
+        state, systems, later_bad="none", stop_probability=0.9, probability=certain, n_completions=200, rng=1
+    ).stop
+    best = may_stop(state, systems, goal="top", later_bad="none", stop_probability=0.6, n_completions=2000, rng=1)
     assert best.stop
     assert best.expected is not None
     assert best.expected.argmax() == 0
@@ -277,12 +284,12 @@ def test_being_sure_enough_stops_earlier_than_proof_and_says_how_sure():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sure": 0.5}, "sure=0.5"),
+        ({"stop_probability": 0.5}, "stop_probability=0.5"),
         ({"goal": "first"}, "goal='first'"),
         ({"goal": "top", "k": 2}, "k=2: of 2 systems"),
         ({"later_bad": "some"}, "later_bad='some'"),
-        ({"sure": 0.9, "samples": 0}, "samples=0"),
-        ({"sure": 0.9, "chance_bad": 2}, "chance_bad"),
+        ({"stop_probability": 0.9, "n_completions": 0}, "n_completions=0"),
+        ({"stop_probability": 0.9, "chance_bad": 2}, "chance_bad"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options, message):

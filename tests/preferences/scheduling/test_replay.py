@@ -30,7 +30,7 @@ PROVEN = StopRule()
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 3.0]), st.sampled_from([0.0, 0.2, 0.5]), st.integers(2, 4))
 @pytest.mark.parametrize("weight", ["none", "lower"])
 def test_a_proven_stop_is_never_wrong_and_never_later(weight, seed, noise, bad, systems):
-    topic = simulate_topic(systems=systems, noise=noise, bad=bad, weight=weight, rng=seed)
+    topic = simulate_topic(n_systems=systems, noise=noise, bad_share=bad, weight=weight, rng=seed)
     for name in ("utility", "kept", "insertion", "random"):
         whole = replay(name, topic.answers, topic.systems, rng=seed)
         for stop in (PROVEN, StopRule(later_bad="any"), StopRule(goal="top", k=1)):
@@ -46,7 +46,7 @@ def test_a_proven_stop_is_never_wrong_and_never_later(weight, seed, noise, bad, 
 @given(st.integers(0, 10**6), st.sampled_from(ORDERS))
 def test_the_same_seed_replays_the_same(seed, order):
     topic = simulate_topic(rng=seed)
-    stop = StopRule(sure=0.9, samples=50)
+    stop = StopRule(stop_probability=0.9, n_completions=50)
     one, two = (replay(order, topic.answers, topic.systems, stop=stop, rng=seed) for _ in range(2))
     assert np.array_equal(one.shown, two.shown)
     assert one.seed == seed
@@ -118,7 +118,7 @@ def test_the_curves_of_figure_2_lie_in_the_papers_order():
 
 
 def test_for_two_systems_utility_with_stopping_needs_about_n_and_less_than_any_other_order():
-    topics = made_like_the_papers(60, systems=2)
+    topics = made_like_the_papers(60, n_systems=2)
     orders = ("utility", "settled", "random", "kept", "insertion")
     curves = judgments_needed(topics, [Condition(name, name, stop=PROVEN) for name in orders], rng=2)
     needed = {
@@ -175,8 +175,8 @@ def test_orders_replay_on_what_people_preferred_in_dl21(dl21):
         (lambda: replay("all", Answers.of_order([0, 1]), Systems.of([[0], [1]], 3)), "both must be of one topic"),
         (lambda: Answers.of_order([0, 2]), "each of the 2 documents once"),
         (lambda: replace(Answers.of_order([0, 1]), wins=np.ones((2, 2), bool)), "exactly one must be preferred"),
-        (lambda: simulate_topic(systems=1), "systems=1"),
-        (lambda: simulate_topic(bad=2.0), "bad=2.0"),
+        (lambda: simulate_topic(n_systems=1), "n_systems=1"),
+        (lambda: simulate_topic(bad_share=2.0), "bad_share=2.0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, message):

@@ -3,13 +3,13 @@
 State, Systems                           what is known of a topic, and the rankings to compare
 expected_utility, from_known, from_log_worths             how much each judgment would tell
 InOrder, KeepPreferred, AtRandom, Sort, ByUtility, Tournament, make_order      which pair next: one Order each
-difference_bounds, may_stop, drawn_scores                                      what is sure, or likely, by now
+difference_bounds, may_stop, sampled_scores                                      what is sure, or likely, by now
 grade_bounds, grade_utility, next_document                                     the same for grades
 Answers, simulate_topic, real_topics, replay, judgments_needed                 how many judgments it all takes
 """
 
 from qrowd.preferences.scheduling.answers import Answers, Topic, simulate_topic
-from qrowd.preferences.scheduling.bounds import Bounds, Decision, difference_bounds, drawn_scores, may_stop
+from qrowd.preferences.scheduling.bounds import Bounds, Decision, difference_bounds, may_stop, sampled_scores
 from qrowd.preferences.scheduling.grades import grade_bounds, grade_utility, next_document
 from qrowd.preferences.scheduling.orders import (
     AtRandom,
@@ -57,7 +57,6 @@ __all__ = [
     "Topic",
     "Tournament",
     "difference_bounds",
-    "drawn_scores",
     "expected_utility",
     "from_known",
     "from_log_worths",
@@ -70,5 +69,6 @@ __all__ = [
     "probabilities",
     "real_topics",
     "replay",
+    "sampled_scores",
     "simulate_topic",
 ]

@@ -95,11 +95,11 @@ class Topic:
 
 def simulate_topic(
     *,
-    systems: int = 3,
+    n_systems: int = 3,
     depth: int = 5,
-    candidates: int = 30,
+    n_candidates: int = 30,
     noise: float = 1.0,
-    bad: float = 0.2,
+    bad_share: float = 0.2,
     weight: Weight = "none",
     rng: Rng = None,
 ) -> Topic:
@@ -108,24 +108,26 @@ def simulate_topic(
     Candidates have true worths drawn from a normal distribution; a system ranks them by worth plus an error of its
     own, and returns its first `depth`. The more noise, the less the systems have in common, and the more documents.
 
-    systems, depth, candidates : how many systems, how many documents each returns, and of how many.
-    noise : standard deviation of a system's errors; worths have 1. bad : share of documents that are Bad, the worst.
+    depth, n_candidates : how many documents each system returns, and of how many.
+    noise : standard deviation of a system's errors; worths have 1. bad_share : of the documents, the worst.
     weight : as in `Systems`.
     """
-    if not 1 <= depth <= candidates or systems < 2:
+    if not 1 <= depth <= n_candidates or n_systems < 2:
         raise ArgumentError(
-            f"systems={systems}, depth={depth}, candidates={candidates}: 2 systems, 1 document at least"
+            f"n_systems={n_systems}, depth={depth}, n_candidates={n_candidates}: 2 systems, 1 document at least"
         )
-    if not 0 <= bad <= 1 or noise < 0:
-        raise ArgumentError(f"bad={bad}, noise={noise}: a share from 0 to 1, and a standard deviation of 0 or more")
+    if not 0 <= bad_share <= 1 or noise < 0:
+        raise ArgumentError(
+            f"bad_share={bad_share}, noise={noise}: a share from 0 to 1, and a standard deviation of 0 or more"
+        )
     chance = Chance.of(rng)
-    worth = chance.stream("worths").normal(size=candidates)
-    seen = worth + noise * chance.stream("errors").normal(size=(systems, candidates))
-    returned = np.argsort(-seen, axis=1)[:, :depth]
+    worth = chance.stream("worths").normal(size=n_candidates)
+    scores = worth + noise * chance.stream("errors").normal(size=(n_systems, n_candidates))
+    returned = np.argsort(-scores, axis=1)[:, :depth]
     documents, place = np.unique(returned, return_inverse=True)
-    lists: list[list[int]] = np.asarray(place).reshape(systems, depth).tolist()
+    lists: list[list[int]] = np.asarray(place).reshape(n_systems, depth).tolist()
     order = np.argsort(-worth[documents])
-    n_bad = round(bad * documents.size)
+    n_bad = round(bad_share * documents.size)
     return Topic(
         Answers.of_order(order.tolist(), order[documents.size - n_bad :].tolist()),
         Systems.of(lists, documents.size, weight=weight),

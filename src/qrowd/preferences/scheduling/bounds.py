@@ -1,4 +1,4 @@
-"""May we stop? What is sure about the difference of systems, whatever is still to be judged.
+"""May we stop? What is certain about the difference of systems, whatever is still to be judged.
 
 Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 5.3.
 """
@@ -40,7 +40,7 @@ class Bounds(Result):
 
     @property
     def sign(self) -> Floats:
-        """(systems, systems) 1 or -1 where e is surely better or worse than f, 0 where surely equal, else nan."""
+        """(systems, systems) 1 or -1 where e is certainly better or worse than f, 0 where certainly equal, else nan."""
         better, worse = self.low > EQUAL, self.high < -EQUAL
         equal = (self.low >= -EQUAL) & (self.high <= EQUAL)
         return np.where(better, 1.0, np.where(worse, -1.0, np.where(equal, 0.0, np.nan)))
@@ -54,22 +54,28 @@ class Bounds(Result):
 class Decision(Result):
     """Whether to stop, and what is known of each pair of systems by then.
 
-    sign : (systems, systems) 1, 0, -1 where it is sure that e is better than, equal to, worse than f, else nan. Where
-        proof of a whole ranking fails, the pairs that are settled already are not looked for: see `difference_bounds`.
-    sureness : (systems, systems) share of drawn completions that have the sign most of them have; 1 where it is
+    sign : (systems, systems) 1, 0, -1 where e is certainly better than, equal to, worse than f, else nan. Where proof
+        of a whole ranking fails, the pairs that are settled already are not looked for: see `difference_bounds`.
+    probability : (systems, systems) share of sampled completions that have the sign most of them have; 1 where it is
         proven, nan where neither was asked for.
-    expected : (systems,) mean scores over drawn completions; None where none were drawn.
+    expected : (systems,) mean scores over sampled completions; None where none were sampled.
     """
 
     stop: bool
     sign: Floats
-    sureness: Floats
+    probability: Floats
     expected: Floats | None = None
 
     def _columns(self) -> dict[str, Any]:
         """One row per pair of systems, by number."""
         e, f = np.triu_indices(self.sign.shape[0], k=1)
-        return {"first": e, "second": f, "sign": self.sign[e, f], "sureness": self.sureness[e, f], "stop": self.stop}
+        return {
+            "first": e,
+            "second": f,
+            "sign": self.sign[e, f],
+            "probability": self.probability[e, f],
+            "stop": self.stop,
+        }
 
 
 def difference_bounds(state: State, systems: Systems, *, later_bad: LaterBad = "any") -> Bounds:
@@ -104,21 +110,21 @@ def may_stop(
     goal: Goal = "ranking",
     k: int = 1,
     later_bad: LaterBad = "any",
-    sure: float = 1.0,
+    stop_probability: float = 1.0,
     probability: Probability = None,
     chance_bad: float | Floats = 0.0,
-    samples: int = 400,
+    n_completions: int = 400,
     rng: Rng = None,
 ) -> Decision:
     """Whether enough was judged to say which system is better.
 
     goal : "ranking": of every two systems it is settled which is better, or that they are equal. With two systems
         that is the sign of their difference. "top": it is settled which k systems are the best.
-    sure : 1 asks for proof, by `difference_bounds`. Below 1, what is not proven is also accepted if at least this share
-        of drawn completions agree: on each sign for "ranking", on the set of the best k for "top".
-    probability : P(a > b) for drawing completions; 1/2 unless given.
+    stop_probability : 1 asks for proof, by `difference_bounds`. Below 1, what is not proven is also accepted if at
+        least this share of sampled completions agree: on each sign for "ranking", on the set of the best k for "top".
+    probability : P(a > b) for sampling completions; 1/2 unless given.
     chance_bad : one probability, or (n,), that a document that may still be marked as Bad will be.
-    samples, rng : completions to draw, and their chance; used where `sure` is below 1.
+    n_completions, rng : completions to sample, and their chance; used where `stop_probability` is below 1.
 
     >>> systems = Systems.of([[0, 1, 2], [1, 2, 0]], 3)
     >>> state = State.new(3).judge(0, 1, winner=0)
@@ -127,57 +133,57 @@ def may_stop(
     >>> may_stop(state.judge(0, 2, winner=0), systems, later_bad="none").stop
     True
     """
-    if not 0.5 < sure <= 1:
-        raise ArgumentError(f"sure={sure}: must be above .5 and at most 1 (proof)")
+    if not 0.5 < stop_probability <= 1:
+        raise ArgumentError(f"stop_probability={stop_probability}: must be above .5 and at most 1 (proof)")
     check_choice("goal", goal, Goal)
     if goal == "top" and not 1 <= k < systems.n:
         raise ArgumentError(f"k={k}: of {systems.n} systems the best can be 1 to {systems.n - 1}")
     systems.fits(state)
-    if sure == 1 and goal == "ranking" and not _all_settled(state, systems, later_bad):
+    if stop_probability == 1 and goal == "ranking" and not _all_settled(state, systems, later_bad):
         nothing = np.full((systems.n, systems.n), np.nan)
         return Decision(False, nothing, nothing)
     sign = difference_bounds(state, systems, later_bad=later_bad).sign
     proven = np.where(np.isnan(sign), np.nan, 1.0)
     if _settled(sign, goal, k):
         return Decision(True, sign, proven)
-    if sure == 1:
+    if stop_probability == 1:
         return Decision(False, sign, proven)
-    drawn = drawn_scores(
+    sampled = sampled_scores(
         state,
         systems,
         later_bad=later_bad,
         probability=probability,
         chance_bad=chance_bad,
-        samples=samples,
+        n_completions=n_completions,
         rng=rng,
     )
-    gap = drawn[:, :, None] - drawn[:, None, :]
+    gap = sampled[:, :, None] - sampled[:, None, :]
     shares = np.stack([(gap < -EQUAL).mean(axis=0), (np.abs(gap) <= EQUAL).mean(axis=0), (gap > EQUAL).mean(axis=0)])
     likely = shares.argmax(axis=0) - 1.0
-    sureness = np.where(np.isnan(sign), shares.max(axis=0), 1.0)
+    agreed = np.where(np.isnan(sign), shares.max(axis=0), 1.0)
     if goal == "ranking":
-        stop = bool((sureness >= sure).all())
+        stop = bool((agreed >= stop_probability).all())
     else:
-        best = np.argsort(-drawn, axis=1, kind="stable")[:, :k]
-        sets = np.zeros(drawn.shape, bool)
+        best = np.argsort(-sampled, axis=1, kind="stable")[:, :k]
+        sets = np.zeros(sampled.shape, bool)
         np.put_along_axis(sets, best, True, axis=1)
         _, times = np.unique(sets, axis=0, return_counts=True)
-        stop = bool(times.max() >= sure * samples)
-    signs = np.where(np.isnan(sign) & (sureness >= sure), likely, sign)
-    return Decision(stop, signs, sureness, drawn.mean(axis=0))
+        stop = bool(times.max() >= stop_probability * n_completions)
+    signs = np.where(np.isnan(sign) & (agreed >= stop_probability), likely, sign)
+    return Decision(stop, signs, agreed, sampled.mean(axis=0))
 
 
-def drawn_scores(
+def sampled_scores(
     state: State,
     systems: Systems,
     *,
     later_bad: LaterBad = "any",
     probability: Probability = None,
     chance_bad: float | Floats = 0.0,
-    samples: int = 400,
+    n_completions: int = 400,
     rng: Rng = None,
 ) -> Floats:
-    """(samples, systems) scores in completions drawn at random: transitive ones that fit what is known.
+    """(completions, systems) scores in completions sampled at random: transitive ones that fit what is known.
 
     Each completion marks further documents as Bad (none that was preferred to one that stays), then puts the others
     into a row, one after the other in random order, each at a place drawn from what is known and its probabilities
@@ -185,19 +191,19 @@ def drawn_scores(
 
     probability, chance_bad : as in `may_stop`.
     """
-    if samples < 1:
-        raise ArgumentError(f"samples={samples}: draw 1 or more")
+    if n_completions < 1:
+        raise ArgumentError(f"n_completions={n_completions}: sample 1 or more")
     systems.fits(state)
     n = state.n_documents
-    given = np.asarray(chance_bad, np.float64)
-    if given.shape not in ((), (n,)) or not ((given >= 0) & (given <= 1)).all():
+    chances = np.asarray(chance_bad, np.float64)
+    if chances.shape not in ((), (n,)) or not ((chances >= 0) & (chances <= 1)).all():
         raise ArgumentError(f"chance_bad: give one probability from 0 to 1, or {n} of them")
-    uniform = Chance.of(rng).stream("completions").random((samples, 3, n))
-    out = np.empty((samples, systems.n))
-    completions.drawn_scores(
+    uniform = Chance.of(rng).stream("completions").random((n_completions, 3, n))
+    out = np.empty((n_completions, systems.n))
+    completions.sampled_scores(
         state.closed,
         state.bad,
-        np.where(state.markable(later_bad), given, 0.0),
+        np.where(state.markable(later_bad), chances, 0.0),
         probabilities(n, probability),
         systems.above,
         uniform,
@@ -243,7 +249,7 @@ def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
 def _settled(sign: Floats, goal: Goal, k: int) -> bool:
     if goal == "ranking":
         return not bool(np.isnan(sign).any())
-    # The best k: each of them is surely better than each of the others.
+    # The best k: each of them is certainly better than each of the others.
     order = np.argsort(-(sign > 0).sum(axis=1), kind="stable")
     best, others = order[:k], order[k:]
     return bool((sign[np.ix_(best, others)] > 0).all())

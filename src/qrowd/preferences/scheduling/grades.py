@@ -1,4 +1,4 @@
-"""The same for grades: which document to grade next, and what is sure about systems whatever the rest will get.
+"""The same for grades: which document to grade next, and what is certain about systems whatever the rest will get.
 
 Carterette, Allan & Sitaraman (2006), Minimal Test Collections for Retrieval Evaluation. SIGIR, 268-275.
 """
@@ -35,9 +35,9 @@ def grade_bounds(gains: Floats, coefficients: Floats, *, lowest: float = 0.0, hi
         raise ArgumentError(f"lowest={lowest:g}, highest={highest:g}: every gain must lie between them")
     left = np.isnan(values)
     gap = weights[:, None, :] - weights[None, :, :]
-    sure = gap[..., ~left] @ values[~left]
+    certain = gap[..., ~left] @ values[~left]
     one, two = gap[..., left] * lowest, gap[..., left] * highest
-    return Bounds(sure + np.minimum(one, two).sum(axis=-1), sure + np.maximum(one, two).sum(axis=-1))
+    return Bounds(certain + np.minimum(one, two).sum(axis=-1), certain + np.maximum(one, two).sum(axis=-1))
 
 
 def grade_utility(gains: Floats, coefficients: Floats) -> Floats:

@@ -33,10 +33,10 @@ class StopRule:
     goal: Goal = "ranking"
     k: int = 1
     later_bad: LaterBad = "unseen"
-    sure: float = 1.0
+    stop_probability: float = 1.0
     probability: Probability = None
     chance_bad: float | Floats = 0.0
-    samples: int = 400
+    n_completions: int = 400
 
     def decide(self, state: State, systems: Systems, rng: Rng = None) -> Decision:
         """`may_stop` with these options."""
