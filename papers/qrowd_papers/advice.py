@@ -20,7 +20,8 @@ from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import TwoWay
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.reports.document import Document, Table
-from qrowd_papers.simulations import Progress, each, frame_of, table_of
+from qrowd_papers.frames import frame_of
+from qrowd_papers.simulations import Progress, each, table_of
 
 if TYPE_CHECKING:
     import pandas
@@ -158,18 +159,18 @@ def another_panel(
     centred -= centred.mean(axis=1, keepdims=True)
     errors = (centred**2).sum(axis=(1, 2)) / ((n_systems - 1) * (n_assessors - 1)) / n_assessors
     order, rows = np.argsort(-means, axis=1), np.arange(n_simulations)
-    found: list[float] = []
+    results: list[float] = []
     for first, second in ((order[:, 0], order[:, 1]), (0 * rows, 0 * rows + 1)):
         difference = means[rows, first] - means[rows, second]
         variance = (own[rows, :, first] - own[rows, :, second]).var(axis=1, ddof=1) / n_assessors
         centre = (means[rows, first] + means[rows, second]) / 2
         share = np.array([shrinkage_factor(*one)[0] for one in zip(means, errors, centre[:, None], strict=True)])
         df = np.full(n_simulations, n_assessors - 1.0)
-        said = p_same_sign(difference, variance, variance, df, share)
+        judgments = p_same_sign(difference, variance, variance, df, share)
         unshrunk = p_same_sign(difference, variance, variance, df, np.ones(n_simulations))
         seen = difference * (later[rows, first] - later[rows, second]) > 0
-        found += [float(said.mean()), float(seen.mean()), float(unshrunk.mean())]
-    return Agreement(spread, n_systems, n_assessors, *found)
+        results += [float(judgments.mean()), float(seen.mean()), float(unshrunk.mean())]
+    return Agreement(spread, n_systems, n_assessors, *results)
 
 
 def advice(
@@ -300,13 +301,13 @@ def advice_page(*, quick: bool = False, rng: Rng = None, progress: Progress | No
 
 
 def _agreement_table(frame: pandas.DataFrame, title: str, which: str) -> Table:
-    said, seen = frame[f"said_{which}"], frame[f"seen_{which}"]
+    judgments, seen = frame[f"said_{which}"], frame[f"seen_{which}"]
     columns = (
         ("systems are", "spread", ""), ("systems", "n_systems", ""), ("assessors", "n_assessors", ""),
         ("said", f"said_{which}", ".3f"), ("seen", f"seen_{which}", ".3f"), ("said - seen", "difference", "+.3f"),
         ("as it is", f"unshrunk_{which}", ".3f"),
     )  # fmt: skip
-    return table_of(f"another panel agrees: {title}", frame.assign(difference=said - seen).itertuples(), columns)
+    return table_of(f"another panel agrees: {title}", frame.assign(difference=judgments - seen).itertuples(), columns)
 
 
 _ADVICE = (

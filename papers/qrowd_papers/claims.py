@@ -11,6 +11,7 @@ import numpy as np
 
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
+from qrowd_papers.frames import frame_of
 
 if TYPE_CHECKING:
     import pandas
@@ -87,9 +88,7 @@ class Claims:
 
 def claims_frame(tables: Iterable[Claims]) -> pandas.DataFrame:
     """Every cell of the tables, one row each."""
-    import pandas as pd
-
-    return pd.DataFrame([record for claims in tables for record in claims.records()])
+    return frame_of(record for claims in tables for record in claims.records())
 
 
 def verdict(agrees: object, reason: str) -> str:

@@ -37,7 +37,7 @@ PANELS: Mapping[str, tuple[float, float, float]] = {
 """v_t, v_a, v_e: of topics, of assessors (how far each favours one of the two systems on all topics), of the rest.
 
 Means over all pairs of systems: the eight people of dl19 have 1 : .006 : .45 by nDCG@10 and 1 : .02 : .40 by AP; the 18
-LLM judges of dl21 1 : .09 : .76 and 1 : .23 : 1.4. The last two panels are further than either.
+model assessors of dl21 1 : .09 : .76 and 1 : .23 : 1.4. The last two panels are further than either.
 """
 N_TOPICS = (25, 50, 200)
 N_ASSESSORS = (2, 3, 5, 8, 18)

@@ -23,7 +23,8 @@ from qrowd.predicted_relevance import predicted_relevance, relevant_results
 from qrowd.predicted_relevance.bands import Ranks
 from qrowd.reports.document import Document
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
-from qrowd_papers.simulations import Progress, each, frame_of, table_of
+from qrowd_papers.frames import frame_of
+from qrowd_papers.simulations import Progress, each, table_of
 
 Learnt = Literal["everything", "other topics", "10 documents a topic"]
 """What p(R|i) is learnt from: all double judgments; those of the other half of the topics; so many of every topic,
@@ -90,8 +91,8 @@ def calibration(
     expected_counted = []
     for taught, tested in parts:
         model = predicted_relevance(taught, rel=theta, runs=runs, ranks=ranks, cutoff=depth, n_resamples=0)
-        found = relevant_results(model, tested, runs=runs, cutoff=depth)
-        expected_counted.append((found.predicted, found.binary))
+        results = relevant_results(model, tested, runs=runs, cutoff=depth)
+        expected_counted.append((results.predicted, results.binary))
     expected, counted = (np.concatenate(part) for part in zip(*expected_counted, strict=True))
     difference = expected - counted
     means = difference.mean(axis=0)

@@ -21,7 +21,7 @@ PAGES = {
     "agreement": ("agreement.claims", "agreement_page"),
     "predicted-relevance": ("predicted_relevance.claims", "predicted_relevance_page"),
     "aware": ("aware.claims", "aware_page"),
-    "aware-weights": ("aware_weights_page", "aware_weights_page"),
+    "aware-weights": ("aware_weights", "aware_weights_page"),
     "preferences": ("preferences.study", "preferences_page"),
     "coverage": ("coverage", "coverage_page"),
     "advice": ("advice", "advice_page"),
@@ -111,14 +111,14 @@ def write_figures(
     progress: Callable[[int, int], None] | None = None,
 ) -> int:  # fmt: skip
     """Write every figure of a paper into a folder, each with its data as CSV beside it; how many."""
-    found = figures(paper, data, quick=quick, rng=rng)
+    results = figures(paper, data, quick=quick, rng=rng)
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for done, one in enumerate(found, start=1):
+    for done, one in enumerate(results, start=1):
         files.write_whole(Path(folder) / f"{one.name}.{format}", render(one, format))
         files.write_whole(Path(folder) / f"{one.name}.csv", one.frame().to_csv(index=False, lineterminator="\n"))
         if progress is not None:
-            progress(done, len(found))
-    return len(found)
+            progress(done, len(results))
+    return len(results)
 
 
 def _function(module: str, name: str) -> Any:

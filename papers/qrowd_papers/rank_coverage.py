@@ -363,34 +363,34 @@ def rank_study(*, quick: bool = False, rng: Rng = None, progress: Progress | Non
     )
 
 
-def rank_sentence(found: RankStudy) -> str:
+def rank_sentence(study: RankStudy) -> str:
     """How often one errs, at most."""
-    enough = found.alike.n_assessors != 2
-    most, few = found.alike.share[enough].max(), found.alike.share[~enough].max()
+    enough = study.alike.n_assessors != 2
+    most, few = study.alike.share[enough].max(), study.alike.share[~enough].max()
     return (
         f"Of equal systems, one is wrongly left out of the set of the best in at most {100 * most:.1f} % of "
         f"simulations (5 % is stated; with 2 assessors, of which the result warns, up to {100 * few:.1f} %). Of "
         f"systems that differ, all true ranks lie in their intervals in "
-        f"{100 * min(x.ranks for x in found.held):.1f} % or more."
+        f"{100 * min(x.ranks for x in study.held):.1f} % or more."
     )
 
 
-def rank_tables(found: RankStudy) -> list[Table]:
+def rank_tables(study: RankStudy) -> list[Table]:
     """Errors among equal systems by design, ranks of systems that differ, and the size of the set of the best."""
     return [
-        *(_equal_table(found.alike, design) for design in ("normal", "skewed")),
-        _equal_table(found.kinds, "two kinds of systems"),
+        *(_equal_table(study.alike, design) for design in ("normal", "skewed")),
+        _equal_table(study.kinds, "two kinds of systems"),
         Table(
             "63 equal systems in families, 53 topics: share of simulations in which a best system is left out",
             ["assessors", "share", "s.e."],
             [
-                [str(a), number(share, 3), number(binomial_error(share, found.n_families), 3)]
-                for a, share in found.families.items()
+                [str(a), number(share, 3), number(binomial_error(share, study.n_families), 3)]
+                for a, share in study.families.items()
             ],
         ),
         table_of(
             "systems that differ: all true ranks in their intervals, and the true best in the set of the best",
-            found.held,
+            study.held,
             (
                 ("systems", "n_systems", ""), ("assessors", "n_assessors", ""), ("topics", "n_topics", ""),
                 ("all ranks", "ranks", 3), ("s.e.", "ranks_error", 3), ("best in the set", "best", 3),
@@ -399,7 +399,7 @@ def rank_tables(found: RankStudy) -> list[Table]:
         ),
         table_of(
             "63 systems like those of dl21, 53 topics: the set of the best and Tukey's",
-            found.powers,
+            study.powers,
             (
                 ("over", "over_what", ""), ("assessors", "n_assessors", ""), ("error", "error", 3),
                 ("error, Tukey", "tukey_error", 3), ("size", "set_size", 1), ("size, Tukey", "tukey_set_size", 1),
@@ -409,11 +409,11 @@ def rank_tables(found: RankStudy) -> list[Table]:
     ]  # fmt: skip
 
 
-def rank_notes(found: RankStudy) -> list[str]:
+def rank_notes(study: RankStudy) -> list[str]:
     """How it was simulated."""
-    n = f"{found.n_equal:,}"
+    n = f"{study.n_equal:,}"
     each_cell = ", ".join(
-        f"{n} of {size} systems ({binomial_error(0.05, found.n_equal):.3f})" for size in found.alike.n_systems.unique()
+        f"{n} of {size} systems ({binomial_error(0.05, study.n_equal):.3f})" for size in study.alike.n_systems.unique()
     )
     return [
         f"equal systems: simulations of each cell, and the standard error of a share of .05: {each_cell}; "
@@ -421,9 +421,9 @@ def rank_notes(found: RankStudy) -> list[str]:
         "normal: dl20's components by nDCG@10 (system by topic .0135, system by assessor .0004, rest .0063); skewed: "
         "logistic, between 0 and 1, tastes of .3; two kinds: three quarters of tastes are for half of the systems",
         "families: five variants of one system share three quarters of what topics do to them; three quarters of all "
-        f"tastes lie along one axis; {found.n_families:,} simulations of each",
-        f"systems that differ: {found.n} simulations of each, families of five variants, true means anew every time",
-        f"Tukey: {found.n} simulations with equal systems for the error, {found.n // 2} with unequal ones for the size",
+        f"tastes lie along one axis; {study.n_families:,} simulations of each",
+        f"systems that differ: {study.n} simulations of each, families of five variants, true means anew every time",
+        f"Tukey: {study.n} simulations with equal systems for the error, {study.n // 2} with unequal ones for the size",
     ]
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import number
-
-if TYPE_CHECKING:
-    import pandas
 
 Progress = Callable[[str, int, int], None]
 """Called with what is computed, steps done, and steps in all."""
@@ -30,13 +27,6 @@ def each(cells: Iterable[Cell], what: str, progress: Progress | None) -> Iterato
 def binomial_error(share: Any, n: Any) -> Any:
     """Standard error of a share of n simulations."""
     return np.sqrt(share * (1 - share) / n)
-
-
-def frame_of(rows: Sequence[Any]) -> pandas.DataFrame:
-    """One row per dataclass instance, or per tuple with names."""
-    import pandas as pd
-
-    return pd.DataFrame(rows)
 
 
 def table_of(title: str, rows: Iterable[Any], columns: Sequence[tuple[str, str, int | str]]) -> Table:

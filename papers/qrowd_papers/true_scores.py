@@ -97,11 +97,11 @@ def true_scores(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _pairs(found: LabelUncertainty, true: Floats) -> Floats:
+def _pairs(draws: LabelUncertainty, true: Floats) -> Floats:
     """(3, pairs) of pairs that the draws leave open: share of draws ahead, whether truly ahead, number of measure."""
-    m, a, b = np.nonzero((found.above >= 0.5) & (found.above < 0.7))
+    m, a, b = np.nonzero((draws.above >= 0.5) & (draws.above < 0.7))
     apart = true[m, a] != true[m, b]
-    return np.stack([found.above[m, a, b], (true[m, a] > true[m, b]).astype(np.float64), m])[:, apart]
+    return np.stack([draws.above[m, a, b], (true[m, a] > true[m, b]).astype(np.float64), m])[:, apart]
 
 
 def true_scores_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:

@@ -10,8 +10,20 @@ from qrowd import Conventions, evaluate
 from qrowd.aware import DEFAULT, aware, similarity_to_random
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.simulation import Lenient, simulate_judgments, simulate_pool, simulate_runs
-from qrowd_papers.aware_weights import DRAWS, ESTIMATORS, KINDS, MEASURES, UNJUDGED, N, Trial, simulated_trials, trials
-from qrowd_papers.aware_weights_page import aware_weights_page, by_kind, summary
+from qrowd_papers.aware_weights import (
+    DRAWS,
+    ESTIMATORS,
+    KINDS,
+    MEASURES,
+    UNJUDGED,
+    N,
+    Trial,
+    aware_weights_page,
+    by_kind,
+    simulated_trials,
+    summary,
+    trials,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -88,11 +88,11 @@ def page_of(study: AgreementStudy) -> Document:
 
 
 def _table_2(study: AgreementStudy) -> Claims:
-    found = study.in_crowd
-    pairs, value = table_2(found.by_gold)
-    strict = table_2(found.strict)[1]
-    frame = found.by_gold.correlations()
-    low, high = np.quantile(found.orders, [0.025, 0.975], axis=0)
+    results = study.in_crowd
+    pairs, value = table_2(results.by_gold)
+    strict = table_2(results.strict)[1]
+    frame = results.by_gold.correlations()
+    low, high = np.quantile(results.orders, [0.025, 0.975], axis=0)
     claims = []
     for i, (first, second) in enumerate(pairs):
         printed = printed_2(first, second)
@@ -101,7 +101,7 @@ def _table_2(study: AgreementStudy) -> Claims:
         star = "*" * int(frame["significant"][i])
         ours = (f"{value[i]:.2f}{star}", f"{low[i]:.2f} to {high[i]:.2f}", float(strict[i]))
         claims.append(Claim("Table 2", f"{_set(first)}, {_set(second)}", text, ours, agreement))
-    n, n_strict = (int(one.complete.sum()) for one in (found.by_gold, found.strict))
+    n, n_strict = (int(one.complete.sum()) for one in (results.by_gold, results.strict))
     header = [
         "alpha of", "printed", f"two labels or more ({n} topics)", "other first five labels, 95 %",
         f"five labels ({n_strict} topics)",
@@ -115,14 +115,14 @@ def _table_2(study: AgreementStudy) -> Claims:
 def _readings(study: AgreementStudy) -> Table:
     """How far other readings of section 3.1.1 are from the printed Table 2."""
     rows = []
-    for name, found in study.in_crowd.readings.items():
-        pairs, value = table_2(found)
+    for name, results in study.in_crowd.readings.items():
+        pairs, value = table_2(results)
         away = np.array([value[i] - printed_2(*pair) for i, pair in enumerate(pairs)])
-        alpha = found.of(found.names[-1])[found.complete]
+        alpha = results.of(results.names[-1])[results.complete]
         cells = [
             number(float(each), 3) for each in (alpha.min(), alpha.max(), np.sqrt(np.mean(away**2)), np.abs(away).max())
         ]
-        rows.append([name, str(int(found.complete.sum())), *cells])
+        rows.append([name, str(int(results.complete.sum())), *cells])
     away = study.in_crowd.orders - [printed_2(*pair) for pair in study.in_crowd.pairs]
     cells = [number(float(np.median(each)), 3) for each in (np.sqrt((away**2).mean(axis=1)), np.abs(away).max(axis=1))]
     rows.append(["other first five labels (median)", rows[0][1], "-", "-", *cells])
@@ -153,9 +153,9 @@ def _table_3(study: AgreementStudy) -> Claims:
     for bins, printed in PRINTED_3.items():
         shown = f"{bins} bins" if bins else "no bins"
         claims.append(Claim("Table 3", f"{shown}, printed", printed))
-        for collection, found in zip(study.collections, study.in_collections, strict=True):
-            table = found.ease.to_frame().set_index(["bins", "agreement"]).loc[bins]
-            ours = [_starred(table.loc[name]) if name in found.ease.names else "-" for name in SETS]
+        for collection, results in zip(study.collections, study.in_collections, strict=True):
+            table = results.ease.to_frame().set_index(["bins", "agreement"]).loc[bins]
+            ours = [_starred(table.loc[name]) if name in results.ease.names else "-" for name in SETS]
             claims.append(Claim("Table 3", f"{shown}, {collection.name}", (), ours, "other data"))
     title = "Table 3: correlation of alpha with ease (mean nDCG), by gold level (* p < .005)"
     return Claims(title, ["topics", *(f"alpha {_set(name)}" for name in SETS)], claims)
@@ -168,15 +168,15 @@ def _starred(one: Any) -> str:
 def _levels(study: AgreementStudy) -> Table:
     """Figure 3 in numbers."""
     rows = []
-    for title, found in (
+    for title, results in (
         (f"{study.crowd.name}, two labels or more", study.in_crowd.by_gold),
         (f"{study.crowd.name}, five labels", study.in_crowd.strict),
         ("magnitudes, simulated", study.in_magnitudes.by_gold),
     ):
-        value = found.value[found.complete]
-        for column, name in enumerate(found.names):
+        value = results.value[results.complete]
+        for column, name in enumerate(results.names):
             known = value[~np.isnan(value[:, column]), column]
-            shown = "A" if column == len(found.names) - 1 else name
+            shown = "A" if column == len(results.names) - 1 else name
             cells = [number(float(each), 3) for each in (known.min(), np.median(known), known.mean(), known.max())]
             rows.append([title, shown, str(known.size), *cells])
     header = ["judgments", "gold levels", "topics", "lowest", "median", "mean", "highest"]
@@ -186,11 +186,11 @@ def _levels(study: AgreementStudy) -> Table:
 def _removed(study: AgreementStudy) -> Table:
     """Figures 4 and 5 in numbers."""
     rows = []
-    for collection, found in zip(study.collections, study.in_collections, strict=True):
-        sizes = found.removal.n_topics
+    for collection, results in zip(study.collections, study.in_collections, strict=True):
+        sizes = results.removal.n_topics
         for size in (*(size for size in SIZES if size < sizes.max()), int(sizes.max())):
             at = int(np.flatnonzero(sizes == size)[0])
-            left = (*found.removal.score[:, at], *found.removal.tau[:, at])
+            left = (*results.removal.score[:, at], *results.removal.tau[:, at])
             cells = [number(float(value), 3) for value in left]
             rows.append([collection.name, str(size), *cells])
     kinds = ("low agreement", "high agreement", "random")
@@ -200,18 +200,20 @@ def _removed(study: AgreementStudy) -> Table:
 
 def _scatters(study: AgreementStudy) -> Table:
     rows = []
-    for name, found in _against(study):
+    for name, results in _against(study):
         for side, of in enumerate(("systems", "topics")):
-            n = (len(found.systems), len(found.topics))[side]
-            rows.append([name, of, str(n), number(float(found.pearson[side]), 3), number(float(found.tau[side]), 3)])
+            n = (len(results.systems), len(results.topics))[side]
+            rows.append(
+                [name, of, str(n), number(float(results.pearson[side]), 3), number(float(results.tau[side]), 3)]
+            )
     header = ["data", "means of", "n", "Pearson", "tau-b"]
     return Table("Figure 8: agreement-aware nDCG@10 against average precision", header, rows)
 
 
 def _against(study: AgreementStudy) -> Iterator[tuple[str, Scatter]]:
     yield "magnitudes, simulated", study.in_magnitudes.against
-    for collection, found in zip(study.collections, study.in_collections, strict=True):
-        yield collection.name, found.aware
+    for collection, results in zip(study.collections, study.in_collections, strict=True):
+        yield collection.name, results.aware
 
 
 # ---------------------------------------------------------------------- what text and figures say
@@ -229,28 +231,30 @@ def _statement(where: str, what: str, printed: str, ours: str, data: str, holds:
 
 
 def _crowd_claims(study: AgreementStudy) -> list[Claim]:
-    found, name = study.in_crowd, study.crowd.name
-    whole = found.by_gold.names[-1]
-    value = found.by_gold.of(whole)
+    results, name = study.in_crowd, study.crowd.name
+    whole = results.by_gold.names[-1]
+    value = results.by_gold.of(whole)
     value = np.sort(value[~np.isnan(value)])
     above = int((value >= 0.35).sum())
     rest = f"{above} topic{'s' * (above != 1)} above .35, the others up to {value[value < 0.35].max():.3f}"
-    levels = [float(np.nanmedian(found.by_gold.of(level)[found.by_gold.complete])) for level in found.by_gold.names[:3]]
+    levels = [
+        float(np.nanmedian(results.by_gold.of(level)[results.by_gold.complete])) for level in results.by_gold.names[:3]
+    ]
     ordered = levels[2] < levels[0] <= levels[1] + 0.005 and levels[2] < levels[1]
-    n = int(found.by_gold.complete.sum())
-    strict = found.strict
+    n = int(results.by_gold.complete.sum())
+    strict = results.strict
     other = strict.of(whole)[strict.complete]
     near = f"[{value[0]:.3f}, {value[-1]:.3f}]; all with five labels: [{other.min():.3f}, {other.max():.3f}]"
     rows = [
         ("", "labels of documents with gold, five at most", "around 15,000",
-         f"{found.n_labels[0]:,}; of documents with five: {found.n_labels[1]:,}", 14_500 < found.n_labels[0] < 15_600,
-         "another number of labels"),
+         f"{results.n_labels[0]:,}; of documents with five: {results.n_labels[1]:,}",
+         14_500 < results.n_labels[0] < 15_600, "another number of labels"),
         ("3.1.1", "topics with documents of every gold level", "89",
          f"{n}; with five labels: {int(strict.complete.sum())}", n == 89, "another number of topics"),
         ("Figure 1", f"range of alpha over {value.size} topics", "about [-0.1, 0.3]", near,
          (round(value[0], 1), round(value[-1], 1)) == (-0.1, 0.3), rest),
-        ("3.2", "interval and ordinal alpha", "equivalent", f"correlation {found.ordinal:.3f}",
-         found.ordinal > 0.99, "they are not alike here"),
+        ("3.2", "interval and ordinal alpha", "equivalent", f"correlation {results.ordinal:.3f}",
+         results.ordinal > 0.99, "they are not alike here"),
         ("Figure 3", "median alpha where gold is 0, 1, 2", "lowest where 2; 1 not below 0",
          ", ".join(number(level, 3) for level in levels), ordered, "the levels stand in another order"),
     ]  # fmt: skip
@@ -306,17 +310,17 @@ def _other_claims(study: AgreementStudy) -> list[Claim]:
     return [_statement(*row, NOT_PUBLIC) for row in rows]
 
 
-def _filled(found: CollectionFound) -> tuple[str, bool]:
-    by_system, by_topic = found.interpolated
+def _filled(results: CollectionFound) -> tuple[str, bool]:
+    by_system, by_topic = results.interpolated
     return f"{by_system:.3f} by system, {by_topic:.3f} by topic", min(by_system, by_topic) >= 0.97
 
 
-def _easier(found: CollectionFound) -> tuple[str, bool]:
-    single = found.ease.correlations[-1][-1]
-    bins = found.ease.correlations[-1][found.ease.bins.index(16)]
+def _easier(results: CollectionFound) -> tuple[str, bool]:
+    single = results.ease.correlations[-1][-1]
+    bins = results.ease.correlations[-1][results.ease.bins.index(16)]
     return (
         f"r = {single.r:.2f} (p {_p(single.p)}); in 16 bins {bins.r:.2f}",
-        single.r > 0 and single.p < found.ease.significance,
+        single.r > 0 and single.p < results.ease.significance,
     )
 
 
@@ -325,17 +329,17 @@ def _p(value: float) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def _halves(found: CollectionFound) -> tuple[str, bool]:
-    half = int(np.flatnonzero(found.removal.n_topics == found.removal.n_topics.max() // 2)[0])
-    low, high, chance = found.removal.score[:, half]
-    sides = found.removal.low[0, half], found.removal.high[0, half]
+def _halves(results: CollectionFound) -> tuple[str, bool]:
+    half = int(np.flatnonzero(results.removal.n_topics == results.removal.n_topics.max() // 2)[0])
+    low, high, chance = results.removal.score[:, half]
+    sides = results.removal.low[0, half], results.removal.high[0, half]
     text = f"{high:.3f}, {low:.3f}; random {chance:.3f}, 95 % in [{sides[0]:.3f}, {sides[1]:.3f}]"
     return text, bool(low < sides[0] and high > sides[1])
 
 
-def _taus(found: CollectionFound) -> tuple[str, bool]:
-    some = found.removal.n_topics < found.removal.n_topics.max()
-    low, high, chance = np.nanmean(found.removal.tau[:, some], axis=1).tolist()
+def _taus(results: CollectionFound) -> tuple[str, bool]:
+    some = results.removal.n_topics < results.removal.n_topics.max()
+    low, high, chance = np.nanmean(results.removal.tau[:, some], axis=1).tolist()
     return f"{high:.3f}, {low:.3f}; random {chance:.3f}", high > low
 
 
@@ -362,7 +366,7 @@ def _notes(study: AgreementStudy) -> tuple[str, ...]:
         f"magnitudes: {study.magnitudes.about}; units brought together by geometric means, the first ten magnitudes of "
         "every document for alpha; their noise was chosen so that alpha is about as high as the paper's",
         "AANDCG@10: section 6.1.2 with the original discount and the mixture; on magnitudes gains are logarithms, "
-        "elsewhere shares of each judge's scale",
+        "elsewhere shares of each assessor's scale",
         f"scores filled in: {MISSING:.0%} of the scores were taken out at random first, as many as the paper missed",
         "holds here: whether what the paper says is so on these data; - where the data were made so",
         f"seed: {study.seed}" + ("; quick: fewer repetitions, a smaller panel of magnitudes" if study.quick else ""),
@@ -376,8 +380,8 @@ def _frame(study: AgreementStudy) -> pandas.DataFrame:
     second = study.in_crowd.by_gold.correlations().rename(columns={"n_topics": "n"})
     second["printed"] = [printed_2(*pair) for pair in study.in_crowd.pairs]
     parts: list[pandas.DataFrame] = [second.assign(table="Table 2", data=study.crowd.name)]
-    for collection, found in zip(study.collections, study.in_collections, strict=True):
-        third = found.ease.to_frame().rename(columns={"agreement": "first"})
+    for collection, results in zip(study.collections, study.in_collections, strict=True):
+        third = results.ease.to_frame().rename(columns={"agreement": "first"})
         third["printed"] = [_printed_3(bins, name) for bins, name in zip(third["bins"], third["first"], strict=True)]
         parts.append(third.assign(table="Table 3", second="ease", data=collection.name))
     for name, against in _against(study):

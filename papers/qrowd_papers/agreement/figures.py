@@ -25,6 +25,7 @@ from qrowd_papers.agreement.plots import (
     plot_topic_removal,
 )
 from qrowd_papers.agreement.study import AgreementStudy, Progress, agreement_study
+from qrowd_papers.frames import frame_of, stacked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,15 +59,15 @@ def figures_of(study: AgreementStudy) -> tuple[Figure, ...]:
 
 
 def _figure_1(study: AgreementStudy) -> Figure:
-    found = study.in_crowd.by_gold
+    results = study.in_crowd.by_gold
 
     def frame() -> DataFrame:
-        rows: DataFrame = found.to_frame()
-        mine = rows[rows["gold"] == found.names[-1]]
+        rows: DataFrame = results.to_frame()
+        mine = rows[rows["gold"] == results.names[-1]]
         return mine.sort_values("alpha", ignore_index=True)
 
     def draw(ax: Axes) -> None:
-        plot_alpha_by_topic([alphas[-1] for alphas in found.alphas], ax=ax)
+        plot_alpha_by_topic([alphas[-1] for alphas in results.alphas], ax=ax)
         ax.text(0.02, 0.97, study.crowd.name, transform=ax.transAxes, va="top")
 
     caption = (
@@ -77,10 +78,10 @@ def _figure_1(study: AgreementStudy) -> Figure:
 
 
 def _figure_2(study: AgreementStudy) -> Figure:
-    found = study.in_collections
+    results = study.in_collections
 
     def draw(axes: Any) -> None:
-        for ax, one, collection in zip(_grid(axes, 1, len(found))[0], found, study.collections, strict=True):
+        for ax, one, collection in zip(_grid(axes, 1, len(results))[0], results, study.collections, strict=True):
             plot_topics(one.ease, bins=SHOWN_BINS, ax=ax)
             ax.set_ylabel("ease (mean nDCG of all systems)")
             ax.set_title(collection.name, loc="right")
@@ -89,18 +90,18 @@ def _figure_2(study: AgreementStudy) -> Figure:
 
     def frame() -> DataFrame:
         parts = []
-        for one, collection in zip(found, study.collections, strict=True):
+        for one, collection in zip(results, study.collections, strict=True):
             for bins in (0, SHOWN_BINS):
                 points = one.ease.points(bins=bins)
                 points.columns = ["of", *points.columns[1:]]
-                parts.append(points.assign(of=points["of"].astype(str), bins=bins, collection=collection.name))
-        return _whole(parts)
+                parts.append((collection.name, points.assign(of=points["of"].astype(str), bins=bins)))
+        return stacked(parts, "collection")
 
     caption = (
         "How easy topics are (mean nDCG of all systems) against how far assessors agree on them, topic by topic and in "
         f"bins of topics of like agreement. {_collections(study)}. Figure 2 of the paper, on other data."
     )
-    return Figure("agreement-2", caption, draw, frame, (1, len(found)), (5.2 if len(found) == 1 else 8.4, 3.6))
+    return Figure("agreement-2", caption, draw, frame, (1, len(results)), (5.2 if len(results) == 1 else 8.4, 3.6))
 
 
 def _figure_3(study: AgreementStudy) -> Figure:
@@ -112,21 +113,21 @@ def _figure_3(study: AgreementStudy) -> Figure:
         _titled(axes[0], study.crowd.name, f"{int(above.complete.sum())} topics")
         _titled(axes[1], "magnitudes", f"simulated, {int(below.complete.sum())} topics")
 
-    def frame() -> DataFrame:
-        parts = [_curves(one).assign(data=name) for one, name in ((above, study.crowd.name), (below, "magnitudes"))]
-        return _whole(parts)
-
     caption = (
         "Alpha of the documents of each gold level and of several (superscripts; A: all), topics in order of agreement "
         f"within each curve. Above: {_crowd(study)}. Below: {study.magnitudes.about}; alpha of logarithms. Figure 3 of "
         "the paper."
     )
-    return Figure("agreement-3", caption, draw, frame, (2, 1), (5.6, 6.4))
+    frames = {study.crowd.name: above, "magnitudes": below}
+    return Figure(
+        "agreement-3", caption, draw,
+        lambda: stacked({name: _curves(one) for name, one in frames.items()}, "data"), (2, 1), (5.6, 6.4),
+    )  # fmt: skip
 
 
-def _curves(found: AlphaByGold) -> DataFrame:
+def _curves(alphas: AlphaByGold) -> DataFrame:
     """One row per set of gold levels and topic, ascending in alpha."""
-    rows: DataFrame = found.to_frame()
+    rows: DataFrame = alphas.to_frame()
     rows = rows[rows["complete"] & rows["alpha"].notna()].sort_values(["gold", "alpha"])
     return rows.assign(rank=rows.groupby("gold").cumcount() + 1)[["gold", "rank", "topic", "alpha"]]
 
@@ -150,22 +151,21 @@ def _figure_5(study: AgreementStudy) -> Figure:
 
 
 def _removal(study: AgreementStudy, name: str, of: Any, caption: str) -> Figure:
-    found = study.in_collections
-    wanted = ["removed", "n_topics", of, f"{of}_low", f"{of}_high"]
+    results = study.in_collections
+    columns = ["removed", "n_topics", of, f"{of}_low", f"{of}_high"]
 
     def draw(axes: Any) -> None:
-        for ax, one, collection in zip(_grid(axes, 1, len(found))[0], found, study.collections, strict=True):
+        for ax, one, collection in zip(_grid(axes, 1, len(results))[0], results, study.collections, strict=True):
             plot_topic_removal(one.removal, of, ax=ax)
             _titled(ax, collection.name)
             if of == "score":
                 ax.set_ylabel("mean nDCG of all systems")
 
     def frame() -> DataFrame:
-        both = zip(found, study.collections, strict=True)
-        parts = [one.removal.to_frame()[wanted].assign(collection=collection.name) for one, collection in both]
-        return _whole(parts)
+        both = zip(results, study.collections, strict=True)
+        return stacked([(collection.name, one.removal.to_frame()[columns]) for one, collection in both], "collection")
 
-    return Figure(name, caption, draw, frame, (1, len(found)), (5.2 if len(found) == 1 else 8.4, 3.4))
+    return Figure(name, caption, draw, frame, (1, len(results)), (5.2 if len(results) == 1 else 8.4, 3.4))
 
 
 def _figure_6(study: AgreementStudy) -> Figure:
@@ -175,15 +175,14 @@ def _figure_6(study: AgreementStudy) -> Figure:
         plot_check_distributions(checks, ax=ax)
 
     def frame() -> DataFrame:
-        import pandas as pd
-
         at, curves = check_curves(checks)
-        parts = [
-            pd.DataFrame({"topic": topic, "document": name, "log_magnitude": at, "density": curve})
+        rows = (
+            (topic, name, *point)
             for topic, pair in curves.items()
             for name, curve in zip("HN", pair, strict=True)
-        ]
-        return _whole(parts)
+            for point in zip(at.tolist(), curve.tolist(), strict=True)
+        )
+        return frame_of(rows, ["topic", "document", "log_magnitude", "density"])
 
     sizes = [len(pair[0]) for pair in checks.values()]
     caption = (
@@ -200,71 +199,63 @@ def _figure_7(study: AgreementStudy) -> Figure:
     def draw(axes: Any) -> None:
         grid = axes[0, 0].get_gridspec()
         grid.set_height_ratios([3, 1.1])
-        for pair, (found, who) in enumerate(((listed, f"list of {listed.system}"), (ideal, "ideal list"))):
+        for pair, (results, who) in enumerate(((listed, f"list of {listed.system}"), (ideal, "ideal list"))):
             left, right = axes[0, 2 * pair], axes[0, 2 * pair + 1]
-            plot_gain_ridges(found, ax=left)
-            plot_gain_ridges(found, "discounted", ax=right)
+            plot_gain_ridges(results, ax=left)
+            plot_gain_ridges(results, "discounted", ax=right)
             left.set_title(who)
             right.set_title(f"{who}, discounted")
             axes[1, 2 * pair + 1].remove()
             wide = axes[1, 2 * pair]
             wide.set_subplotspec(grid[1, 2 * pair : 2 * pair + 2])
-            plot_cumulated_gain(found, ax=wide)
+            plot_cumulated_gain(results, ax=wide)
         for ax in axes[0, 1:]:
             ax.set_ylabel("")
-        low = min(found.cumulated_edges[0] for found in (listed, ideal))
-        high = max(found.cumulated_edges[-1] for found in (listed, ideal))
+        low = min(results.cumulated_edges[0] for results in (listed, ideal))
+        high = max(results.cumulated_edges[-1] for results in (listed, ideal))
         for ax in (*axes[0], axes[1, 0], axes[1, 2]):
             ax.set_xlim(low, high)
-
-    def frame() -> DataFrame:
-        parts = [listed.to_frame().assign(system=listed.system), ideal.to_frame().assign(system="ideal")]
-        return _whole(parts)
 
     caption = (
         f"The gain (log magnitude) of the first ten documents of {listed.system} on topic {listed.topic} and of the "
         "ideal list, before and after the discount, and below them the mixture down the whole list; dotted: means. "
         f"{study.magnitudes.about}. Figure 7 of the paper, whose magnitudes are not public."
     )
-    return Figure("agreement-7", caption, draw, frame, (2, 4), (9.6, 6.2))
+    frames = {str(listed.system): listed, "ideal": ideal}
+    return Figure(
+        "agreement-7", caption, draw,
+        lambda: stacked({name: one.to_frame() for name, one in frames.items()}, "system"), (2, 4), (9.6, 6.2),
+    )  # fmt: skip
 
 
 def _figure_8(study: AgreementStudy) -> Figure:
-    found = [("magnitudes, simulated", study.in_magnitudes.against)]
-    found += [
+    results = [("magnitudes, simulated", study.in_magnitudes.against)]
+    results += [
         (collection.name, one.aware) for collection, one in zip(study.collections, study.in_collections, strict=True)
     ]
 
     def draw(axes: Any) -> None:
-        for row, (name, one) in zip(_grid(axes, len(found), 2), found, strict=True):
+        for row, (name, one) in zip(_grid(axes, len(results), 2), results, strict=True):
             plot_scatter(one, "systems", ax=row[0])
             plot_scatter(one, "topics", ax=row[1])
             _titled(row[0], name)
 
     def frame() -> DataFrame:
         parts = []
-        for name, one in found:
+        for name, one in results:
             points = one.to_frame(what="points")
             points.columns = ["of", "label", "AP", "AANDCG"]
-            parts.append(points.assign(data=name))
-        return _whole(parts)
+            parts.append((name, points))
+        return stacked(parts, "data")
 
     caption = (
         "Agreement-aware nDCG (0 is ideal) against average precision, by system and by topic. Magnitudes: "
         f"{study.magnitudes.about}. {_collections(study)}. Figure 8 of the paper, whose magnitudes are not public."
     )
-    return Figure("agreement-8", caption, draw, frame, (len(found), 2), (8.0, 2.7 * len(found)))
+    return Figure("agreement-8", caption, draw, frame, (len(results), 2), (8.0, 2.7 * len(results)))
 
 
 # ---------------------------------------------------------------------- words and axes
-
-
-def _whole(parts: Sequence[DataFrame]) -> DataFrame:
-    """One frame of several."""
-    import pandas as pd
-
-    whole: DataFrame = pd.concat(parts, ignore_index=True)
-    return whole
 
 
 def _crowd(study: AgreementStudy) -> str:

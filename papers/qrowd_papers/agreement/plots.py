@@ -45,7 +45,7 @@ def plot_alpha_by_topic(alphas: Sequence[Alpha], *, ax: Axes | None = None) -> A
     return ax
 
 
-def plot_alpha_by_gold(found: AlphaByGold, matched: MatchedSize | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_alpha_by_gold(alphas: AlphaByGold, matched: MatchedSize | None = None, *, ax: Axes | None = None) -> Axes:
     """Alpha of the documents of every set of gold levels; each curve has its topics in ascending order (Figure 3).
 
     matched : alpha of subsets as large as the set of relevant documents, as pale curves.
@@ -53,13 +53,13 @@ def plot_alpha_by_gold(found: AlphaByGold, matched: MatchedSize | None = None, *
     ax = axes_or_new(ax)
     from matplotlib.ticker import MaxNLocator  # after our own word on Matplotlib that is not there
 
-    value = found.value[found.complete]
+    value = alphas.value[alphas.complete]
     ends: list[tuple[float, int, str, str]] = []
-    for number, name in enumerate(found.names):
+    for number, name in enumerate(alphas.names):
         curve = _ascending(value[:, number])
         if not curve.size:
             continue
-        last = number == len(found.names) - 1
+        last = number == len(alphas.names) - 1
         colour = PALETTE[6] if last else PALETTE[number % 6]
         ax.plot(
             np.arange(1, curve.size + 1),
@@ -88,19 +88,19 @@ def plot_alpha_by_gold(found: AlphaByGold, matched: MatchedSize | None = None, *
     return ax
 
 
-def plot_topic_removal(found: TopicRemoval, of: Of = "score", *, ax: Axes | None = None) -> Axes:
+def plot_topic_removal(removal: TopicRemoval, of: Of = "score", *, ax: Axes | None = None) -> Axes:
     """Mean score of all systems ("score", Figure 4), or tau of their ranking with that on all topics ("tau", Figure 5).
 
-    The band holds `found.confidence` of the random orders. Fewer than a tenth of the topics are not shown: there single
-    topics decide.
+    The band holds `removal.confidence` of the random orders. Fewer than a tenth of the topics are not shown: there
+    single topics decide.
     """
     if of not in get_args(Of):
         raise ArgumentError(f"of={of!r}: choose one of {', '.join(get_args(Of))}")
     ax = axes_or_new(ax)
-    values, side = (found.score, 0) if of == "score" else (found.tau, 1)
-    shown = found.n_topics >= max(0.1 * found.n_topics.max(), 2)
-    x, values = found.n_topics[shown], values[:, shown]
-    low, high = found.low[side][shown], found.high[side][shown]
+    values, side = (removal.score, 0) if of == "score" else (removal.tau, 1)
+    shown = removal.n_topics >= max(0.1 * removal.n_topics.max(), 2)
+    x, values = removal.n_topics[shown], values[:, shown]
+    low, high = removal.low[side][shown], removal.high[side][shown]
     ax.fill_between(x, low, high, color=GREY, alpha=0.18, linewidth=0)
     step = max(x.size // 9, 1)
     for number, (curve, name) in enumerate(zip(values, REMOVED, strict=True)):
@@ -200,7 +200,7 @@ def plot_check_distributions(checks: Pairs, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_gain_ridges(found: GainDensity, curve: Curve = "gain", *, ax: Axes | None = None) -> Axes:
+def plot_gain_ridges(gains: GainDensity, curve: Curve = "gain", *, ax: Axes | None = None) -> Axes:
     """The gain of the document at every rank as a curve, or its part in the cumulated gain (Figure 7, columns).
 
     The dotted line is the mean of what is shown, over ranks.
@@ -208,8 +208,8 @@ def plot_gain_ridges(found: GainDensity, curve: Curve = "gain", *, ax: Axes | No
     if curve not in get_args(Curve):
         raise ArgumentError(f"curve={curve!r}: choose one of {', '.join(get_args(Curve))}")
     ax = axes_or_new(ax)
-    edges = found.edges if curve == "gain" else found.cumulated_edges
-    rows: Floats = getattr(found, curve)
+    edges = gains.edges if curve == "gain" else gains.cumulated_edges
+    rows: Floats = getattr(gains, curve)
     centre = (edges[:-1] + edges[1:]) / 2
     n, top = rows.shape[0], float(rows.max())
     for r, row in enumerate(rows):
@@ -230,14 +230,14 @@ def plot_gain_ridges(found: GainDensity, curve: Curve = "gain", *, ax: Axes | No
     return ax
 
 
-def plot_cumulated_gain(found: GainDensity, *, ax: Axes | None = None) -> Axes:
+def plot_cumulated_gain(gains: GainDensity, *, ax: Axes | None = None) -> Axes:
     """The gain cumulated down the whole list, its mean as a dotted line (Figure 7, bottom row)."""
     ax = axes_or_new(ax)
-    edges, height = found.cumulated_edges, found.cumulated[-1]
+    edges, height = gains.cumulated_edges, gains.cumulated[-1]
     centre = (edges[:-1] + edges[1:]) / 2
     ax.fill_between(centre, 0, height, color=PALETTE[5], alpha=0.5, linewidth=0)
     ax.plot(centre, height, color=PALETTE[0])
-    mean, sd = float(found.mean[-1]), float(found.sd[-1])
+    mean, sd = float(gains.mean[-1]), float(gains.sd[-1])
     ax.axvline(mean, color=PALETTE[1], linestyle=LINES[3], linewidth=1.4)
     ax.text(0.98, 0.94, f"mean {mean:.2f}\ns.d. {sd:.2f}", transform=ax.transAxes, ha="right", va="top")
     ax.set_xlim(edges[0], edges[-1])
@@ -247,12 +247,12 @@ def plot_cumulated_gain(found: GainDensity, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_scatter(found: Scatter, of: Means = "systems", *, ax: Axes | None = None) -> Axes:
+def plot_scatter(scatter: Scatter, of: Means = "systems", *, ax: Axes | None = None) -> Axes:
     """One measure against another: one point a system, or a topic, with both correlations (Figure 8)."""
     if of not in get_args(Means):
         raise ArgumentError(f"of={of!r}: choose one of {', '.join(get_args(Means))}")
     side = get_args(Means).index(of)
-    x, y = (found.by_system, found.by_topic)[side]
+    x, y = (scatter.by_system, scatter.by_topic)[side]
     known = ~(np.isnan(x) | np.isnan(y))
     ax = axes_or_new(ax)
     colour = (PALETTE[0], PALETTE[1])[side]
@@ -260,8 +260,8 @@ def plot_scatter(found: Scatter, of: Means = "systems", *, ax: Axes | None = Non
     spread = float(np.ptp(y[known])) if known.any() else 0.0
     if spread:
         ax.set_ylim(float(y[known].min()) - 0.06 * spread, float(y[known].max()) + 0.22 * spread)
-    told = f"{int(known.sum())} {of}: r = {found.pearson[side]:.2f}, τ = {found.tau[side]:.2f}"
+    told = f"{int(known.sum())} {of}: r = {scatter.pearson[side]:.2f}, τ = {scatter.tau[side]:.2f}"
     ax.text(0.03, 0.97, told, transform=ax.transAxes, va="top")
-    ax.set_xlabel(f"mean {found.names[0]}")
-    ax.set_ylabel(f"mean {found.names[1]}")
+    ax.set_xlabel(f"mean {scatter.names[0]}")
+    ax.set_ylabel(f"mean {scatter.names[1]}")
     return ax

@@ -3,7 +3,7 @@
 Maddalena, Roitero, Demartini, Mizzaro (2017), Considering Assessor Agreement in IR Evaluation. ICTIR.
 
     crowd         labels of a crowd with gold grades     the paper's RF: public (rf10)         section 4
-    collections   runs, judges and gold grades           RF's runs are not: dl21, dl19         sections 4.2 and 5
+    collections   runs, assessors and gold grades        RF's runs are not: dl21, dl19         sections 4.2 and 5
     magnitudes    magnitudes, gold and runs              the paper's ME is not: simulated      sections 4.3 and 6
 """
 
@@ -137,7 +137,7 @@ class CrowdFound:
 
 @dataclass(frozen=True, eq=False)
 class CollectionFound:
-    """Sections 4.2 and 5 on runs, and section 6.2 on the same judges' gains.
+    """Sections 4.2 and 5 on runs, and section 6.2 on the same assessors' gains.
 
     interpolated : correlations by system and by topic of nDCG with itself, a quarter of the scores lost and filled in.
     """
@@ -219,13 +219,13 @@ def agreement_study(
         collections = (simulated_collection(chance.stream("collection")),)
     advance("runs")
     repetitions = 50 if quick else 300
-    found = tuple(collection_agreement(one, repetitions=repetitions, rng=seed) for one in collections)
+    results = tuple(collection_agreement(one, repetitions=repetitions, rng=seed) for one in collections)
     advance("topics removed")
     magnitudes = simulated_magnitudes(0.25 if quick else 1.0, 20 if quick else 129, rng=chance.stream("magnitudes"))
     advance("magnitudes")
     in_magnitudes = magnitude_agreement(magnitudes, repetitions=repetitions, rng=seed)
     advance("gain distributions")
-    return AgreementStudy(crowd, in_crowd, collections, found, magnitudes, in_magnitudes, seed, quick)
+    return AgreementStudy(crowd, in_crowd, collections, results, magnitudes, in_magnitudes, seed, quick)
 
 
 # ---------------------------------------------------------------------- data
@@ -251,8 +251,8 @@ def simulated_crowd(rng: Rng) -> Crowd:
     parts = []
     for number, noise in enumerate((0.8, 1.2, 1.6, 2.0, 2.6)):
         workers = {f"worker-{w:02}": Lenient(noise=noise) for w in range(1, 21)}
-        said = simulate_judgments(truth, workers, coverage=0.3, rng=chance.stream("labels", number))
-        parts.append(said.select(topics=list(truth.pool.topics[number::5])))
+        judgments = simulate_judgments(truth, workers, coverage=0.3, rng=chance.stream("labels", number))
+        parts.append(judgments.select(topics=list(truth.pool.topics[number::5])))
     about = "simulated, in the size of the paper's RF (100 topics, five labels a document)"
     return Crowd("simulated", about, False, concatenate_judgments(parts), truth.judgments())
 
@@ -264,7 +264,8 @@ def read_collection(folder: Path) -> Collection:
     gold = files.read_judgments([str(folder / "qrels.nist.txt")])
     about = (
         f"TREC 20{folder.name[2:]} Deep Learning, passages: {len(runs.systems)} runs, {len(runs.topics)} topics, "
-        f"{len(judgments.assessors)} LLM judges in units of each scale's maximum; gold: NIST, grades 2 and 3 as one"
+        f"{len(judgments.assessors)} model assessors in units of each scale's maximum; gold: NIST, grades 2 and 3 as "
+        "one"
     )
     return Collection(folder.name, about, False, runs, judgments, gold, gold.recode(THREE_LEVELS), 2)
 
@@ -275,10 +276,10 @@ def simulated_collection(rng: Rng) -> Collection:
     truth = simulate_pool(80, 100, n_grades=3, prevalence=(0.6, 0.25, 0.15), rng=chance.stream("pool"))
     runs = simulate_runs(truth, 40, depth=50, rng=chance.stream("runs"))
     panel = {f"assessor-{a}": Lenient(noise=1.5) for a in range(1, 6)}
-    said = simulate_judgments(truth, panel, rng=chance.stream("judgments"))
+    judgments = simulate_judgments(truth, panel, rng=chance.stream("judgments"))
     about = "simulated: 80 topics, 40 runs, five assessors, who err alike on every topic"
     gold = truth.judgments()
-    return Collection("simulated", about, True, runs, said, gold, gold, 1)
+    return Collection("simulated", about, True, runs, judgments, gold, gold, 1)
 
 
 def simulated_magnitudes(scale: float = 1.0, n_systems: int = 129, *, rng: Rng) -> Magnitudes:
@@ -289,7 +290,7 @@ def simulated_magnitudes(scale: float = 1.0, n_systems: int = 129, *, rng: Rng) 
     chance = Chance.of(rng)
     sizes = [round(scale * n) for n in np.geomspace(111, 419, 18)]  # ceil(10 (n - 2) / 6) units: 182 to 695
     truth = simulate_pool(18, sizes, n_grades=2, prevalence=0.3, topic_variance=0.1, rng=chance.stream("pool"))
-    said = simulate_magnitudes(truth, 1500, noise=0.9, rng=chance.stream("magnitudes"))
+    judgments = simulate_magnitudes(truth, 1500, noise=0.9, rng=chance.stream("magnitudes"))
     names = truth.pool.documents
     checks = {
         topic: (names[truth.pool.document[h]], names[truth.pool.document[n]])
@@ -297,7 +298,7 @@ def simulated_magnitudes(scale: float = 1.0, n_systems: int = 129, *, rng: Rng) 
     }
     runs = simulate_runs(truth, n_systems, depth=100, quality=(0.1, 1.5), rng=chance.stream("runs"))
     about = f"simulated, in the size of the paper's ME: 18 topics, {sum(sizes):,} documents, {n_systems} runs"
-    return Magnitudes(about, runs, normalise(said), truth.judgments(), checks)
+    return Magnitudes(about, runs, normalise(judgments), truth.judgments(), checks)
 
 
 # ---------------------------------------------------------------------- what is computed
@@ -311,7 +312,9 @@ def crowd_agreement(crowd: Crowd, *, replicates: int = 1000, orders: int = 200, 
     seed = seed_of(rng)
     labels = crowd.labels.recode(BROKEN)
 
-    def found(labels: Judgments, level: Level = "interval", gold: Judgments = crowd.gold, **other: int) -> AlphaByGold:
+    def alphas_of(
+        labels: Judgments, level: Level = "interval", gold: Judgments = crowd.gold, **other: int
+    ) -> AlphaByGold:
         return alpha_by_gold(
             labels,
             gold,
@@ -324,23 +327,23 @@ def crowd_agreement(crowd: Crowd, *, replicates: int = 1000, orders: int = 200, 
             rng=seed,
         )
 
-    by_gold = found(labels, n_resamples=replicates)
-    strict, ordinal = found(labels, least=LABELS), found(labels, "ordinal")
+    by_gold = alphas_of(labels, n_resamples=replicates)
+    strict, ordinal = alphas_of(labels, least=LABELS), alphas_of(labels, "ordinal")
     pairs, _ = table_2(by_gold)
     readings = {
         "two labels or more, the first five": by_gold,
         "five labels, the first five": strict,
-        "the same, ordinal alpha": found(labels, "ordinal", least=LABELS),
-        "two labels or more, all of them": found(labels, slots=MANY),
-        "broken links left out": found(crowd.labels),
-        "unknown gold as 0": found(labels, gold=crowd.gold.recode(UNKNOWN)),
+        "the same, ordinal alpha": alphas_of(labels, "ordinal", least=LABELS),
+        "two labels or more, all of them": alphas_of(labels, slots=MANY),
+        "broken links left out": alphas_of(crowd.labels),
+        "unknown gold as 0": alphas_of(labels, gold=crowd.gold.recode(UNKNOWN)),
     }
     random = Chance.of(seed).stream("orders")
     other = np.empty((orders, len(pairs)))
     known = _with_gold(labels, crowd.gold)  # the others count nowhere and only cost time
     for row in range(orders):
         shuffled = replace(known, order=random.permutation(len(known)).astype(np.float64))
-        other[row] = table_2(found(shuffled))[1]
+        other[row] = table_2(alphas_of(shuffled))[1]
     alike = float(np.corrcoef(by_gold.value[:, -1], ordinal.value[:, -1])[0, 1])
     alphas = [[row[-1] for row in one.alphas] for one in (by_gold, strict)]
     loose = sum(alpha.n_judgments + alpha.n_left_out for alpha in alphas[0])  # who was labelled once has one label
@@ -403,9 +406,9 @@ def _with_gold(labels: Judgments, gold: Judgments) -> Judgments:
     return Judgments.from_frame(labels.to_frame().merge(grades, on=["topic", "document"]))
 
 
-def table_2(found: AlphaByGold) -> tuple[tuple[tuple[str, str], ...], Floats]:
+def table_2(alphas: AlphaByGold) -> tuple[tuple[tuple[str, str], ...], Floats]:
     """Names of any two document sets, and Pearson's correlation of their alphas: Table 2."""
-    frame = found.correlations()
+    frame = alphas.correlations()
     return tuple(zip(frame["first"], frame["second"], strict=True)), frame["pearson"].to_numpy(np.float64)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qrowd import files
 from qrowd.aware import NAMES
@@ -22,10 +22,8 @@ from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number, probability
 from qrowd_papers.aware.printed import BEST, from_print, on_panels
 from qrowd_papers.aware.study import BASELINES, METHODS, PRINTED, AwareStudy, anova_tables, aware_study
+from qrowd_papers.frames import stacked
 from qrowd_papers.panels import crowdsourcing_tracks, relevant_from
-
-if TYPE_CHECKING:
-    import pandas
 
 MEASURES = {"AP": "AP", "nDCG@20": "nDCG@20", "ERR(gains={1: 5}, max_rel=5)@20": "ERR@20"}
 """Section 5.5: gains 0 and 5, so that ERR's R of a relevant document is 31/32."""
@@ -74,8 +72,8 @@ def cases(data: str | None, quick: bool, rng: Rng, names: Collection[str] = PANE
         gold = files.read_judgments([str(folder / "qrels.nist.txt")]).recode(NIST)
         judgments = relevant_from(concatenate_judgments(panels))
         about = (
-            f"TREC 20{year[2:]} Deep Learning, passages; {len(judgments.assessors)} judges, relevant from half of each "
-            "scale's maximum on; gold: NIST's grades, relevant from 2 on"
+            f"TREC 20{year[2:]} Deep Learning, passages; {len(judgments.assessors)} assessors, relevant from half of "
+            "each scale's maximum on; gold: NIST's grades, relevant from 2 on"
         )
         yield Case(year, about, {year: files.read_runs([str(folder / "runs")])}, judgments, gold)
 
@@ -100,7 +98,6 @@ def aware_page(
     seed = seed_of(rng)
     tables: list[Table] = []
     notes: list[str] = []
-    frames: list[pandas.DataFrame] = []
     best: list[str] = []
     studies: dict[str, AwareStudy] = {}
     printed = tuple(f"{name}{PRINTED}" for name in NAMES)
@@ -120,7 +117,6 @@ def aware_page(
             progress=progress,
         )
         studies[case.name] = study
-        frames.append(study.to_frame().assign(panel=case.name))
         tables += _tables(study, case)
         notes.append(f"{case.name}: {case.about}")
         by_correlation, by_rmse = _best(study, "ap_correlation"), _best(study, "relative_rmse")
@@ -140,11 +136,6 @@ def aware_page(
         "empty: a merged assessor without a relevant document scores 0, an assessor of AWARE is left out of that topic",
     ]
 
-    def frame() -> pandas.DataFrame:
-        import pandas as pd
-
-        return pd.concat(frames, ignore_index=True)
-
     places = [_places(studies, figure, what) for figure, what in PLACES.items()]
     claims = (one.table() for one in (*from_print(), *on_panels(studies)))
     tables = [*places, *claims, *tables]
@@ -153,7 +144,10 @@ def aware_page(
         "correlation and sgl_rmse_med by RMSE, both ahead of mv, emmv and emneu; the first two tables say where they "
         "stand here."
     )
-    return Document(sentence, tuple(tables), tuple(notes), frame)
+    return Document(
+        sentence, tuple(tables), tuple(notes),
+        lambda: stacked({name: study.to_frame() for name, study in studies.items()}, "panel"),
+    )  # fmt: skip
 
 
 def _places(studies: Mapping[str, AwareStudy], figure: str, what: str) -> Table:
@@ -210,8 +204,8 @@ def _anova(table: Anova, title: str) -> Table:
     return Table(title, ["source", "SS", "DF", "MS", "F", "p", "omega squared"], rows)
 
 
-def _groups(found: Tukey, title: str, only_top: bool = False) -> Table:
-    frame = found.to_frame()
+def _groups(tukey: Tukey, title: str, only_top: bool = False) -> Table:
+    frame = tukey.to_frame()
     level = frame.columns[0]
     rows = [
         [str(row[level]), number(row["mean"]), row["groups"]]

@@ -1,4 +1,4 @@
-"""The AWARE paper's figures, from a simulated panel of its size or from the judges of 2021.
+"""The AWARE paper's figures, from a simulated panel of its size or from the assessors of 2021.
 
 Ferrante, Ferro, Maistro (2017), ACM TOIS 36(2). Its own pictures rest on runs that are not public.
 """
@@ -28,6 +28,7 @@ from qrowd_papers.aware import plots as draw
 from qrowd_papers.aware.claims import MEASURES, cases
 from qrowd_papers.aware.printed import BEST, EFFECTS, RESPONSE_OF, RESPONSES
 from qrowd_papers.aware.study import BASELINES, PRINTED, AwareStudy, anova_tables, aware_study
+from qrowd_papers.frames import frame_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -51,7 +52,7 @@ def aware_figures(
 ) -> tuple[Figure, ...]:
     """aware-2 to aware-9, and aware-tables for the effect sizes of Tables 1 to 4; aware-2 and -3 are our own.
 
-    data : folder that holds dl21, whose judges are then shown; None for a simulated panel of the paper's size.
+    data : folder that holds dl21, whose assessors are then shown; None for a simulated panel of the paper's size.
     quick : a small panel and few tuples. progress : called with (what is done, steps done, steps in all).
     """
     return figures_of(material(data, quick=quick, rng=rng, progress=progress))
@@ -147,12 +148,12 @@ def density(scores: Floats) -> Floats:
 def random_densities(runs: Runs, judgments: Judgments, chance: Chance, n: int = N_RANDOM) -> dict[str, Floats]:
     """{level: (points,) density of the AP of random assessors who judge the whole pool}."""
     pool = judgments.panel().pool
-    found = {}
+    results = {}
     for level, p in LEVELS.items():
         drawn = RandomAssessors(pool, n, distribution=[1 - p, p], rng=chance.stream(f"density, {level}"))
         values = [block.values[0].ravel() for block in evaluate_blocks(runs, drawn, ["AP"])]
-        found[level] = density(np.concatenate(values))
-    return found
+        results[level] = density(np.concatenate(values))
+    return results
 
 
 # ---------------------------------------------------------------------- figures 2 and 3
@@ -160,18 +161,13 @@ def random_densities(runs: Runs, judgments: Judgments, chance: Chance, n: int = 
 
 def _densities(shown: Material) -> Figure:
     def frame() -> DataFrame:
-        import pandas as pd
-
-        x = np.linspace(0, 1, POINTS)
-        parts = [("random", shown.random), ("assessor", shown.own)]
-        return pd.concat(
-            [
-                pd.DataFrame({"kind": kind, "name": name, "score": x, "density": column})
-                for kind, columns in parts
-                for name, column in columns.items()
-            ],
-            ignore_index=True,
+        rows = (
+            (kind, name, *point)
+            for kind, columns in (("random", shown.random), ("assessor", shown.own))
+            for name, column in columns.items()
+            for point in zip(np.linspace(0, 1, POINTS).tolist(), column.tolist(), strict=True)
         )
+        return frame_of(rows, ["kind", "name", "score", "density"])
 
     return Figure(
         "aware-2",
@@ -193,8 +189,6 @@ def _likeness(shown: Material) -> Figure:
         axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
 
     def frame() -> DataFrame:
-        import pandas as pd
-
         similarities = shown.similarities
         rows = [
             (gap, level, assessor, similarities.single[g, 0, k, a])
@@ -202,7 +196,7 @@ def _likeness(shown: Material) -> Figure:
             for k, level in enumerate(similarities.levels)
             for a, assessor in enumerate(similarities.scores.assessors)
         ]
-        return pd.DataFrame(rows, columns=["gap", "level", "assessor", "likeness"])
+        return frame_of(rows, ["gap", "level", "assessor", "likeness"])
 
     return Figure(
         "aware-3",
@@ -239,17 +233,13 @@ def _main(shown: Material, number: int, response: str) -> Figure:
             draw.plot_main_effects(effects, factor, response=UNITS[response], ax=ax)
             ax.set_xlabel({"size": "assessors put together"}.get(factor, factor))
 
-    def frame() -> DataFrame:
-        found: DataFrame = whole.effects.to_frame()
-        return found
-
     return Figure(
         f"aware-{number}",
         f"{RESPONSES[response]}, main effects. Left: methods with the intervals of Tukey's test, best on top. "
         f"Right: numbers of assessors, measures{', sets of systems' if several else ''}, with 95 % intervals. "
         f"Panel: {shown.about}.",
         drawn,
-        frame,
+        whole.effects.to_frame,
         (len(factors), 2),
         (7.6, 6.4),
     )
@@ -257,11 +247,11 @@ def _main(shown: Material, number: int, response: str) -> Figure:
 
 def _interactions(shown: Material, number: int, response: str) -> Figure:
     factors = ["size", "measure", *(["systems"] if len(shown.study.system_sets) > 1 else [])]
-    found = {factor: interaction_effects(shown.frame, response, factor, "method") for factor in factors}
+    results = {factor: interaction_effects(shown.frame, response, factor, "method") for factor in factors}
 
     def drawn(axes: Any) -> None:
         for ax, factor in zip(np.atleast_1d(axes), factors, strict=True):
-            draw.plot_interaction(found[factor], shown=SHOWN[response], response=UNITS[response], ax=ax)
+            draw.plot_interaction(results[factor], shown=SHOWN[response], response=UNITS[response], ax=ax)
             ax.set_xlabel({"size": "assessors put together"}.get(factor, factor))
 
     return Figure(
@@ -269,7 +259,7 @@ def _interactions(shown: Material, number: int, response: str) -> Figure:
         f"{RESPONSES[response]} by method and by {', '.join(factors)}: baselines and the paper's best in colour, the "
         f"other estimators of AWARE in grey. Panel: {shown.about}.",
         drawn,
-        lambda: _stacked(found),
+        lambda: _stacked(results),
         (1, len(factors)),
         (3.6 * len(factors), 3.6),
     )
@@ -282,7 +272,7 @@ def _parts(shown: Material, number: int, response: str) -> Figure:
     table = shown.tables[response][1]
     estimators = shown.frame[shown.frame["gap"] != ""]
     pairs = (("granularity", "gap"), ("granularity", "weight"), ("weight", "gap"))
-    found = {pair: interaction_effects(estimators, response, *pair) for pair in pairs}
+    results = {pair: interaction_effects(estimators, response, *pair) for pair in pairs}
     factors = ("granularity", "gap", "weight")
 
     def drawn(axes: Any) -> None:
@@ -291,7 +281,7 @@ def _parts(shown: Material, number: int, response: str) -> Figure:
         for ax, factor in zip(axes[1], factors, strict=True):
             draw.plot_tukey(tukey_hsd(table, factor, best=BEST[response]), response=UNITS[response], ax=ax)
         for ax, pair in zip(axes[2], pairs, strict=True):
-            draw.plot_interaction(found[pair], response=UNITS[response], ax=ax)
+            draw.plot_interaction(results[pair], response=UNITS[response], ax=ax)
         for row in (axes[0], axes[2]):
             low, high = min(ax.get_ylim()[0] for ax in row), max(ax.get_ylim()[1] for ax in row)
             for ax in row:
@@ -304,18 +294,18 @@ def _parts(shown: Material, number: int, response: str) -> Figure:
         f"{RESPONSES[response]} by what AWARE's estimators are made of: main effects, Tukey's test (best on top; "
         f"letters name groups that cannot be told apart), interactions. Panel: {shown.about}.",
         drawn,
-        lambda: _stacked({**found, "main": table.effects}),
+        lambda: _stacked({**results, "main": table.effects}),
         (3, 3),
         (9.6, 8.0),
     )
 
 
-def _stacked(found: Mapping[Any, Any]) -> DataFrame:
+def _stacked(results: Mapping[Any, Any]) -> DataFrame:
     """Effects of several kinds in one frame: factors and levels by number, one row each."""
     import pandas as pd
 
     parts = []
-    for effects in found.values():
+    for effects in results.values():
         frame = effects.to_frame()
         if "factor" in frame:
             first = frame.rename(columns={"factor": "first", "level": "first_level"})
@@ -333,8 +323,8 @@ def _stacked(found: Mapping[Any, Any]) -> DataFrame:
 def _effects(shown: Material) -> Figure:
     panels = {}
     for table in EFFECTS:
-        found = shown.tables[RESPONSE_OF[table]][table > 2]
-        ours = dict(zip(found.sources, found.omega_squared.tolist(), strict=True))
+        results = shown.tables[RESPONSE_OF[table]][table > 2]
+        ours = dict(zip(results.sources, results.omega_squared.tolist(), strict=True))
         panels[table] = (
             {source: size for source, (_, _, size) in EFFECTS[table].items() if source != "size"},
             {shown.name: {source: ours.get(source, np.nan) for source in EFFECTS[table]}},
@@ -347,14 +337,12 @@ def _effects(shown: Material) -> Figure:
         axes[0, 0].figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 
     def frame() -> DataFrame:
-        import pandas as pd
-
         rows = [
             (table, source, size, ours[shown.name][source])
             for table, (printed, ours) in panels.items()
             for source, size in printed.items()
         ]
-        return pd.DataFrame(rows, columns=["table", "source", "printed", shown.name])
+        return frame_of(rows, ["table", "source", "printed", shown.name])
 
     return Figure(
         "aware-tables",

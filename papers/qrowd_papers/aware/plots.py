@@ -87,11 +87,11 @@ def plot_main_effects(
     Levels that are numbers stand where their number is. Figures 4, 6, 8 and 9 (a-d).
     """
     ax = axes_or_new(ax)
-    found = effects.of(factor)
-    x, text = _places(found.level)
-    spread = np.nan_to_num(1.96 * found.standard_error)
-    ax.fill_between(x, found.mean - spread, found.mean + spread, color=PALETTE[0], alpha=0.18, linewidth=0)
-    ax.plot(x, found.mean, "-", marker=MARKERS[0] if text else None, color=PALETTE[0])
+    results = effects.of(factor)
+    x, text = _places(results.level)
+    spread = np.nan_to_num(1.96 * results.standard_error)
+    ax.fill_between(x, results.mean - spread, results.mean + spread, color=PALETTE[0], alpha=0.18, linewidth=0)
+    ax.plot(x, results.mean, "-", marker=MARKERS[0] if text else None, color=PALETTE[0])
     _tick(ax, x, text)
     if text:
         ax.set_xlim(-0.35, len(text) - 0.65)
@@ -163,7 +163,7 @@ def name_ends(ax: Axes, x: float, ends: Sequence[tuple[float, str, str]]) -> Non
 
 
 def plot_tukey(
-    found: Tukey, *, marked: Sequence[str] = (), response: str | None = None, ax: Axes | None = None
+    tukey: Tukey, *, marked: Sequence[str] = (), response: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """The levels of a factor, best on top, with the intervals of Tukey's test: those that do not overlap differ.
 
@@ -173,21 +173,21 @@ def plot_tukey(
     Figures 4(e), 6(e), 8 and 9 (d-f).
     """
     ax = axes_or_new(ax)
-    y = name_rows(ax, found.levels)
-    base = np.array([level in marked for level in found.levels])
+    y = name_rows(ax, tukey.levels)
+    base = np.array([level in marked for level in tukey.levels])
     kinds = (
-        (found.top & ~base, PALETTE[0], MARKERS[0], "not told from the best"),
+        (tukey.top & ~base, PALETTE[0], MARKERS[0], "not told from the best"),
         (base, PALETTE[1], MARKERS[1], "baselines"),
-        (~found.top & ~base, GREY, MARKERS[2], "others"),
+        (~tukey.top & ~base, GREY, MARKERS[2], "others"),
     )
     for chosen, colour, mark, label in kinds:
         if chosen.any():
-            ax.errorbar(found.mean[chosen], y[chosen], xerr=found.half_width[chosen], fmt=mark, color=colour,
+            ax.errorbar(tukey.mean[chosen], y[chosen], xerr=tukey.half_width[chosen], fmt=mark, color=colour,
                         markersize=3.6, elinewidth=1.2, label=label)  # fmt: skip
-    sign = -1 if found.best == "highest" else 1
-    ax.axvline(found.mean[0] + sign * found.half_width[0], color=PALETTE[0], linestyle="--", linewidth=0.8)
-    if len(found.groups) <= 6:
-        for row, letters in zip(y.tolist(), found.letters, strict=True):
+    sign = -1 if tukey.best == "highest" else 1
+    ax.axvline(tukey.mean[0] + sign * tukey.half_width[0], color=PALETTE[0], linestyle="--", linewidth=0.8)
+    if len(tukey.groups) <= 6:
+        for row, letters in zip(y.tolist(), tukey.letters, strict=True):
             ax.annotate(letters, (1.01, row), xycoords=("axes fraction", "data"), va="center", fontsize=SMALL)
     ax.set_xlabel(response or "mean")
     return ax

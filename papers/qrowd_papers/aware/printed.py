@@ -231,8 +231,8 @@ def _size(table: Anova, source: str) -> str:
 
 
 def _top(table: Anova, factor: str, response: str) -> str:
-    found = tukey_hsd(table, factor, best=BEST[response])
-    top = [level for level, in_it in zip(found.levels, found.top, strict=True) if in_it]
+    results = tukey_hsd(table, factor, best=BEST[response])
+    top = [level for level, in_it in zip(results.levels, results.top, strict=True) if in_it]
     return ", ".join(top) if len(top) <= 5 else f"{', '.join(top[:5])} and {len(top) - 5} more"
 
 

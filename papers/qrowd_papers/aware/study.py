@@ -323,9 +323,9 @@ class _World:
     ) -> Iterator[Floats]:
         """(measures, topics, tuples, systems) scores of every baseline, part after part."""
         pool = self.panel.pool
-        said = np.where(np.isnan(self.panel.values), -1, self.panel.values).astype(np.int8)
-        said = np.ascontiguousarray(said)
-        blocks = _Merged(pool, said, names, parts, coins, threads)
+        judgments = np.where(np.isnan(self.panel.values), -1, self.panel.values).astype(np.int8)
+        judgments = np.ascontiguousarray(judgments)
+        blocks = _Merged(pool, judgments, names, parts, coins, threads)
         for block in evaluate_blocks(self.runs, blocks, self.scores.measures, threads=threads):
             yield np.ascontiguousarray(np.swapaxes(block.values, 1, 2))
 
@@ -336,14 +336,14 @@ class _Merged:
     def __init__(
         self,
         pool: Pool,
-        said: NDArray[np.int8],
+        judgments: NDArray[np.int8],
         names: Sequence[str],
         parts: Sequence[Members],
         coins: np.random.Generator,
         threads: int | None,
     ) -> None:
         self.pool, self.said, self.names, self.parts, self.coins, self.threads = (
-            pool, said, names, parts, coins, threads,
+            pool, judgments, names, parts, coins, threads,
         )  # fmt: skip
         self.assessors = tuple(f"{name} {i}" for part in parts for name in names for i in range(len(part)))
 
@@ -362,13 +362,13 @@ class _Merged:
 
         def merge(topic: int) -> dict[str, NDArray[np.int8]]:
             rows = self.pool.rows(topic)
-            said = self.said[rows]
-            voted = vote(said, members, tossed[rows])
-            found = {"mv": voted}
+            judgments = self.said[rows]
+            voted = vote(judgments, members, tossed[rows])
+            results = {"mv": voted}
             for name, start in (("emmv", voted), ("emneu", np.empty((0, 0), np.int8))):
                 if name in self.names:
-                    found[name] = dawid_skene(said, members, start, HONEST, FLOOR, TOL, MAX_ITERATIONS)
-            return found
+                    results[name] = dawid_skene(judgments, members, start, HONEST, FLOOR, TOL, MAX_ITERATIONS)
+            return results
 
         topics = list(in_threads(merge, range(len(self.pool.topics)), self.threads))
         return {name: np.concatenate([topic[name] for topic in topics]) for name in self.names}
@@ -422,10 +422,10 @@ def _tuples(n_assessors: int, size: int, n: int, random: np.random.Generator) ->
     """(tuples, size) different sets of assessors."""
     if comb(n_assessors, size) <= n:
         return np.array(list(combinations(range(n_assessors), size)))
-    found: dict[tuple[int, ...], None] = {}
-    while len(found) < n:
-        found[tuple(sorted(random.permutation(n_assessors)[:size].tolist()))] = None
-    return np.array(list(found))
+    results: dict[tuple[int, ...], None] = {}
+    while len(results) < n:
+        results[tuple(sorted(random.permutation(n_assessors)[:size].tolist()))] = None
+    return np.array(list(results))
 
 
 def _checked(
@@ -458,5 +458,5 @@ def _parts(method: str) -> tuple[str, str, str]:
     """Granularity, gap and weight of an estimator; empty for a baseline."""
     if method in BASELINES:
         return "", "", ""
-    found = estimator(method.removesuffix(PRINTED))
-    return ("", "", "") if found is None else (found.granularity, found.gap, found.weight)
+    results = estimator(method.removesuffix(PRINTED))
+    return ("", "", "") if results is None else (results.granularity, results.gap, results.weight)

@@ -84,12 +84,12 @@ def magnitude_page(
     return page_of(find(data, quick=quick, rng=rng), progress)
 
 
-def page_of(found: Findings, progress: Progress | None = None) -> Document:
+def page_of(findings: Findings, progress: Progress | None = None) -> Document:
     """The page of what `find` found."""
     parts = (_planning, _rankings, _text, _draws, _real)
-    tables = [table for make in each(parts, "tables", progress) for table in make(found)]
+    tables = [table for make in each(parts, "tables", progress) for table in make(findings)]
     taus = "; ".join(
-        f"{kind}: {found.rankings[kind, 'all']['nDCG@10'].tau:.3f} and {found.rankings[kind, 'all']['ERR@10'].tau:.3f}"
+        f"{kind}: {' and '.join(f'{one.tau:.3f}' for one in findings.rankings[kind, 'all'].values())}"
         for kind in ("TREC", "Sormunen")
     )
     sentence = (
@@ -98,11 +98,13 @@ def page_of(found: Findings, progress: Progress | None = None) -> Document:
         "simulated campaign of the same size. There too the order of systems depends on the gains: Kendall's tau of "
         f"rankings by magnitudes and by official grades, with nDCG@10 and ERR@10, is {taus}."
     )
-    return Document(sentence, tuple(one.table() for one in tables), tuple(_notes(found)), lambda: claims_frame(tables))
+    return Document(
+        sentence, tuple(one.table() for one in tables), tuple(_notes(findings)), lambda: claims_frame(tables)
+    )
 
 
-def _notes(found: Findings) -> Iterator[str]:
-    campaign = found.campaign
+def _notes(findings: Findings) -> Iterator[str]:
+    campaign = findings.campaign
     yield (
         f"simulated: 18 topics with the numbers of documents of Table I, {len(campaign.written):,} magnitudes of "
         f"{len(campaign.written.assessors):,} workers, {len(campaign.runs.systems)} runs; q01 has the size of 402, q02 "
@@ -123,15 +125,15 @@ def _notes(found: Findings) -> Iterator[str]:
     )
     topics = len(campaign.merged_runs.topics)
     yield f"merged systems: 100, over the {topics} topics where two lists or more were judged in full (the paper: 12)"
-    yield from (f"{panel.name}: {panel.about}" for panel in found.real)
-    yield f"Figure 12: {found.n:,} draws; seed: {campaign.seed}"
+    yield from (f"{panel.name}: {panel.about}" for panel in findings.real)
+    yield f"Figure 12: {findings.n:,} draws; seed: {campaign.seed}"
 
 
 # ---------------------------------------------------------------------- Tables I and II
 
 
-def _planning(found: Findings) -> Iterator[Claims]:
-    campaign = found.campaign
+def _planning(findings: Findings) -> Iterator[Claims]:
+    campaign = findings.campaign
     counted = topic_units(campaign.written, checks=campaign.checks)
     first = unit_checks(campaign.unchecked, campaign.checks)
     failed = np.bincount(first.units.topic[~first.ordered], minlength=len(TOPICS))
@@ -171,9 +173,9 @@ def _counts(where: str, what: str, printed: str | Sequence[str], ours: Sequence[
 # ---------------------------------------------------------------------- Tables III and IV
 
 
-def _rankings(found: Findings) -> Iterator[Claims]:
-    panels = {"simulated": mapping_rankings(found.campaign.merged_runs, found.campaign.levels)}
-    panels |= {f"{panel.name}, real": mapping_rankings(panel.runs, panel.nist) for panel in found.real}
+def _rankings(findings: Findings) -> Iterator[Claims]:
+    panels = {"simulated": mapping_rankings(findings.campaign.merged_runs, findings.campaign.levels)}
+    panels |= {f"{panel.name}, real": mapping_rankings(panel.runs, panel.nist) for panel in findings.real}
     claims = []
     for name in MAPPINGS:
         tau_ndcg, tau_err, top_ndcg, top_err = TABLE_III[name]
@@ -185,7 +187,7 @@ def _rankings(found: Findings) -> Iterator[Claims]:
 
     claims = []
     for (kind, measure), (taus, tops) in TABLE_IV.items():
-        ours = [found.rankings[kind, name][measure] for name in UNITS]
+        ours = [findings.rankings[kind, name][measure] for name in UNITS]
         claims += [
             Claim(
                 "Table IV", f"{kind}, tau, {measure}", [f"{tau:.3f}" for tau in taus], [f"{x.tau:.3f}" for x in ours]
@@ -207,8 +209,8 @@ def _cells(both: dict[str, TwoRankings]) -> list[str]:
 # ---------------------------------------------------------------------- the text
 
 
-def _text(found: Findings) -> Iterator[Claims]:
-    claims = [*_costs(), *_distributions(found), *_agreement(found), *_gains(found)]
+def _text(findings: Findings) -> Iterator[Claims]:
+    claims = [*_costs(), *_distributions(findings), *_agreement(findings), *_gains(findings)]
     yield Claims("what the text says of the figures", ["where", "what", "printed", "ours"], claims)
 
 
@@ -222,36 +224,38 @@ def _costs() -> Iterator[Claim]:
     yield Claim("6.3", "cost with seven workers", "$0.3 a document", f"${fewer.per_document:.2f}", MATCH)
 
 
-def _distributions(found: Findings) -> Iterator[Claim]:
+def _distributions(findings: Findings) -> Iterator[Claim]:
     """Of Figures 1 to 5, and alpha."""
-    topics = found.distributions[False][2]
+    topics = findings.distributions[False][2]
     ends = (topics.mean.min(), topics.mean.max(), topics.sd.min(), topics.sd.max())
     ours = "{:.1f}-{:.1f}; {:.1f}-{:.1f}".format(*ends)
     yield Claim("Figure 1", "means and deviations of topics", "7.9-12.9; 17.5-23.2", ours)
-    distances = [float(np.max(found.distributions[normalised][2].distance)) for normalised in (False, True)]
+    distances = [float(np.max(findings.distributions[normalised][2].distance)) for normalised in (False, True)]
     what = "largest distance to the log-normal curve, by topic, as written and normalised"
     yield Claim("Figures 1, 2", what, "smaller after", "{:.3f}; {:.3f}".format(*distances))
 
     for kind, printed in (("Sormunen", "< .002"), ("TREC", "< .001")):
-        worst = float(np.nanmax(found.tests[kind].p))
+        worst = float(np.nanmax(findings.tests[kind].p))
         yield Claim("Figure 3", f"adjacent levels of {kind}, largest p", printed, probability(worst))
-    exceptions = [sum(len(test.exceptions(adjacent=near)) for test in found.tests.values()) for near in (True, False)]
-    pairs = [sum(test.comparable(adjacent=near) for test in found.tests.values()) for near in (True, False)]
+    exceptions = [
+        sum(len(test.exceptions(adjacent=near)) for test in findings.tests.values()) for near in (True, False)
+    ]
+    pairs = [sum(test.comparable(adjacent=near) for test in findings.tests.values()) for near in (True, False)]
     ours = "; ".join(f"{n} of {of}" for n, of in zip(exceptions, pairs, strict=True))
     yield Claim("Figure 4", "exceptions to the order of levels: adjacent, any two", "6 of 72; 6 of 126", ours)
 
-    spread, few = found.geometric_sd, ~found.is_check
+    spread, few = findings.geometric_sd, ~findings.is_check
     alike = np.corrcoef(np.log(spread.ratio[few]), np.log(spread.geometric_sd[few]))[0, 1]
     what = "Pearson of ratio and geometric deviation"
     yield Claim("Figure 5", what, ".999", f"{alike:.3f} (logs, without checks)")
     yield Claim("Figure 5", "documents with a ratio of 10,000 or more", "23", str(int((spread.ratio >= 1e4).sum())))
-    alpha = krippendorff_alpha(found.campaign.judgments, slots=10).item().value
+    alpha = krippendorff_alpha(findings.campaign.judgments, slots=10).item().value
     yield Claim("6.1.1", "alpha (ratio) of ten judgments a document", ".323", f"{alpha:.3f}")
 
 
-def _agreement(found: Findings) -> Iterator[Claim]:
+def _agreement(findings: Findings) -> Iterator[Claim]:
     """Of Figures 6 to 9."""
-    for name, one in found.by_unit.items():
+    for name, one in findings.by_unit.items():
         value = one.value[~np.isnan(one.value)]
         shares = [100 * float(np.mean(inside)) for inside in (value == 1, value > 0.8, value > 0.6)]
         real = not name.endswith("simulated")
@@ -262,27 +266,27 @@ def _agreement(found: Findings) -> Iterator[Claim]:
             "{:.0f}, {:.0f}, {:.0f} %".format(*shares),
             verdict(False, "real labels of another crowd") if real else NOT_PUBLIC,
         )
-    single = int((found.by_unit["Sormunen, simulated"].n_pairs == 1).sum())
+    single = int((findings.by_unit["Sormunen, simulated"].n_pairs == 1).sum())
     yield Claim("Figure 6", "units with a single pair on Sormunen's scale", "2376", f"{single}")
-    for name, values in found.by_levels.items():
+    for name, values in findings.by_levels.items():
         plain = name.replace("\n", " ")
         printed = f"{FIGURE_7[plain]} %" if plain in FIGURE_7 else "-"
         yield Claim("Figure 7", f"mean agreement, {plain}", printed, f"{100 * np.nanmean(values):.0f} %")
-    best = max(found.schemes, key=lambda pair: float(np.nanmean(found.schemes[pair])))
+    best = max(findings.schemes, key=lambda pair: float(np.nanmean(findings.schemes[pair])))
     ours = f"{best[0]}, with {best[1]}".replace("\n", " ")
     printed = "geometric mean, with median or geometric mean"
     yield Claim("Figure 8", "best normalisation and merging", printed, ours)
-    ours = f"{(found.deviations > 6).sum()}; median {np.median(found.deviations):.1f}"
+    ours = f"{(findings.deviations > 6).sum()}; median {np.median(findings.deviations):.1f}"
     yield Claim("Figure 9", "deviations above 6; most frequent", "53; around 2", ours)
 
 
-def _gains(found: Findings) -> Iterator[Claim]:
+def _gains(findings: Findings) -> Iterator[Claim]:
     """Of Table IV, Figures 13 to 15 and section 9.2."""
-    campaign, n_units = found.campaign, found.widths.to_frame(what="counts")["n_units"]
-    yield Claim("Figure 13", "median of H / N", "5", f"{found.widths.threshold:.1f}")
+    campaign, n_units = findings.campaign, findings.widths.to_frame(what="counts")["n_units"]
+    yield Claim("Figure 13", "median of H / N", "5", f"{findings.widths.threshold:.1f}")
     yield Claim("Figure 13", "units with a ratio that fewer than 4 have", "37", f"{n_units[n_units < 4].sum()}")
     for kind, printed in (("TREC", "12 %"), ("Sormunen", "7 %")):
-        official = found.official(kind)
+        official = findings.official(kind)
         judged = campaign.judgments.select(documents=list(official.documents))
         outside = sum(
             select_units_by_agreement(judged, official, preferred=preferred).n_outside
@@ -290,10 +294,10 @@ def _gains(found: Findings) -> Iterator[Claim]:
         )
         what = f"documents without a narrow or wide unit ({kind})"
         yield Claim("Table IV", what, printed, f"{100 * outside / len(official):.1f} %")
-    errors = f"{found.gains.linear_error:.2f}; {found.gains.exponential_error:.2f}"
+    errors = f"{findings.gains.linear_error:.2f}; {findings.gains.exponential_error:.2f}"
     what = "distance of medians to linear and exponential gains, in logs"
     yield Claim("Figure 14", what, "linear is closer", errors)
-    ratios = found.ratios.ratios
+    ratios = findings.ratios.ratios
     printed, ours = (", ".join(f"{one:.2f}" for one in side) for side in (FIGURE_15["medians"], ratios.median))
     yield Claim("Figure 15", "medians of the three ratios", printed, ours)
     ours = ", ".join(f"{one:.1f}" for one in ratios.mean)
@@ -306,9 +310,9 @@ def _gains(found: Findings) -> Iterator[Claim]:
 # ---------------------------------------------------------------------- draws, and real panels
 
 
-def _draws(found: Findings) -> Iterator[Claims]:
+def _draws(findings: Findings) -> Iterator[Claims]:
     claims = []
-    for name, (taus, merged) in found.taus.items():
+    for name, (taus, merged) in findings.taus.items():
         kind, measure = name.split("\n")
         if kind in KINDS:
             printed = f"{TABLE_IV[kind, measure][0][2]:.3f}"
@@ -322,11 +326,11 @@ def _quantiles(taus: Floats) -> tuple[str, str]:
     return f"{middle:.3f}", f"{low:.3f} to {high:.3f}"
 
 
-def _real(found: Findings) -> Iterator[Claims]:
+def _real(findings: Findings) -> Iterator[Claims]:
     claims = []
-    for name, both in found.real_rankings.items():
+    for name, both in findings.real_rankings.items():
         for measure, one in both.items():
-            ours = (f"{one.tau:.3f}", f"{100 * one.overlap:.0f} %", *_quantiles(found.taus[f"{name}\n{measure}"][0]))
+            ours = (f"{one.tau:.3f}", f"{100 * one.overlap:.0f} %", *_quantiles(findings.taus[f"{name}\n{measure}"][0]))
             claims.append(Claim("Figures 10 and 12", (name, measure), (), ours, "ours, real"))
     header = ["panel", "measure", "assessors' median: tau", "top set"]
     header += ["one assessor a document: median tau", "5 to 95 %"]

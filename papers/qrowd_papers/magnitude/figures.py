@@ -30,6 +30,7 @@ from qrowd.magnitude.normalisation import Scheme
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.reports.plots.style import GREY, PALETTE, Figure
+from qrowd_papers.frames import frame_of, stacked
 from qrowd_papers.magnitude import plots
 from qrowd_papers.magnitude.study import (
     LEVELS,
@@ -72,11 +73,11 @@ class Findings:
     @cached_property
     def distributions(self) -> dict[bool, tuple[Distribution, Distribution, Distribution]]:
         """{normalised: of all scores, of those from .001 to 100, of each topic's}."""
-        found = {}
-        for normalised, said in ((False, self.campaign.written), (True, self.campaign.judgments)):
-            inner = distribution(said, within=WITHIN)
-            found[normalised] = (distribution(said), inner, distribution(said, by="topic", within=WITHIN))
-        return found
+        results = {}
+        for normalised, judgments in ((False, self.campaign.written), (True, self.campaign.judgments)):
+            inner = distribution(judgments, within=WITHIN)
+            results[normalised] = (distribution(judgments), inner, distribution(judgments, by="topic", within=WITHIN))
+        return results
 
     @cached_property
     def tests(self) -> dict[str, LevelTests]:
@@ -91,18 +92,18 @@ class Findings:
     def is_check(self) -> NDArray[np.bool_]:
         """(documents,) of `geometric_sd`."""
         checks = {(topic, name) for topic, both in self.campaign.checks.items() for name in both}
-        found = self.geometric_sd
-        return np.array([pair in checks for pair in zip(found.topic, found.document, strict=True)])
+        results = self.geometric_sd
+        return np.array([pair in checks for pair in zip(results.topic, results.document, strict=True)])
 
     @cached_property
     def by_unit(self) -> dict[str, OrderAgreement]:
         """Figure 6; with real workers where there are any."""
-        said = self.campaign.judgments
-        found = {f"{kind}, simulated": order_agreement(said, self.official(kind), by="unit") for kind in KINDS}
+        judgments = self.campaign.judgments
+        results = {f"{kind}, simulated": order_agreement(judgments, self.official(kind), by="unit") for kind in KINDS}
         real = crowd_and_gold(self.data)
         if real is not None:
-            found["rf10's workers, by topic"] = order_agreement(*real, by=("assessor", "topic"))
-        return found
+            results["rf10's workers, by topic"] = order_agreement(*real, by=("assessor", "topic"))
+        return results
 
     @cached_property
     def by_levels(self) -> dict[str, Floats]:
@@ -124,21 +125,23 @@ class Findings:
     @cached_property
     def schemes(self) -> dict[tuple[str, str], Floats]:
         """Figure 8: {(normalisation, aggregation): (topics,) agreement with Sormunen's grades}."""
-        found = {}
+        results = {}
         for title, scheme in SCHEMES.items():
             checks = self.campaign.checks if scheme == "checks" else None
-            said = normalise(self.campaign.written, scheme=scheme, checks=checks)
+            judgments = normalise(self.campaign.written, scheme=scheme, checks=checks)
             for name, merge in MERGING.items():
-                found[title, name] = order_agreement(merge(said).judgments, self.campaign.levels, by="topic").value
-        return found
+                results[title, name] = order_agreement(
+                    merge(judgments).judgments, self.campaign.levels, by="topic"
+                ).value
+        return results
 
     @cached_property
     def deviations(self) -> Floats:
         """Figure 9: (documents,) standard deviation, n - 1, of the normalised magnitudes."""
-        said = self.campaign.judgments
-        _, pair, n = np.unique(said.pair_numbers, return_inverse=True, return_counts=True)
-        centre = np.bincount(pair, said.value) / n
-        return np.asarray(np.sqrt(np.bincount(pair, (said.value - centre[pair]) ** 2) / (n - 1)))
+        judgments = self.campaign.judgments
+        _, pair, n = np.unique(judgments.pair_numbers, return_inverse=True, return_counts=True)
+        centre = np.bincount(pair, judgments.value) / n
+        return np.asarray(np.sqrt(np.bincount(pair, (judgments.value - centre[pair]) ** 2) / (n - 1)))
 
     @cached_property
     def rankings(self) -> dict[tuple[str, str], dict[str, TwoRankings]]:
@@ -154,25 +157,25 @@ class Findings:
 
     @cached_property
     def real_rankings(self) -> dict[str, dict[str, TwoRankings]]:
-        """{panel: {measure: the judges' median and NIST}}."""
+        """{panel: {measure: the assessors' median and NIST}}."""
         return {panel.name: real_rankings(panel) for panel in self.real}
 
     @cached_property
     def taus(self) -> dict[str, tuple[Floats, float]]:
         """Figure 12: {name: (draws, tau of the merged magnitudes)}."""
         chance = Chance.of(self.campaign.seed)
-        found: dict[str, tuple[Floats, float]] = {}
+        results: dict[str, tuple[Floats, float]] = {}
         for kind in KINDS:
             runs, official = self.campaign.official(kind)
             drawn = sampled_taus(runs, self.campaign.judgments, official, self.n, rng=chance.stream(f"draws {kind}"))
-            found |= {f"{kind}\n{name}": (drawn[name], self.rankings[kind, "all"][name].tau) for name in MEASURES}
+            results |= {f"{kind}\n{name}": (drawn[name], self.rankings[kind, "all"][name].tau) for name in MEASURES}
         for panel in self.real:
             drawn = sampled_taus(
-                panel.runs, panel.judges, panel.nist, self.n, maximum=3, rng=chance.stream(f"draws {panel.name}")
+                panel.runs, panel.others, panel.nist, self.n, maximum=3, rng=chance.stream(f"draws {panel.name}")
             )
             marks = self.real_rankings[panel.name]
-            found |= {f"{panel.name}\n{name}": (drawn[name], marks[name].tau) for name in MEASURES}
-        return found
+            results |= {f"{panel.name}\n{name}": (drawn[name], marks[name].tau) for name in MEASURES}
+        return results
 
     @cached_property
     def widths(self) -> Any:
@@ -194,10 +197,10 @@ def find(data: str | None = None, *, quick: bool = False, rng: Rng = 1, progress
     """
     if progress is not None:
         progress("campaign", 0, 1)
-    found = Findings(simulate_campaign(rng=rng), data, 100 if quick else 1000)
+    results = Findings(simulate_campaign(rng=rng), data, 100 if quick else 1000)
     if progress is not None:
         progress("campaign", 1, 1)
-    return found
+    return results
 
 
 def magnitude_figures(
@@ -210,9 +213,9 @@ def magnitude_figures(
     return figures_of(find(data, quick=quick, rng=rng, progress=progress))
 
 
-def figures_of(found: Findings) -> tuple[Figure, ...]:
+def figures_of(findings: Findings) -> tuple[Figure, ...]:
     """The figures of what `find` found."""
-    n = f"{found.n:,}"
+    n = f"{findings.n:,}"
 
     def figure(
         number: int, caption: str, draw: Callable[[Any], object], frame: Callable[[], pandas.DataFrame], **how: Any
@@ -221,9 +224,9 @@ def figures_of(found: Findings) -> tuple[Figure, ...]:
             draw(axes)
             real: list[str] = []
             if number == 6:
-                real = ["rf10"] * (len(found.by_unit) > len(KINDS))
+                real = ["rf10"] * (len(findings.by_unit) > len(KINDS))
             if number == 12:
-                real = [panel.name for panel in found.real]
+                real = [panel.name for panel in findings.real]
             _mark(axes, f"{', '.join(real)}: real; the rest: simulated" if real else "simulated")
 
         return Figure(f"magnitude-{number}", f"{caption} {SIMULATED}", marked, frame, **how)
@@ -234,90 +237,91 @@ def figures_of(found: Findings) -> tuple[Figure, ...]:
         figure(
             1, "Magnitudes as written: share up to each value, by topic, with the fitted log-normal curve; dashed "
             "lines at 1, 2, 5 and 10, where many answers lie.",
-            partial(_distributions, found, False), partial(_curves, found, False), **per_topic,
+            partial(_distributions, findings, False), partial(_curves, findings, False), **per_topic,
         ),
         figure(
             2, "The same after normalisation; the paper finds no steps at round numbers any more.",
-            partial(_distributions, found, True), partial(_curves, found, True), **per_topic,
+            partial(_distributions, findings, True), partial(_curves, findings, True), **per_topic,
         ),
         figure(
             3, "Median normalised magnitude of each document by Sormunen's and TREC's levels (U: not judged). In "
             "the paper higher levels get higher magnitudes, and levels overlap.",
-            partial(_levels, found), partial(_levels_frame, found), **pair,
+            partial(_levels, findings), partial(_levels_frame, findings), **pair,
         ),
         figure(
             4, "The same topic by topic: Sormunen's levels left of the line, TREC's right of it.",
-            partial(_levels_by_topic, found), partial(_levels_frame, found), panels=(6, 3), size=(10.4, 12.0),
+            partial(_levels_by_topic, findings), partial(_levels_frame, findings), panels=(6, 3), size=(10.4, 12.0),
         ),
         figure(
             5, "How many documents have which ratio of highest to lowest normalised magnitude; inside, the ratio "
             "against the geometric standard deviation.",
-            lambda ax: plots.plot_spread(found.geometric_sd, checks=found.is_check, ax=ax),
-            lambda: found.geometric_sd.to_frame().assign(check=found.is_check), size=(6.2, 4.0),
+            lambda ax: plots.plot_spread(findings.geometric_sd, checks=findings.is_check, ax=ax),
+            lambda: findings.geometric_sd.to_frame().assign(check=findings.is_check), size=(6.2, 4.0),
         ),
         figure(
             6, "Share of units that order at least so many of their document pairs as official grades do."
-            + _real(found, "dashed-dotted: real workers of TREC 2010's Relevance Feedback track, one topic each"),
-            lambda ax: plots.plot_unit_agreement(found.by_unit, ax=ax), partial(_units_frame, found),
+            + _real(findings, "dashed-dotted: real workers of TREC 2010's Relevance Feedback track, one topic each"),
+            lambda ax: plots.plot_unit_agreement(findings.by_unit, ax=ax),
+            lambda: stacked({name: one.to_frame() for name, one in findings.by_unit.items()}, "grades"),
         ),
         figure(
             7, "Pairs of documents in the same order, by topic (dots) and in the mean (diamonds): median magnitudes "
             "(ME) against two of Sormunen's levels, against all of them, against TREC; and TREC against Sormunen.",
-            lambda ax: plots.plot_order_agreement(found.by_levels, ax=ax),
-            lambda: _long({(name,): values for name, values in found.by_levels.items()}, ["column"], "agreement"),
+            lambda ax: plots.plot_order_agreement(findings.by_levels, ax=ax),
+            lambda: _long({(name,): values for name, values in findings.by_levels.items()}, ["column"], "agreement"),
             size=(6.8, 3.8),
         ),
         figure(
             8, "Agreement with the order of Sormunen's grades, over topics, under four normalisations and three ways "
             "of merging; markers are means.",
-            lambda ax: plots.plot_schemes(found.schemes, ax=ax),
-            lambda: _long(found.schemes, ["normalisation", "aggregation"], "agreement"), size=(6.8, 3.8),
+            lambda ax: plots.plot_schemes(findings.schemes, ax=ax),
+            lambda: _long(findings.schemes, ["normalisation", "aggregation"], "agreement"), size=(6.8, 3.8),
         ),
         figure(
             9, "Standard deviation of each document's normalised magnitudes.",
-            lambda ax: plots.plot_deviations(found.deviations, ax=ax),
-            lambda: _long({("all",): found.deviations}, ["documents"], "deviation"),
+            lambda ax: plots.plot_deviations(findings.deviations, ax=ax),
+            lambda: _long({("all",): findings.deviations}, ["documents"], "deviation"),
         ),
         figure(
             10, "129 systems by nDCG@10 and ERR@10: magnitudes of the three units that agree most with TREC (across), "
             "TREC's grades (up).",
-            partial(_systems, found, "TREC"), partial(_systems_frame, found, "TREC"), **pair,
+            partial(_systems, findings, "TREC"), partial(_systems_frame, findings, "TREC"), **pair,
         ),
         figure(
             11, "100 systems merged from lists that Sormunen's assessors judged in full: magnitudes (across), their "
             "grades (up).",
-            partial(_systems, found, "Sormunen"), partial(_systems_frame, found, "Sormunen"), **pair,
+            partial(_systems, findings, "Sormunen"), partial(_systems_frame, findings, "Sormunen"), **pair,
         ),
         figure(
             12, f"Kendall's tau between rankings by official grades and by one magnitude drawn for each document, {n} "
             "times; diamonds: the merged magnitudes of Figures 10 and 11."
-            + _real(found, "dl21, dl19: real runs and judges, NIST's grades; a diamond is the judges' median"),
-            partial(_taus, found),
-            partial(_taus_frame, found),
+            + _real(findings, "dl21, dl19: real runs and assessors, NIST's grades; a diamond is the assessors' median"),
+            partial(_taus, findings),
+            partial(_taus_frame, findings),
             size=(6.8, 3.8),
         ),
         figure(
             13, "How many times as much as the check document N each unit gives to H; the median divides narrow units "
             "from wide ones.",
-            lambda ax: plots.plot_widths(found.widths, ax=ax), lambda: found.widths.to_frame(what="counts"),
+            lambda ax: plots.plot_widths(findings.widths, ax=ax), lambda: findings.widths.to_frame(what="counts"),
         ),
         figure(
             14, "Magnitudes as multiples of N's in the same unit, by Sormunen's level, with linear and "
             "exponential gains.",
-            lambda ax: plots.plot_gain_profile(found.gains, LEVELS, ax=ax), lambda: found.gains.to_frame(what="points"),
-            size=(5.6, 4.2),
+            lambda ax: plots.plot_gain_profile(findings.gains, LEVELS, ax=ax),
+            lambda: findings.gains.to_frame(what="points"), size=(5.6, 4.2),
         ),
         figure(
             15, "Ratio of magnitudes between two relevant levels, one dot per two documents of a unit: without level "
             "M; M counted as R; R counted as H.",
-            lambda ax: plots.plot_level_ratios(found.ratios, ax=ax), lambda: found.ratios.to_frame(what="points"),
+            lambda ax: plots.plot_level_ratios(findings.ratios, ax=ax), lambda: findings.ratios.to_frame(what="points"),
             size=(5.6, 4.0),
         ),
     )  # fmt: skip
 
 
-def _real(found: Findings, words: str) -> str:
-    return f" {words[0].upper()}{words[1:]}." if found.data is not None else ""
+def _real(findings: Findings, words: str) -> str:
+    return f" {words[0].upper()}{words[1:]}." if findings.data is not None else ""
 
 
 # ---------------------------------------------------------------------- drawing
@@ -329,8 +333,8 @@ def _mark(axes: Any, words: str) -> None:
     first.set_title(words, loc="right", fontsize=7, color=GREY, style="italic")
 
 
-def _distributions(found: Findings, normalised: bool, axes: Any) -> None:
-    whole, inner, topics = found.distributions[normalised]
+def _distributions(findings: Findings, normalised: bool, axes: Any) -> None:
+    whole, inner, topics = findings.distributions[normalised]
     panels = [
         (whole, "all", "all"),
         (inner, "all", ".001 to 100"),
@@ -346,14 +350,14 @@ def _distributions(found: Findings, normalised: bool, axes: Any) -> None:
             ax.set_xlim(0.03, 130)
 
 
-def _levels(found: Findings, axes: Any) -> None:
+def _levels(findings: Findings, axes: Any) -> None:
     for ax, kind, color in zip(axes.flat, ("Sormunen", "TREC"), PALETTE, strict=False):
-        plots.plot_levels(found.tests[kind], KINDS[kind], color=color, ax=ax)
+        plots.plot_levels(findings.tests[kind], KINDS[kind], color=color, ax=ax)
         ax.set_xlabel(f"{kind} level")
 
 
-def _levels_by_topic(found: Findings, axes: Any) -> None:
-    tests = {kind: found.tests[kind] for kind in ("Sormunen", "TREC")}  # in the order of the boxes
+def _levels_by_topic(findings: Findings, axes: Any) -> None:
+    tests = {kind: findings.tests[kind] for kind in ("Sormunen", "TREC")}  # in the order of the boxes
     for i, (ax, topic) in enumerate(zip(axes.flat, tests["TREC"].topics, strict=True)):
         _both_kinds(tests, topic, ax)
         ax.text(0.03, 0.97, topic, transform=ax.transAxes, va="top", weight="bold")
@@ -375,8 +379,8 @@ def _both_kinds(tests: Mapping[str, LevelTests], topic: str, ax: Axes) -> None:
     ax.set_yscale("log")
 
 
-def _systems(found: Findings, kind: str, axes: Any) -> None:
-    for ax, (name, both) in zip(axes.flat, found.rankings[kind, "all"].items(), strict=True):
+def _systems(findings: Findings, kind: str, axes: Any) -> None:
+    for ax, (name, both) in zip(axes.flat, findings.rankings[kind, "all"].items(), strict=True):
         plots.plot_two_rankings(
             both.x, both.y, top_x=both.top_x, top_y=both.top_y, tau=both.tau, name=name, kind=f"{kind}'s", ax=ax
         )
@@ -384,8 +388,8 @@ def _systems(found: Findings, kind: str, axes: Any) -> None:
     axes.flat[0].figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside upper left", ncols=4)
 
 
-def _taus(found: Findings, ax: Axes) -> None:
-    taus = found.taus
+def _taus(findings: Findings, ax: Axes) -> None:
+    taus = findings.taus
     plots.plot_correlations(
         {name: drawn for name, (drawn, _) in taus.items()},
         marks={name: mark for name, (_, mark) in taus.items()},
@@ -396,50 +400,30 @@ def _taus(found: Findings, ax: Axes) -> None:
 # ---------------------------------------------------------------------- frames
 
 
-def _curves(found: Findings, normalised: bool) -> pandas.DataFrame:
+def _curves(findings: Findings, normalised: bool) -> pandas.DataFrame:
     import pandas as pd
 
-    whole, inner, topics = found.distributions[normalised]
-    parts: list[pd.DataFrame] = [
-        whole.to_frame(what="curves"),
-        inner.to_frame(what="curves").assign(group=".001 to 100"),
-        topics.to_frame(what="curves"),
-    ]
-    return pd.concat(parts, ignore_index=True)
+    frames: list[pandas.DataFrame] = [one.to_frame(what="curves") for one in findings.distributions[normalised]]
+    return pd.concat([frames[0], frames[1].assign(group=".001 to 100"), frames[2]], ignore_index=True)
 
 
-def _levels_frame(found: Findings) -> pandas.DataFrame:
-    import pandas as pd
-
-    parts: list[pd.DataFrame] = [found.tests[kind].to_frame(what="points").assign(grades=kind) for kind in KINDS]
-    return pd.concat(parts, ignore_index=True)
+def _levels_frame(findings: Findings) -> pandas.DataFrame:
+    return stacked({kind: findings.tests[kind].to_frame(what="points") for kind in KINDS}, "grades")
 
 
-def _units_frame(found: Findings) -> pandas.DataFrame:
-    import pandas as pd
-
-    parts: list[pd.DataFrame] = [one.to_frame().assign(grades=name) for name, one in found.by_unit.items()]
-    return pd.concat(parts, ignore_index=True)
+def _systems_frame(findings: Findings, kind: str) -> pandas.DataFrame:
+    return stacked({name: both.to_frame() for name, both in findings.rankings[kind, "all"].items()}, "measure")
 
 
-def _systems_frame(found: Findings, kind: str) -> pandas.DataFrame:
-    import pandas as pd
-
-    both = found.rankings[kind, "all"]
-    return pd.concat([both[name].to_frame().assign(measure=name) for name in both], ignore_index=True)
-
-
-def _taus_frame(found: Findings) -> pandas.DataFrame:
+def _taus_frame(findings: Findings) -> pandas.DataFrame:
     return _long(
-        {tuple(name.split("\n")): drawn for name, (drawn, _) in found.taus.items()}, ["grades", "measure"], "tau"
+        {tuple(name.split("\n")): taus for name, (taus, _) in findings.taus.items()}, ["grades", "measure"], "tau"
     )
 
 
 def _long(groups: Mapping[Any, Floats], names: list[str], value: str) -> pandas.DataFrame:
     """One row per value, with the labels of its group."""
-    import pandas as pd
-
     rows = [
         (*(part.replace("\n", " ") for part in key), one) for key, values in groups.items() for one in values.tolist()
     ]
-    return pd.DataFrame(rows, columns=[*names, value])
+    return frame_of(rows, [*names, value])

@@ -30,52 +30,58 @@ MANY = 500  # marks beyond this many are drawn as pixels even in vector pictures
 
 
 def plot_distribution(
-    found: Distribution, group: str = "all", *, name: str | None = None, ax: Axes | None = None
+    distribution: Distribution, group: str = "all", *, name: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Share of magnitudes up to each value (dots), the fitted log-normal curve, and dashed lines at 1, 2, 5 and 10.
 
-    group : one of `found.groups`; name : what stands in the corner instead. Steps are round numbers that many wrote.
-    Figures 1 (as written) and 2 (normalised).
+    group : one of `distribution.groups`; name : what stands in the corner instead. Steps are round numbers that many
+    wrote. Figures 1 (as written) and 2 (normalised).
     """
     from scipy.special import ndtr
 
     ax = axes_or_new(ax)
-    g = found.groups.index(group)
-    values, count = np.unique(np.split(found.values, np.cumsum(found.n)[:-1])[g], return_counts=True)
+    g = distribution.groups.index(group)
+    values, count = np.unique(np.split(distribution.values, np.cumsum(distribution.n)[:-1])[g], return_counts=True)
     share = np.cumsum(count) / count.sum()
     some = np.unique(np.linspace(0, values.size - 1, min(values.size, DOTS)).astype(int))
     for number in ROUND:
         ax.axvline(number, color=GREY, linewidth=0.6, linestyle="--", zorder=1)
     ax.plot(values[some], share[some], ".", color="black", markersize=2.5, zorder=2)
     along = np.geomspace(values[0], values[-1], 200)
-    ax.plot(along, ndtr((np.log(along) - found.log_mean[g]) / found.log_sd[g]), color=BLUE, linewidth=1.2, zorder=3)
+    ax.plot(
+        along,
+        ndtr((np.log(along) - distribution.log_mean[g]) / distribution.log_sd[g]),
+        color=BLUE,
+        linewidth=1.2,
+        zorder=3,
+    )
     ax.set_xscale("log")
     ax.set(ylim=(0, 1.03), xlabel="magnitude", ylabel="share up to it")
     ax.text(0.04, 0.96, name or group, transform=ax.transAxes, va="top", weight="bold", bbox=_paper())
     return ax
 
 
-def plot_levels(found: LevelTests, names: Sequence[str], *, color: str = BLUE, ax: Axes | None = None) -> Axes:
+def plot_levels(tests: LevelTests, names: Sequence[str], *, color: str = BLUE, ax: Axes | None = None) -> Axes:
     """The documents' median magnitudes by gold level, those without gold (U) first; log scale.
 
     names : of the levels, lowest first. Figure 3.
     """
     ax = axes_or_new(ax)
-    masks = [np.isnan(found.level), *(found.level == level for level in found.levels)]
-    draw_boxes(ax, [found.magnitude[mask] for mask in masks], color=color)
+    masks = [np.isnan(tests.level), *(tests.level == level for level in tests.levels)]
+    draw_boxes(ax, [tests.magnitude[mask] for mask in masks], color=color)
     name_categories(ax, ["U", *names])
     ax.set_yscale("log")
     ax.set(xlabel="official level", ylabel="median magnitude")
     return ax
 
 
-def plot_spread(found: GeometricSD, *, checks: NDArray[np.bool_], ax: Axes | None = None) -> Axes:
+def plot_spread(ratios: GeometricSD, *, checks: NDArray[np.bool_], ax: Axes | None = None) -> Axes:
     """Number of documents by ratio of highest to lowest magnitude; inside, ratio against geometric standard deviation.
 
     checks : (documents,) the check documents, which are drawn apart. Ratios are rounded to multiples of 5. Figure 5.
     """
     ax = axes_or_new(ax)
-    rounded, count = np.unique(5 * np.maximum(np.round(found.ratio / 5), 1), return_counts=True)
+    rounded, count = np.unique(5 * np.maximum(np.round(ratios.ratio / 5), 1), return_counts=True)
     ax.scatter(rounded, count, s=12, color=BLUE, marker=MARKERS[0], zorder=3)
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -83,11 +89,11 @@ def plot_spread(found: GeometricSD, *, checks: NDArray[np.bool_], ax: Axes | Non
     ax.set_ylim(0.7, 12 * count.max())
     ax.set_xlim(right=4 * float(rounded.max()))
     inner = ax.inset_axes((0.56, 0.5, 0.43, 0.48))
-    small: dict[str, Any] = {"s": 3, "linewidths": 0, "rasterized": found.ratio.size > MANY}
-    inner.scatter(found.ratio[~checks], found.geometric_sd[~checks], color=GREY, alpha=0.5, **small)
-    inner.scatter(found.ratio[checks], found.geometric_sd[checks], color=ORANGE, marker="^", s=10, linewidths=0)
+    small: dict[str, Any] = {"s": 3, "linewidths": 0, "rasterized": ratios.ratio.size > MANY}
+    inner.scatter(ratios.ratio[~checks], ratios.geometric_sd[~checks], color=GREY, alpha=0.5, **small)
+    inner.scatter(ratios.ratio[checks], ratios.geometric_sd[checks], color=ORANGE, marker="^", s=10, linewidths=0)
     if checks.any():
-        low = (float(np.median(found.ratio[checks])), float(found.geometric_sd[checks].min()))
+        low = (float(np.median(ratios.ratio[checks])), float(ratios.geometric_sd[checks].min()))
         inner.annotate(
             "check documents", low, (0.98, 0.04), textcoords="axes fraction", ha="right", fontsize=7, color=ORANGE
         )
@@ -96,17 +102,17 @@ def plot_spread(found: GeometricSD, *, checks: NDArray[np.bool_], ax: Axes | Non
     inner.set_ylabel("geometric standard deviation", fontsize=7)
     inner.set_xlabel("highest / lowest", fontsize=7)
     inner.tick_params(labelsize=6)
-    _plain_ticks(inner, found.geometric_sd)
+    _plain_ticks(inner, ratios.geometric_sd)
     return ax
 
 
-def plot_unit_agreement(found: Mapping[str, OrderAgreement], *, ax: Axes | None = None) -> Axes:
+def plot_unit_agreement(results: Mapping[str, OrderAgreement], *, ax: Axes | None = None) -> Axes:
     """Share of units (or assessors) that order at least so many of their document pairs as the reference does.
 
-    found : {name: order agreement by unit}. Figure 6.
+    results : {name: order agreement by unit}. Figure 6.
     """
     ax = axes_or_new(ax)
-    for i, (name, one) in enumerate(found.items()):
+    for i, (name, one) in enumerate(results.items()):
         known = np.sort(one.value[~np.isnan(one.value)])
         at = np.append(np.unique(known), 1.0)
         share = 1 - np.searchsorted(known, at, side="left") / known.size
@@ -232,22 +238,22 @@ def plot_correlations(values: Mapping[str, Floats], *, marks: Mapping[str, float
     return ax
 
 
-def plot_widths(found: UnitWidths, *, least: int = 4, ax: Axes | None = None) -> Axes:
+def plot_widths(widths: UnitWidths, *, least: int = 4, ax: Axes | None = None) -> Axes:
     """How many units put the check documents that far apart; ratios that fewer than `least` units have are left out.
 
     The threshold divides narrow units from wide ones. Figure 13.
     """
     ax = axes_or_new(ax)
-    counts = found.to_frame(what="counts")
+    counts = widths.to_frame(what="counts")
     shown = counts[counts["n_units"] >= least]
     left_out = int(counts["n_units"].sum() - shown["n_units"].sum())
     ax.vlines(shown["ratio"], 0, shown["n_units"], color=BLUE, linewidth=1.1)
     tall = shown[shown["n_units"] > 0.05 * shown["n_units"].max()]
     ax.scatter(tall["ratio"], tall["n_units"], s=9, color=BLUE, linewidths=0, zorder=3)
-    ax.axvline(found.threshold, color=ORANGE, linestyle="--")
+    ax.axvline(widths.threshold, color=ORANGE, linestyle="--")
     for side, text in ((-1, "narrow"), (1, "wide")):
         ax.annotate(
-            text, (found.threshold, 0.97), (6 * side, 0), xycoords=("data", "axes fraction"),
+            text, (widths.threshold, 0.97), (6 * side, 0), xycoords=("data", "axes fraction"),
             textcoords="offset points", ha="right" if side < 0 else "left", va="top", color=ORANGE, bbox=_paper(),
         )  # fmt: skip
     ax.set_xscale("log")
@@ -259,64 +265,64 @@ def plot_widths(found: UnitWidths, *, least: int = 4, ax: Axes | None = None) ->
     return ax
 
 
-def plot_gain_profile(found: GainProfile, names: Sequence[str], *, ax: Axes | None = None) -> Axes:
+def plot_gain_profile(profile: GainProfile, names: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """What each gold level is worth, as a multiple of N in the same unit, beside the linear and exponential gains.
 
     The width of a shape is the share of magnitudes at that height, the dark line their median; below stand how many
     there are, and how many lie above the plot. names : of the levels, lowest first. Figure 14.
     """
     ax = axes_or_new(ax)
-    for i, level in enumerate(found.levels):
-        inside = found.gain[(found.level == level) & (found.gain <= found.limit)]
-        density, edges = np.histogram(inside, bins=np.linspace(0, found.limit, 81))
+    for i, level in enumerate(profile.levels):
+        inside = profile.gain[(profile.level == level) & (profile.gain <= profile.limit)]
+        density, edges = np.histogram(inside, bins=np.linspace(0, profile.limit, 81))
         half = 0.42 * np.sqrt(density / density.max())
         ax.fill_betweenx(
             np.repeat(edges, 2)[1:-1], i - np.repeat(half, 2), i + np.repeat(half, 2), color=PALE, linewidth=0
         )
         label = "median" if i == 0 else None
-        ax.plot([i - 0.42, i + 0.42], [found.gains.median[i]] * 2, color="black", linewidth=2, label=label)
-    places = np.arange(found.levels.size)
+        ax.plot([i - 0.42, i + 0.42], [profile.gains.median[i]] * 2, color="black", linewidth=2, label=label)
+    places = np.arange(profile.levels.size)
     for label, gains, marker, color in (
-        ("linear", found.linear, MARKERS[0], BLUE), ("exponential", found.exponential, MARKERS[2], ORANGE),
+        ("linear", profile.linear, MARKERS[0], BLUE), ("exponential", profile.exponential, MARKERS[2], ORANGE),
     ):  # fmt: skip
         ax.plot(
             places, gains, marker, color="white", markeredgecolor=color, markeredgewidth=1.4, markersize=7, label=label
         )
     about = [
-        f"{name}\nn = {n:,}\n{beyond:,} > {found.limit:g}"
-        for name, n, beyond in zip(names, found.gains.n, found.gains.n_beyond, strict=True)
+        f"{name}\nn = {n:,}\n{beyond:,} > {profile.limit:g}"
+        for name, n, beyond in zip(names, profile.gains.n, profile.gains.n_beyond, strict=True)
     ]
     name_categories(ax, about, start=0)
-    ax.set(ylabel="magnitude / magnitude of N", ylim=(0, found.limit), xlim=(-0.55, found.levels.size - 0.45))
+    ax.set(ylabel="magnitude / magnitude of N", ylim=(0, profile.limit), xlim=(-0.55, profile.levels.size - 0.45))
     ax.legend(loc="upper left")
     return ax
 
 
-def plot_level_ratios(found: LevelRatios, *, ax: Axes | None = None) -> Axes:
+def plot_level_ratios(ratios: LevelRatios, *, ax: Axes | None = None) -> Axes:
     """Ratios of magnitudes between two relevant levels, one grey dot per two documents of a unit, with boxes over them.
 
     How many lie above the plot is written on top. Figure 15.
     """
     ax = axes_or_new(ax)
     random = np.random.default_rng(1)
-    groups = [found.ratio[found.pair == p] for p in range(len(found.pairs))]
+    groups = [ratios.ratio[ratios.pair == p] for p in range(len(ratios.pairs))]
     for i, group in enumerate(groups, start=1):
-        inside = group[group <= found.limit]
+        inside = group[group <= ratios.limit]
         ax.scatter(
             i + random.uniform(-0.32, 0.32, inside.size), inside, s=2, color=GREY, alpha=0.3, linewidths=0,
             rasterized=inside.size > MANY, zorder=2,
         )  # fmt: skip
-        above = f"{(group > found.limit).sum():,} above"
-        ax.text(i + 0.17, 0.985 * found.limit, above, va="top", fontsize=8, color=GREY, bbox=_paper(), zorder=5)
+        above = f"{(group > ratios.limit).sum():,} above"
+        ax.text(i + 0.17, 0.985 * ratios.limit, above, va="top", fontsize=8, color=GREY, bbox=_paper(), zorder=5)
     draw_boxes(ax, groups, width=0.3, outliers=False, fill=False)
-    for i, middle in enumerate(found.ratios.median, start=1):
+    for i, middle in enumerate(ratios.ratios.median, start=1):
         ax.annotate(
             f"{middle:.2f}", (i + 0.16, middle), (3, 0), textcoords="offset points", va="center", fontsize=8,
             weight="bold", bbox=_paper(), zorder=6,
         )  # fmt: skip
     ax.axhline(1, color=ORANGE, linewidth=0.9, linestyle="--", zorder=1)
-    name_categories(ax, list(found.pairs))
-    ax.set(ylabel="upper level / lower level", ylim=(0, found.limit))
+    name_categories(ax, list(ratios.pairs))
+    ax.set(ylabel="upper level / lower level", ylim=(0, ratios.limit))
     return ax
 
 

@@ -125,7 +125,7 @@ def simulate_campaign(*, rng: Rng = None) -> Campaign:
         len(sizes), sizes, prevalence=(0.72, 0.12, 0.1, 0.06), topic_variance=0.1, rng=chance.stream("pool")
     )
     runs = simulate_runs(truth, N_SYSTEMS, depth=DEPTH, quality=(0.2, 2.0), rng=chance.stream("runs"))
-    said, first = (
+    judgments, first = (
         simulate_magnitudes(truth, N_WORKERS, noise=0.68, checked=checked, rng=chance.stream("crowd"))
         for checked in (True, False)
     )
@@ -139,8 +139,8 @@ def simulate_campaign(*, rng: Rng = None) -> Campaign:
     grades = experts.values.copy()
     grades[np.append(high, low)] = truth.grade[np.append(high, low), None]  # known beforehand
     # Both judged what most runs retrieved, as large a part of every topic; the check documents above all.
-    found = np.bincount(runs.document, minlength=len(runs.documents))
-    times = dict(zip(runs.documents, found.tolist(), strict=True))
+    results = np.bincount(runs.document, minlength=len(runs.documents))
+    times = dict(zip(runs.documents, results.tolist(), strict=True))
     often = np.array([times.get(label, 0) for label in labels], np.float64)
     often[np.append(high, low)] = np.inf
     rank = np.empty(often.size)
@@ -165,7 +165,7 @@ def simulate_campaign(*, rng: Rng = None) -> Campaign:
     return Campaign(
         truth,
         runs,
-        said,
+        judgments,
         first,
         official(0, N_BINARY, "TREC", "binary"),
         official(1, N_LEVELS, "Sormunen", "0-3"),
@@ -197,13 +197,13 @@ def complete_lists(runs: Runs, judgments: Judgments, n: int = 100, *, rng: Rng =
         names = [runs.documents[d] for d in runs.document[rows[:DEPTH]].tolist()]
         if len(names) == DEPTH and all((runs.topics[topic], name) in judged for name in names):
             lists.setdefault(topic, []).append({name: float(DEPTH - i) for i, name in enumerate(names)})
-    complete = {topic: found for topic, found in sorted(lists.items()) if len(found) > 1}
+    complete = {topic: results for topic, results in sorted(lists.items()) if len(results) > 1}
     if not complete:
         raise NoOverlapError("no topic has two lists whose first ten documents were all judged")
     return Runs.from_dict(
         {
             f"merged-{i + 1:03}": {
-                runs.topics[topic]: found[int(random.integers(len(found)))] for topic, found in complete.items()
+                runs.topics[topic]: results[int(random.integers(len(results)))] for topic, results in complete.items()
             }
             for i in range(n)
         }
@@ -293,13 +293,13 @@ def mapping_rankings(runs: Runs, official: Judgments) -> dict[str, dict[str, Two
     """
     highest = official.scales[0].maximum
     plain = topic_scores(runs, official, highest)
-    found = {}
+    results = {}
     for name, mapped in MAPPINGS.items():
         top = float(mapped(np.array([highest]))[0])
         gains = replace(official, value=mapped(official.value), scales=(Scale("fractions", top),))
         scores = topic_scores(runs, gains, top)
-        found[name] = {measure: two_rankings(runs.systems, scores[measure], plain[measure]) for measure in MEASURES}
-    return found
+        results[name] = {measure: two_rankings(runs.systems, scores[measure], plain[measure]) for measure in MEASURES}
+    return results
 
 
 def sampled_taus(
@@ -338,13 +338,13 @@ def sampled_taus(
 
 @dataclass(frozen=True, eq=False)
 class RealPanel:
-    """Real runs, the grades of NIST (0-3), and other judges' values on the same scale, fractions allowed."""
+    """Real runs, the grades of NIST (0-3), and other assessors' values on the same scale, fractions allowed."""
 
     name: str
     about: str
     runs: Runs
     nist: Judgments
-    judges: Judgments
+    others: Judgments
 
 
 def real_panels(data: str | None) -> Iterator[RealPanel]:
@@ -365,22 +365,21 @@ def real_panels(data: str | None) -> Iterator[RealPanel]:
         who = ["judges"] if year == "dl21" else ["judges", "humans/main.tsv"]
         panel = concatenate_judgments([files.read_judgments([str(folder / part)]) for part in who]).rescaled()
         known = panel.value >= 0
-        judges = replace(
+        others = replace(
             panel,
             value=np.where(known, 3 * panel.value, panel.value),
             scales=(Scale("fractions", 3.0),) * len(panel.assessors),
         )
         nist = files.read_judgments([str(folder / "qrels.nist.txt")]).with_scales({"*": "0-3"})
         runs = files.read_runs([str(folder / "runs")])
-        about = (
-            f"TREC 20{year[2:]} Deep Learning: {len(runs.systems)} runs, {len(panel.assessors)} judges, NIST's grades"
-        )
-        yield RealPanel(year, about, runs, nist, judges)
+        size = f"{len(runs.systems)} runs, {len(panel.assessors)} assessors"
+        about = f"TREC 20{year[2:]} Deep Learning: {size}, NIST's grades"
+        yield RealPanel(year, about, runs, nist, others)
 
 
 def real_rankings(panel: RealPanel) -> dict[str, TwoRankings]:
-    """{measure: both rankings}: the judges' median as gain (x), NIST's grades (y)."""
-    ours = topic_scores(panel.runs, median(panel.judges).judgments, 3)
+    """{measure: both rankings}: the assessors' median as gain (x), NIST's grades (y)."""
+    ours = topic_scores(panel.runs, median(panel.others).judgments, 3)
     theirs = topic_scores(panel.runs, panel.nist, 3)
     return {name: two_rankings(panel.runs.systems, ours[name], theirs[name]) for name in MEASURES}
 

@@ -45,7 +45,7 @@ class Case:
     whole : one assessor's judgments of everything, by which systems are evaluated.
     halves : two assessors, "U1" and "U2". runs : None where there are none; then only `doubles` counts.
     top, any_ : grades from which a user is satisfied, as Key and as Rel.
-    real : whether people or judges said this, not a simulation.
+    real : whether people or models judged, not a simulation.
     """
 
     name: str
@@ -102,8 +102,8 @@ def federated_search(
         "U1": OfTopics(tuple(truth.cuts.tolist()), SPREAD, NOISE[kind]),
         "U2": OfTopics(tuple(truth.cuts.tolist()), SPREAD, NOISE[kind], twice * n_topics // 50),
     }
-    said = simulate_judgments(truth, who, coverage={"U2": share}, rng=chance.stream("judgments"))
-    return runs, said
+    judgments = simulate_judgments(truth, who, coverage={"U2": share}, rng=chance.stream("judgments"))
+    return runs, judgments
 
 
 class Panel:
@@ -141,11 +141,11 @@ class Panel:
     @cached_property
     def with_predicted(self) -> list[dict[str, float]]:
         """Table 7: {gains: tau}, in both scenarios."""
-        found = []
+        results = []
         for theta in self.scenarios:
             means = means_by_gains(runs_of(self.case), self.case.whole, self.model(theta), "nDCG@20")
-            found.append({gains: kendall_tau_b(means["predicted"], values) for gains, values in means.items()})
-        return found
+            results.append({gains: kendall_tau_b(means["predicted"], values) for gains, values in means.items()})
+        return results
 
 
 def load(
@@ -189,12 +189,12 @@ def runs_of(case: Case) -> Runs:
 
 def _simulated(kind: str, quick: bool, rng: Rng) -> Case:
     size = {"n_topics": 25, "n_documents": 300} if quick else {}
-    runs, said = federated_search(kind, **size, rng=Chance.of(rng).stream(kind))
+    runs, judgments = federated_search(kind, **size, rng=Chance.of(rng).stream(kind))
     about = f"{kind} judged twice, simulated with FedWeb13's numbers and the shares of grades that Table 3 implies"
     if quick:
         about = f"{kind} judged twice, simulated; a panel smaller than FedWeb13"
-    whole = said.select(assessors=["U1"])
-    return Case(f"simulated {kind}", about, said, said, "U1", whole, said, runs, real=False)
+    whole = judgments.select(assessors=["U1"])
+    return Case(f"simulated {kind}", about, judgments, judgments, "U1", whole, judgments, runs, real=False)
 
 
 def _people(folder: Path) -> Case:
@@ -232,6 +232,6 @@ def _judge(folder: Path) -> Case:
 
 
 def _crowd(folder: Path) -> Case:
-    said = files.read_judgments(folder / "trec-rf10-data.txt.gz")
+    judgments = files.read_judgments(folder / "trec-rf10-data.txt.gz")
     about = "TREC 2010 Relevance Feedback, 766 crowd workers, grades 0 to 2, mostly five labels per document; no runs"
-    return Case("rf10", about, said, said, None, said, said, None, top=2)
+    return Case("rf10", about, judgments, judgments, None, judgments, judgments, None, top=2)

@@ -104,8 +104,8 @@ def _of_four(panels: Sequence[Panel]) -> list[Panel]:
 
 def table_1() -> Claims:
     """Twenty double judgments, by equations 4 and 5."""
-    said = {"U1": printed.FIRST, "U2": printed.SECOND}
-    rows = [("q", f"d{i}", who, float(grade)) for who, grades in said.items() for i, grade in enumerate(grades, 1)]
+    by_user = {"U1": printed.FIRST, "U2": printed.SECOND}
+    rows = [("q", f"d{i}", who, float(grade)) for who, grades in by_user.items() for i, grade in enumerate(grades, 1)]
     judgments = Judgments.from_rows(rows)
     theirs, ours = {}, {}
     for method, equation in (("one-sided", 4), ("symmetric", 5)):
@@ -322,8 +322,8 @@ def printed_taus() -> Claims:
     for name, tau, n in shown:
         without, tied = (printed.nearest_tau(tau, n, ties) for ties in (0, 2))
         how = "match: without ties" if agree(tau, without) else "match: with ties, tau-b"
-        found = how if agree(tau, tied) else "differs: no rankings give it"
-        claims.append(Claim("Tables 6 and 7", name, tau, (without, tied), found))
+        results = how if agree(tau, tied) else "differs: no rankings give it"
+        claims.append(Claim("Tables 6 and 7", name, tau, (without, tied), results))
     title = "Tables 6 and 7, ties: which taus so many systems can have at all"
     return Claims(title, ["", "printed", "nearest without ties", "with two tied pairs at most"], claims, 3)
 

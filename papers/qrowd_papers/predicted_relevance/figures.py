@@ -16,7 +16,6 @@ from qrowd.model.chance import Rng, seed_of
 from qrowd.predicted_relevance import (
     PredictedRelevance,
     RelevantResults,
-    SensitivityToRank,
     SensitivityToSampleSize,
     SensitivityToTopics,
     predicted_relevance,
@@ -27,6 +26,7 @@ from qrowd.predicted_relevance import (
 )
 from qrowd.reports.plots.ranking import plot_bump
 from qrowd.reports.plots.style import Figure
+from qrowd_papers.frames import stacked
 from qrowd_papers.predicted_relevance.cases import DEPTH, Case, load, runs_of
 from qrowd_papers.predicted_relevance.plots import (
     plot_against,
@@ -75,13 +75,13 @@ def figures_of(cases: Mapping[str, Case], bootstrap: int, rng: Rng) -> tuple[Fig
 
 
 def _by_quality(case: Case) -> Figure:
-    found = {
+    results = {
         f"theta = {_grade(case, theta)}": sensitivity_to_rank(case.doubles, runs_of(case), rel=theta)
         for theta in _thetas(case)
     }
 
     def draw(axes: Any) -> None:
-        for ax, (title, one) in zip(np.ravel(axes), found.items(), strict=True):
+        for ax, (title, one) in zip(np.ravel(axes), results.items(), strict=True):
             plot_relevance_by_rank(one, grades=_names(case), ax=ax).set_title(title)
 
     return Figure(
@@ -90,19 +90,19 @@ def _by_quality(case: Case) -> Figure:
         "that systems rank best (left) to all of their first hundred (right). In the paper's Figure 1 it is higher "
         f"for good results, whatever the grade says. {case.name}: {case.about}.",
         draw,
-        lambda: _joined(found, "theta"),
+        lambda: _joined(results, "theta"),
         panels=(1, 2),
         size=(7.4, 3.2),
     )
 
 
 def _by_topics(cases: Sequence[Case], bootstrap: int, rng: Rng) -> Figure:
-    found: dict[str, SensitivityToTopics] = {
+    results: dict[str, SensitivityToTopics] = {
         case.name: sensitivity_to_topics(case.doubles, rel=case.top, n_resamples=bootstrap, rng=rng) for case in cases
     }
 
     def draw(axes: Any) -> None:
-        for ax, case, (title, one) in zip(np.ravel(axes), cases, found.items(), strict=True):
+        for ax, case, (title, one) in zip(np.ravel(axes), cases, results.items(), strict=True):
             plot_relevance_by_topics(one, grades=_names(case), ax=ax).set_title(f"{title}, {one.n_topics} topics")
 
     return Figure(
@@ -111,21 +111,21 @@ def _by_topics(cases: Sequence[Case], bootstrap: int, rng: Rng) -> Figure:
         "each box its standard error. In the paper's Figure 2 topics matter more than the number of documents "
         f"suggests. A user is satisfied from the highest grade on. {_about(cases)}.",
         draw,
-        lambda: _joined(found, "panel"),
+        lambda: _joined(results, "panel"),
         panels=(1, len(cases)),
         size=(7.4, 3.2),
     )
 
 
 def _by_number(cases: Sequence[Case], rng: Rng) -> Figure:
-    found: dict[str, SensitivityToSampleSize] = {
+    results: dict[str, SensitivityToSampleSize] = {
         case.name: sensitivity_to_sample_size(case.doubles, rel=case.top, rng=rng) for case in cases
     }
     rows = 1 if len(cases) == 1 else 2
     panels = (rows, -(-len(cases) // rows))
 
     def draw(axes: Any) -> None:
-        for ax, case, (title, one) in zip(np.ravel(axes), cases, found.items(), strict=True):
+        for ax, case, (title, one) in zip(np.ravel(axes), cases, results.items(), strict=True):
             plot_relevance_by_sample_size(one, grades=_names(case), ax=ax).set_title(title)
 
     return Figure(
@@ -134,7 +134,7 @@ def _by_number(cases: Sequence[Case], rng: Rng) -> Figure:
         "rounds of judging and one standard deviation above and below. In the paper's Figure 3 some thousand results "
         f"judged twice tell the grades apart, unless assessors hardly agree. {_about(cases)}.",
         draw,
-        lambda: _joined(found, "panel"),
+        lambda: _joined(results, "panel"),
         panels=panels,
         size=(7.4, 5.4) if rows == 2 else None,
     )
@@ -143,7 +143,7 @@ def _by_number(cases: Sequence[Case], rng: Rng) -> Figure:
 def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
     shown = [pages] if case is pages else [pages, case]
     thetas = (3, 2, 1)
-    found: dict[str, dict[str, PredictedRelevance]] = {
+    results: dict[str, dict[str, PredictedRelevance]] = {
         one.name: {
             f"from {_grade(one, theta)} on": predicted_relevance(
                 one.doubles, rel=theta, ranks="pool", n_resamples=bootstrap, resample="topics", rng=rng
@@ -155,12 +155,12 @@ def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
     lowest_first = {f"from {_grade(pages, t)} on": p[::-1] for t, p in zip(thetas, TABLE_3.values(), strict=True)}
 
     def draw(axes: Any) -> None:
-        for ax, one, (title, models) in zip(np.ravel(axes), shown, found.items(), strict=True):
+        for ax, one, (title, models) in zip(np.ravel(axes), shown, results.items(), strict=True):
             printed = None if one.real else lowest_first
             plot_relevance_by_grade(models, grades=_names(one), printed=printed, ax=ax).set_title(title)
 
     def frame() -> DataFrame:
-        return _joined({f"{panel}: {rule}": m for panel, models in found.items() for rule, m in models.items()}, "of")
+        return _joined({f"{panel}: {rule}": m for panel, models in results.items() for rule, m in models.items()}, "of")
 
     return Figure(
         "prm-table-3",
@@ -175,11 +175,13 @@ def _by_grade(pages: Case, case: Case, bootstrap: int, rng: Rng) -> Figure:
 
 
 def _counts(case: Case) -> Figure:
-    found: dict[str, RelevantResults] = {}
+    results: dict[str, RelevantResults] = {}
     for theta in _thetas(case):
         model = predicted_relevance(case.doubles, rel=theta, ranks="pool", n_resamples=0)
-        found[f"from {_grade(case, theta)} on"] = relevant_results(model, case.whole, runs=runs_of(case), cutoff=DEPTH)
-    tables = {title: one.to_frame() for title, one in found.items()}
+        results[f"from {_grade(case, theta)} on"] = relevant_results(
+            model, case.whole, runs=runs_of(case), cutoff=DEPTH
+        )
+    tables = {title: one.to_frame() for title, one in results.items()}
 
     def draw(axes: Any) -> None:
         for ax, (title, table) in zip(np.ravel(axes), tables.items(), strict=True):
@@ -210,7 +212,7 @@ def _places(case: Case) -> Figure:
     table = np.array(list(means.values()))
     best = np.argsort(-means["predicted"], kind="stable")[:15]
     names = tuple(runs_of(case).systems[s] for s in best)
-    found = RankChanges(tuple(means), names, table[:, best], ranks(table[:, best]), ranks(table)[:, best])
+    results = RankChanges(tuple(means), names, table[:, best], ranks(table[:, best]), ranks(table)[:, best])
 
     return Figure(
         "prm-table-7",
@@ -218,8 +220,8 @@ def _places(case: Case) -> Figure:
         "gains; users are satisfied with the highest grade alone. Those that move most stand out. What the paper's "
         "Table 7 tells in one number. "
         f"{case.name}: {case.about}.",
-        lambda ax: plot_bump(found, ax=ax),
-        found.to_frame,
+        lambda ax: plot_bump(results, ax=ax),
+        results.to_frame,
         size=(7.4, 3.8),
     )
 
@@ -244,16 +246,7 @@ def _about(cases: Sequence[Case]) -> str:
     return ". ".join(f"{case.name}: {case.about}" for case in cases)
 
 
-def _joined(
-    found: Mapping[
-        str, SensitivityToRank | SensitivityToTopics | SensitivityToSampleSize | PredictedRelevance | DataFrame
-    ],
-    name: str,
-) -> DataFrame:
-    """Their rows, told apart by a first column."""
-    import pandas as pd
-
-    parts = [one if isinstance(one, pd.DataFrame) else one.to_frame() for one in found.values()]
-    joined: pd.DataFrame = pd.concat(parts, ignore_index=True)
-    joined.insert(0, name, np.repeat(np.array(list(found), object), [len(part) for part in parts]))
-    return joined
+def _joined(results: Mapping[str, Any], name: str) -> DataFrame:
+    """Their rows, and which they belong to."""
+    frames = {title: one.to_frame() if hasattr(one, "to_frame") else one for title, one in results.items()}
+    return stacked(frames, name)

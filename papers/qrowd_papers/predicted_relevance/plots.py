@@ -68,21 +68,21 @@ def plot_relevance_by_grade(
 
 
 def plot_relevance_by_rank(
-    found: SensitivityToRank, *, grades: Names = None, least: int = 20, deepest: float = 100, ax: Axes | None = None
+    curves: SensitivityToRank, *, grades: Names = None, least: int = 20, deepest: float = 100, ax: Axes | None = None
 ) -> Axes:
     """p(R|i) learnt from the best results, then from more and more (as Figure 1).
 
     least : points that rest on fewer judgments of the grade are not drawn. deepest : the last rank shown.
     """
     ax = axes_or_new(ax)
-    shown = found.rank <= deepest
+    shown = curves.rank <= deepest
     ends = []
-    for i in np.argsort(-found.grades):
-        good = shown & (found.n[:, i] >= least)
+    for i in np.argsort(-curves.grades):
+        good = shown & (curves.n[:, i] >= least)
         if good.any():
-            ax.plot(found.rank[good], found.probability[good, i], LINES[i % len(LINES)], color=_colour(i))
-            ends.append((float(found.probability[good, i][-1]), int(i)))
-    ranks = found.rank[shown]
+            ax.plot(curves.rank[good], curves.probability[good, i], LINES[i % len(LINES)], color=_colour(i))
+            ends.append((float(curves.probability[good, i][-1]), int(i)))
+    ranks = curves.rank[shown]
     ax.set_xscale("log")
     ax.set_xlim(ranks[0], ranks[-1])
     ticks = [t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if ranks[0] <= t <= ranks[-1]]
@@ -91,18 +91,18 @@ def plot_relevance_by_rank(
     ax.set_xlabel("documents that a system ranks so high, or higher")
     ax.set_ylabel(LEVEL)
     ax.set_ylim(0, 1)
-    _name_lines(ax, float(ranks[-1]), ends, [_called(g, grades) for g in found.grades])
+    _name_lines(ax, float(ranks[-1]), ends, [_called(g, grades) for g in curves.grades])
     return ax
 
 
-def plot_relevance_by_topics(found: SensitivityToTopics, *, grades: Names = None, ax: Axes | None = None) -> Axes:
+def plot_relevance_by_topics(draws: SensitivityToTopics, *, grades: Names = None, ax: Axes | None = None) -> Axes:
     """p(R|i) if other topics had been judged: median, quartiles, and whiskers of 1.5 boxes (as Figure 2).
 
     Highest grade first, as printed; the standard error stands above each box.
     """
     ax = axes_or_new(ax)
-    order = [int(i) for i in np.argsort(-found.grades) if not np.isnan(found.replicates[:, i]).all()]
-    drawn = [found.replicates[~np.isnan(found.replicates[:, i]), i] for i in order]
+    order = [int(i) for i in np.argsort(-draws.grades) if not np.isnan(draws.replicates[:, i]).all()]
+    drawn = [draws.replicates[~np.isnan(draws.replicates[:, i]), i] for i in order]
     boxes = ax.boxplot(
         drawn, widths=0.5, patch_artist=True, medianprops={"color": "black", "linewidth": 1.4},
         flierprops={"marker": ".", "markersize": 2.5, "markeredgecolor": GREY},
@@ -111,8 +111,8 @@ def plot_relevance_by_topics(found: SensitivityToTopics, *, grades: Names = None
     for place, (i, box, values) in enumerate(zip(order, boxes["boxes"], drawn, strict=True), 1):
         box.set_facecolor(_colour(i))
         box.set_alpha(0.55)
-        ax.text(place, values.max() + 0.02 * top, f"± {found.standard_error[i]:.3f}", ha="center", fontsize=8)
-    ax.set_xticks(range(1, len(order) + 1), [_called(found.grades[i], grades) for i in order])
+        ax.text(place, values.max() + 0.02 * top, f"± {draws.standard_error[i]:.3f}", ha="center", fontsize=8)
+    ax.set_xticks(range(1, len(order) + 1), [_called(draws.grades[i], grades) for i in order])
     ax.grid(False, axis="x")
     ax.set_xlabel("the assessor's grade")
     ax.set_ylabel(LEVEL)
@@ -121,21 +121,21 @@ def plot_relevance_by_topics(found: SensitivityToTopics, *, grades: Names = None
 
 
 def plot_relevance_by_sample_size(
-    found: SensitivityToSampleSize, *, grades: Names = None, ax: Axes | None = None
+    curves: SensitivityToSampleSize, *, grades: Names = None, ax: Axes | None = None
 ) -> Axes:
     """p(R|i) with one standard deviation above and below, as double judgments come in (as Figure 3)."""
     ax = axes_or_new(ax)
     ends = []
-    for i in range(found.grades.size):
-        mean, off = found.mean[:, i], found.sd[:, i]
+    for i in range(curves.grades.size):
+        mean, off = curves.mean[:, i], curves.sd[:, i]
         if np.isnan(mean).all():
             continue
-        ax.fill_between(found.size, mean - off, mean + off, color=_colour(i), alpha=0.2, linewidth=0)
-        ax.plot(found.size, mean, LINES[i % len(LINES)], color=_colour(i))
+        ax.fill_between(curves.size, mean - off, mean + off, color=_colour(i), alpha=0.2, linewidth=0)
+        ax.plot(curves.size, mean, LINES[i % len(LINES)], color=_colour(i))
         ends.append((float(mean[-1]), i))
-    ax.set_xlim(0, found.size[-1])
+    ax.set_xlim(0, curves.size[-1])
     ax.set_ylim(0, None)
-    _name_lines(ax, float(found.size[-1]), ends, [_called(g, grades) for g in found.grades])
+    _name_lines(ax, float(curves.size[-1]), ends, [_called(g, grades) for g in curves.grades])
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("documents judged twice")
     ax.set_ylabel(LEVEL)

@@ -127,11 +127,11 @@ def standard_errors() -> dict[str, Floats]:
     """
     share, n = shares(), N_DOUBLE["pages"]
     above = np.append(share[:3] / share[:3].sum() * ABOVE_NON["pages"] * n, nan)
-    found = {}
+    results = {}
     for name, given in (("pages (5)", 2 * n * share), ("pages (4)", above)):
         p = np.array(TABLE_2[name][0])
-        found[name] = np.sqrt(p * (1 - p) / given)
-    return found
+        results[name] = np.sqrt(p * (1 - p) / given)
+    return results
 
 
 @dataclass(frozen=True)
@@ -163,13 +163,13 @@ def balances() -> tuple[Balance, ...]:
     low, high = np.maximum(matrix - slack, 0.0), matrix + slack
     with np.errstate(divide="ignore"):
         least, most = low.T / high, high.T / low
-    found = []
+    results = []
     for i in range(4):
         for j in range(i + 1, 4):
             for k in set(range(4)) - {i, j}:
                 ends = (least[i, j], most[i, j], least[i, k] * least[k, j], most[i, k] * most[k, j])
-                found.append(Balance(GRADES[i], GRADES[j], ends[0], ends[1], GRADES[k], ends[2], ends[3]))
-    return tuple(found)
+                results.append(Balance(GRADES[i], GRADES[j], ends[0], ends[1], GRADES[k], ends[2], ends[3]))
+    return tuple(results)
 
 
 def results_behind(system: str, most: int = 30) -> tuple[float, float]:

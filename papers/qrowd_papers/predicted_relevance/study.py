@@ -144,11 +144,11 @@ def gains_of_grades(model: PredictedRelevance) -> dict[str, Floats]:
 def means_by_gains(runs: Runs, judgments: Judgments, model: PredictedRelevance, measure: object) -> dict[str, Floats]:
     """{gains: (systems,)} mean over topics of the mean over assessors, as the rankings of Table 7."""
     text = with_probabilities(measure)
-    found = {}
+    results = {}
     for name, gain in gains_of_grades(model).items():
         (values,) = evaluate(runs, model.with_gains(judgments, grade_gains=gain), (text,)).values
-        found[name] = known_mean(known_mean(values, axis=0), axis=0)
-    return found
+        results[name] = known_mean(known_mean(values, axis=0), axis=0)
+    return results
 
 
 def _sides(

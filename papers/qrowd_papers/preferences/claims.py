@@ -127,8 +127,8 @@ def simulated_study(n_queries: int = 51, n_candidates: int = 100, *, rng: Rng) -
 
 def _retrieved(truth: Truth, runs: Runs) -> Truth:
     """The documents that some run retrieved."""
-    found = {runs.documents[d] for d in runs.document.tolist()}
-    kept = np.array([truth.pool.documents[d] in found for d in truth.pool.document.tolist()])
+    results = {runs.documents[d] for d in runs.document.tolist()}
+    kept = np.array([truth.pool.documents[d] in results for d in truth.pool.document.tolist()])
     starts = np.append(0, np.cumsum(kept))[truth.pool.starts]
     pool = Pool(truth.pool.topics, truth.pool.documents, starts, truth.pool.document[kept])
     return Truth(pool, truth.relevance[kept], truth.appeal[kept], truth.cuts)
@@ -157,12 +157,12 @@ def _probabilities(name: str, study: Study) -> dict[tuple[str, str], float]:
         states = tuple(LABELS[round(value)] for value in table.values)
         shares = table.probability
     else:
-        found = {
+        results = {
             "2(a)": lambda: preference_table(study.preferred),
             "2(b)": lambda: inferred_table(study.graded).redistributed(),
             "3": lambda: preference_table(study.strong, separate_strong=True),
         }[name]()
-        states, shares = found.states, found.probability
+        states, shares = results.states, results.probability
     return {(a, b): float(shares[i, j]) for i, a in enumerate(states) for j, b in enumerate(states)}
 
 
@@ -253,7 +253,7 @@ def measure_scores(runs: Runs, judgments: Judgments) -> dict[str, Floats]:
     graded = evaluate(runs, judgments, list(GRADED.values()))
     told = evaluate(runs, from_grades(judgments), list(TOLD.values()))
     shared = [topic for topic in graded.topics if topic in told.topics]
-    found = {}
+    results = {}
     for scores, names in ((graded, GRADED), (told, TOLD)):
         places = [
             [mine.index(label) for label in labels]
@@ -262,8 +262,8 @@ def measure_scores(runs: Runs, judgments: Judgments) -> dict[str, Floats]:
             )
         ]  # fmt: skip
         for values, name in zip(scores.values, names, strict=True):
-            found[name] = values[np.ix_(*places)]
-    return found
+            results[name] = values[np.ix_(*places)]
+    return results
 
 
 def beside(first: Floats, second: Floats) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences import inferred_table, preference_table
 from qrowd.preferences.scheduling import Curves, judgments_needed, real_topics, simulate_topic
 from qrowd.reports.plots.style import Figure
+from qrowd_papers.frames import frame_of, stacked
 from qrowd_papers.preferences import plots as draw
 from qrowd_papers.preferences.claims import (
     LABELS,
@@ -78,9 +79,9 @@ def _real(data: str, seed: Any) -> Curves:
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; --data wants one that holds dl21")
     runs = files.read_runs([str(folder / "runs")])
-    said = files.read_preferences([str(folder / "preferences")]).select(assessors=["gpt4o"])
+    judgments = files.read_preferences([str(folder / "preferences")]).select(assessors=["gpt4o"])
     some = runs.systems[:: -(-len(runs.systems) // ENGINES)][:ENGINES]
-    return judgments_needed(real_topics(said, runs, systems=some, depth=10, rng=seed), SHOWN, rng=seed)
+    return judgments_needed(real_topics(judgments, runs, systems=some, depth=10, rng=seed), SHOWN, rng=seed)
 
 
 def _needed(curves: Mapping[str, Curves], n: int) -> Figure:
@@ -96,18 +97,12 @@ def _needed(curves: Mapping[str, Curves], n: int) -> Figure:
             lines = panels[0].get_legend_handles_labels()
             panels[0].figure.legend(*lines, loc="outside upper left", ncols=3)
 
-    def frame() -> DataFrame:
-        import pandas as pd
-
-        parts: list[DataFrame] = [curve.to_frame().assign(panel=name) for name, curve in curves.items()]
-        return pd.concat(parts, ignore_index=True)
-
     return Figure(
         "preferences-2",
         "Judgments that a topic takes, by its number of documents, in several orders of asking; marks grow with the "
         f"number of topics. Simulated: {n:,} topics of {ENGINES} engines' first five.",
         drawn,
-        frame,
+        lambda: stacked({name: curve.to_frame() for name, curve in curves.items()}, "panel"),
         (1, len(curves)),
         (5.2 if len(curves) == 1 else 9.4, 4.0),
     )
@@ -140,8 +135,6 @@ def _tables(study: Study) -> Figure:
                     ax.set_ylabel("")
 
     def frame() -> DataFrame:
-        import pandas as pd
-
         parts = [
             (source, name, one, other, probability[i, j])
             for source, tables in sources.items()
@@ -149,7 +142,7 @@ def _tables(study: Study) -> Figure:
             for i, one in enumerate(states)
             for j, other in enumerate(states)
         ]
-        return pd.DataFrame(parts, columns=["source", "table", "one_says", "other_says", "share"])
+        return frame_of(parts, ["source", "table", "one_says", "other_says", "share"])
 
     return Figure(
         "preferences-tables",
@@ -166,11 +159,9 @@ def _ties(study: Study) -> Figure:
     preferred, inferred = preference_table(study.preferred), inferred_table(study.graded)
 
     def frame() -> DataFrame:
-        import pandas as pd
-
-        rate = np.linspace(0, 1, 41)
-        share = [inferred.redistributed(rate=float(r)).agreement for r in rate]
-        return pd.DataFrame({"rate": rate, "grades": share, "preferences": preferred.agreement})
+        rates = np.linspace(0, 1, 41).tolist()
+        rows = ((rate, inferred.redistributed(rate=rate).agreement, preferred.agreement) for rate in rates)
+        return frame_of(rows, ["rate", "grades", "preferences"])
 
     return Figure(
         "preferences-ties",
@@ -184,16 +175,11 @@ def _ties(study: Study) -> Figure:
 def _times() -> Figure:
     assessors = [*(f"Assessor {i}" for i in range(1, 7)), "Overall"]
 
-    def frame() -> DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame({"assessor": assessors, **{kind: list(values) for kind, values in SECONDS.items()}})
-
     return Figure(
         "preferences-times",
         "Median seconds per judgment of six assessors by kind of judgment, as printed in Table 4.",
         lambda ax: draw.plot_judging_times(SECONDS, assessors, ax=ax),
-        frame,
+        lambda: frame_of(zip(assessors, *SECONDS.values(), strict=True), ["assessor", *SECONDS]),
     )
 
 
@@ -205,14 +191,12 @@ def _measures(study: Study) -> Figure:
             draw.plot_measures_beside(scores[first], scores[second], names=(first, second), ax=ax)
 
     def frame() -> DataFrame:
-        import pandas as pd
-
         rows = [
             (first, second, pearson, agreement, *beside(scores[first], scores[second]))
             for (first, second), (pearson, agreement) in MEASURE_PAIRS.items()
         ]
         columns = ["first", "second", "printed_r", "printed_agreement", "r", "agreement"]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(rows, columns)
 
     return Figure(
         "preferences-measures",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +39,8 @@ from qrowd.preferences.scheduling import (
 )
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import number
+from qrowd_papers.frames import stacked
 from qrowd_papers.preferences import claims as printed
-
-if TYPE_CHECKING:
-    import pandas
 
 MEASURES = ("ppref@10", "wpref@10", "wpref", "APpref", "compatibility", "compatibility@10")
 GRADED = "nDCG@10"
@@ -78,16 +75,16 @@ def rank_systems(
     compared = evaluate(runs, preferences, list(measures))
     graded = evaluate(runs, judgments, [GRADED])
     place = {topic: t for t, topic in enumerate(graded.topics)}
-    found: dict[str, dict[str, float]] = {}
+    results: dict[str, dict[str, float]] = {}
     for name in measures:
-        found[name] = {}
+        results[name] = {}
         for a, assessor in enumerate(preferences.assessors):
             table = compared.of(name)[a]
             shared = [t for t, topic in enumerate(compared.topics) if topic in place and not np.isnan(table[t]).all()]
             ours = known_mean(table[shared], axis=0)
             theirs = known_mean(graded.of(GRADED)[0][[place[compared.topics[t]] for t in shared]], axis=0)
-            found[name][assessor] = kendall_tau_b(ours, theirs)
-    return found
+            results[name][assessor] = kendall_tau_b(ours, theirs)
+    return results
 
 
 def log_worths_and_grades(preferences: Preferences, judgments: Judgments) -> tuple[float, int]:
@@ -154,15 +151,15 @@ def preferences_page(
     ]
     if data is not None:
         runs = files.read_runs([str(folder / "runs")])
-        said = files.read_preferences([str(folder / "preferences")])
+        judgments = files.read_preferences([str(folder / "preferences")])
         gold = files.read_judgments([str(folder / "qrels.nist.txt")])
         some = runs.systems[:: -(-len(runs.systems) // ENGINES)][:ENGINES]
-        for assessor in said.assessors:
-            asked = list(real_topics(said.select(assessors=[assessor]), runs, systems=some, depth=10, rng=seed))
+        for assessor in judgments.assessors:
+            asked = list(real_topics(judgments.select(assessors=[assessor]), runs, systems=some, depth=10, rng=seed))
             curves[f"dl21, {assessor}"] = judgments_needed(asked, CONDITIONS, rng=seed)
             notes.append(_about(f"dl21, {assessor}", asked, some))
             advance(assessor)
-        tables += [_consistency(said, gold), _rankings(rank_systems(runs, said, gold), said)]
+        tables += [_consistency(judgments, gold), _rankings(rank_systems(runs, judgments, gold), judgments)]
         measured["dl21, NIST's grades"] = printed.measure_scores(runs, gold)
         advance("rankings")
     tables = [
@@ -185,13 +182,8 @@ def preferences_page(
         f"seed: {seed}",
     ]
 
-    def frame() -> pandas.DataFrame:
-        import pandas as pd
-
-        parts: list[pandas.DataFrame] = [curve.to_frame().assign(topics_of=name) for name, curve in curves.items()]
-        return pd.concat(parts, ignore_index=True)
-
-    return Document(_sentence(curves), tuple(tables), tuple(notes), frame)
+    frames = {name: curve.to_frame() for name, curve in curves.items()}
+    return Document(_sentence(curves), tuple(tables), tuple(notes), lambda: stacked(frames, "topics_of"))
 
 
 def _beside_figure(curves: Mapping[str, Curves]) -> Table:
@@ -256,12 +248,12 @@ def _figure(curve: Curves, name: str) -> Table:
     )
 
 
-def _consistency(said: Preferences, gold: Judgments) -> Table:
-    own = transitivity(said)
+def _consistency(preferences: Preferences, gold: Judgments) -> Table:
+    own = transitivity(preferences)
     rows = []
-    pairs = pairwise_preferences(said)
-    for a, name in enumerate(said.assessors):
-        one = said.select(assessors=[name])
+    pairs = pairwise_preferences(preferences)
+    for a, name in enumerate(preferences.assessors):
+        one = preferences.select(assessors=[name])
         beside = agreement_with_grades(one, gold)
         tau, n = log_worths_and_grades(one, gold)
         mine = own.assessor == a
@@ -284,6 +276,6 @@ def _consistency(said: Preferences, gold: Judgments) -> Table:
     return Table("dl21: what the preferences are like (the paper: over 99 % of triples are transitive)", header, rows)
 
 
-def _rankings(taus: Mapping[str, Mapping[str, float]], said: Preferences) -> Table:
-    rows = [[name, *(number(taus[name][assessor], 3) for assessor in said.assessors)] for name in taus]
-    return Table(f"dl21: tau-b of 63 systems' ranking with NIST's {GRADED}", ["measure", *said.assessors], rows)
+def _rankings(taus: Mapping[str, Mapping[str, float]], preferences: Preferences) -> Table:
+    rows = [[name, *(number(taus[name][assessor], 3) for assessor in preferences.assessors)] for name in taus]
+    return Table(f"dl21: tau-b of 63 systems' ranking with NIST's {GRADED}", ["measure", *preferences.assessors], rows)
