@@ -66,9 +66,9 @@ def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
     return None if row is None else LogEntry._make(row)
 
 
-def of_assignment(connection: Connection, assignment_id: int, *, after: int = 0) -> Iterator[LogEntry]:
-    """What happened to one assignment, oldest first. after : only events with a higher number."""
-    return _streamed(connection, _ALL.where(event.c.assignment_id == assignment_id, event.c.id > after))
+def of_assignment(connection: Connection, assignment_id: int) -> Iterator[LogEntry]:
+    """What happened to one assignment, oldest first."""
+    return _streamed(connection, _ALL.where(event.c.assignment_id == assignment_id))
 
 
 def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> Iterator[LogEntry]:
@@ -76,12 +76,9 @@ def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> Iterator
     return _streamed(connection, _OF_UNIT, {"of": unit_id, "after": after})
 
 
-def of_campaign(
-    connection: Connection, campaign_id: int, *, after: int = 0, limit: int | None = None
-) -> Iterator[LogEntry]:
-    """Everything that happened in a campaign, oldest first. after : only events with a higher number."""
-    own = event.c.campaign_id == campaign_id, event.c.id > after
-    return _streamed(connection, _ALL.where(*own).limit(limit))
+def of_campaign(connection: Connection, campaign_id: int) -> Iterator[LogEntry]:
+    """Everything that happened in a campaign, oldest first."""
+    return _streamed(connection, _ALL.where(event.c.campaign_id == campaign_id))
 
 
 def _streamed(
