@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, FileError, check_choice
 from qrowd.model.inferred_scales import joined_sources
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import Vocabulary, closest, number_in
+from qrowd.model.labels import Vocabulary, closest, number_in, plural
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs, first_duplicate
 from qrowd.model.scales import Scale
@@ -200,7 +200,7 @@ def _counted(n_fields: int, format: Format) -> str:
     else:
         other = QRELS if format is RUN else RUN
         hint = f", like {other.noun}; were runs and judgments swapped?" if n_fields == other.n_fields else ""
-    return f"{n_fields} field{'' if n_fields == 1 else 's'}{hint}"
+    return f"{plural(n_fields, 'field')}{hint}"
 
 
 def _shown(field: bytes) -> str:

@@ -27,6 +27,7 @@ from qrowd.model.labels import (
     matching,
     merge_codes,
     or_missing,
+    plural,
     read_only,
 )
 from qrowd.model.panel import Panel, Pool
@@ -184,8 +185,8 @@ class Judgments:
 
     def __repr__(self) -> str:
         counts = ((self.topics, "topic"), (self.documents, "document"), (self.assessors, "assessor"))
-        sizes = ", ".join(f"{len(labels)} {noun}{'' if len(labels) == 1 else 's'}" for labels, noun in counts)
-        return f"Judgments({len(self)} judgment{'' if len(self) == 1 else 's'}: {sizes})"
+        sizes = ", ".join(plural(len(labels), noun) for labels, noun in counts)
+        return f"Judgments({plural(len(self), 'judgment')}: {sizes})"
 
     def describe(self, row: int) -> str:
         """A row in words, for messages."""
@@ -425,12 +426,8 @@ class Judgments:
         if n < 1:
             raise ArgumentError(f"slots({n}): a pair needs at least one slot")
         with_value = np.flatnonzero(self.value >= 0)
-        by_pair = np.lexsort(
-            (self.pair_numbers[with_value],)
-            if self.order is None
-            else (self.order[with_value], self.pair_numbers[with_value])
-        )
-        rows = with_value[by_pair]
+        keys = [self.pair_numbers] if self.order is None else [self.order, self.pair_numbers]
+        rows = with_value[np.lexsort([key[with_value] for key in keys])]
         pair = self.pair_numbers[rows]
         slot = np.full(len(self), n)
         slot[rows] = np.arange(rows.size) - np.searchsorted(pair, pair)  # pair is sorted: this finds each one's first

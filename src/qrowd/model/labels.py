@@ -117,6 +117,11 @@ def compact(labels: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Cod
     return tuple(labels[i] for i in used), new.astype(np.int32)
 
 
+def plural(n: int, noun: str) -> str:
+    """1 topic, 2 topics."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def matching(labels: Sequence[str], wanted: Selection, noun: str) -> NDArray[np.bool_]:
     """Which labels are wanted: by name, by shell pattern (`umbrela-*`), or by a function of the label.
 
@@ -160,7 +165,7 @@ def closest(word: str, labels: Sequence[str], noun: str) -> str:
     if near:
         return f"did you mean {near[0]!r}?"
     examples = ", ".join(labels[:5])
-    return f"there {'is' if len(labels) == 1 else 'are'} {len(labels)} {noun}{'' if len(labels) == 1 else 's'}" + (
+    return f"there {'is' if len(labels) == 1 else 'are'} {plural(len(labels), noun)}" + (
         f": {examples}{', ...' if len(labels) > 5 else ''}" if labels else ""
     )
 

@@ -17,7 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, InputError, RowError, check_choice
-from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, or_missing, read_only
+from qrowd.model.labels import (
+    Codes,
+    Selection,
+    compact,
+    factorize,
+    matching,
+    merge_codes,
+    or_missing,
+    plural,
+    read_only,
+)
 from qrowd.model.panel import Pool
 from qrowd.model.topic_preferences import TopicPreferences
 
@@ -228,9 +238,6 @@ class Preferences:
         return int(self.topic.size)
 
     def __repr__(self) -> str:
-        def plural(n: int, noun: str) -> str:
-            return f"{n} {noun}{'' if n == 1 else 's'}"
-
         marks = f", {plural(self.bad_topic.size, 'Bad mark')}" if self.bad_topic.size else ""
         labels = ((self.topics, "topic"), (self.documents, "document"), (self.assessors, "assessor"))
         sizes = ", ".join(plural(len(words), noun) for words, noun in labels)

@@ -21,7 +21,7 @@ from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
-from qrowd.model.labels import Selection, closest, matching
+from qrowd.model.labels import Selection, closest, matching, plural
 from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
@@ -407,7 +407,7 @@ def _check(eps: float, q: float, closeness: Closeness | None, clusters: Clusters
 
 def _too_few(assessors: tuple[str, ...]) -> str:
     """What to do with one assessor or two."""
-    number = f"{len(assessors)} assessor{'' if len(assessors) == 1 else 's'} ({_listed(assessors)})"
+    number = f"{plural(len(assessors), 'assessor')} ({_listed(assessors)})"
     text = (
         f"assessors: {number}; the alternative annotator test needs at least {MIN_ASSESSORS}, so add judgments of more"
     )

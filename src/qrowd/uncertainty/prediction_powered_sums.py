@@ -11,6 +11,7 @@ from qrowd.comparison.interval_widths import check_confidence
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.labels import plural
 
 Method = Literal["classical", "ppi", "ppi++"]
 Target = Literal["new topics", "these topics"]
@@ -63,10 +64,10 @@ class Rule:
         """Estimates of every column of y and f (n, systems) and g (N, systems)."""
         n, n_only = y.shape[0], g.shape[0]
         if n < 2:
-            raise ArgumentError(f"assessor: {n} topic{'' if n == 1 else 's'} judged by assessors; 2 or more are needed")
+            raise ArgumentError(f"assessor: {plural(n, 'topic')} judged by assessors; 2 or more are needed")
         if n_only < 2 and self.method != "classical":
             raise ArgumentError(
-                f"model: {n_only} topic{'' if n_only == 1 else 's'} scored by the model alone; 2 or more are needed, "
+                f"model: {plural(n_only, 'topic')} scored by the model alone; 2 or more are needed, "
                 'or method="classical"'
             )
         lam = self.lam(y, f, g, seed)
