@@ -7,7 +7,7 @@ A browser gets a page with the problem in words; the script of our pages and pro
     403  nobody we know, or a form that is not ours     404  not there, or not for you
     409  the page is not the current one any more       413  too long
     422  the answer cannot be taken as it is            429  too many in a minute
-    500  internal_error, logged under its reference         503  could not be saved; try again
+    500  an error of the server, logged                    503  could not be saved; try again
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ HIDDEN = Markup(
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """The templates, each compiled once; escaping is always on, and a name that is missing is an error."""
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("qrowd.collect.web"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -51,9 +51,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
         cache_size=-1,
     )
-    made.globals["asset"] = asset
-    made.filters["paragraphs"] = paragraphs
-    return made
+    environment.globals["asset"] = asset
+    environment.filters["paragraphs"] = paragraphs
+    return environment
 
 
 @lru_cache(maxsize=64)
@@ -70,8 +70,8 @@ def paragraphs(text: str) -> Markup:
     After 60 characters a break only says where an editor's line ended, unless an item of a list follows.
     """
     parts = (WRAPPED.sub(" ", part.strip()) for part in SPACES.split(text.replace("\r\n", "\n")))
-    drawn = (str(escape(part)).replace("\n", "<br>") for part in parts if part)
-    return Markup("".join(f'<p dir="auto">{part}</p>' for part in drawn))
+    lines = (str(escape(part)).replace("\n", "<br>") for part in parts if part)
+    return Markup("".join(f'<p dir="auto">{part}</p>' for part in lines))
 
 
 @dataclass(frozen=True)
@@ -216,8 +216,8 @@ def _keyed(grades: tuple[Grade, ...]) -> tuple[tuple[Grade, str], ...]:
 
 def _others(view: DocumentView) -> list[tuple[int, bool]]:
     """The other documents that were here before: position, and whether it has an answer or waits for one."""
-    seen = zip(view.done, view.postponed, strict=True)
-    return [(place, done) for place, (done, later) in enumerate(seen) if (done or later) and place != view.position]
+    states = zip(view.done, view.postponed, strict=True)
+    return [(place, done) for place, (done, later) in enumerate(states) if (done or later) and place != view.position]
 
 
 @dataclass(frozen=True)

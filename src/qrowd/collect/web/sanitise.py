@@ -48,19 +48,19 @@ def clean(html: str) -> str:
 
 
 def _set_right(cleaned: str) -> str:
-    opened: list[tuple[str, str]] = []  # each open tag, and what closes it
+    stack: list[tuple[str, str]] = []  # each open tag, and what closes it
 
     def replace(tag: re.Match[str]) -> str:
         closing, name = tag.groups()
         if closing:
-            while opened:
-                was, close = opened.pop()
-                if was == name:
+            while stack:
+                open_tag, close = stack.pop()
+                if open_tag == name:
                     return close
             return ""
         new = HEADINGS.get(name, name)
         start, close = f"<{new}>", f"</{new}>"
-        parent = opened[-1][0] if opened else ""
+        parent = stack[-1][0] if stack else ""
         if name == "li" and parent not in LISTS:
             start, close = "<p>", "</p>"
         elif name != "li" and parent in LISTS:
@@ -69,7 +69,7 @@ def _set_right(cleaned: str) -> str:
             start, close = TABLE, "</table></div>"
         if name in ("br", "hr"):
             return start if parent not in LISTS else ""
-        opened.append((name, close))
+        stack.append((name, close))
         return start
 
     return TAG.sub(replace, cleaned)

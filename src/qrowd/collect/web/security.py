@@ -1,7 +1,7 @@
 """Security of the server: its settings, signed tokens, the check of origins, and the guard before every request.
 
 The guard is plain ASGI. It refuses hosts that are not ours and bodies that are too long, adds the headers that every
-response carries, and turns whatever went wrong internal_error into an answer with a reference that is also in the log.
+response carries, and turns an unexpected error into an answer with a reference that is also in the log.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ class ServerSettings:
     def hosts(self) -> frozenset[str]:
         """Every value of the Host header that is served, in lower case."""
         usual = ":443" if self.https else ":80"
-        named = [urlsplit(self.base_url).netloc.lower(), *(host.lower() for host in self.trusted_hosts)]
-        bare = [host.removesuffix(usual) for host in named]
-        return frozenset([*named, *bare, *(host + usual for host in bare if not re.search(r":\d+$", host))])
+        hosts = [urlsplit(self.base_url).netloc.lower(), *(host.lower() for host in self.trusted_hosts)]
+        bare = [host.removesuffix(usual) for host in hosts]
+        return frozenset([*hosts, *bare, *(host + usual for host in bare if not re.search(r":\d+$", host))])
 
     @property
     def origins(self) -> frozenset[str]:
@@ -107,21 +107,21 @@ class ServerSettings:
 
 
 def client_address(scope: Scope, settings: ServerSettings) -> str:
-    """Identity asks, as an address: the peer, or what a trusted proxy says: the last one that is no trusted proxy."""
+    """The address of the client: the peer, or behind a trusted proxy the last address that is no trusted proxy."""
     peer = (scope.get("client") or ("", 0))[0]
     networks = [ip_network(network) for network in settings.trusted_proxies]
 
-    def trusted(address: str) -> bool:
+    def is_proxy(address: str) -> bool:
         try:
             return any(ip_address(address) in network for network in networks)
         except ValueError:
             return False
 
-    if not networks or not trusted(peer):
+    if not networks or not is_proxy(peer):
         return str(peer)
     forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for").decode("latin-1")
     for address in reversed([part.strip() for part in forwarded.split(",") if part.strip()]):
-        if not trusted(address):
+        if not is_proxy(address):
             try:
                 return str(ip_address(address))
             except ValueError:
@@ -173,10 +173,10 @@ def same(text: str, expected: str) -> bool:
 
 def content_policy(*, form_action: Iterable[str] = (), frame_ancestors: Iterable[str] = ()) -> str:
     """The Content-Security-Policy, with further places a form may go to and pages that may frame this one."""
-    action, framed = " ".join(["'self'", *form_action]), " ".join(frame_ancestors) or "'none'"
+    action, ancestors = " ".join(["'self'", *form_action]), " ".join(frame_ancestors) or "'none'"
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        f"form-action {action}; base-uri 'none'; frame-ancestors {framed}"
+        f"form-action {action}; base-uri 'none'; frame-ancestors {ancestors}"
     )
 
 
@@ -243,9 +243,9 @@ class Guard:
             await send(message)
 
         try:
-            refused, limit = self._refused(scope)
-            if refused is not None:
-                await refused(scope, receive, sending)
+            refusal, limit = self._refusal(scope)
+            if refusal is not None:
+                await refusal(scope, receive, sending)
                 return
             await self.app(scope, _counted(receive, limit), sending)
         except Exception:
@@ -255,7 +255,7 @@ class Guard:
                 raise
             await self.failed(scope, reference)(scope, receive, sending)
 
-    def _refused(self, scope: Scope) -> tuple[Response | None, int]:
+    def _refusal(self, scope: Scope) -> tuple[Response | None, int]:
         limit = next((n for prefix, n in self.large.items() if scope["path"].startswith(prefix)), BODY_LIMIT)
         hosts, length, size = [], b"0", len(scope["query_string"]) + len(scope["path"])
         for name, value in scope["headers"]:

@@ -124,13 +124,13 @@ def consent(name: str, named: bool) -> str:
 
     name, named : as of a page.
     """
-    kept = (
+    storage = (
         f"under the name {name}, which shows that they are yours"
         if named
         else f"under {_identifier(name)}; you are not asked for your name"
     )
     return (
-        f"You will read documents and say how well they fit a topic. Your answers and their times are kept {kept}. "
+        f"You will read documents and say how well they fit a topic. Your answers and their times are kept {storage}. "
         "Whoever runs this campaign can see them. You may stop at any time; what you have saved until then is kept."
     )
 

@@ -81,12 +81,12 @@ def operation(method: str, path: str, *answers: Answer, **more: Any) -> Callable
     more : further fields of `Operation`.
     """
 
-    def made(handler: Handler) -> Operation:
+    def make(handler: Handler) -> Operation:
         summary, _, rest = inspect.cleandoc(handler.__doc__ or "").partition("\n\n")
         description = " ".join(rest.split())
         return Operation(handler.__name__, method, path, summary.rstrip("."), handler, answers, description, **more)
 
-    return made
+    return make
 
 
 def routes_of(operations: Iterable[Operation]) -> list[Route]:

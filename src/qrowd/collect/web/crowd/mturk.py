@@ -33,9 +33,10 @@ from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.problems import invalid_token, malformed, not_found
 from qrowd.collect.web.security import content_policy
 from qrowd.collect.web.server import Identity, Server, server_of
+from qrowd.collect.web.texts import MTURK_HOSTS
 
-SUBMIT_TO = ("https://www.mturk.com", "https://workersandbox.mturk.com")
-FRAMED_BY = ("https://worker.mturk.com", "https://www.mturk.com", "https://workersandbox.mturk.com")
+SUBMIT_TO = tuple(f"https://{host}" for host in MTURK_HOSTS)
+FRAMED_BY = ("https://worker.mturk.com", *SUBMIT_TO)
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
 NAMES = ("assignmentId", "hitId", "workerId")
 ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
@@ -109,7 +110,7 @@ async def read_submission(request: Request) -> tuple[Identity, Form]:
     """The assessor whom a form's token names, with a new token; and the form."""
     server = server_of(request)
     form, content = await server.read_form(request, "mturk")
-    identity = await framed(server, content["w"], content["a"])
+    identity = await framed_identity(server, content["w"], content["a"])
     if identity is None or identity.provider != "mturk":
         raise invalid_token()
     if identity.campaign != request.path_params["campaign"]:
@@ -117,7 +118,7 @@ async def read_submission(request: Request) -> tuple[Identity, Form]:
     return identity, form
 
 
-async def framed(server: Server, assessor: int, about: Mapping[str, str]) -> Identity | None:
+async def framed_identity(server: Server, assessor: int, about: Mapping[str, str]) -> Identity | None:
     """The assessor of that number, whose pages are in a frame and carry a token of their own."""
     token = server.form_token("mturk", {"w": assessor, "a": dict(about)}, TOKEN_SECONDS)
     identity = await server.find_identity(assessor, token)
@@ -132,7 +133,7 @@ async def framed_page(
 ) -> Response:
     """The current page; or the last page of a submission that ended with this outcome."""
     server, page = server_of(request), None
-    identity = await framed(server, assessor, about)
+    identity = await framed_identity(server, assessor, about)
     if identity is None:
         raise not_found()
     if outcome is not None:

@@ -174,8 +174,8 @@ def _current(claims: Mapping[str, Any], now: float) -> bool:
 
 def _for_us(audience: Any, ours: str) -> bool:
     """Whether `aud` is our host, alone or as an address on it."""
-    named = audience if isinstance(audience, list) else [audience]
-    return _host(ours) in {_host(one) for one in named if isinstance(one, str)} - {""}
+    names = audience if isinstance(audience, list) else [audience]
+    return _host(ours) in {_host(one) for one in names if isinstance(one, str)} - {""}
 
 
 def _host(text: str) -> str:

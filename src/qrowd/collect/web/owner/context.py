@@ -98,8 +98,8 @@ class OwnerContext:
         """The same, as text."""
         usual = {"notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
         more = {"owner": self.owner, "csrf": self.owner.csrf, "f": formatting, "now": self.server.clock()}
-        refused = {"problem": self.problem, "typed": self.typed}
-        return render(f"owner/{name}", **(usual | more | refused | values))
+        refusal = {"problem": self.problem, "typed": self.typed}
+        return render(f"owner/{name}", **(usual | more | refusal | values))
 
 
 PageHandler = Callable[[OwnerContext], Awaitable[Response]]

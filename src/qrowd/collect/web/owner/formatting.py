@@ -41,8 +41,8 @@ def percent(share: float | None) -> str:
     """
     if share is None or not isfinite(share):
         return NOTHING
-    shown = min(max(round(100 * share), 1 if share > 0 else 0), 99 if share < 1 else 100)
-    return f"{shown} %"
+    whole = min(max(round(100 * share), 1 if share > 0 else 0), 99 if share < 1 else 100)
+    return f"{whole} %"
 
 
 def decimal(value: float | None, digits: int = 2) -> str:

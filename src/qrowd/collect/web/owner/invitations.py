@@ -155,7 +155,7 @@ async def payment(context: OwnerContext) -> Response:
     typed = query_of(context.request).get("code", "")
     code = as_code(typed)
     owner = next((one for one, own in rows if compare_digest(own, code)), None) if code else None
-    return context.render("payment", tab="payment", rows=rows, asked=typed.strip(), found=owner)
+    return context.render("payment", tab="payment", rows=rows, asked=typed.strip(), owner_of_code=owner)
 
 
 ROUTES: list[BaseRoute] = [
