@@ -47,6 +47,19 @@ def test_notes_on_weights_come_first_and_only_where_there_is_a_spammer_with_much
     assert first.startswith("spammer: has the largest weight by nDCG@10 (")
 
 
+def test_frames_hold_the_scores_by_both_weights_and_the_weights(tmp_path):
+    similarities = similarity_to_random(RUNS, judged_by(), ["AP", "nDCG@10"], n_resamples=20, rng=1)
+    summary = aware_summary(similarities, judged_by())
+    weighted = similarities.average("sgl_rmse_md")
+    scores = summary.to_frame()
+    assert scores["sgl_rmse_md"].tolist() == weighted.values[:, 0].ravel().tolist()
+    assert scores["uniform"].tolist() == similarities.average("uniform").values[:, 0].ravel().tolist()
+    weights = summary.to_frame(what="weights").groupby("measure")["share"].sum()
+    assert weights.tolist() == pytest.approx([1, 1])
+    summary.write(tmp_path / "aware.csv")
+    assert (tmp_path / "aware.csv").read_text().startswith("measure,topic,system,sgl_rmse_md,uniform\n")
+
+
 def test_the_case_of_a_panel_is_said_for_every_measure_from_the_mean_agreement_with_the_others():
     by_lot = judged_by(r1=Random(0.5), r2=Random(0.5), r3=Random(0.1))
     similarities = similarity_to_random(RUNS, by_lot, ["AP", "nDCG@10"], n_resamples=20, rng=1)

@@ -42,9 +42,13 @@ def test_the_form_for_probabilities_is_its_own_form(name):
 
 
 def test_every_ending_can_be_written():
-    document = Prediction(MODEL, relevant_results(MODEL, PEOPLE, runs=RUNS), SCORED).to_document()
+    prediction = Prediction(MODEL, relevant_results(MODEL, PEOPLE, runs=RUNS), SCORED)
+    document = prediction.to_document()
     for ending in ("csv", "json", "md", "tex", "parquet"):
         assert render(document, f"x.{ending}")
+    assert prediction.to_frame()["grade"].tolist() == MODEL.grades.tolist()
+    systems = prediction.to_frame(what="systems").set_index(["measure", "system"])
+    assert systems.loc[(SCORED.measures[1], "bm25"), "binary"] == SCORED.binary[1, RUNS.systems.index("bm25")]
     content = json.loads(render(document, "x.json"))
     assert len(content["systems"]) == 2 * len(RUNS.systems)
     assert np.array(content["coincidences"]) == pytest.approx(MODEL.coincidences)

@@ -202,7 +202,6 @@ class PreferenceData:
 
 def read_campaign(name: str | None, database: str, files: str) -> Judgments | Preferences:
     """What a campaign has collected; a server may write to it meanwhile. files : the option for files instead."""
-
     if name is None:
         raise ArgumentError(f"nothing to read: give {files} FILES, or --campaign NAME")
     with server_extra():
@@ -212,7 +211,6 @@ def read_campaign(name: str | None, database: str, files: str) -> Judgments | Pr
 
 
 def _check_no_campaign(campaign: str | None) -> None:
-
     if campaign is not None:
         raise ArgumentError(f"--campaign {campaign}: give either files or a campaign")
 
@@ -226,7 +224,6 @@ def _pattern_and_scale(text: str) -> tuple[str, str]:
 
 def pair_of(systems: list[str] | None) -> tuple[str, str] | None:
     """The two systems of --systems."""
-
     if systems is None:
         return None
     if len(systems) != 2:
@@ -413,7 +410,6 @@ def open_campaigns(database: str, *, write: bool = False) -> Store:
 @contextmanager
 def server_extra() -> Iterator[None]:
     """Around imports of what collects judgments: says how to install it where it is missing."""
-
     try:
         yield
     except ModuleNotFoundError as error:
