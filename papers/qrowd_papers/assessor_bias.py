@@ -153,7 +153,7 @@ def assessor_bias_page(*, quick: bool = False, rng: Rng = None, progress: Progre
         ("topics alone", "topics_alone", 3),
     )  # fmt: skip
     tables = (
-        table_of(f"coverage and power by {measure}", frame[frame.measure == measure].itertuples(), columns)
+        table_of(f"coverage and power: {measure}", frame[frame.measure == measure].itertuples(), columns)
         for measure in MEASURES
     )
     return Document(sentence, tuple(tables), notes, lambda: frame)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,34 +10,27 @@ from qrowd import files
 from qrowd.errors import ArgumentError
 from qrowd.reports.document import Document
 from qrowd.reports.plots.style import FORMATS, Figure, render
+from qrowd_papers.simulations import Progress, each
 from qrowd_papers.tables import write_tables as write_tables
 
-Told = Callable[[str, int, int], None]
-
-# The module and the function of each page, and of its figures; these begin with a word that may be shorter.
+# The module with the page of each, and the one with its figures; the function is named after the study.
 PAGES = {
-    "magnitude": ("magnitude.claims", "magnitude_page"),
-    "agreement": ("agreement.claims", "agreement_page"),
-    "predicted-relevance": ("predicted_relevance.claims", "predicted_relevance_page"),
-    "aware": ("aware.claims", "aware_page"),
-    "aware-weights": ("aware_weights", "aware_weights_page"),
-    "preferences": ("preferences.study", "preferences_page"),
-    "coverage": ("coverage", "coverage_page"),
-    "advice": ("advice", "advice_page"),
-    "annotator-test": ("annotator_errors", "annotator_errors_page"),
-    "skewed-grades": ("skewed_grades", "skewed_grades_page"),
-    "topic-intervals": ("topic_intervals", "topic_intervals_page"),
-    "assessor-bias": ("assessor_bias", "assessor_bias_page"),
-    "true-scores": ("true_scores", "true_scores_page"),
-    "evaluated-ranks": ("evaluated_ranks", "evaluated_ranks_page"),
+    "magnitude": "magnitude.claims",
+    "agreement": "agreement.claims",
+    "predicted-relevance": "predicted_relevance.claims",
+    "aware": "aware.claims",
+    "aware-weights": "aware_weights",
+    "preferences": "preferences.study",
+    "coverage": "coverage",
+    "advice": "advice",
+    "annotator-test": "annotator_test",
+    "skewed-grades": "skewed_grades",
+    "topic-intervals": "topic_intervals",
+    "assessor-bias": "assessor_bias",
+    "true-scores": "true_scores",
+    "evaluated-ranks": "evaluated_ranks",
 }
-FIGURES = {
-    "magnitude": ("magnitude.figures", "magnitude_figures"),
-    "agreement": ("agreement.figures", "agreement_figures"),
-    "predicted-relevance": ("predicted_relevance.figures", "predicted_relevance_figures"),
-    "aware": ("aware.figures", "aware_figures"),
-    "preferences": ("preferences.figures", "preferences_figures"),
-}
+FIGURES = ("magnitude", "agreement", "predicted-relevance", "aware", "preferences")
 # Pages that read no data.
 SIMULATED = ("coverage", "advice", "annotator-test", "skewed-grades", "topic-intervals", "assessor-bias", "true-scores")
 
@@ -59,7 +51,7 @@ def check(name: str, *, figures: bool = False, format: str = "svg") -> None:
         raise ArgumentError(f"format={format!r}: a picture is written as {', '.join(FORMATS)}")
 
 
-def page(name: str, data: str | None = None, *, quick: bool = False, rng: int = 1, progress: Told | None = None,
+def page(name: str, data: str | None = None, *, quick: bool = False, rng: int = 1, progress: Progress | None = None,
          **further: Any) -> Document:  # fmt: skip
     """A paper's page, recomputed.
 
@@ -71,14 +63,14 @@ def page(name: str, data: str | None = None, *, quick: bool = False, rng: int = 
         There is no such paper.
     """
     check(name)
-    make = _function(*PAGES[name])
-    given = () if name in SIMULATED else (data,)
-    made: Document = make(*given, quick=quick, rng=rng, progress=progress, **further)
-    return made
+    where = () if name in SIMULATED else (data,)
+    make = _function(PAGES[name], f"{name}-page")
+    document: Document = make(*where, quick=quick, rng=rng, progress=progress, **further)
+    return document
 
 
 def figures(
-    paper: str, data: str | None = None, *, quick: bool = False, rng: int = 1, progress: Told | None = None
+    paper: str, data: str | None = None, *, quick: bool = False, rng: int = 1, progress: Progress | None = None
 ) -> tuple[Figure, ...]:
     """All figures of a paper.
 
@@ -88,7 +80,8 @@ def figures(
         There is no such paper, or it has none.
     """
     check(paper, figures=True)
-    made: tuple[Figure, ...] = _function(*FIGURES[paper])(data, quick=quick, rng=rng, progress=progress)
+    make = _function(f"{paper}.figures", f"{paper}-figures")
+    made: tuple[Figure, ...] = make(data, quick=quick, rng=rng, progress=progress)
     return made
 
 
@@ -108,18 +101,16 @@ def figure(paper: str, name: str, data: str | None = None, *, quick: bool = Fals
 
 def write_figures(
     paper: str, data: str | None, folder: str, *, format: str = "svg", quick: bool = False, rng: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> int:  # fmt: skip
     """Write every figure of a paper into a folder, each with its data as CSV beside it; how many."""
-    results = figures(paper, data, quick=quick, rng=rng)
+    drawings = figures(paper, data, quick=quick, rng=rng)
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for done, one in enumerate(results, start=1):
+    for one in each(drawings, "figures", progress):
         files.write_whole(Path(folder) / f"{one.name}.{format}", render(one, format))
         files.write_whole(Path(folder) / f"{one.name}.csv", one.frame().to_csv(index=False, lineterminator="\n"))
-        if progress is not None:
-            progress(done, len(results))
-    return len(results)
+    return len(drawings)
 
 
 def _function(module: str, name: str) -> Any:
-    return getattr(import_module(f"qrowd_papers.{module}"), name)
+    return getattr(import_module(f"qrowd_papers.{module}".replace("-", "_")), name.replace("-", "_"))

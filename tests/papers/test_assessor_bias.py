@@ -20,7 +20,7 @@ def test_the_page_says_how_often_and_beside_it_how_much_is_found():
     page = assessor_bias_page(quick=True, rng=1, progress=lambda *what: told.append(what))
     assert told[-1] == ("assessor bias", 5, 5)
     assert page.sentence.startswith("The interval of `assessor_bias` holds 0 in ")
-    assert [table.title for table in page.tables] == [f"coverage and power by {measure}" for measure in MEASURES]
+    assert [table.title for table in page.tables] == [f"coverage and power: {measure}" for measure in MEASURES]
     assert len(page.frame()) == len(MODELS) * len(TASTES) * len(MEASURES)
     assert b"power" in render(page, "page.md")
 

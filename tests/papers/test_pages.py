@@ -65,3 +65,13 @@ def test_the_command_writes_the_tables_of_a_study_beside_its_page(tmp_path, monk
     outcome = CliRunner().invoke(app, ["study", "coverage", "--tables", str(tmp_path)])
     assert f"1 files of tables in {tmp_path}" in outcome.output
     assert (tmp_path / "ap.csv").read_text() == "method,tau\nmv,0.7\n"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_file_has_the_name_that_the_command_gives_to_its_tables(path):
+    for file in path.with_suffix("").glob("*.csv"):
+        with file.open(newline="", encoding="utf-8") as opened:
+            header, *rows = csv.reader(opened)
+        titles = list(dict.fromkeys(row[0] for row in rows))
+        if header[0] == "table" and not titles[0].isdigit():
+            assert file_name(titles) == file.stem

@@ -65,7 +65,10 @@ def study(
         typer.echo(f"{len(papers.write_tables(document.tables, tables))} files of tables in {tables}")
     if figures is not None:
         with progress(f"figures of {name}") as advance:
-            n = papers.write_figures(name, data, figures, format=format, quick=quick, rng=seed, progress=advance)
+            n = papers.write_figures(
+                name, data, figures, format=format, quick=quick, rng=seed,
+                progress=lambda _, done, total: advance(done, total),
+            )  # fmt: skip
         typer.echo(f"{n} figures with their data in {figures}")
 
 

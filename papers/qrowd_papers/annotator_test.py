@@ -121,7 +121,7 @@ def _share(rejected: NDArray[np.bool_]) -> tuple[float, float]:
     return float(by_panel.mean()), float(by_panel.std(ddof=1) / np.sqrt(by_panel.size))
 
 
-def annotator_errors_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
+def annotator_test_page(*, quick: bool = False, rng: Rng = None, progress: Progress | None = None) -> Document:
     """The study as a page. quick : 200 panels of each design instead of 2,000."""
     seed, n_panels = seed_of(rng), 200 if quick else 2000
     frame = annotator_errors(n_panels=n_panels, rng=seed, progress=progress)

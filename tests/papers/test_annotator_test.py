@@ -11,8 +11,8 @@ from qrowd.model.judgments import Judgments
 from qrowd.reports.document import render
 from qrowd.reports.replacement import FEW_TOPICS, Replacement, replacement_test
 from qrowd.uncertainty import alternative_annotator_test
-from qrowd_papers import annotator_errors as study
-from qrowd_papers.annotator_errors import EPS, annotator_errors, annotator_errors_page, simulate
+from qrowd_papers import annotator_test as study
+from qrowd_papers.annotator_test import EPS, annotator_errors, annotator_test_page, simulate
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -77,7 +77,7 @@ def test_one_seed_one_table():
 def test_the_page_has_a_row_per_design(monkeypatch):
     designs = [(10, 10, "alike", "equal"), (10, 10, "two kinds of topics", "equal")]
     monkeypatch.setattr(study, "annotator_errors", lambda **options: annotator_errors(designs, n_panels=20, rng=1))
-    page = annotator_errors_page(quick=True)
+    page = annotator_test_page(quick=True)
     assert "Where a model fails on whole topics" in page.sentence
     assert [row[:4] for row in page.tables[0].rows] == [
         [str(t), str(d), sizes, model] for t, d, model, sizes in designs
