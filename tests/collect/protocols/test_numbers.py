@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import protocols as oracle
+from qrowd.collect.protocols.asking import check_text
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.numbers import check_text, parse_grade, parse_magnitude
+from qrowd.collect.protocols.grades import parse_grade
+from qrowd.collect.protocols.numbers import parse_magnitude
 
 ABOVE_0 = "Enter a number greater than 0, for example 0.5, 10 or 250."
 PLAIN = "Write the number without spaces or marks between the digits, and a point before the decimals: 1000.5."

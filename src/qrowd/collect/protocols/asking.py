@@ -1,14 +1,15 @@
-"""What every protocol asks beside its judgments: the question about the topic before, and how it went afterwards."""
+"""What every protocol asks beside its judgments: the question about the topic, a reason, and how it went afterwards."""
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 
 from qrowd.collect.protocols.events import Event, Rate, Refusal
-from qrowd.collect.protocols.numbers import check_text
 from qrowd.collect.protocols.protocol import Question, Task
 from qrowd.collect.protocols.views import QuestionView
 
+_HALVES = re.compile("[\ud800-\udfff]")
 STALE = "You have left this page, perhaps in another tab. Reload it to see the current one."
 
 
@@ -56,3 +57,24 @@ def rating_events(action: Rate, longest: int) -> tuple[Event, ...]:
 def seconds_of(active: float | None) -> float | None:
     """The seconds that a browser reports; None where no clock can show them."""
     return None if active is None or not isfinite(active) or active < 0 else float(active)
+
+
+def check_text(text: str, field: str, longest: int, *, required: bool = False) -> None:
+    """Whether words that somebody wrote can be kept.
+
+    Raises
+    ------
+    Refusal
+        Its code is `field`: blank where something is required, too long, or holding what no database keeps.
+    """
+    if required and not text.strip():
+        raise Refusal(field, "Give a reason in a few words, for example what the document says about the topic.", field)
+    if len(text) > longest:
+        raise Refusal(field, f"Use at most {longest:,} characters; these are {len(text):,}.", field)
+    if not storable(text):
+        raise Refusal(field, "The text holds a character that cannot be stored. Please type it again.", field)
+
+
+def storable(text: str) -> bool:
+    """Whether every database keeps the text: no NUL, no half of a character."""
+    return "\0" not in text and not _HALVES.search(text)

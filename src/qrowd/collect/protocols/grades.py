@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from qrowd.collect.protocols.numbers import parse_grade
+from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.protocol import Task
 from qrowd.collect.protocols.sequence import Sequence, SequenceState
 from qrowd.collect.protocols.settings import GradesSettings
@@ -43,3 +43,18 @@ class GradesProtocol(Sequence):
 def _scale(settings: GradesSettings) -> tuple[Grade, ...]:
     guidelines = settings.guidelines or ("",) * len(settings.labels)
     return tuple(Grade(g, *words) for g, words in enumerate(zip(settings.labels, guidelines, strict=True)))
+
+
+def parse_grade(text: str, labels: tuple[str, ...]) -> float:
+    """The grade that somebody chose, from 0 to the last of `labels`.
+
+    Raises
+    ------
+    Refusal
+        Code "grade": none of them.
+    """
+    grade = text.strip()
+    if not (grade.isascii() and grade.isdigit() and len(grade) <= 4 and int(grade) < len(labels)):
+        choices = ", ".join(str(g) if label == str(g) else f"{g} ({label})" for g, label in enumerate(labels))
+        raise Refusal("grade", f"Choose one of the grades: {choices}.", "text")
+    return float(int(grade))

@@ -1,4 +1,4 @@
-"""What people type into a box that asks for a number or a grade, and what to tell them where that is not one."""
+"""What people type into a box that asks for a number, and what to tell them where that is not one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ ABOVE_0 = f"Enter a number greater than 0, {EXAMPLES}"
 TOO_LARGE = "This number is too large to keep. Enter a smaller one, for example 250 or 1e6."
 TOO_SMALL = "This number is too close to 0 to keep. Enter a larger one, for example 0.5 or 1e-6."
 
-_HALVES = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _EITHER = re.compile(r"\+?[1-9]\d{0,2},\d{3}")
 _GROUPED = re.compile(r"\+?\d{1,3}([ ,.'’_\s]\d{3})+([.,]\d*)?|\d+([ ,.'’_\s]\d+)+")
@@ -61,42 +60,6 @@ def parse_magnitude(text: str) -> float:
     if value > LARGEST:
         raise _refusal(TOO_LARGE)
     return value
-
-
-def parse_grade(text: str, labels: tuple[str, ...]) -> float:
-    """The grade that somebody chose, from 0 to the last of `labels`.
-
-    Raises
-    ------
-    Refusal
-        Code "grade": none of them.
-    """
-    grade = text.strip()
-    if not (grade.isascii() and grade.isdigit() and len(grade) <= 4 and int(grade) < len(labels)):
-        choices = ", ".join(str(g) if label == str(g) else f"{g} ({label})" for g, label in enumerate(labels))
-        raise Refusal("grade", f"Choose one of the grades: {choices}.", "text")
-    return float(int(grade))
-
-
-def check_text(text: str, field: str, longest: int, *, required: bool = False) -> None:
-    """Whether words that somebody wrote can be kept.
-
-    Raises
-    ------
-    Refusal
-        Its code is `field`: blank where something is required, too long, or holding what no database keeps.
-    """
-    if required and not text.strip():
-        raise Refusal(field, "Give a reason in a few words, for example what the document says about the topic.", field)
-    if len(text) > longest:
-        raise Refusal(field, f"Use at most {longest:,} characters; these are {len(text):,}.", field)
-    if not storable(text):
-        raise Refusal(field, "The text holds a character that cannot be stored. Please type it again.", field)
-
-
-def storable(text: str) -> bool:
-    """Whether every database keeps the text: no NUL, no half of a character."""
-    return "\0" not in text and not _HALVES.search(text)
 
 
 def _latin(text: str) -> str:

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
-from qrowd.collect.protocols.asking import STALE, question_view, rating_events, reply_events, seconds_of
+from qrowd.collect.protocols.asking import STALE, check_text, question_view, rating_events, reply_events, seconds_of
 from qrowd.collect.protocols.events import Action, CannotTell, Event, GoOn, GoTo, Judge, Postpone, Rate, Refusal, Reply
-from qrowd.collect.protocols.numbers import check_text
 from qrowd.collect.protocols.protocol import JudgmentRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.views import (
     Answer,
