@@ -43,6 +43,13 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, without a window. It keeps an event loop running, so it does not outlive the tests that want it."""
+    with chromium() as started:
+        yield started
+
+
 def by_tags(*tags: str) -> dict[str, Any]:
     """Options of axe: the rules with these tags."""
     return {"runOnly": {"type": "tag", "values": tags}}

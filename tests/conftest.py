@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from browsers import browser
 from stores import address, empty, opened, postgres, shared, store
 
-__all__ = ["address", "empty", "opened", "postgres", "shared", "store"]  # fixtures
+__all__ = ["address", "browser", "empty", "opened", "postgres", "shared", "store"]  # fixtures
 
 # No deadline: the first example of a kernel pays for its compilation. A law without a number of its own is tried on 50
 # examples, which differ from run to run except in CI; with `pytest --hypothesis-profile thorough` on 500.

@@ -3,17 +3,11 @@
 import pytest
 from playwright.sync_api import Browser
 
-from browsers import axe_faults, chromium
+from browsers import axe_faults
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_content import Provenance
 from qrowd.reports.report_page import report_page
 from qrowd.simulation import simulate_demo
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A browser for the modules that want one, and the real application as a process of its own."""
+"""Tabs of a browser, the real application as a process of its own, and servers full of secrets."""
 
 from __future__ import annotations
 
@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 
     from collect.web.journeys import Application
     from collect.web.siege import Fort
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium, without a window. It keeps an event loop running, so it does not outlive the tests that want it."""
-    from browsers import chromium
-
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture
