@@ -84,13 +84,13 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def cells(form: Callable[..., str], *columns: Iterable[Any], **options: Any) -> list[str]:
-    """Cells of a table: `form` of the values of one or more columns, row by row.
+def cells(text_of: Callable[..., str], *columns: Iterable[Any], **options: Any) -> list[str]:
+    """Cells of a table: `text_of` the values of one or more columns, row by row.
 
     >>> cells(number, [0.25, 0.5], digits=1), cells(span, [1, 2], [2, 2]), cells("{:,}".format, [1200])
     (['0.2', '0.5'], ['1-2', '2'], ['1,200'])
     """
-    return [form(*values, **options) for values in zip(*columns, strict=True)]
+    return [text_of(*values, **options) for values in zip(*columns, strict=True)]
 
 
 def sentence_case(text: str) -> str:

@@ -239,9 +239,11 @@ def _assessors(report: ReportContent) -> list[TableColumn]:
     return [column for column in columns if column.name not in optional or any(map(optional[column.name], rows))]
 
 
-def _column(name: str, meaning: str, field: str, form: Callable[..., str], *digits: int) -> TableColumn:
+def _column(name: str, meaning: str, field: str, text_of: Callable[..., str], *digits: int) -> TableColumn:
     """A number of the row, written in this form and sorted by."""
-    return TableColumn(name, meaning, lambda row: form(getattr(row, field), *digits), lambda row: getattr(row, field))
+    return TableColumn(
+        name, meaning, lambda row: text_of(getattr(row, field), *digits), lambda row: getattr(row, field)
+    )
 
 
 TOPICS = [

@@ -118,7 +118,7 @@ def test_a_picture_is_written_as_svg_pdf_or_png_without_a_date(form, start, gene
 
 
 def test_another_form_is_refused(general):
-    with pytest.raises(ArgumentError, match="form='gif': a picture is written as svg, pdf, png"):
+    with pytest.raises(ArgumentError, match="format='gif': a plot is written as svg, pdf, png"):
         render(general["scores"], "gif")
 
 

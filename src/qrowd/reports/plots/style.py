@@ -92,18 +92,18 @@ def axes_or_new(ax: Axes | None) -> Axes:
         return Canvas().subplots()
 
 
-def render(figure: Figure, form: str) -> bytes:
+def render(figure: Figure, format: str) -> bytes:
     """A picture as a file.
 
-    form : svg, pdf or png.
+    format : svg, pdf or png.
 
     Raises
     ------
     ArgumentError
-        Any other form.
+        Any other format.
     """
-    if form not in FORMATS:
-        raise ArgumentError(f"form={form!r}: a picture is written as {', '.join(FORMATS)}")
+    if format not in FORMATS:
+        raise ArgumentError(f"format={format!r}: a plot is written as {', '.join(FORMATS)}")
     with styled():
         from matplotlib.figure import Figure as Canvas
 
@@ -114,6 +114,6 @@ def render(figure: Figure, form: str) -> bytes:
         figure.draw(axes)
         out = BytesIO()
         # No date and no version in the file: the same data gives the same bytes.
-        about: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[form]
-        canvas.savefig(out, format=form, metadata=about)
+        about: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+        canvas.savefig(out, format=format, metadata=about[format])
         return out.getvalue()
