@@ -38,7 +38,7 @@ def test_a_unit_is_submitted_for_one_assignment_only_however_often_the_page_is_o
     assert told(place, "returned") == []
     worker.come()
     assert (submits(worker.page), worker.view) == (None, "noneleft")
-    assert "Everything here has been given out" in worker.page.text
+    assert "other assessors have all the sets" in worker.page.text
     assert [one["submission"] for one in told(place, "returned")] == ["3B"]
     worker.changes = {"assignmentId": "3A"}
     assert submits(worker.get(worker.door)) == "3A"  # the first is still good for what was done under it
