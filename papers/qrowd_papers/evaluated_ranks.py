@@ -116,11 +116,11 @@ def calibration(
 def _sampled(judgments: Judgments, random: np.random.Generator) -> Judgments:
     """All judgments of the first assessor, and the others' of `SAMPLE` documents of each topic."""
     pair = judgments.pair_numbers
-    kept = []
+    samples = []
     for topic in range(len(judgments.topics)):
         pairs = np.unique(pair[judgments.topic == topic])
-        kept.append(random.choice(pairs, min(SAMPLE, pairs.size), replace=False))
-    judged = (judgments.assessor == 0) | np.isin(pair, np.concatenate(kept))
+        samples.append(random.choice(pairs, min(SAMPLE, pairs.size), replace=False))
+    judged = (judgments.assessor == 0) | np.isin(pair, np.concatenate(samples))
     return replace(judgments, value=np.where(judged, judgments.value, -1.0))
 
 

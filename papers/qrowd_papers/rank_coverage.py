@@ -217,17 +217,17 @@ def ranks_held(
 ) -> RanksHeld:
     """With new true means in every simulation, in families of five (`Collection.in_families`)."""
     random = Chance.of(rng).stream(f"ranks {n_systems} {n_assessors} {n_topics}")
-    held, best, size = [], [], []
+    covered, best, size = [], [], []
     for _ in range(n_simulations):
         collection = Collection.in_families(random, n_systems)
         pairs = _pairs(collection.draw(random, n_topics, n_assessors))
         better = _better(pairs, critical_t(largest_of(pairs, n_replicates, random, 1), ALPHA))
         truth = (collection.mean > collection.mean[:, None]).sum(axis=1)
         low, high = better.sum(axis=0), n_systems - 1 - better.sum(axis=1)
-        held.append(((low <= truth) & (truth <= high)).all())
+        covered.append(((low <= truth) & (truth <= high)).all())
         best.append(low[np.argmax(collection.mean)] == 0)
         size.append((low == 0).sum())
-    share = float(np.mean(held))
+    share = float(np.mean(covered))
     return RanksHeld(
         n_systems, n_assessors, n_topics, share, float(binomial_error(share, n_simulations)),
         float(np.mean(best)), float(np.mean(size)),

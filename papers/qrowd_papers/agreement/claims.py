@@ -387,8 +387,8 @@ def _frame(study: AgreementStudy) -> pandas.DataFrame:
     for name, against in _against(study):
         eighth = against.to_frame().rename(columns={"of": "first"})
         parts.append(eighth.assign(table="Figure 8", data=name))
-    wanted = ["table", "data", "first", "second", "bins", "n", "pearson", "p", "significant", "tau_b", "printed"]
-    return pd.concat([part.reindex(columns=wanted).astype(object) for part in parts], ignore_index=True)
+    columns = ["table", "data", "first", "second", "bins", "n", "pearson", "p", "significant", "tau_b", "printed"]
+    return pd.concat([part.reindex(columns=columns).astype(object) for part in parts], ignore_index=True)
 
 
 def _printed_3(bins: int, name: str) -> float:

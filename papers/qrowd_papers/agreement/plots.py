@@ -76,8 +76,8 @@ def plot_alpha_by_gold(alphas: AlphaByGold, matched: MatchedSize | None = None, 
         for column in matched.mean.T:
             curve = _ascending(column)
             ax.plot(np.arange(1, curve.size + 1), curve, color=GREY, linewidth=4, alpha=0.35)
-        told = "pale: subsets of the size of the relevant documents"
-        ax.text(0.98, 0.02, told, transform=ax.transAxes, ha="right", va="bottom", color=GREY)
+        text = "pale: subsets of the size of the relevant documents"
+        ax.text(0.98, 0.02, text, transform=ax.transAxes, ha="right", va="bottom", color=GREY)
     ax.axhline(0, color=GREY, linewidth=0.8, zorder=0)
     n = value.shape[0]
     ax.set_xlim(0, n * 1.12 + 0.5)
@@ -260,8 +260,8 @@ def plot_scatter(scatter: Scatter, of: Means = "systems", *, ax: Axes | None = N
     spread = float(np.ptp(y[known])) if known.any() else 0.0
     if spread:
         ax.set_ylim(float(y[known].min()) - 0.06 * spread, float(y[known].max()) + 0.22 * spread)
-    told = f"{int(known.sum())} {of}: r = {scatter.pearson[side]:.2f}, τ = {scatter.tau[side]:.2f}"
-    ax.text(0.03, 0.97, told, transform=ax.transAxes, va="top")
+    text = f"{int(known.sum())} {of}: r = {scatter.pearson[side]:.2f}, τ = {scatter.tau[side]:.2f}"
+    ax.text(0.03, 0.97, text, transform=ax.transAxes, va="top")
     ax.set_xlabel(f"mean {scatter.names[0]}")
     ax.set_ylabel(f"mean {scatter.names[1]}")
     return ax

@@ -199,12 +199,12 @@ def agreement_study(
     """
     seed = seed_of(rng)
     chance = Chance.of(seed)
-    told: list[str] = []
+    finished: list[str] = []
 
     def advance(what: str) -> None:
-        told.append(what)
+        finished.append(what)
         if progress:
-            progress(what, len(told), STEPS)
+            progress(what, len(finished), STEPS)
 
     folder = None if data is None else Path(data)
     there = [] if folder is None else [name for name in (RF, *YEARS) if (folder / name).is_dir()]
@@ -362,11 +362,11 @@ def collection_agreement(collection: Collection, *, repetitions: int = 300, rng:
     table = scores.values[0, 0]
     lost = np.where(Chance.of(seed).stream("missing").random(table.shape) < MISSING, np.nan, table)
     filled = interpolated(lost)
-    kept = [float(np.corrcoef(known_mean(filled, axis), known_mean(table, axis))[0, 1]) for axis in (0, 1)]
+    correlations = [float(np.corrcoef(known_mean(filled, axis), known_mean(table, axis))[0, 1]) for axis in (0, 1)]
     aware = _against_ap(
         _agreement_aware(runs, gain_distributions(collection.judgments)), runs, collection.gold, collection.relevant
     )
-    return CollectionFound(by_gold, ease, removal, (kept[0], kept[1]), aware)
+    return CollectionFound(by_gold, ease, removal, (correlations[0], correlations[1]), aware)
 
 
 def magnitude_agreement(panel: Magnitudes, *, repetitions: int = 300, rng: Rng = 1) -> MagnitudesFound:

@@ -292,7 +292,7 @@ def _parts(shown: Material, number: int, response: str) -> Figure:
     return Figure(
         f"aware-{number}",
         f"{RESPONSES[response]} by what AWARE's estimators are made of: main effects, Tukey's test (best on top; "
-        f"letters name groups that cannot be told apart), interactions. Panel: {shown.about}.",
+        f"letters name groups that do not differ significantly), interactions. Panel: {shown.about}.",
         drawn,
         lambda: _stacked({**results, "main": table.effects}),
         (3, 3),

@@ -167,8 +167,9 @@ def plot_tukey(
 ) -> Axes:
     """The levels of a factor, best on top, with the intervals of Tukey's test: those that do not overlap differ.
 
-    Blue dots: not to be told from the best. marked : levels to make out, as baselines, by orange squares; the others
-    are grey. A dashed line shows how far the best level's interval reaches; letters, if they are few, name the groups.
+    Blue dots: not significantly different from the best. marked : levels to make out, as baselines, by orange squares;
+    the others are grey. A dashed line shows how far the best level's interval reaches; letters, if they are few, name
+    the groups.
 
     Figures 4(e), 6(e), 8 and 9 (d-f).
     """
@@ -176,7 +177,7 @@ def plot_tukey(
     y = name_rows(ax, tukey.levels)
     base = np.array([level in marked for level in tukey.levels])
     kinds = (
-        (tukey.top & ~base, PALETTE[0], MARKERS[0], "not told from the best"),
+        (tukey.top & ~base, PALETTE[0], MARKERS[0], "not significantly different from the best"),
         (base, PALETTE[1], MARKERS[1], "baselines"),
         (~tukey.top & ~base, GREY, MARKERS[2], "others"),
     )

@@ -193,8 +193,8 @@ def same(printed: float, ours: float, digits: int = 4) -> str:
 
 def first_of(mask: np.ndarray, sizes: tuple[int, ...], *, lasting: bool = False) -> str:
     """The first size where mask holds (and goes on to hold), as text."""
-    held = np.logical_and.accumulate(mask[::-1])[::-1] if lasting else mask
-    return str(sizes[int(held.argmax())]) if held.any() else f"not up to {sizes[-1]}"
+    lasts = np.logical_and.accumulate(mask[::-1])[::-1] if lasting else mask
+    return str(sizes[int(lasts.argmax())]) if lasts.any() else f"not up to {sizes[-1]}"
 
 
 def by_size(study: AwareStudy, response: str) -> np.ndarray:

@@ -145,12 +145,12 @@ def aware_study(
         The gold shares no topic with the panel.
     """
     sets = runs if isinstance(runs, Mapping) else {"all": runs}
-    wanted = _checked(judgments, gold, methods, sizes, n_tuples)
+    all_sizes = _checked(judgments, gold, methods, sizes, n_tuples)
     seed = seed_of(rng)
     chance = Chance.of(seed)
     panel = judgments.panel()
-    drawn = {k: _tuples(len(panel.assessors), k, n_tuples, chance.stream("tuples", k)) for k in wanted}
-    figures = np.full((len(sets), 3, len(measures), len(methods), len(wanted)), np.nan)
+    drawn = {k: _tuples(len(panel.assessors), k, n_tuples, chance.stream("tuples", k)) for k in all_sizes}
+    figures = np.full((len(sets), 3, len(measures), len(methods), len(all_sizes)), np.nan)
     about = {
         "n_resamples": n_resamples,
         "n_tuples": n_tuples,
@@ -158,17 +158,17 @@ def aware_study(
         "assessors": panel.assessors,
         "gold": gold.assessors[0],
     }
-    steps, done = len(sets) * (len(wanted) + 1), 0
+    steps, done = len(sets) * (len(all_sizes) + 1), 0
     for s, (name, systems) in enumerate(sets.items()):
-        kept = _Kept(folder, name, (systems, panel, gold, measures, tuple(methods), about))
-        missing = [k for k in wanted if kept.get(k) is None]
+        stored = _Stored(folder, name, (systems, panel, gold, measures, tuple(methods), about))
+        missing = [k for k in all_sizes if stored.get(k) is None]
         world = None
-        for i, k in enumerate(wanted):
+        for i, k in enumerate(all_sizes):
             if k in missing:
                 if world is None:
                     world = _World.of(systems, judgments, panel, gold, measures, methods, n_resamples, chance, threads)
-                kept.put(k, world.figures(drawn[k], methods, chance.stream("coins", k), threads))
-            figures[s, ..., i] = kept.get(k)
+                stored.put(k, world.figures(drawn[k], methods, chance.stream("coins", k), threads))
+            figures[s, ..., i] = stored.get(k)
             done += 1
             if progress:
                 progress(f"{name}: {k} assessors", done + s + 1, steps)
@@ -176,11 +176,11 @@ def aware_study(
         tuple(sets),
         tuple(map(str, measures)),
         tuple(methods),
-        wanted,
+        all_sizes,
         figures[:, 0],
         figures[:, 1],
         figures[:, 2],
-        np.array([len(drawn[k]) for k in wanted]),
+        np.array([len(drawn[k]) for k in all_sizes]),
         about,
     )
 
@@ -374,7 +374,7 @@ class _Merged:
         return {name: np.concatenate([topic[name] for topic in topics]) for name in self.names}
 
 
-class _Kept:
+class _Stored:
     """Finished sizes, in a file each where there is a folder."""
 
     def __init__(self, folder: str | None, name: str, about: tuple[Any, ...]) -> None:
@@ -384,12 +384,12 @@ class _Kept:
         if self._folder is not None:
             self._mark = _fingerprint(about)
             for path in sorted(self._folder.glob(f"{self._name}-*.npz")):
-                with np.load(path) as kept:
-                    if str(kept["mark"]) != self._mark:
+                with np.load(path) as parts:
+                    if str(parts["mark"]) != self._mark:
                         raise QrowdError(
                             f"{path}: it was made from other data or options; give another folder, or delete it"
                         )
-                    self._found[int(kept["size"])] = kept["figures"]
+                    self._found[int(parts["size"])] = parts["figures"]
 
     def get(self, size: int) -> Floats | None:
         return self._found.get(size)
@@ -446,12 +446,12 @@ def _checked(
             estimator(name.removesuffix(PRINTED))
     if not methods:
         raise ArgumentError("methods: none was given")
-    wanted = tuple(sizes) if sizes is not None else tuple(range(2, len(judgments.assessors)))
-    if not wanted or min(wanted) < 2 or max(wanted) > len(judgments.assessors):
-        raise ArgumentError(f"sizes={list(wanted)}: from 2 to the {len(judgments.assessors)} assessors there are")
+    all_sizes = tuple(sizes) if sizes is not None else tuple(range(2, len(judgments.assessors)))
+    if not all_sizes or min(all_sizes) < 2 or max(all_sizes) > len(judgments.assessors):
+        raise ArgumentError(f"sizes={list(all_sizes)}: from 2 to the {len(judgments.assessors)} assessors there are")
     if n_tuples < 1:
         raise ArgumentError(f"n_tuples={n_tuples}: 1 or more were expected")
-    return wanted
+    return all_sizes
 
 
 def _parts(method: str) -> tuple[str, str, str]:

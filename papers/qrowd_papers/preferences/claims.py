@@ -68,7 +68,7 @@ SECONDS = {  # Table 4, the last row being over all assessors
     "absolute": (7.96, 6.12, 5.56, 8.78, 8.20, 3.21, 6.33),
 }
 GRADED = {"DCG": "DCG(dcg=exp-log2)@5", "NDCG": "nDCG(dcg=exp-log2)@5"}
-TOLD = {"ppref": "ppref@5", "wpref": "wpref@5", "wpref, upper": "wpref(weight=upper)@5"}
+PREFERRED = {"ppref": "ppref@5", "wpref": "wpref@5", "wpref, upper": "wpref(weight=upper)@5"}
 """wpref weighs a pair by the lower of its ranks, as section 4 says, or by the upper, as the utility of section 5.3."""
 MEASURE_PAIRS = {  # Table 5: (Pearson correlation, agreement on differences)
     ("DCG", "NDCG"): (0.748, 1.000),
@@ -251,10 +251,10 @@ def measure_scores(runs: Runs, judgments: Judgments) -> dict[str, Floats]:
     Gains 2^g - 1, first five documents (section 4.1). nan where a measure has no score.
     """
     graded = evaluate(runs, judgments, list(GRADED.values()))
-    told = evaluate(runs, from_grades(judgments), list(TOLD.values()))
-    shared = [topic for topic in graded.topics if topic in told.topics]
+    preferred = evaluate(runs, from_grades(judgments), list(PREFERRED.values()))
+    shared = [topic for topic in graded.topics if topic in preferred.topics]
     results = {}
-    for scores, names in ((graded, GRADED), (told, TOLD)):
+    for scores, names in ((graded, GRADED), (preferred, PREFERRED)):
         places = [
             [mine.index(label) for label in labels]
             for mine, labels in (
@@ -275,8 +275,8 @@ def beside(first: Floats, second: Floats) -> tuple[float, float]:
     pearson = float(np.corrcoef(first[known], second[known])[0, 1])
     a, b = np.triu_indices(first.shape[2], 1)
     signs = [np.sign(np.round(table[..., a] - table[..., b], 12)) for table in (first, second)]
-    told = (signs[0] * signs[1] != 0) & ~np.isnan(signs[0]) & ~np.isnan(signs[1])
-    return pearson, float((signs[0] == signs[1])[told].mean())
+    decided = (signs[0] * signs[1] != 0) & ~np.isnan(signs[0]) & ~np.isnan(signs[1])
+    return pearson, float((signs[0] == signs[1])[decided].mean())
 
 
 def measures_claims(panels: Mapping[str, dict[str, Floats]]) -> Claims:

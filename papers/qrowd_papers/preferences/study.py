@@ -127,12 +127,12 @@ def preferences_page(
     chance = Chance.of(seed)
     n = 20 if quick else n_topics
     steps = len(SIMULATED) + (0 if data is None else 3)
-    told: list[str] = []
+    finished: list[str] = []
 
     def advance(what: str) -> None:
-        told.append(what)
+        finished.append(what)
         if progress:
-            progress(what, len(told), steps)
+            progress(what, len(finished), steps)
 
     curves: dict[str, Curves] = {}
     for name, engines, candidates, bad in SIMULATED:
@@ -212,10 +212,10 @@ def _mean(curve: Curves, name: str, column: NDArray[np.float64]) -> float:
 
 def _sentence(curves: Mapping[str, Curves]) -> str:
     times = {name: _mean(curve, "utility, Bad, stop", curve.per_document) for name, curve in curves.items()}
-    told = ", ".join(f"{value:.2f} n ({name})" for name, value in times.items())
+    judgments = ", ".join(f"{value:.2f} n ({name})" for name, value in times.items())
     return (
-        f"Here or There, recomputed. Asking by utility and stopping when the order of systems is proven takes {told} "
-        "judgments for n documents. The paper reports about n."
+        f"Here or There, recomputed. Asking by utility and stopping when the order of systems is proven takes "
+        f"{judgments} judgments for n documents. The paper reports about n."
     )
 
 
