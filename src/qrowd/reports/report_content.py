@@ -210,7 +210,6 @@ def _assessors(report: ReportContent) -> list[TableColumn]:
     others = report.reference or "the other assessors together"
     columns = [
         TableColumn("assessor", "", lambda row: row.assessor),
-        TableColumn("scale", "of the judgments", lambda row: row.scale),
         _column("judgments", "repeats included", "n_judgments", "{:,}".format),
         _column("topics", "with any judgment", "n_topics", str),
         _column("coverage", "mean share of a topic's pool", "coverage", percent, 0),
@@ -230,7 +229,6 @@ def _assessors(report: ReportContent) -> list[TableColumn]:
         TableColumn("stands out", "", lambda row: row.outlying),
     ]
     optional: dict[str, Callable[[Any], bool]] = {
-        "scale": lambda row: row.scale != rows[0].scale,
         "AWARE": lambda row: not isnan(row.accuracy),
         "same again": lambda row: row.n_repeated > 0,
         "seconds": lambda row: not isnan(row.seconds),
