@@ -106,13 +106,13 @@ def reasons_to_doubt(
     """
     try:
         profiles = profiles or assessor_profiles(judgments, repeats=repeats)
-        reasons = {name: list(found) for name, found in zip(profiles.assessors, profiles.reasons, strict=True)}
+        reasons = {name: list(texts) for name, texts in zip(profiles.assessors, profiles.reasons, strict=True)}
     except (NoOverlapError, ScaleError):
         reasons = {}
     for name, reason in _hardly_distinguishing(judgments, repeats):
-        if not any(found.startswith("always grade") for found in reasons.setdefault(name, [])):
+        if not any(texts.startswith("always grade") for texts in reasons.setdefault(name, [])):
             reasons[name].append(reason)
-    return {name: tuple(found) for name, found in reasons.items() if found}
+    return {name: tuple(texts) for name, texts in reasons.items() if texts}
 
 
 def doubtful_weights(weights: AssessorWeights, reasons: Mapping[str, Sequence[str]]) -> tuple[DoubtfulWeight, ...]:
@@ -126,17 +126,17 @@ def doubtful_weights(weights: AssessorWeights, reasons: Mapping[str, Sequence[st
     ... # doctest: +SKIP
     [('dan', 0.41, 0.25)]
     """
-    found = []
+    doubtful = []
     for m, measure in enumerate(weights.measures):
         share, equal = weights.share[m], weights.equal[m]
         for a in np.argsort(-np.nan_to_num(share), kind="stable"):
             name = weights.assessors[a]
             if reasons.get(name) and share[a] > MORE * equal[a]:
                 largest = bool(share[a] == np.nanmax(share))
-                found.append(
+                doubtful.append(
                     DoubtfulWeight(name, measure, float(share[a]), float(equal[a]), largest, tuple(reasons[name]))
                 )
-    return tuple(found)
+    return tuple(doubtful)
 
 
 def _shares(accuracy: Floats) -> Floats:
@@ -158,7 +158,7 @@ def _hardly_distinguishing(judgments: Judgments, repeats: Repeats) -> list[tuple
     others = known.sum(axis=1, keepdims=True) - known
     shared = known & (others > 0)
     by_others = (relevant.sum(axis=1, keepdims=True) - relevant) / np.maximum(others, 1)
-    found = []
+    reasons = []
     for a, name in enumerate(panel.assessors):
         n = int(shared[:, a].sum())
         if n == 0 or np.isnan(lowest).any():
@@ -166,5 +166,5 @@ def _hardly_distinguishing(judgments: Judgments, repeats: Repeats) -> list[tuple
         own, theirs = float(relevant[shared[:, a], a].mean()), float(by_others[shared[:, a], a].mean())
         rarer = [(own, theirs), (1 - own, 1 - theirs)]
         if any(mine < FEW * usual and n * usual >= LEAST for mine, usual in rarer):
-            found.append((name, f"calls {own:.1%} of {n:,} documents relevant, the others {theirs:.1%}"))
-    return found
+            reasons.append((name, f"calls {own:.1%} of {n:,} documents relevant, the others {theirs:.1%}"))
+    return reasons

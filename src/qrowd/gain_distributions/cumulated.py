@@ -351,7 +351,7 @@ def with_missing(table: Floats, alignment: Alignment, missing: Missing) -> Float
     """(topics, systems) with missing lists treated by the convention; topics that nobody judged stay nan."""
     if missing == "zero" or not alignment.missing.any():
         return table
-    known = np.where(alignment.missing, np.nan, table)
+    present = np.where(alignment.missing, np.nan, table)
     if missing == "skip":
-        return known
-    return np.where(np.isnan(table), np.nan, np.where(alignment.missing, interpolated(known), table))
+        return present
+    return np.where(np.isnan(table), np.nan, np.where(alignment.missing, interpolated(present), table))

@@ -118,15 +118,15 @@ def density(
         if number < least:
             raise ArgumentError(f"{name}={number!r}: at least {least} needed")
     weights = rank_weights(cutoff, dcg)
-    made = distributions_of(judgments, conventions)
-    if curve == "kde" and made.shape == "interval":
+    distributions = distributions_of(judgments, conventions)
+    if curve == "kde" and distributions.shape == "interval":
         raise ArgumentError("curve='kde': an interval has no sample to smooth; use shape='sample'")
     if method == "sampled" and curve != "as-is":
         raise ArgumentError(f"method='sampled' samples the distributions themselves, not curve={curve!r}")
-    documents, pairs = _listed(runs, made, topic, system, cutoff, conventions.score_dtype)
-    gains = [_Mixture.of(made, pair, curve) for pair in pairs]
+    documents, pairs = _listed(runs, distributions, topic, system, cutoff, conventions.score_dtype)
+    gains = [_Mixture.of(distributions, pair, curve) for pair in pairs]
     judged = pairs >= 0
-    means, variances = (np.where(judged, column[pairs], 0.0) for column in (made.mean, made.variance))
+    means, variances = (np.where(judged, column[pairs], 0.0) for column in (distributions.mean, distributions.variance))
     prefixes = np.tri(cutoff) * weights
     mean, sd = (np.empty(cutoff) for _ in range(2))
     for r in range(cutoff):
@@ -159,7 +159,9 @@ def density(
             random = np.random.default_rng(seed)
             samples = np.zeros((cutoff, n_resamples))
             for r in np.flatnonzero(judged).tolist():
-                samples[r] = weights[r] * draw_gains(made, n_resamples, random, slice(pairs[r], pairs[r] + 1))[0]
+                samples[r] = (
+                    weights[r] * draw_gains(distributions, n_resamples, random, slice(pairs[r], pairs[r] + 1))[0]
+                )
             sums = np.clip(np.cumsum(samples, axis=0), over[0], over[-1])
             cumulated = np.stack([np.histogram(row, over)[0] / n_resamples for row in sums])
         else:
@@ -198,18 +200,18 @@ class _Mixture:
     sd: Floats
 
     @classmethod
-    def of(cls, made: GainDistributions, pair: int, curve: Curve) -> _Mixture:
+    def of(cls, distributions: GainDistributions, pair: int, curve: Curve) -> _Mixture:
         """The gain of a pair; 0 for pair -1."""
         if pair < 0:
             return cls.normal(0.0, 0.0)
-        sd = float(np.sqrt(made.variance[pair]))
-        if curve == "normal" or (made.shape == "sample" and made.widened()[pair]):
-            return cls.normal(float(made.mean[pair]), sd)
-        if made.shape == "interval":
-            half = (made.upper[pair] - made.lower[pair]) / 2
-            return cls(np.ones(1), made.mean[[pair]], np.array([half]), np.zeros(1))
-        rows = slice(int(made.starts[pair]), int(made.starts[pair + 1]))
-        share, gain = made.share[rows], made.gain[rows]
+        sd = float(np.sqrt(distributions.variance[pair]))
+        if curve == "normal" or (distributions.shape == "sample" and distributions.widened()[pair]):
+            return cls.normal(float(distributions.mean[pair]), sd)
+        if distributions.shape == "interval":
+            half = (distributions.upper[pair] - distributions.lower[pair]) / 2
+            return cls(np.ones(1), distributions.mean[[pair]], np.array([half]), np.zeros(1))
+        rows = slice(int(distributions.starts[pair]), int(distributions.starts[pair + 1]))
+        share, gain = distributions.share[rows], distributions.gain[rows]
         width = sd * float((share**2).sum()) ** 0.2 if curve == "kde" else 0.0
         return cls(share, gain, np.zeros(gain.size), np.full(gain.size, width))
 
@@ -257,33 +259,38 @@ class _Mixture:
 
 
 def _listed(
-    runs: Runs | None, made: GainDistributions, topic: str, system: str | None, cutoff: int, score_dtype: ScoreDtype
+    runs: Runs | None,
+    distributions: GainDistributions,
+    topic: str,
+    system: str | None,
+    cutoff: int,
+    score_dtype: ScoreDtype,
 ) -> tuple[tuple[str, ...], Any]:
     """(ranks,) document labels, and their pairs, -1 where unjudged."""
-    pool = made.pool
+    pool = distributions.pool
     if topic not in pool.topics:
         raise ArgumentError(f"topic={topic!r}: nobody judged it; {closest(topic, pool.topics, 'judged topic')}")
     t = pool.topics.index(topic)
     rows = pool.rows(t)
     labels = [pool.documents[d] for d in pool.document[rows].tolist()]
     if system is None:
-        best = ideal_order(made, t)[:cutoff]
-        listed, places = [labels[i] for i in best.tolist()], (best + rows.start).tolist()
+        best = ideal_order(distributions, t)[:cutoff]
+        names, places = [labels[i] for i in best.tolist()], (best + rows.start).tolist()
     else:
         if runs is None:
             raise ArgumentError(f"system={system!r}: runs are needed for a system's list")
         if system not in runs.systems:
             raise ArgumentError(f"system={system!r}: no such run; {closest(system, runs.systems, 'system')}")
-        listed = []
+        names = []
         if topic in runs.topics:
             ranked = runs.ranked(score_dtype=score_dtype)
             s, column = runs.systems.index(system), runs.topics.index(topic)
             start, length = int(ranked.starts[s, column]), int(ranked.lengths[s, column])
-            listed = [runs.documents[d] for d in ranked.document[start : start + min(length, cutoff)].tolist()]
+            names = [runs.documents[d] for d in ranked.document[start : start + min(length, cutoff)].tolist()]
         place = {label: rows.start + i for i, label in enumerate(labels)}
-        places = [place.get(label, -1) for label in listed]
-    short = cutoff - len(listed)
-    return (*listed, *[""] * short), np.array([*places, *[-1] * short], np.int64)
+        places = [place.get(label, -1) for label in names]
+    short = cutoff - len(names)
+    return (*names, *[""] * short), np.array([*places, *[-1] * short], np.int64)
 
 
 def _grid(low: float, high: float, bins: int) -> Floats:

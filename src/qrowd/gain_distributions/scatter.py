@@ -87,6 +87,6 @@ def scatter(first: AnyScores, second: AnyScores) -> Scatter:
 
 
 def _pearson(x: Floats, y: Floats) -> float:
-    known = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[known], y[known]
+    both = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[both], y[both]
     return float(pearson(x[None], y[None])[0]) if x.size > 1 else float("nan")

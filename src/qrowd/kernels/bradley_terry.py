@@ -273,10 +273,10 @@ def fit(
                 direction[i] = scaled[i] + left / square * direction[i]
             square = left
         downhill = gradient @ step
-        share, taken, before = 1.0, 0.0, objective
+        share, so_far, before = 1.0, 0.0, objective
         before_r[:] = assessor_weight
         for _ in range(40):
-            change = share - taken
+            change = share - so_far
             log_worth += change * step[:n]
             if moving[1]:
                 assessor_weight[:] = before_r + share * step[n : n + n_assessors]
@@ -284,7 +284,7 @@ def fit(
             intercept += change * step[n + n_assessors : last]
             if moving[3]:
                 theta[0] += change * step[last]
-            taken = share
+            so_far = share
             objective = _objective(rows, parameters, ridge, shrinkage, times)
             if objective <= before + 1e-4 * share * downhill + 1e-12 * abs(before):
                 break

@@ -29,13 +29,13 @@ def pair_counts(x: Floats, y: Floats) -> Ints:
     a, b = np.empty(n), np.empty(n)
     for r in range(x.shape[0]):
         s = r if y.shape[0] > 1 else 0
-        known = 0
+        n_known = 0
         for i in range(n):
             if x[r, i] == x[r, i] and y[s, i] == y[s, i]:
-                a[known], b[known] = x[r, i], y[s, i]
-                known += 1
+                a[n_known], b[n_known] = x[r, i], y[s, i]
+                n_known += 1
         score, untied_x, untied_y, untied = 0, 0, 0, 0
-        for i in range(known):
+        for i in range(n_known):
             u, v = a[i], b[i]
             for j in range(i):
                 p = int(u > a[j]) - int(u < a[j])
@@ -44,7 +44,7 @@ def pair_counts(x: Floats, y: Floats) -> Ints:
                 untied_x += p * p
                 untied_y += q * q
                 untied += p * p * q * q
-        pairs = known * (known - 1) // 2
+        pairs = n_known * (n_known - 1) // 2
         counts[r, 0] = (untied + score) // 2
         counts[r, 1] = (untied - score) // 2
         counts[r, 2] = pairs - untied_x

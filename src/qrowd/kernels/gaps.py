@@ -174,14 +174,14 @@ def divergences(crowd: Floats, random: Floats) -> Floats:
     and not to fall below 1e-12. D(crowd || random) = sum crowd ln(crowd / random) (equation 11, which has no dx).
     """
     n_assessors, n_points = crowd.shape
-    known = np.empty((n_assessors, n_points))
+    own = np.empty((n_assessors, n_points))
     entropy = np.empty(n_assessors)
     for a in range(n_assessors):
         total = crowd[a].sum()
         entropy[a] = 0.0
         for x in range(n_points):
-            known[a, x] = max(crowd[a, x] / total, DENSITY_FLOOR)
-            entropy[a] += known[a, x] * np.log(known[a, x])
+            own[a, x] = max(crowd[a, x] / total, DENSITY_FLOOR)
+            entropy[a] += own[a, x] * np.log(own[a, x])
     out = np.empty((n_assessors, random.shape[0]))
     logs = np.empty(n_points)
     for h in range(random.shape[0]):
@@ -191,6 +191,6 @@ def divergences(crowd: Floats, random: Floats) -> Floats:
         for a in range(n_assessors):
             cross = 0.0
             for x in range(n_points):
-                cross += known[a, x] * logs[x]
+                cross += own[a, x] * logs[x]
             out[a, h] = entropy[a] - cross
     return out

@@ -141,12 +141,12 @@ def average_share(
                 total[min(better, worse)] += weight[row]
                 if better < worse:
                     right[better] += weight[row]
-            so_far, seen, shares, n = 0.0, 0.0, 0.0, 0
+            so_far, ordered, shares, n = 0.0, 0.0, 0.0, 0
             for k in range(1, min(limit, cutoff + 1)):
-                seen += total[k]
+                ordered += total[k]
                 if right[k] > 0.0:
                     so_far += right[k]
-                    shares += so_far / seen
+                    shares += so_far / ordered
                     n += 1
             out[s, a] = shares / n if n > 0 else 0.0
 
@@ -201,7 +201,7 @@ def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
     """
     n_groups = starts.size - 1
     ends = np.zeros(n_groups + 1, np.int64)
-    found = np.empty((max(pairs.shape[0], 16), 2), np.int32)
+    result = np.empty((max(pairs.shape[0], 16), 2), np.int32)
     number = np.full(n, -1, np.int64)
     members = np.empty(n, np.int32)
     size = 0
@@ -216,16 +216,16 @@ def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
         for i in range(n_members):
             for j in range(n_members):
                 if closed[i, j]:
-                    if size == found.shape[0]:
+                    if size == result.shape[0]:
                         larger = np.empty((2 * size, 2), np.int32)
-                        larger[:size] = found
-                        found = larger
-                    found[size, 0] = members[i]
-                    found[size, 1] = members[j]
+                        larger[:size] = result
+                        result = larger
+                    result[size, 0] = members[i]
+                    result[size, 1] = members[j]
                     size += 1
             number[members[i]] = -1
         ends[g + 1] = size
-    return found[:size].copy(), ends
+    return result[:size].copy(), ends
 
 
 @kernel

@@ -18,10 +18,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.kernels.compiled import kernel
 
 Rows = NDArray[np.int32]
+
+
+def condensed(rows: Rows, tied: Bools | None, judged: Bools) -> tuple[Rows, Bools | None]:
+    """The rankings, and which ranks share the score of the one above, without what was not `judged` (documents,)."""
+    stays = (rows >= 0) & judged[rows]
+    order = np.argsort(~stays, axis=1, kind="stable")
+    still = np.take_along_axis(stays, order, axis=1)
+    shorter = np.where(still, np.take_along_axis(rows, order, axis=1), -1).astype(np.int32)
+    if tied is None:
+        return shorter, None
+    group = np.take_along_axis(np.cumsum(~tied, axis=1), order, axis=1)
+    level = np.zeros(rows.shape, bool)
+    level[:, 1:] = (group[:, 1:] == group[:, :-1]) & still[:, 1:]
+    return shorter, level
 
 
 @kernel
@@ -49,18 +63,18 @@ def weighted_sum(rows: Rows, weights: Floats, gains: Floats, out: Floats) -> Non
 def precision_sum(rows: Rows, relevant: Floats, cutoff: int, out: Floats) -> None:
     """out[s, a] = sum over relevant ranks r of (relevant among the first r) / r; average precision times its base."""
     n_assessors = relevant.shape[1]
-    found = np.empty(n_assessors)
+    n_found = np.empty(n_assessors)
     for s in range(rows.shape[0]):
         score = out[s]
         score[:] = 0.0
-        found[:] = 0.0
+        n_found[:] = 0.0
         for r in range(min(cutoff, rows.shape[1])):
             if rows[s, r] >= 0:
                 rel = relevant[rows[s, r]]
                 weight = 1.0 / (r + 1)
                 for a in range(n_assessors):
-                    found[a] += rel[a]
-                    score[a] += rel[a] * (found[a] * weight)
+                    n_found[a] += rel[a]
+                    score[a] += rel[a] * (n_found[a] * weight)
 
 
 @kernel
@@ -106,14 +120,14 @@ def binary_preference(
         for r in range(rows.shape[1]):
             if rows[s, r] >= 0:
                 rel = relevant[rows[s, r]]
-                seen = judged[rows[s, r]]
+                is_judged = judged[rows[s, r]]
                 for a in range(n_assessors):
                     if rel[a] > 0.0:
                         score[a] += 1.0
                         if above[a] > 0.0:
                             limit = min(n_nonrelevant[a], n_relevant[a])
                             score[a] -= min(above[a], n_relevant[a]) / limit
-                    above[a] += seen[a] - rel[a]
+                    above[a] += is_judged[a] - rel[a]
 
 
 @kernel
@@ -143,13 +157,13 @@ def blended_ratio_sum(
     ideal : (documents, assessors), the gains of each assessor in decreasing order.
     """
     n_assessors = relevant.shape[1]
-    found = np.empty(n_assessors)
+    n_found = np.empty(n_assessors)
     gained = np.empty(n_assessors)
     best = np.empty(n_assessors)
     for s in range(rows.shape[0]):
         score = out[s]
         score[:] = 0.0
-        found[:] = 0.0
+        n_found[:] = 0.0
         gained[:] = 0.0
         best[:] = 0.0
         for r in range(min(cutoff, rows.shape[1])):
@@ -160,9 +174,9 @@ def blended_ratio_sum(
                 rel = relevant[rows[s, r]]
                 gain = gains[rows[s, r]]
                 for a in range(n_assessors):
-                    found[a] += rel[a]
+                    n_found[a] += rel[a]
                     gained[a] += gain[a]
-                    score[a] += rel[a] * (found[a] + beta * gained[a]) / (r + 1 + beta * best[a])
+                    score[a] += rel[a] * (n_found[a] + beta * gained[a]) / (r + 1 + beta * best[a])
 
 
 @kernel

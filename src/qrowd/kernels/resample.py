@@ -22,9 +22,9 @@ def resampled(multiplicity: Ints, replicates: int, at_once: int, rng: np.random.
         if 8 * multiplicity.size < n:
             yield rng.multinomial(n, multiplicity / n, size=rows).astype(np.float64)
         else:
-            drawn = np.zeros((rows, multiplicity.size))
-            _draw(kind, rng, drawn)
-            yield drawn
+            counts = np.zeros((rows, multiplicity.size))
+            _draw(kind, rng, counts)
+            yield counts
 
 
 def tail(confidence: float, n: int | None = None) -> float:

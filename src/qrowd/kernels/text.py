@@ -16,11 +16,11 @@ Offsets = NDArray[np.int64]
 
 
 @kernel
-def split_fields(text: Bytes, n_fields: int, wanted: Offsets, starts: Offsets, ends: Offsets) -> tuple[int, int]:
-    """Where the wanted fields of every line start and end.
+def split_fields(text: Bytes, n_fields: int, columns: Offsets, starts: Offsets, ends: Offsets) -> tuple[int, int]:
+    """Where some fields of every line start and end.
 
     text : bytes of whole lines, the last one ended by a newline.
-    wanted : (columns,) increasing field numbers.
+    columns : (columns,) increasing field numbers.
     starts, ends : (rows or more, columns), filled.
 
     Fields stand between any blanks; empty lines and lines with `#` in column 1 hold no row.
@@ -44,7 +44,7 @@ def split_fields(text: Bytes, n_fields: int, wanted: Offsets, starts: Offsets, e
             start = i
             while text[i] > 32 or (text[i] != 10 and text[i] != 32 and (text[i] < 9 or text[i] > 13)):
                 i += 1
-            if column < wanted.size and field == wanted[column]:
+            if column < columns.size and field == columns[column]:
                 starts[n_rows, column] = start
                 ends[n_rows, column] = i
                 column += 1

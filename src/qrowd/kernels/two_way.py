@@ -181,9 +181,9 @@ def permuted_ranges(values: Floats, weights: Floats, rng: np.random.Generator, n
         for r in range(n_rows):
             for i in range(n_columns - 1, 0, -1):
                 j = int(rng.random() * (i + 1))
-                kept = work[r, i]
+                value = work[r, i]
                 work[r, i] = work[r, j]
-                work[r, j] = kept
+                work[r, j] = value
             for c in range(n_columns):
                 sums[c] += weights[r] * work[r, c]
         out[k] = sums.max() - sums.min()

@@ -130,9 +130,6 @@ class Q(Scored):
         ranking.blended_ratio_sum(view.rows, relevant, gains, ordered, beta, reach(measure), out)
         divide(out, self.n_relevant(measure, view))
 
-    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
-        return view.n_relevant(measure)
-
 
 class GAP(Scored):
     """Graded average precision: expected average precision over users with different thresholds of relevance.

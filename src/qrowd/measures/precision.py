@@ -29,13 +29,6 @@ def _highest_over(measure: Measure) -> float:
     return 1.0 if isinstance(measure["recall_base"], str) else inf
 
 
-class _Binary(Scored):
-    """What measures of relevant documents share."""
-
-    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
-        return view.n_relevant(measure)
-
-
 class _Counted(Linear):
     """What measures share that count relevant documents, or expect as many."""
 
@@ -92,7 +85,7 @@ class R(_Counted):
         return np.asarray(expected if base == "own" else np.full(expected.size, base))
 
 
-class Rprec(_Binary):
+class Rprec(Scored):
     """R-precision: precision at the rank that equals the assessor's number of relevant documents R.
 
         Rprec = |{r <= R : g_r >= rel}| / R
@@ -108,7 +101,7 @@ class Rprec(_Binary):
         divide(out, base)
 
 
-class RR(_Binary):
+class RR(Scored):
     """Reciprocal rank of the first relevant document; 0 where there is none in the first k ranks.
 
         RR@k = 1 / min{r <= k : g_r >= rel}
@@ -122,7 +115,7 @@ class RR(_Binary):
         ranking.first_relevant(view.rows, view.relevant(measure), reach(measure), out)
 
 
-class Success(_Binary):
+class Success(Scored):
     """Success: 1 if there is a relevant document in the first k ranks, else 0.
 
         Success@k = [min{r : g_r >= rel} <= k]
@@ -137,7 +130,7 @@ class Success(_Binary):
         np.greater(out, 0.0, out=out)
 
 
-class AP(_Binary):
+class AP(Scored):
     """Average precision: the mean, over all relevant documents, of precision at their rank (0 where not retrieved).
 
         AP@k = (1 / base) sum_{r <= k} [g_r >= rel] P@r
@@ -157,7 +150,7 @@ class AP(_Binary):
         divide(out, recall_base(measure, view))
 
 
-class Bpref(_Binary):
+class Bpref(Scored):
     """Binary preference: how rarely judged nonrelevant documents are ranked above relevant ones.
 
         bpref = (1 / R) sum over retrieved relevant d of 1 - min(N_d, R) / min(N, R)

@@ -36,5 +36,5 @@ def reading_probabilities(measure: Measure) -> Measure:
             )
     if str(measure.values.get("dcg", "")).startswith("exp"):
         raise MeasureError(f"{measure}: 2^g - 1 is for grades, and the gains are probabilities; leave dcg out")
-    given = {GIVEN[name]: "given"} if GIVEN[name] else {}
-    return Measure(measure.definition, {**measure.values, **given}, measure.cutoff)
+    parameters = {GIVEN[name]: "given"} if GIVEN[name] else {}
+    return Measure(measure.definition, {**measure.values, **parameters}, measure.cutoff)

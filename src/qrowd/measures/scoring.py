@@ -53,23 +53,13 @@ class TopicView:
 
     def condensed(self, assessor: int) -> TopicView:
         """One assessor's view with the documents he or she has not judged taken out of every ranking (Sakai 2007)."""
-        if assessor not in self._alone:
-            self._alone[assessor] = self._condensed(assessor)
-        return self._alone[assessor]
-
-    def _condensed(self, assessor: int) -> TopicView:
+        if assessor in self._alone:
+            return self._alone[assessor]
         values = np.ascontiguousarray(self.values[:, [assessor]])
-        kept = (self.rows >= 0) & ~np.isnan(values[:, 0])[self.rows]
-        order = np.argsort(~kept, axis=1, kind="stable")
-        still = np.take_along_axis(kept, order, axis=1)
-        rows = np.where(still, np.take_along_axis(self.rows, order, axis=1), -1).astype(np.int32)
-        tied = None
-        if self.tied is not None:
-            group = np.take_along_axis(np.cumsum(~self.tied, axis=1), order, axis=1)
-            tied = np.zeros(rows.shape, bool)
-            tied[:, 1:] = (group[:, 1:] == group[:, :-1]) & still[:, 1:]
+        rows, tied = ranking.condensed(self.rows, self.tied, ~np.isnan(values[:, 0]))
         panel = self.panel.part(slice(assessor, assessor + 1))
-        return TopicView(rows, values, panel, tied, self.everyone or self)
+        self._alone[assessor] = TopicView(rows, values, panel, tied, self.everyone or self)
+        return self._alone[assessor]
 
     def judged(self) -> Floats:
         """(documents, assessors) 1 where judged, else 0."""
@@ -136,8 +126,8 @@ class TopicView:
         MeasureError
             Magnitudes, which have no maximum; a grade above the maximum.
         """
-        given, name = measure["max_rel"], measure.definition.name
-        maximum = self.panel.maximum if given is None else np.full(grades.shape[1], float(given))  # type: ignore[arg-type]
+        max_rel, name = measure["max_rel"], measure.definition.name
+        maximum = self.panel.maximum if max_rel is None else np.full(grades.shape[1], float(max_rel))  # type: ignore[arg-type]
         highest = grades.max(axis=0, initial=0.0)
         wrong = np.isinf(maximum) | (highest > maximum)
         if wrong.any():
@@ -162,9 +152,9 @@ class Scored(Definition):
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         """Write the (systems, assessors) scores of one topic into out."""
 
-    @abstractmethod
     def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
         """(assessors,) how many documents the measure could have rewarded; where 0, the score says nothing."""
+        return view.n_relevant(measure)
 
 
 class Linear(Scored):

@@ -84,8 +84,8 @@ class PreferenceTable(Result):
                 for way in (less, more):
                     counts[state, way] += self.counts[state, tie] / 2
                     counts[way, state] += self.counts[tie, state] / 2
-        kept = [i for i in range(len(self.states)) if i != tie]
-        return PreferenceTable(tuple(self.states[i] for i in kept), counts[np.ix_(kept, kept)], self.n_pairs)
+        others = [i for i in range(len(self.states)) if i != tie]
+        return PreferenceTable(tuple(self.states[i] for i in others), counts[np.ix_(others, others)], self.n_pairs)
 
     def _columns(self) -> dict[str, Any]:
         """One row per state: the row-normalised table, and the row's total."""
@@ -159,13 +159,13 @@ def _held(preferences: Preferences, chains: bool, contradictions: Contradictions
         warnings.simplefilter("ignore")  # preferences for Bad documents stand, as everywhere
         closed = closure(preferences, contradictions=contradictions)
     rows = np.flatnonzero(closed.source != CHAIN) if not chains else np.arange(len(closed.preferences))
-    said = closed.preferences
+    implied = closed.preferences
     rank = _by_name(preferences.documents)
-    one, two = rank[said.preferred[rows]], rank[said.other[rows]]
-    strong = (said.strength[rows] == 2) & (closed.source[rows] != BAD)
+    one, two = rank[implied.preferred[rows]], rank[implied.other[rows]]
+    strong = (implied.strength[rows] == 2) & (closed.source[rows] != BAD)
     state = np.where(one < two, np.where(strong, FAR_MORE, MORE), np.where(strong, FAR_LESS, LESS))
     n, n_assessors = max(len(preferences.documents), 1), max(len(preferences.assessors), 1)
-    topic, assessor = said.topic[rows].astype(np.int64), said.assessor[rows].astype(np.int64)
+    topic, assessor = implied.topic[rows].astype(np.int64), implied.assessor[rows].astype(np.int64)
     low, high = np.minimum(one, two), np.maximum(one, two)
 
     cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
@@ -199,8 +199,8 @@ def _by_name(documents: tuple[str, ...]) -> Ints:
 def _pairs_within(group: Ints) -> tuple[Ints, Ints]:
     """All two rows of the same group, groups being sorted."""
     _, starts, sizes = np.unique(group, return_index=True, return_counts=True)
-    found = [start + np.array(np.triu_indices(size, 1)) for start, size in zip(starts, sizes, strict=True)]
-    both = np.concatenate(found, axis=1) if found else np.empty((2, 0), np.int64)
+    pairs = [start + np.array(np.triu_indices(size, 1)) for start, size in zip(starts, sizes, strict=True)]
+    both = np.concatenate(pairs, axis=1) if pairs else np.empty((2, 0), np.int64)
     return both[0], both[1]
 
 
@@ -212,12 +212,12 @@ def inferred_table(judgments: Judgments, *, bad: float | None = 0.0, repeats: Re
     bad : documents with this grade or a lower one count as marked; None: two of those are equal like others.
     """
     one = judgments.single(repeats=repeats)
-    known = np.flatnonzero(one.value >= 0)
+    rows = np.flatnonzero(one.value >= 0)
     n, n_assessors = max(len(one.documents), 1), max(len(one.assessors), 1)
     rank = _by_name(one.documents)
-    cell = one.topic[known].astype(np.int64) * n_assessors + one.assessor[known]
-    order = np.lexsort((rank[one.document[known]], cell))
-    cell, place, value = cell[order], rank[one.document[known][order]], one.value[known][order]
+    cell = one.topic[rows].astype(np.int64) * n_assessors + one.assessor[rows]
+    order = np.lexsort((rank[one.document[rows]], cell))
+    cell, place, value = cell[order], rank[one.document[rows][order]], one.value[rows][order]
     first, second = _pairs_within(cell)
     gap = value[first] - value[second]
     marked = value <= (-np.inf if bad is None else bad)
@@ -277,8 +277,8 @@ class PairwisePreferences(Result):
     def mean_agreement(self) -> float:
         """Share ordered alike over all two assessors; every pair of judgments counts once."""
         upper = np.triu_indices(len(self.assessors), 1)
-        n, known = self.n[upper], self.n[upper] > 0
-        return float(np.average(self.agreement[upper][known], weights=n[known])) if known.any() else np.nan
+        n, shared = self.n[upper], self.n[upper] > 0
+        return float(np.average(self.agreement[upper][shared], weights=n[shared])) if shared.any() else np.nan
 
     def _columns(self) -> dict[str, Any]:
         """One row per pair of assessors who ordered a pair in common."""
@@ -298,13 +298,13 @@ def pairwise_preferences(
 
     if len(preferences.assessors) < 2:
         raise NoOverlapError("agreement needs at least two assessors")
-    held = _held(preferences, chains, contradictions)
-    kept = held.state != BOTH_BAD
-    _, pair = np.unique(held.pair[kept], return_inverse=True)
-    way = np.where(held.state[kept] >= MORE, 1.0, -1.0)
+    answers = _held(preferences, chains, contradictions)
+    ordering = answers.state != BOTH_BAD
+    _, pair = np.unique(answers.pair[ordering], return_inverse=True)
+    way = np.where(answers.state[ordering] >= MORE, 1.0, -1.0)
     shape = (int(pair.max(initial=-1)) + 1, len(preferences.assessors))
-    signs = csr_array((way, (pair, held.assessor[kept])), shape=shape)
-    ordered = csr_array((np.abs(way), (pair, held.assessor[kept])), shape=shape)
+    signs = csr_array((way, (pair, answers.assessor[ordering])), shape=shape)
+    ordered = csr_array((np.abs(way), (pair, answers.assessor[ordering])), shape=shape)
     n = np.rint((ordered.T @ ordered).toarray()).astype(np.int64)
     if not np.triu(n, 1).any():
         raise NoOverlapError("no two assessors ordered a pair of documents in common, so agreement cannot be told")
@@ -336,9 +336,9 @@ class GradeAgreement(Result):
     @property
     def agreement(self) -> float:
         """concordant / n over everything that grades order; nan without any."""
-        told = self.difference > 0
-        n = self.n[told].sum()
-        return float(self.concordant[told].sum() / n) if n else np.nan
+        unequal = self.difference > 0
+        n = self.n[unequal].sum()
+        return float(self.concordant[unequal].sum() / n) if n else np.nan
 
     @property
     def tied(self) -> float:
@@ -373,13 +373,13 @@ def agreement_with_grades(
     NoOverlapError
         No pair of documents was both ordered and graded.
     """
-    held, one = decided(preferences, contradictions), judgments.single(repeats=repeats)
+    decisions, one = decided(preferences, contradictions), judgments.single(repeats=repeats)
     topics = {name: i for i, name in enumerate(one.topics)}
     documents = {name: i for i, name in enumerate(one.documents)}
-    topic = np.array([topics.get(name, -1) for name in preferences.topics], np.int64)[held.topic]
+    topic = np.array([topics.get(name, -1) for name in preferences.topics], np.int64)[decisions.topic]
     sides = [
         np.array([documents.get(name, -1) for name in preferences.documents], np.int64)[side]
-        for side in (held.preferred, held.other)
+        for side in (decisions.preferred, decisions.other)
     ]
     n_topics = max(len(one.topics), 1)
     there = (topic >= 0) & (sides[0] >= 0) & (sides[1] >= 0)
@@ -389,12 +389,12 @@ def agreement_with_grades(
         key = one.document[own].astype(np.int64) * n_topics + one.topic[own]
         order = np.argsort(key)
         key, value = np.append(key[order], -1), np.append(one.value[own][order], np.nan)
-        wanted = [side * n_topics + topic for side in sides]
-        at = [np.searchsorted(key[:-1], one_key) for one_key in wanted]
-        found = [np.where(there & (key[a] == w), value[a], np.nan) for a, w in zip(at, wanted, strict=True)]
-        gap = found[0] - found[1]
-        kept = np.flatnonzero(~np.isnan(gap))
-        rows.append((held.assessor[kept].astype(np.int64), np.full(kept.size, grader), gap[kept]))
+        sought = [side * n_topics + topic for side in sides]
+        at = [np.searchsorted(key[:-1], one_key) for one_key in sought]
+        grades = [np.where(there & (key[a] == w), value[a], np.nan) for a, w in zip(at, sought, strict=True)]
+        gap = grades[0] - grades[1]
+        both = np.flatnonzero(~np.isnan(gap))
+        rows.append((decisions.assessor[both].astype(np.int64), np.full(both.size, grader), gap[both]))
     assessor, who, gap = (np.concatenate(column) for column in zip(*rows, strict=True))
     if not gap.size:
         raise NoOverlapError(

@@ -110,11 +110,11 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
     >>> [(better, worse) for _, better, worse, _, _ in closed.preferences.to_rows()], closed.saved
     ([('a', 'b'), ('b', 'c'), ('a', 'c'), ('a', 'd'), ('b', 'd'), ('c', 'd')], 4)
     """
-    held = decided(preferences, contradictions)
+    decisions = decided(preferences, contradictions)
     n, n_assessors = max(len(preferences.documents), 1), max(len(preferences.assessors), 1)
     cell_of = preferences.topic.astype(np.int64) * n_assessors + preferences.assessor
     mark_cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
-    seen = np.unique(
+    documents = np.unique(
         np.concatenate(
             [
                 cell_of * n + preferences.preferred,
@@ -123,24 +123,24 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
             ]
         )
     )
-    marked = np.isin(seen, mark_cell * n + preferences.bad_document)
-    cells, seen_starts = np.unique(seen // n, return_index=True)
-    seen_starts = np.append(seen_starts, seen.size).astype(np.int64)
+    marked = np.isin(documents, mark_cell * n + preferences.bad_document)
+    cells, seen_starts = np.unique(documents // n, return_index=True)
+    seen_starts = np.append(seen_starts, documents.size).astype(np.int64)
     judged = np.zeros(cells.size, np.int64)
-    judged[np.searchsorted(cells, held.cell)] = np.diff(held.starts)
+    judged[np.searchsorted(cells, decisions.cell)] = np.diff(decisions.starts)
     starts = np.append(0, np.cumsum(judged)).astype(np.int64)
 
-    closed, closed_starts = preference.closed_pairs(n, starts, held.pairs)
+    closed, closed_starts = preference.closed_pairs(n, starts, decisions.pairs)
     added, added_starts, both_bad = kernels.marked_pairs(
-        n, closed_starts, closed, seen_starts, (seen % n).astype(np.int32), marked & bad
+        n, closed_starts, closed, seen_starts, (documents % n).astype(np.int32), marked & bad
     )
     of_closed = np.repeat(np.arange(cells.size), np.diff(closed_starts))
     of_added = np.repeat(np.arange(cells.size), np.diff(added_starts))
-    said = np.repeat(np.arange(cells.size), judged)
-    known = (said * n + held.preferred) * n + held.other
-    chained = ~np.isin((of_closed * n + closed[:, 0]) * n + closed[:, 1], known)
+    cell_of_pair = np.repeat(np.arange(cells.size), judged)
+    direct = (cell_of_pair * n + decisions.preferred) * n + decisions.other
+    chained = ~np.isin((of_closed * n + closed[:, 0]) * n + closed[:, 1], direct)
 
-    better, worse = (np.isin(cells[of_closed] * n + closed[:, side], seen[marked]) for side in (0, 1))
+    better, worse = (np.isin(cells[of_closed] * n + closed[:, side], documents[marked]) for side in (0, 1))
     against = int((better & ~worse).sum()) if bad else 0
     if against:
         warnings.warn(
@@ -148,14 +148,14 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
             "as Bad over one not marked; direct preferences stand, and the marks decide other pairs only",
             stacklevel=2,
         )
-    cell = np.concatenate([said, of_closed[chained], of_added])
-    source = np.repeat(np.array([JUDGED, CHAIN, BAD], np.int8), [said.size, int(chained.sum()), of_added.size])
-    pairs = np.concatenate([held.pairs, closed[chained], added])
-    strength = np.concatenate([held.strength, np.ones(source.size - said.size, np.int64)])
+    cell = np.concatenate([cell_of_pair, of_closed[chained], of_added])
+    source = np.repeat(np.array([JUDGED, CHAIN, BAD], np.int8), [cell_of_pair.size, int(chained.sum()), of_added.size])
+    pairs = np.concatenate([decisions.pairs, closed[chained], added])
+    strength = np.concatenate([decisions.strength, np.ones(source.size - cell_of_pair.size, np.int64)])
     rows = np.argsort(cell, kind="stable")
     by_chain = np.bincount(of_closed[chained], minlength=cells.size)
     by_bad = np.bincount(of_added, minlength=cells.size)
-    n_documents, ordered = np.diff(seen_starts), judged - _both_ways(held, cells)
+    n_documents, ordered = np.diff(seen_starts), judged - _both_ways(decisions, cells)
     return Closure(
         Preferences(
             preferences.topics,
@@ -171,7 +171,7 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
             preferences.bad_assessor,
         ),
         source[rows],
-        cycles_in(preferences, held),
+        cycles_in(preferences, decisions),
         cells // n_assessors,
         cells % n_assessors,
         n_documents,
@@ -180,16 +180,16 @@ def closure(preferences: Preferences, *, contradictions: Contradictions = "major
         by_chain,
         by_bad,
         n_documents * (n_documents - 1) // 2 - ordered - by_chain - by_bad - both_bad,
-        held.n_repeats,
-        held.n_contradictions,
-        held.n_undecided,
+        decisions.n_repeats,
+        decisions.n_contradictions,
+        decisions.n_undecided,
         against,
     )
 
 
-def _both_ways(held: Decided, cells: Ints) -> Ints:
+def _both_ways(decisions: Decided, cells: Ints) -> Ints:
     """(cells,) pairs that were kept in both directions."""
-    low, high = np.minimum(held.preferred, held.other), np.maximum(held.preferred, held.other)
-    cell = np.searchsorted(cells, np.repeat(held.cell, np.diff(held.starts)))
+    low, high = np.minimum(decisions.preferred, decisions.other), np.maximum(decisions.preferred, decisions.other)
+    cell = np.searchsorted(cells, np.repeat(decisions.cell, np.diff(decisions.starts)))
     again = (np.diff(cell) == 0) & (np.diff(low) == 0) & (np.diff(high) == 0)
     return np.bincount(cell[1:][again], minlength=cells.size)

@@ -67,8 +67,8 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
     low, high = np.minimum(preferred, other), np.maximum(preferred, other)
     side = np.zeros(len(preferences))
     if sides and preferences.first is not None:
-        shown = np.nan_to_num(2 * preferences.first - 1)  # 1: the preferred document was shown first
-        side = np.where(up, shown, -shown)
+        order = np.nan_to_num(2 * preferences.first - 1)  # 1: the preferred document was shown first
+        side = np.where(up, order, -order)
     weight = np.ones(len(preferences)) if preferences.weight is None else preferences.weight
     weight = weight * np.where(preferences.strength == 2, strong, 1.0)
     size = max(pool.document.size, 1)

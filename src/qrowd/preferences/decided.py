@@ -70,7 +70,7 @@ def decided(preferences: Preferences, contradictions: Contradictions = "majority
     weight = np.ones(rows.size) if preferences.weight is None else preferences.weight[rows]
     strong = preferences.strength[rows] == 2
     half = halves_of_ties(pair, upward, weight)
-    said = [
+    weights = [
         np.bincount(pair, np.where(~half & (upward == way), weight, 0.0), minlength=n_pairs) for way in (True, False)
     ]
     firm = [
@@ -79,9 +79,9 @@ def decided(preferences: Preferences, contradictions: Contradictions = "majority
     ]
     up = [np.zeros(n_pairs, bool), np.zeros(n_pairs, bool)]  # whether the pair stands so, each way
     if contradictions == "majority":
-        up = [said[0] > said[1], said[1] > said[0]]
+        up = [weights[0] > weights[1], weights[1] > weights[0]]
     elif contradictions == "both":
-        up = [said[0] > 0, said[1] > 0]
+        up = [weights[0] > 0, weights[1] > 0]
     else:
         last = np.full(n_pairs, -1, np.int64)
         last[pair[~half]] = np.flatnonzero(~half)
@@ -90,7 +90,7 @@ def decided(preferences: Preferences, contradictions: Contradictions = "majority
     n_rows_of = np.bincount(pair, minlength=n_pairs)
     at = np.concatenate([np.flatnonzero(way) for way in up])
     down = np.repeat([False, True], [int(way.sum()) for way in up])
-    strength = np.where(np.where(down, 2 * firm[1][at] > said[1][at], 2 * firm[0][at] > said[0][at]), 2, 1)
+    strength = np.where(np.where(down, 2 * firm[1][at] > weights[1][at], 2 * firm[0][at] > weights[0][at]), 2, 1)
     sort = np.argsort(at, kind="stable")
     at, down, strength = at[sort], down[sort], strength[sort]
     first, second, cells = low[firsts][at], high[firsts][at], cell[firsts][at]
@@ -105,7 +105,7 @@ def decided(preferences: Preferences, contradictions: Contradictions = "majority
         which,
         np.append(starts, cells.size).astype(np.int64),
         int(np.maximum(n_rows_of - np.maximum(tied // 2, 0) - 1, 0).sum()),
-        int(((said[0] > 0) & (said[1] > 0)).sum()),
+        int(((weights[0] > 0) & (weights[1] > 0)).sum()),
         int(n_pairs - (up[0] | up[1]).sum()),
     )
 
@@ -115,7 +115,7 @@ def halves_of_ties(pair: Ints, upward: NDArray[np.bool_], weight: NDArray[np.flo
 
     pair : (rows,) number of the pair; upward : which way it was ordered.
     """
-    found = np.zeros(pair.size, bool)
+    is_half = np.zeros(pair.size, bool)
     rows = np.flatnonzero(weight == 0.5)
     if rows.size:
         ways = [np.bincount(pair[rows[upward[rows] == way]], minlength=int(pair.max()) + 1) for way in (True, False)]
@@ -124,5 +124,5 @@ def halves_of_ties(pair: Ints, upward: NDArray[np.bool_], weight: NDArray[np.flo
             here = rows[upward[rows] == way]
             here = here[np.argsort(pair[here], kind="stable")]
             place = np.arange(here.size) - np.searchsorted(pair[here], pair[here])
-            found[here[place < n_ties[pair[here]]]] = True
-    return found
+            is_half[here[place < n_ties[pair[here]]]] = True
+    return is_half

@@ -24,10 +24,10 @@ def owned_groups(view: PairView) -> tuple[Ints, preference.Groups]:
     """(assessors + 1,) where the groups of each assessor start; and the judgment groups of all assessors, made once."""
 
     def make() -> tuple[Ints, preference.Groups]:
-        said, n_assessors = view.said, view.said.n_assessors
-        width = 1 + int(max(said.group.max(initial=0), said.bad_group.max(initial=0)))
-        of_pair = np.repeat(np.arange(n_assessors), np.diff(said.starts)) * width + said.group
-        of_mark = np.repeat(np.arange(n_assessors), np.diff(said.bad_starts)) * width + said.bad_group
+        rows, n_assessors = view.said, view.said.n_assessors
+        width = 1 + int(max(rows.group.max(initial=0), rows.bad_group.max(initial=0)))
+        of_pair = np.repeat(np.arange(n_assessors), np.diff(rows.starts)) * width + rows.group
+        of_mark = np.repeat(np.arange(n_assessors), np.diff(rows.bad_starts)) * width + rows.bad_group
         used, number = np.unique(np.concatenate([of_pair, of_mark]), return_inverse=True)
         in_pair, in_mark = number[: of_pair.size], number[of_pair.size :]
         owner = np.searchsorted(used, np.arange(n_assessors + 1) * width).astype(np.int64)
@@ -35,13 +35,13 @@ def owned_groups(view: PairView) -> tuple[Ints, preference.Groups]:
 
         order = np.argsort(in_pair, kind="stable")
         starts = np.append(0, np.cumsum(np.bincount(in_pair, minlength=n_groups))).astype(np.int64)
-        pairs = said.pairs[order]
+        pairs = rows.pairs[order]
         if view.grades is None:  # pairs made of grades are closed already
-            pairs, starts = preference.closed_pairs(said.n_documents, starts, pairs)
+            pairs, starts = preference.closed_pairs(rows.n_documents, starts, pairs)
 
-        n = max(said.n_documents, 1)
+        n = max(rows.n_documents, 1)
         in_group = np.repeat(np.arange(n_groups), np.diff(starts))
-        marks = in_mark * n + said.bad
+        marks = in_mark * n + rows.bad
         level = np.unique(np.concatenate([in_group * n + pairs[:, 0], in_group * n + pairs[:, 1], marks]))
         level_starts = np.searchsorted(level, np.arange(n_groups + 1) * n).astype(np.int64)
         return owner, preference.Groups(
@@ -140,8 +140,8 @@ class Simple(_Groups):
     name = "prefs_simp"
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
-        met, all_of_them = fulfilled(view, self.pairs), possible(view, self.pairs)
-        out[:] = share(by_assessor(view, met), by_assessor(view, all_of_them))
+        right, all_of_them = fulfilled(view, self.pairs), possible(view, self.pairs)
+        out[:] = share(by_assessor(view, right), by_assessor(view, all_of_them))
 
 
 class AverageByGroup(_Groups):
@@ -190,14 +190,14 @@ class AverageRNonrelevant(AverageByGroup):
         count = np.moveaxis(counts_of(view), 2, 0)
         good, good_ranked, bad, bad_ranked = count[5:9]
         extra = good - bad
-        met = np.where(extra >= 0, fulfilled(view, "all") + good_ranked * extra, count[9])
+        right = np.where(extra >= 0, fulfilled(view, "all") + good_ranked * extra, count[9])
         whole = np.where(extra >= 0, possible(view, "all") + good * extra, count[10])
         if measure["one_subgroup"]:
             # Pairs of two ranked Bad documents of the first `good`, and of a ranked one and one that is not ranked.
             among_bad = pairs_among(np.minimum(good, bad_ranked)) + bad_ranked * np.maximum(good - bad_ranked, 0)
-            met = np.where(extra >= 0, met, met + among_bad)
+            right = np.where(extra >= 0, right, right + among_bad)
             whole = np.where(extra >= 0, whole, whole + bad * good)
-        self.average(view, share(met, whole), out)
+        self.average(view, share(right, whole), out)
 
 
 class AverageRNonrelevantRet(AverageRNonrelevant):
@@ -217,12 +217,12 @@ class AverageRNonrelevantRet(AverageRNonrelevant):
         count = np.moveaxis(counts_of(view), 2, 0)
         good, good_ranked, _, bad_ranked = count[5:9]
         extra = good_ranked - bad_ranked
-        met, whole = count[11], count[12]
+        right, whole = count[11], count[12]
         if measure["one_subgroup"]:
-            met, whole = count[13] + pairs_among(good_ranked), count[14] + bad_ranked * good_ranked
-        met = np.where(extra >= 0, fulfilled(view, "ret") + good_ranked * extra, met)
+            right, whole = count[13] + pairs_among(good_ranked), count[14] + bad_ranked * good_ranked
+        right = np.where(extra >= 0, fulfilled(view, "ret") + good_ranked * extra, right)
         whole = np.where(extra >= 0, possible(view, "ret") + good * extra, whole)
-        self.average(view, share(met, whole), out)
+        self.average(view, share(right, whole), out)
 
 
 def pairs_among(n: Floats) -> Floats:

@@ -40,9 +40,9 @@ def from_grades(
     """
     check_choice("ties", ties, Ties)
     one = judgments.single(repeats=repeats)
-    said = np.flatnonzero(one.value >= 0)
-    cell = one.topic[said].astype(np.int64) * len(one.assessors) + one.assessor[said]
-    rows = said[np.argsort(cell, kind="stable")]
+    judged = np.flatnonzero(one.value >= 0)
+    cell = one.topic[judged].astype(np.int64) * len(one.assessors) + one.assessor[judged]
+    rows = judged[np.argsort(cell, kind="stable")]
     sizes = np.bincount(cell, minlength=len(one.topics) * len(one.assessors))
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
     value = one.value[rows]
@@ -117,32 +117,32 @@ def to_grades(preferences: Preferences, *, by: Levels = "wins") -> Judgments:
     )
 
 
-def levels_of(said: TopicPreferences, by: str) -> Floats:
+def levels_of(preferences: TopicPreferences, by: str) -> Floats:
     """(assessors, documents) the level of each document, nan where the assessor did not compare or mark it."""
-    n = said.n_documents
-    starts, pairs, weight = said.starts, said.pairs, said.weight
+    n = preferences.n_documents
+    starts, pairs, weight = preferences.starts, preferences.pairs, preferences.weight
     if by == "reach":
-        starts, pairs = majorities(said)
+        starts, pairs = majorities(preferences)
         pairs, starts = preference.closed_pairs(n, starts, pairs)
         weight = np.ones(pairs.shape[0])
-    bad = np.zeros((said.n_assessors, n), bool)
-    bad[np.repeat(np.arange(said.n_assessors), np.diff(said.bad_starts)), said.bad] = True
-    counts = np.empty((said.n_assessors, 2, n))
-    judged = np.ascontiguousarray(said.judged().T)
+    bad = np.zeros((preferences.n_assessors, n), bool)
+    bad[np.repeat(np.arange(preferences.n_assessors), np.diff(preferences.bad_starts)), preferences.bad] = True
+    counts = np.empty((preferences.n_assessors, 2, n))
+    judged = np.ascontiguousarray(preferences.judged().T)
     preference.won_and_lost(starts, pairs, weight, judged, bad, counts)
     won, lost = counts[:, 0], counts[:, 1]
     level = won / np.maximum(won + lost, 1) if by == "share" else won
     return np.where(judged, level, np.nan)
 
 
-def majorities(said: TopicPreferences) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def majorities(preferences: TopicPreferences) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The pairs that each assessor ordered one way by the greater weight, once each, and where each assessor starts."""
-    n, pairs = max(said.n_documents, 1), said.pairs.astype(np.int64)
-    assessor = np.repeat(np.arange(said.n_assessors), np.diff(said.starts))
+    n, pairs = max(preferences.n_documents, 1), preferences.pairs.astype(np.int64)
+    assessor = np.repeat(np.arange(preferences.n_assessors), np.diff(preferences.starts))
     upward = pairs[:, 0] < pairs[:, 1]
     pair, which = np.unique((assessor * n + pairs.min(axis=1)) * n + pairs.max(axis=1), return_inverse=True)
-    balance = np.bincount(which, np.where(upward, said.weight, -said.weight), minlength=pair.size)
+    balance = np.bincount(which, np.where(upward, preferences.weight, -preferences.weight), minlength=pair.size)
     pair, up = pair[balance != 0], balance[balance != 0] > 0
     low, high = pair // n % n, pair % n
-    starts = np.searchsorted(pair, np.arange(said.n_assessors + 1) * n * n).astype(np.int64)
+    starts = np.searchsorted(pair, np.arange(preferences.n_assessors + 1) * n * n).astype(np.int64)
     return starts, np.stack([np.where(up, low, high), np.where(up, high, low)], axis=1).astype(np.int32)

@@ -87,9 +87,9 @@ class RPref(PreferenceMeasure):
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         correct, _ = weighed(measure, view, measure.cutoff)
-        given = np.append(0.0, np.cumsum(view.weights(float(measure["strong"]))))  # type: ignore[arg-type]
+        cumulated = np.append(0.0, np.cumsum(view.weights(float(measure["strong"]))))  # type: ignore[arg-type]
         starts = view.said.starts
-        out[:] = share(correct, given[starts[1:]] - given[starts[:-1]])
+        out[:] = share(correct, cumulated[starts[1:]] - cumulated[starts[:-1]])
 
 
 class APPref(PreferenceMeasure):

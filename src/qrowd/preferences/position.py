@@ -59,12 +59,12 @@ def position_bias(preferences: Preferences, *, ridge: float = 0.1) -> PositionBi
     if preferences.first is None or np.isnan(preferences.first).all():
         raise ArgumentError("the preferences do not say which document was shown first")
     n_assessors = len(preferences.assessors)
-    known = ~np.isnan(preferences.first)
+    with_side = ~np.isnan(preferences.first)
     if preferences.weight is not None:
-        known &= preferences.weight != 0.5  # ties
-    who = preferences.assessor[known]
+        with_side &= preferences.weight != 0.5  # ties
+    who = preferences.assessor[with_side]
     n = np.bincount(who, minlength=n_assessors)
-    won = np.bincount(who, preferences.first[known], minlength=n_assessors)
+    won = np.bincount(who, preferences.first[with_side], minlength=n_assessors)
     fewer = np.minimum(won, n - won)
     fit = bradley_terry(preferences, ridge=ridge, position=True)
     error = intercept_error(fit)
@@ -73,7 +73,7 @@ def position_bias(preferences: Preferences, *, ridge: float = 0.1) -> PositionBi
         p = np.where(n > 0, np.minimum(2 * bdtr(fewer, n, 0.5), 1.0), np.nan)
         intercept = np.where(n > 0, fit.intercept, np.nan)
         p_intercept = erfc(np.abs(intercept / error) / np.sqrt(2))
-    n_both, same = _both_ways(preferences, known)
+    n_both, same = _both_ways(preferences, with_side)
     return PositionBias(preferences.assessors, n, share, p, intercept, error, p_intercept, n_both, same)
 
 
@@ -100,9 +100,9 @@ def intercept_error(fit: BradleyTerry) -> Floats:
     return np.where(with_sides, np.sqrt(np.diag(np.linalg.inv(information))), np.nan)
 
 
-def _both_ways(preferences: Preferences, known: NDArray[np.bool_]) -> tuple[Ints, Floats]:
+def _both_ways(preferences: Preferences, with_side: NDArray[np.bool_]) -> tuple[Ints, Floats]:
     """(assessors,) pairs seen both ways round, and the share of them with the same document preferred throughout."""
-    rows, n_assessors = np.flatnonzero(known), len(preferences.assessors)
+    rows, n_assessors = np.flatnonzero(with_side), len(preferences.assessors)
     preferred, other = preferences.preferred[rows].astype(np.int64), preferences.other[rows].astype(np.int64)
     low, high = np.minimum(preferred, other), np.maximum(preferred, other)
     width = max(len(preferences.documents), 1)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from qrowd.kernels import preference
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
+from qrowd.kernels.ranking import condensed
 from qrowd.model.measure import Definition, Measure
 from qrowd.model.panel import Pool
 from qrowd.model.topic_preferences import TopicPreferences
@@ -119,15 +120,10 @@ class PairView:
 
     def condensed(self, assessor: int) -> PairView:
         """One assessor's view with the documents he or she has not judged taken out of every ranking (Sakai 2007)."""
-        kept = (self.rows >= 0) & (self.judged()[:, assessor] > 0)[self.rows]
-        order = np.argsort(~kept, axis=1, kind="stable")
-        still = np.take_along_axis(kept, order, axis=1)
-        rows = np.where(still, np.take_along_axis(self.rows, order, axis=1), -1).astype(np.int32)
-        group = np.take_along_axis(np.cumsum(~self.tied, axis=1), order, axis=1)
-        tied = np.zeros(rows.shape, bool)
-        tied[:, 1:] = (group[:, 1:] == group[:, :-1]) & still[:, 1:]
+        judged = self.judged()[:, assessor] > 0
+        rows, tied = condensed(self.rows, self.tied, judged)
         alone = self.said.of(assessor) if self.grades is None else self.grades[:, [assessor]]
-        return PairView(rows, tied, kept.sum(axis=1), alone, self.pool, self.topic)
+        return PairView(rows, tied, (rows >= 0).sum(axis=1), alone, self.pool, self.topic)
 
 
 def pairs_of_grades(grades: Floats) -> TopicPreferences:

@@ -57,25 +57,25 @@ def judging_time(preferences: Preferences) -> JudgingTime:
     rows = np.lexsort((order,))
     cell = preferences.topic.astype(np.int64) * len(preferences.assessors) + preferences.assessor
     width = len(preferences.documents)
-    seen = np.stack([cell * width + preferences.preferred, cell * width + preferences.other], axis=1)[rows].ravel()
-    _, first = np.unique(seen, return_index=True)
+    documents = np.stack([cell * width + preferences.preferred, cell * width + preferences.other], axis=1)[rows].ravel()
+    _, first = np.unique(documents, return_index=True)
     new = np.zeros(n, bool)
     new[rows[first // 2]] = True
-    known = ~np.isnan(preferences.seconds)
+    timed = ~np.isnan(preferences.seconds)
 
     def median(which: NDArray[np.bool_]) -> float:
-        here = preferences.seconds[which & known]  # type: ignore[index]
+        here = preferences.seconds[which & timed]  # type: ignore[index]
         return float(np.median(here)) if here.size else np.nan
 
     own = [preferences.assessor == a for a in range(len(preferences.assessors))]
     return JudgingTime(
         preferences.assessors,
-        np.array([int((part & known).sum()) for part in own], np.int64),
+        np.array([int((part & timed).sum()) for part in own], np.int64),
         np.array([median(part) for part in own]),
-        np.array([int((part & known & new).sum()) for part in own], np.int64),
+        np.array([int((part & timed & new).sum()) for part in own], np.int64),
         np.array([median(part & new) for part in own]),
         np.array([median(part & ~new) for part in own]),
-        median(known),
+        median(timed),
         median(new),
         median(~new),
     )

@@ -106,34 +106,36 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
     >>> transitivity(Preferences.from_rows(said)).rate
     1.0
     """
-    held = decided(preferences, contradictions)
-    counts = kernels.triples(max(len(preferences.documents), 1), held.starts, held.pairs)
+    decisions = decided(preferences, contradictions)
+    counts = kernels.triples(max(len(preferences.documents), 1), decisions.starts, decisions.pairs)
     n = max(len(preferences.assessors), 1)
-    tested, tested_kept = (None, None) if preferences.order is None else _tested(preferences, preferences.order, held)
+    tested, tested_kept = (
+        (None, None) if preferences.order is None else _tested(preferences, preferences.order, decisions)
+    )
     return Transitivity(
         preferences.topics,
         preferences.assessors,
-        held.cell // n,
-        held.cell % n,
+        decisions.cell // n,
+        decisions.cell % n,
         counts[:, kernels.CHAINS],
         counts[:, kernels.KEPT],
         counts[:, kernels.TRIPLES],
         counts[:, kernels.CYCLIC],
-        np.diff(held.starts),
-        held.n_repeats,
-        held.n_contradictions,
-        held.n_undecided,
+        np.diff(decisions.starts),
+        decisions.n_repeats,
+        decisions.n_contradictions,
+        decisions.n_undecided,
         tested,
         tested_kept,
     )
 
 
-def _tested(preferences: Preferences, order: Floats, held: Decided) -> tuple[Ints, Ints]:
+def _tested(preferences: Preferences, order: Floats, decisions: Decided) -> tuple[Ints, Ints]:
     """(cells,) chains whose first and last document were first compared after the two other pairs; those kept."""
-    first, out = _first_judged(preferences, order, held), np.zeros((2, held.cell.size), np.int64)
-    for c in range(held.cell.size):
-        rows = slice(held.starts[c], held.starts[c + 1])
-        members, place = np.unique(held.pairs[rows], return_inverse=True)
+    first, out = _first_judged(preferences, order, decisions), np.zeros((2, decisions.cell.size), np.int64)
+    for c in range(decisions.cell.size):
+        rows = slice(decisions.starts[c], decisions.starts[c + 1])
+        members, place = np.unique(decisions.pairs[rows], return_inverse=True)
         i, k = place.reshape(-1, 2).T
         over = np.zeros((members.size, members.size), bool)
         over[i, k] = True
@@ -147,7 +149,7 @@ def _tested(preferences: Preferences, order: Floats, held: Decided) -> tuple[Int
     return out[0], out[1]
 
 
-def _first_judged(preferences: Preferences, order: Floats, held: Decided) -> Floats:
+def _first_judged(preferences: Preferences, order: Floats, decisions: Decided) -> Floats:
     """(held rows,) the least `order` at which the assessor judged the pair, either way."""
     width, n = len(preferences.documents), len(preferences.assessors)
 
@@ -155,11 +157,13 @@ def _first_judged(preferences: Preferences, order: Floats, held: Decided) -> Flo
         cell = topic.astype(np.int64) * n + assessor
         return np.asarray((cell * width + np.minimum(one, two)) * width + np.maximum(one, two))
 
-    given = keys(preferences.topic, preferences.assessor, preferences.preferred, preferences.other)
-    known, pair = np.unique(given, return_inverse=True)
-    first = np.full(known.size, np.inf)
+    pairs = keys(preferences.topic, preferences.assessor, preferences.preferred, preferences.other)
+    distinct, pair = np.unique(pairs, return_inverse=True)
+    first = np.full(distinct.size, np.inf)
     np.minimum.at(first, pair, order)
-    return first[np.searchsorted(known, keys(held.topic, held.assessor, held.preferred, held.other))]
+    return first[
+        np.searchsorted(distinct, keys(decisions.topic, decisions.assessor, decisions.preferred, decisions.other))
+    ]
 
 
 @dataclass(frozen=True)
@@ -194,17 +198,17 @@ def cycles(preferences: Preferences, *, contradictions: Contradictions = "majori
     return cycles_in(preferences, decided(preferences, contradictions))
 
 
-def cycles_in(preferences: Preferences, held: Decided) -> tuple[Cycle, ...]:
+def cycles_in(preferences: Preferences, decisions: Decided) -> tuple[Cycle, ...]:
     """`cycles` of what was decided."""
-    if not held.preferred.size:
+    if not decisions.preferred.size:
         return ()
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     # One node per topic, assessor and document; groups are not joined, so one search serves all of them.
-    width, n_rows = len(preferences.documents), held.preferred.size
-    group = np.repeat(np.arange(held.cell.size), np.diff(held.starts))
-    both = np.concatenate([group * width + held.preferred, group * width + held.other])
+    width, n_rows = len(preferences.documents), decisions.preferred.size
+    group = np.repeat(np.arange(decisions.cell.size), np.diff(decisions.starts))
+    both = np.concatenate([group * width + decisions.preferred, group * width + decisions.other])
     nodes, row = np.unique(both, return_inverse=True)
     tail, head = row[:n_rows], row[n_rows:]
     graph = csr_array((np.ones(n_rows), (tail, head)), shape=(nodes.size, nodes.size))
@@ -212,7 +216,7 @@ def cycles_in(preferences: Preferences, held: Decided) -> tuple[Cycle, ...]:
     sizes = np.bincount(component)
     inside = np.flatnonzero((component[tail] == component[head]) & (sizes[component[tail]] > 1))
     of = component[tail[inside]]
-    found = []
+    result = []
     for number in np.unique(of):
         edges = inside[of == number]
         members, place = np.unique(np.concatenate([tail[edges], head[edges]]), return_inverse=True)
@@ -224,10 +228,10 @@ def cycles_in(preferences: Preferences, held: Decided) -> tuple[Cycle, ...]:
         starts = np.searchsorted(start[order], np.arange(members.size + 1)).astype(np.int64)
         way = kernels.shortest_cycle(starts, end[order].astype(np.int32))
         first = int(edges[0])
-        found.append(
+        result.append(
             Cycle(
-                preferences.topics[held.topic[first]],
-                preferences.assessors[held.assessor[first]],
+                preferences.topics[decisions.topic[first]],
+                preferences.assessors[decisions.assessor[first]],
                 tuple(labels),
                 tuple(labels[node] for node in way.tolist()),
                 int(np.unique(np.sort(np.stack([start, end]), axis=0), axis=1).shape[1]),
@@ -235,5 +239,5 @@ def cycles_in(preferences: Preferences, held: Decided) -> tuple[Cycle, ...]:
         )
     place_of = {name: i for i, name in enumerate(preferences.topics)}
     who = {name: i for i, name in enumerate(preferences.assessors)}
-    found.sort(key=lambda one: (place_of[one.topic], who[one.assessor], -len(one.documents), one.documents))
-    return tuple(found)
+    result.sort(key=lambda one: (place_of[one.topic], who[one.assessor], -len(one.documents), one.documents))
+    return tuple(result)

@@ -134,8 +134,8 @@ class Confused:
             raise ArgumentError(f"a confusion of {len(matrix)} rows does not fit a truth of {truth.n_grades} grades")
         row = truth.grade if len(matrix) == truth.n_grades else np.minimum(truth.grade, 1)
         upper = np.cumsum(matrix, axis=1)[:, :-1]
-        passed = rng.random(row.size)[:, None] >= upper[row]
-        return np.asarray(passed.sum(axis=1), np.float64)
+        reached = rng.random(row.size)[:, None] >= upper[row]
+        return np.asarray(reached.sum(axis=1), np.float64)
 
 
 @dataclass(frozen=True)
@@ -208,8 +208,8 @@ class Inverted:
         return self.of.scale(truth)
 
     def judge(self, truth: Truth, *, rng: np.random.Generator) -> Floats:
-        scale, said = self.of.scale(truth), self.of.judge(truth, rng=rng)
-        return 1 / said if scale.kind == "magnitude" else scale.maximum - said
+        scale, value = self.of.scale(truth), self.of.judge(truth, rng=rng)
+        return 1 / value if scale.kind == "magnitude" else scale.maximum - value
 
 
 # ------------------------------------------------------------------ what they share

@@ -51,21 +51,21 @@ def simulate_judgments(
     unknown = [name for name in record if name not in RECORDABLE]
     if unknown:
         raise ArgumentError(f"record={unknown[0]!r}: choose from {', '.join(RECORDABLE)}")
-    covered = _by_name("coverage", coverage, assessors, default=1.0)
-    repeated = _by_name("repeat_share", repeat_share, assessors, default=0.0)
+    coverage_of = _by_name("coverage", coverage, assessors, default=1.0)
+    repeat_share_of = _by_name("repeat_share", repeat_share, assessors, default=0.0)
     chance = Chance.of(rng)
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in ("pair", "who", "value", "elapsed", *RECORDABLE)}
     scales = {name: behaviour.scale(truth) for name, behaviour in assessors.items()}
     for number, (name, behaviour) in enumerate(assessors.items()):
         # A stream for each purpose, so that asking for more judgments or records does not change the values.
-        said, again, work = (chance.stream(name, purpose) for purpose in range(3))
-        first = behaviour.judge(truth, rng=said)
-        pair = _covered(truth, covered[name], work)
+        first_look, second_look, work = (chance.stream(name, purpose) for purpose in range(3))
+        first = behaviour.judge(truth, rng=first_look)
+        pair = _covered(truth, coverage_of[name], work)
         pair = pair[~np.isnan(first[pair])]
         value = first[pair]
-        if repeated[name]:
-            second = behaviour.judge(truth, rng=again)
-            more = work.permutation(pair)[: round(repeated[name] * pair.size)]
+        if repeat_share_of[name]:
+            second = behaviour.judge(truth, rng=second_look)
+            more = work.permutation(pair)[: round(repeat_share_of[name] * pair.size)]
             more = more[~np.isnan(second[more])]
             pair, value = np.append(pair, more), np.append(value, second[more])
         spent = seconds_spent(pair.size, work)
@@ -102,15 +102,15 @@ def simulate_judgments(
 
 
 def _by_name(
-    argument: str, given: float | Mapping[str, float], assessors: Collection[str], default: float
+    argument: str, shares: float | Mapping[str, float], assessors: Collection[str], default: float
 ) -> dict[str, float]:
     """{assessor: share} from one share for all, or from shares by name."""
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(assessors, share(argument, given))
-    for name in given:
+    if not isinstance(shares, Mapping):
+        return dict.fromkeys(assessors, share(argument, shares))
+    for name in shares:
         if name not in assessors:
             raise ArgumentError(f"{argument}={{{name!r}: ...}}: the assessors are {', '.join(assessors)}")
-    return {name: share(argument, given.get(name, default)) for name in assessors}
+    return {name: share(argument, shares.get(name, default)) for name in assessors}
 
 
 def _covered(truth: Truth, coverage: float, random: np.random.Generator) -> NDArray[np.int64]:
@@ -119,8 +119,8 @@ def _covered(truth: Truth, coverage: float, random: np.random.Generator) -> NDAr
     turn = random.permutation(len(truth.pool.topics))[truth.topic]
     shuffled = np.lexsort((lots, turn))
     sizes = np.diff(truth.pool.starts)
-    wanted = np.maximum(np.round(coverage * sizes), 1) if coverage else np.zeros(sizes.size)
+    sizes_judged = np.maximum(np.round(coverage * sizes), 1) if coverage else np.zeros(sizes.size)
     topic = truth.topic[shuffled]
     begins = np.flatnonzero(np.append(True, topic[1:] != topic[:-1]))
     place = np.arange(topic.size) - np.repeat(begins, np.diff(np.append(begins, topic.size)))
-    return shuffled[place < wanted[topic]]
+    return shuffled[place < sizes_judged[topic]]

@@ -136,15 +136,15 @@ def check_documents(truth: Truth) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 def _deal(documents: NDArray[np.int64], size: int, redundancy: int, random: np.random.Generator) -> NDArray[np.int64]:
     """(units, size) documents dealt round after round in random order, no document twice in a unit."""
     n_units = ceil(redundancy * documents.size / size)
-    dealt = np.empty(0, np.int64)
-    while dealt.size < n_units * size:
-        open_unit = dealt[dealt.size // size * size :]
+    documents_dealt = np.empty(0, np.int64)
+    while documents_dealt.size < n_units * size:
+        open_unit = documents_dealt[documents_dealt.size // size * size :]
         fresh = random.permutation(documents)
         if open_unit.size:
             head = fresh[~np.isin(fresh, open_unit)][: size - open_unit.size]
             fresh = np.append(head, random.permutation(fresh[~np.isin(fresh, head)]))
-        dealt = np.append(dealt, fresh)
-    return dealt[: n_units * size].reshape(n_units, size)
+        documents_dealt = np.append(documents_dealt, fresh)
+    return documents_dealt[: n_units * size].reshape(n_units, size)
 
 
 def _revise(value: NDArray[np.float64], is_high: NDArray[np.bool_], is_low: NDArray[np.bool_]) -> None:

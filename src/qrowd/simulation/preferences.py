@@ -63,8 +63,8 @@ def simulate_preferences(
             worst = best_first[n_good:]
             marks.append((np.full(worst.size, t), worst, np.full(worst.size, a)))
             first, second = random.permutation(best_first[:n_good])[np.array(np.triu_indices(n_good, 1))]
-            chosen = random.permutation(first.size)[: round(coverage * first.size)]
-            first, second = first[chosen], second[chosen]
+            sample = random.permutation(first.size)[: round(coverage * first.size)]
+            first, second = first[sample], second[sample]
             margin = weights[a] * (worth[first] - worth[second]) + noise * random.standard_normal(first.size)
             better = margin >= 0
             chosen_first, chosen_other = np.where(better, first, second), np.where(better, second, first)

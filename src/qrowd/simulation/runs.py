@@ -51,8 +51,10 @@ def simulate_runs(
     if len(quality) not in (2, n_systems):
         raise ArgumentError(f"quality={quality!r}: lowest and highest, or one for each of {n_systems} systems")
     steps = np.array(quality) if len(quality) == n_systems else np.linspace(quality[0], quality[1], n_systems)
-    drawn = np.broadcast_to(np.asarray(appeal, np.float64), (n_systems,)) if np.size(appeal) in (1, n_systems) else None
-    if drawn is None:
+    appeals = (
+        np.broadcast_to(np.asarray(appeal, np.float64), (n_systems,)) if np.size(appeal) in (1, n_systems) else None
+    )
+    if appeals is None:
         raise ArgumentError(f"appeal={appeal!r}: one number, or one for each of {n_systems} systems")
     systems = numbered("sys", n_systems) if names is None else tuple(names)
     if len(set(systems)) != n_systems:
@@ -64,22 +66,22 @@ def simulate_runs(
     for t, topic in enumerate(pool.topics):
         rows = pool.rows(t)
         relevance, looks = truth.relevance[rows], truth.appeal[rows]
-        score = np.outer(steps, relevance) + np.outer(drawn, looks)
+        score = np.outer(steps, relevance) + np.outer(appeals, looks)
         score += random.standard_normal(score.shape)
         n = min(depth, relevance.size)
         best = np.argsort(-score, axis=1)[:, :n]
         ladder = np.take_along_axis(score, best, axis=1)
-        found = pool.document[rows][best].astype(np.int64)
+        retrieved = pool.document[rows][best].astype(np.int64)
         outside = random.random(best.shape) < unjudged_share
         if outside.any():
             strange = random.permuted(np.tile(np.arange(relevance.size), (n_systems, 1)), axis=1) + len(labels)
             labels += outside_labels(topic, relevance.size)
-            found = _interleave(outside, strange, found)
+            retrieved = _interleave(outside, strange, retrieved)
         tied = random.random(best.shape) < tie_share
         step = np.maximum.accumulate(np.where(tied, 0, np.arange(n)), axis=1)
         ladder = np.take_along_axis(ladder, step, axis=1)
         owner = np.repeat(np.arange(n_systems), n)
-        columns.append((owner, np.full(owner.size, t), found.ravel(), ladder.ravel()))
+        columns.append((owner, np.full(owner.size, t), retrieved.ravel(), ladder.ravel()))
     system, in_topic, document, scores = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     by_system = np.argsort(system, kind="stable")
     used, codes = np.unique(document, return_inverse=True)

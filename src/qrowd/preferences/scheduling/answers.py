@@ -58,8 +58,8 @@ class Answers:
         balance = np.zeros((n, n))
         np.add.at(balance, (said.pairs[:, 0], said.pairs[:, 1]), said.weight)
         compared = balance + balance.T > 0
-        won, met = balance.sum(axis=1), (balance + balance.T).sum(axis=1)
-        share = won / np.where(met > 0, met, np.inf)
+        won, total = balance.sum(axis=1), (balance + balance.T).sum(axis=1)
+        share = won / np.where(total > 0, total, np.inf)
         coin = Chance.of(rng).stream("answers").permutation(n)
         place = np.empty(n, np.int64)
         place[np.lexsort((coin, -share))] = np.arange(n)

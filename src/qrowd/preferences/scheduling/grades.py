@@ -51,9 +51,9 @@ def grade_utility(gains: Floats, coefficients: Floats) -> Floats:
     [-1.0, 0.3, 0.0]
     """
     values, weights = _checked(gains, coefficients)
-    found = np.empty(values.size)
-    scheduling.summed_differences(np.ascontiguousarray(weights.T), np.ones(weights.shape[0]), found)
-    return np.where(np.isnan(values), found, -1.0)
+    utility = np.empty(values.size)
+    scheduling.summed_differences(np.ascontiguousarray(weights.T), np.ones(weights.shape[0]), utility)
+    return np.where(np.isnan(values), utility, -1.0)
 
 
 def next_document(gains: Floats, coefficients: Floats) -> int | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +42,7 @@ class InOrder(Order):
     sequence: Sequence[int] | None = None
 
     def next(self, state: State) -> Pair | None:
-        sequence = in_sequence(self.sequence, state)
-        found = np.argwhere(np.triu(state.free[np.ix_(sequence, sequence)]))
-        return None if not found.size else (int(sequence[found[0, 0]]), int(sequence[found[0, 1]]))
+        return _first_free(state, in_sequence(self.sequence, state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,25 +67,28 @@ class KeepPreferred(Order):
         return InOrder(self.sequence).next(state)
 
 
-@dataclass(frozen=True, eq=False)
-class AtRandom(Order):
-    """Any open pair, each as likely as the other.
+class _WithChance(Order):
+    """An order that draws; the same state gets the same draw."""
 
-    rng : chance; the same state gets the same pair.
-    """
+    rng: Rng
+
+    @cached_property
+    def _seed(self) -> tuple[int, ...]:
+        seed = seed_of(self.rng)
+        return seed if isinstance(seed, tuple) else (seed,)
+
+
+@dataclass(frozen=True, eq=False)
+class AtRandom(_WithChance):
+    """Any open pair, each as likely as the other."""
 
     rng: Rng = None
-    _seed: list[int] = field(default_factory=list, init=False)
-
-    def __post_init__(self) -> None:
-        seed = seed_of(self.rng)
-        self._seed.extend(seed if isinstance(seed, tuple) else [seed])
 
     def next(self, state: State) -> Pair | None:
-        found = np.argwhere(np.triu(state.free))
-        if not found.size:
+        pairs = np.argwhere(np.triu(state.free))
+        if not pairs.size:
             return None
-        a, b = found[np.random.default_rng([*self._seed, state.n_judged]).integers(len(found))]
+        a, b = pairs[np.random.default_rng([*self._seed, state.n_judged]).integers(len(pairs))]
         return int(a), int(b)
 
 
@@ -167,7 +169,7 @@ class ByUtility(Order):
 
 
 @dataclass(frozen=True, eq=False)
-class Tournament(Order):
+class Tournament(_WithChance):
     """The best k documents: rounds of random pairs that losers leave, then all pairs of those who are left.
 
     In a round every document still in meets at least `meetings` others, drawn at random. Those that win more than half
@@ -181,20 +183,16 @@ class Tournament(Order):
     meetings: int = 7
     final: int = 9
     rng: Rng = None
-    _seed: list[int] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         if self.k < 1 or self.meetings < 1:
             raise ArgumentError(f"k={self.k}, meetings={self.meetings}: both must be 1 or more")
-        seed = seed_of(self.rng)
-        self._seed.extend(seed if isinstance(seed, tuple) else [seed])
 
     def next(self, state: State) -> Pair | None:
         left, pair = self._played(state)
         if pair is not None:
             return pair
-        found = np.argwhere(np.triu(state.free[np.ix_(left, left)]))
-        return None if not found.size else (int(left[found[0, 0]]), int(left[found[0, 1]]))
+        return _first_free(state, left)
 
     def best(self, state: State) -> list[int]:
         """The k documents that win most often among those who are left, best first."""
@@ -212,9 +210,11 @@ class Tournament(Order):
                 free = state.free[pairs[:, 0], pairs[:, 1]]
                 a, b = pairs[free.argmax()]
                 return left, (int(a), int(b)) if free.any() else None
-            met = np.concatenate([pairs, pairs[:, ::-1]])
-            won = np.bincount(met[:, 0], state.known[met[:, 0], met[:, 1]], minlength=state.n_documents)[left]
-            share = won / np.bincount(met[:, 0], minlength=state.n_documents)[left]
+            both_ways = np.concatenate([pairs, pairs[:, ::-1]])
+            won = np.bincount(
+                both_ways[:, 0], state.known[both_ways[:, 0], both_ways[:, 1]], minlength=state.n_documents
+            )[left]
+            share = won / np.bincount(both_ways[:, 0], minlength=state.n_documents)[left]
             stay = share > 0.5
             if stay.all() or stay.sum() < self.k:
                 stay[:] = False
@@ -226,18 +226,23 @@ class Tournament(Order):
         """(m, 2) pairs in which every document of `left` meets `meetings` others (all, if there are fewer), or more."""
         rng = np.random.default_rng([*self._seed, number])
         m = left.size
-        wanted = min(self.meetings, m - 1)
+        least = min(self.meetings, m - 1)
         met = np.zeros((m, m), bool)
         pairs = []
         for one in rng.permutation(m):
             # Those who have met fewest first, at random among them.
             free = np.flatnonzero(~met[one] & (np.arange(m) != one))
             order = np.lexsort((rng.random(free.size), met[free].sum(axis=1)))
-            for other in free[order][: max(0, wanted - int(met[one].sum()))]:
+            for other in free[order][: max(0, least - int(met[one].sum()))]:
                 met[one, other] = met[other, one] = True
                 pairs.append((left[one], left[other]))
         shuffled = rng.permutation(np.array(pairs))
         return np.asarray(shuffled, np.int64)
+
+
+def _first_free(state: State, sequence: Ints) -> Pair | None:
+    pairs = np.argwhere(np.triu(state.free[np.ix_(sequence, sequence)]))
+    return (int(sequence[pairs[0, 0]]), int(sequence[pairs[0, 1]])) if pairs.size else None
 
 
 def in_sequence(sequence: Sequence[int] | None, state: State) -> Ints:
@@ -245,7 +250,7 @@ def in_sequence(sequence: Sequence[int] | None, state: State) -> Ints:
     n = state.n_documents
     if sequence is None:
         return np.arange(n)
-    found = np.asarray(sequence, np.int64)
-    if found.shape != (n,) or not np.array_equal(np.sort(found), np.arange(n)):
+    numbers = np.asarray(sequence, np.int64)
+    if numbers.shape != (n,) or not np.array_equal(np.sort(numbers), np.arange(n)):
         raise ArgumentError(f"sequence: give each of the {n} documents once, as numbers from 0 to {n - 1}")
-    return found
+    return numbers

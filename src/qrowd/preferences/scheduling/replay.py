@@ -144,12 +144,12 @@ def replay(
     if isinstance(order, str):
         order = make_order(order, answers.n_documents, systems, k=k, rng=chance.stream("order"))
     state = State.new(answers.n_documents, transitive=transitive)
-    shown: list[Pair] = []
+    pairs: list[Pair] = []
     preferred: list[int] = []
     stopped, decision = False, None
     while True:
         if stop is not None and systems is not None:
-            decision = stop.decide(state, systems, chance.stream("stop", len(shown)))
+            decision = stop.decide(state, systems, chance.stream("stop", len(pairs)))
             if decision.stop:
                 stopped = True
                 break
@@ -160,7 +160,7 @@ def replay(
         marked = [d for d in pair if answers.bad[d]]
         winner = -1 if marked else a if answers.wins[a, b] else b
         state = state.mark_bad(*marked) if marked else state.judge(a, b, winner)
-        shown.append(pair)
+        pairs.append(pair)
         preferred.append(winner)
     scores = full = None
     error = regret = np.nan
@@ -172,10 +172,10 @@ def replay(
             sign = np.where(np.isnan(decision.sign), guess, decision.sign)
         upper = np.triu_indices(systems.n, k=1)
         error = float((sign[upper] != _sign(full)[upper]).mean())
-        chosen = int(np.argmax((sign > 0).sum(axis=1) - (sign < 0).sum(axis=1)))
-        regret = float(full.max() - full[chosen])
+        best = int(np.argmax((sign > 0).sum(axis=1) - (sign < 0).sum(axis=1)))
+        regret = float(full.max() - full[best])
     return Replay(
-        np.array(shown, np.int64).reshape(-1, 2),
+        np.array(pairs, np.int64).reshape(-1, 2),
         np.array(preferred, np.int64),
         state,
         stopped,
@@ -244,7 +244,7 @@ def judgments_needed(
     """
     seed = seed_of(rng)
     chance = Chance.of(seed)
-    found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
+    results: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
     for number, topic in enumerate(topics):
         for condition in conditions:
             answers = topic.answers if condition.bad else topic.answers.without_bad()
@@ -257,15 +257,15 @@ def judgments_needed(
                 k=k,
                 rng=chance.stream("topic", number),
             )
-            cell = found.setdefault((condition.name, answers.n_documents), [])
+            cell = results.setdefault((condition.name, answers.n_documents), [])
             cell.append((one.n_judged, one.error, one.regret))
     names = [condition.name for condition in conditions]
-    cells = sorted(found, key=lambda cell: (names.index(cell[0]), cell[1]))
-    means = np.array([np.mean(found[cell], axis=0) for cell in cells]).reshape(-1, 3)
+    cells = sorted(results, key=lambda cell: (names.index(cell[0]), cell[1]))
+    means = np.array([np.mean(results[cell], axis=0) for cell in cells]).reshape(-1, 3)
     return Curves(
         np.array([name for name, _ in cells], object),
         np.array([n for _, n in cells], np.int64),
-        np.array([len(found[cell]) for cell in cells], np.int64),
+        np.array([len(results[cell]) for cell in cells], np.int64),
         means[:, 0],
         means[:, 1],
         means[:, 2],

@@ -105,20 +105,20 @@ class State:
 
         preferred : (winner, loser) of each judgment.
         """
-        said, marks, ties = list(preferred), list(bad), tuple(even)
+        pairs, marks, ties = list(preferred), list(bad), tuple(even)
         start = cls.new(n, transitive=transitive)
         direct, is_bad, seen = start.direct.copy(), start.bad.copy(), start.seen.copy()
-        for winner, loser in said:
+        for winner, loser in pairs:
             direct[winner, loser] = True
         is_bad[marks] = True
-        seen[[d for pair in (*said, *ties) for d in pair] + marks] = True
+        seen[[d for pair in (*pairs, *ties) for d in pair] + marks] = True
         return replace(
             start,
             direct=direct,
             closed=start._closure(direct),
             bad=is_bad,
             seen=seen,
-            n_preferences=len(said) + len(ties),
+            n_preferences=len(pairs) + len(ties),
             n_marks=len(marks),
             even=ties,
         )
@@ -226,9 +226,9 @@ class State:
     def open(self) -> Bools:
         """(n, n) bool, symmetric: neither document is Bad and nothing says which of the two is better."""
         good = ~self.bad
-        found = good[:, None] & good[None, :] & ~self.decided
-        np.fill_diagonal(found, False)
-        return _without(found, self.even)
+        table = good[:, None] & good[None, :] & ~self.decided
+        np.fill_diagonal(table, False)
+        return _without(table, self.even)
 
     @cached_property
     def free(self) -> Bools:
@@ -257,16 +257,16 @@ class State:
 
         An even pair may end in all three ways: chains may still order it.
         """
-        found = np.empty(self.direct.shape, np.uint8)
-        completions.pair_outcomes(self.closed, self.bad, self.markable(later_bad), found)
+        codes = np.empty(self.direct.shape, np.uint8)
+        completions.pair_outcomes(self.closed, self.bad, self.markable(later_bad), codes)
         for a, b in self.even:
             low, high = min(a, b), max(a, b)
-            if found[low, high]:
-                found[low, high] = completions.FIRST + completions.SECOND + completions.DROPPED
-        return found
+            if codes[low, high]:
+                codes[low, high] = completions.FIRST + completions.SECOND + completions.DROPPED
+        return codes
 
 
-def _without(found: Bools, pairs: tuple[Pair, ...]) -> Bools:
+def _without(table: Bools, pairs: tuple[Pair, ...]) -> Bools:
     for a, b in pairs:
-        found[a, b] = found[b, a] = False
-    return found
+        table[a, b] = table[b, a] = False
+    return table

@@ -80,9 +80,9 @@ class Systems:
     def above(self) -> Floats:
         """(documents, documents, systems) weight of the pair where the system ranks the row's higher, else 0."""
         discount = pair_discounts(self.weight, int(self.limits.max()))
-        found = np.empty((self.n_documents, self.n_documents, self.n))
-        scheduling.pair_weights(self.ranks, self.limits, discount, self.weight.startswith("upper"), found)
-        return found
+        weights = np.empty((self.n_documents, self.n_documents, self.n))
+        scheduling.pair_weights(self.ranks, self.limits, discount, self.weight.startswith("upper"), weights)
+        return weights
 
     @cached_property
     def either(self) -> Floats:

@@ -34,34 +34,34 @@ def real_topics(
     NoOverlapError
         No topic has as many such documents.
     """
-    chosen = list(runs.systems if systems is None else systems)
-    if unknown := [name for name in chosen if name not in runs.systems]:
+    names = list(runs.systems if systems is None else systems)
+    if unknown := [name for name in names if name not in runs.systems]:
         raise ArgumentError(f"systems: {unknown[0]!r} is not among the runs ({', '.join(runs.systems[:3])} ...)")
-    if len(chosen) < 2 or depth < 1 or least < 2:
-        raise ArgumentError(f"systems={len(chosen)}, depth={depth}, least={least}: 2, 1 and 2 or more were expected")
-    ranked, chance, found = runs.ranked(), Chance.of(rng), 0
+    if len(names) < 2 or depth < 1 or least < 2:
+        raise ArgumentError(f"systems={len(names)}, depth={depth}, least={least}: 2, 1 and 2 or more were expected")
+    ranked, chance, n_topics = runs.ranked(), Chance.of(rng), 0
     for number, topic in enumerate(preferences.topics):
         if topic not in runs.topics:
             continue
         t = runs.topics.index(topic)
         lists = []
-        for name in chosen:
+        for name in names:
             s = runs.systems.index(name)
             start, length = int(ranked.starts[s, t]), min(int(ranked.lengths[s, t]), depth)
             lists.append([runs.documents[d] for d in ranked.document[start : start + length]])
-        wanted = dict.fromkeys(document for documents in lists for document in documents)
-        said = preferences.select(topics=[topic], documents=[d for d in preferences.documents if d in wanted])
-        if not len(said):
+        pooled = dict.fromkeys(document for documents in lists for document in documents)
+        own = preferences.select(topics=[topic], documents=[d for d in preferences.documents if d in pooled])
+        if not len(own):
             continue
-        view = said.pooled().topic_view(0)
+        view = own.pooled().topic_view(0)
         if view.n_documents < least:
             continue
-        place = {said.documents[d]: i for i, d in enumerate(said.pool.document.tolist())}
+        place = {own.documents[d]: i for i, d in enumerate(own.pool.document.tolist())}
         rankings = [[place[d] for d in documents if d in place] for documents in lists]
         answers = Answers.of_preferences(view, rng=chance.stream("answers", number))
-        found += 1
-        yield Topic(answers, Systems.of(rankings, view.n_documents, names=chosen, weight=weight))
-    if not found:
+        n_topics += 1
+        yield Topic(answers, Systems.of(rankings, view.n_documents, names=names, weight=weight))
+    if not n_topics:
         raise NoOverlapError(
             f"preferences: no topic has {least} documents that were compared and stand among the first {depth} of a "
             "run; raise depth or lower least"

@@ -32,16 +32,16 @@ def probabilities(n: int, probability: Probability = None) -> Floats:
     if probability is None:
         return np.full((n, n), 0.5)
     a, b = np.indices((n, n))
-    given = probability(a.ravel(), b.ravel()) if callable(probability) else probability
-    found = np.array(given, np.float64)
+    values = probability(a.ravel(), b.ravel()) if callable(probability) else probability
+    table = np.array(values, np.float64)
     if callable(probability):
-        found = found.reshape(n, n)
-    if found.shape != (n, n):
-        raise ArgumentError(f"probability: expected {n} x {n} numbers, found shape {found.shape}")
-    np.fill_diagonal(found, 0.5)
-    if not ((found >= 0) & (found <= 1)).all() or np.abs(found + found.T - 1).max() > 1e-9:
+        table = table.reshape(n, n)
+    if table.shape != (n, n):
+        raise ArgumentError(f"probability: expected {n} x {n} numbers, found shape {table.shape}")
+    np.fill_diagonal(table, 0.5)
+    if not ((table >= 0) & (table <= 1)).all() or np.abs(table + table.T - 1).max() > 1e-9:
         raise ArgumentError("probability: P(a over b) must be between 0 and 1, and 1 - P(b over a)")
-    return found
+    return table
 
 
 def from_log_worths(log_worths: NDArray[np.float64]) -> Floats:
@@ -127,15 +127,15 @@ def _share(state: State, systems: Systems) -> Floats:
 
 def _apart(systems: Systems, scale: Floats) -> Floats:
     """(n, n) sum over pairs of systems of |w_e sgn_e scale_e - w_f sgn_f scale_f|, made once for each scale."""
-    kept: dict[bytes, Floats] = systems.__dict__.setdefault("_apart", {})
+    cache: dict[bytes, Floats] = systems.__dict__.setdefault("_apart", {})
     key = scale.tobytes()
-    if key not in kept:
+    if key not in cache:
         n = systems.n_documents
         i, j = np.triu_indices(n, k=1)
-        half, found = np.empty(i.size), np.zeros((n, n))
+        half, table = np.empty(i.size), np.zeros((n, n))
         scheduling.summed_differences(systems.above[i, j] - systems.above[j, i], scale, half)
-        found[i, j] = found[j, i] = half
-        if len(kept) > 8:
-            kept.clear()
-        kept[key] = found
-    return kept[key]
+        table[i, j] = table[j, i] = half
+        if len(cache) > 8:
+            cache.clear()
+        cache[key] = table
+    return cache[key]
