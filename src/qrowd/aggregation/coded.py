@@ -67,13 +67,6 @@ def coded(
     """Sort and number judgments; "not judged" (negative values) are left out.
 
     unlike : how combine_scales="auto" combines values on unlike scales.
-
-    Raises
-    ------
-    ScaleError
-        Magnitudes beside another scale; "as-is" of scales that cannot be one.
-    NoOverlapError
-        There are no judgments.
     """
     check_choice("repeats", repeats, RepeatedValues)
     judgments = on_one_scale(judgments, combine_scales, unlike)
@@ -113,15 +106,7 @@ def coded(
 
 
 def coded_grades(judgments: Judgments, repeats: RepeatedValues, combine_scales: CombineScales, method: str) -> Coded:
-    """Judgments for methods that count whole grades; on unlike scales "auto" counts relevant or not.
-
-    Raises
-    ------
-    ArgumentError
-        repeats="mean", which turns grades into fractions.
-    ScaleError
-        Fractions or magnitudes, which cannot be counted.
-    """
+    """Judgments for methods that count whole grades; on unlike scales "auto" counts relevant or not."""
     if repeats not in get_args(Repeated):
         reason = ", and means are not grades" if repeats == "mean" else ""
         raise ArgumentError(

@@ -60,10 +60,7 @@ def dawid_skene(
         sets all to 1e-10, so that documents rarely get this grade; "uniform" makes all grades equally probable, which
         has a higher likelihood and is what crowd-kit does.
     tol, max_iterations : stop when no probability changes by tol, or after so many iterations (with a warning).
-    ties, rng : of the majority start; see `majority_vote`.
-    repeats : which of an assessor's repeated judgments counts: "first", "last", "all" of them, or "error".
-    combine_scales : how values on unlike scales are combined: "auto" counts each as relevant or not, by its assessor's
-        own scale; "as-is", "rescaled" and "relevant" do one of these in any case.
+    ties, rng : of the majority start. repeats, combine_scales : as of `majority_vote`.
 
     The merged grade is the most probable one, the lowest of equally probable ones (p = .5 is not relevant).
 

@@ -59,10 +59,7 @@ def mace(
         the most frequent grade may be estimated to know.
     tol, max_iterations : of each start: stop when no probability changes by tol, or after so many iterations (with a
         warning). The authors' program always runs 50.
-    rng : source of chance for the starts.
-    repeats : which of an assessor's repeated judgments counts: "first", "last", "all" of them, or "error".
-    combine_scales : how values on unlike scales are combined: "auto" counts each as relevant or not, by its assessor's
-        own scale; "as-is", "rescaled" and "relevant" do one of these in any case.
+    rng : source of chance for the starts. repeats, combine_scales : as of `majority_vote`.
 
     The objective is the lower bound of the log-evidence that variational Bayes maximises: the log-likelihood under
     exp E log of the parameters, minus the divergences of their posteriors from their priors. `log_likelihood` is that

@@ -157,12 +157,8 @@ class Parts:
 
 @dataclass(frozen=True)
 class SimilarityOptions:
-    """The options that change similarities.
+    """The options of `similarity_to_random` that change similarities.
 
-    bandwidth, points : of the kernel densities (equation 10) that "kld" compares: Gaussian, at points from 0 to 1.
-    beta : of the similarity exp(-beta KLD) (equation 22).
-    apc_reference : whose ranking is the reference of AP correlation, the assessor's or the other's; the remaining one
-        is walked.
     signed : a rank correlation below 0 is similarity 0; by default its absolute value counts.
     """
 

@@ -248,13 +248,7 @@ def aligned(
 def distributions_of(
     judgments: Judgments | GainDistributions, conventions: Conventions, *, empty: bool = False
 ) -> GainDistributions:
-    """The distributions of judgments by these conventions, or those that are given.
-
-    Raises
-    ------
-    ArgumentError
-        A convention that is not the default and cannot be honoured.
-    """
+    """The distributions of judgments by these conventions, or those that are given; refused are other conventions."""
     refused = {
         "ties": "gains are not averaged over ties",
         "unjudged": "condensed lists need one assessor's rankings",
@@ -323,11 +317,6 @@ def sd_over_assessors(gains: GainDistributions, topic: int, rows: NDArray[np.int
     """(lists,) s.d. over the topic's assessors of their own DCG; an unjudged document gains its mean.
 
     rows : (lists, depth) places in the topic's pool, -1 outside.
-
-    Raises
-    ------
-    ArgumentError
-        Intervals, which do not hold the gains of each assessor.
     """
     if gains.shape == "interval":
         raise ArgumentError("cumulate='assessors' needs the gains of each assessor: use shape='sample'")

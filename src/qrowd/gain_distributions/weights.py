@@ -24,11 +24,6 @@ def weights_of(judgments: Judgments, weights: Weights) -> Floats:
 
     weights : {assessor or shell pattern: weight}, the first pattern that fits an assessor counts, or {assessor:
         {topic: weight}}; a DataArray (assessor) or (assessor, topic) with labels; or an array of either shape.
-
-    Raises
-    ------
-    ArgumentError
-        An unknown assessor, one without a weight, a weight below 0 or not finite, or a topic where all are 0.
     """
     if isinstance(weights, Mapping):
         table = _named(judgments, weights)
@@ -60,7 +55,9 @@ def _labelled(judgments: Judgments, weights: Any) -> Floats:
             f"weights: dimensions {', '.join(map(str, weights.dims))}; assessor, or assessor and topic, were expected"
         )
     names = [str(name) for name in weights["assessor"].values]
-    _check_names(names, judgments.assessors)
+    for name in names:
+        if name not in judgments.assessors:
+            raise ArgumentError(f"weights: no assessor {name!r}; {closest(name, judgments.assessors, 'assessor')}")
     rows = [_place(names, name, "assessor") for name in judgments.assessors]
     if "topic" not in weights.dims:
         return np.repeat(np.asarray(weights.values, np.float64)[rows][:, None], len(judgments.topics), axis=1)
@@ -106,12 +103,6 @@ def _number(weight: object, of: str) -> float:
         return float(weight)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise ArgumentError(f"weights: {weight!r} for {of}; a number, or one for each topic, was expected") from None
-
-
-def _check_names(names: list[str], assessors: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in assessors:
-            raise ArgumentError(f"weights: no assessor {name!r}; {closest(name, assessors, 'assessor')}")
 
 
 def _place(labels: list[str], name: str, noun: str, of: str = "") -> int:

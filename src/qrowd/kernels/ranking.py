@@ -24,14 +24,12 @@ from qrowd.kernels.compiled import kernel
 Rows = NDArray[np.int32]
 
 
-def condensed(rows: Rows, tied: Bools | None, judged: Bools) -> tuple[Rows, Bools | None]:
+def condensed(rows: Rows, tied: Bools, judged: Bools) -> tuple[Rows, Bools]:
     """The rankings, and which ranks share the score of the one above, without what was not `judged` (documents,)."""
     stays = (rows >= 0) & judged[rows]
     order = np.argsort(~stays, axis=1, kind="stable")
     still = np.take_along_axis(stays, order, axis=1)
     shorter = np.where(still, np.take_along_axis(rows, order, axis=1), -1).astype(np.int32)
-    if tied is None:
-        return shorter, None
     group = np.take_along_axis(np.cumsum(~tied, axis=1), order, axis=1)
     level = np.zeros(rows.shape, bool)
     level[:, 1:] = (group[:, 1:] == group[:, :-1]) & still[:, 1:]

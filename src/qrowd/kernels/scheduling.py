@@ -15,12 +15,10 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qrowd.kernels.arrays import Bools, Floats, Ints
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
-Ranks = NDArray[np.int32]
 BLOCK = 32  # numbers that are added up side by side; 64 rows of them fit the processor's nearest memory
 
 
@@ -39,7 +37,7 @@ def chain(closed: Bools, winner: int, loser: int) -> None:
 
 
 @kernel
-def pair_weights(ranks: Ranks, limits: Ranks, discount: Floats, upper: bool, out: Floats) -> None:
+def pair_weights(ranks: Codes, limits: Codes, discount: Floats, upper: bool, out: Floats) -> None:
     """out[i, j, s] = discount at the lower (if `upper`, the upper) rank of the two if s ranks i above j, else 0."""
     n = ranks.shape[1]
     for i in range(n):

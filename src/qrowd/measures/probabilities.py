@@ -16,12 +16,8 @@ GIVEN = {"P": "relevance", "R": "relevance", "GAP": "relevance", "ERR": "stop", 
 def reading_probabilities(measure: Measure) -> Measure:
     """The measure as it reads probabilities of relevance: P(relevance='given')@10 for P@10.
 
-    Of relevance 0 or 1 it is the ordinary binary measure (ERR: R = 1 for what is relevant).
-
-    Raises
-    ------
-    MeasureError
-        A measure that is not made of probabilities, or that sets relevance by itself.
+    Of relevance 0 or 1 it is the ordinary binary measure (ERR: R = 1 for what is relevant). A measure that is not made
+    of probabilities, or that sets relevance by itself, is an error.
     """
     name = measure.definition.name
     if name not in GIVEN:

@@ -56,9 +56,12 @@ class TopicView:
         if assessor in self._alone:
             return self._alone[assessor]
         values = np.ascontiguousarray(self.values[:, [assessor]])
-        rows, tied = ranking.condensed(self.rows, self.tied, ~np.isnan(values[:, 0]))
+        ties = np.zeros(self.rows.shape, bool) if self.tied is None else self.tied
+        rows, tied = ranking.condensed(self.rows, ties, ~np.isnan(values[:, 0]))
         panel = self.panel.part(slice(assessor, assessor + 1))
-        self._alone[assessor] = TopicView(rows, values, panel, tied, self.everyone or self)
+        self._alone[assessor] = TopicView(
+            rows, values, panel, None if self.tied is None else tied, self.everyone or self
+        )
         return self._alone[assessor]
 
     def judged(self) -> Floats:
@@ -70,13 +73,7 @@ class TopicView:
         return self.remember("grades", lambda: np.fmax(self.values, 0.0))
 
     def probabilities(self, measure: Measure) -> Floats:
-        """(documents, assessors) values, each the probability that a user finds the document relevant; 0 if not judged.
-
-        Raises
-        ------
-        MeasureError
-            A value above 1.
-        """
+        """(documents, assessors) probability that a user finds the document relevant, the value; 0 where not judged."""
         grades = self.grades()
         highest = grades.max(axis=0, initial=0.0)
         if (highest > 1).any():
@@ -101,13 +98,7 @@ class TopicView:
         return self.remember(("n_relevant", measure["rel"]), lambda: np.asarray(relevant.sum(axis=0)))
 
     def lowest_relevant(self, measure: Measure) -> Floats:
-        """(assessors,) from which value on a document is relevant: `rel`, else what each scale says.
-
-        Raises
-        ------
-        MeasureError
-            No `rel`, and an assessor whose scale (magnitudes) does not say what is relevant.
-        """
+        """(assessors,) from which value on a document is relevant: `rel`, else what each scale says."""
         rel, lowest = measure["rel"], self.panel.rel
         if rel is not None:
             return np.full(lowest.size, float(rel))  # type: ignore[arg-type]
@@ -119,13 +110,7 @@ class TopicView:
         return lowest
 
     def maximum(self, measure: Measure, grades: Floats) -> Floats:
-        """(assessors,) the highest grade possible: the measure's `max_rel`, else each scale's maximum.
-
-        Raises
-        ------
-        MeasureError
-            Magnitudes, which have no maximum; a grade above the maximum.
-        """
+        """(assessors,) the highest grade possible: the measure's `max_rel`, else each scale's maximum."""
         max_rel, name = measure["max_rel"], measure.definition.name
         maximum = self.panel.maximum if max_rel is None else np.full(grades.shape[1], float(max_rel))  # type: ignore[arg-type]
         highest = grades.max(axis=0, initial=0.0)

@@ -223,7 +223,17 @@ def bradley_terry(
     ArgumentError
         An option outside its range; ridge=0 where log-worths are not determined.
     """
-    _check(ridge, shrinkage, ties, strong, tol, max_iterations, n_resamples, resample, confidence)
+    check_choice("ties", ties, Ties)
+    check_choice("resample", resample, Resample)
+    if not (0 <= ridge < np.inf and 0 < shrinkage < np.inf and 0 < strong < np.inf):
+        raise ArgumentError(
+            f"ridge={ridge}, shrinkage={shrinkage}, strong={strong}: ridge must be 0 or more, the others above 0"
+        )
+    if not (tol > 0 and max_iterations >= 1 and n_resamples >= 0 and 0 < confidence < 1):
+        raise ArgumentError(
+            f"tol={tol}, max_iterations={max_iterations}, n_resamples={n_resamples}, confidence={confidence}: numbers "
+            "above 0, from 1, from 0, and between 0 and 1 were expected"
+        )
     if not len(preferences):
         raise NoOverlapError("there is no preference, so log-worths cannot be estimated")
     if position and (preferences.first is None or np.isnan(preferences.first).all()):
@@ -286,30 +296,6 @@ def bradley_terry(
         confidence,
         seed,
     )
-
-
-def _check(
-    ridge: float,
-    shrinkage: float,
-    ties: str,
-    strong: float,
-    tol: float,
-    max_iterations: int,
-    n_resamples: int,
-    resample: str,
-    confidence: float,
-) -> None:
-    check_choice("ties", ties, Ties)
-    check_choice("resample", resample, Resample)
-    if not (0 <= ridge < np.inf and 0 < shrinkage < np.inf and 0 < strong < np.inf):
-        raise ArgumentError(
-            f"ridge={ridge}, shrinkage={shrinkage}, strong={strong}: ridge must be 0 or more, the others above 0"
-        )
-    if not (tol > 0 and max_iterations >= 1 and n_resamples >= 0 and 0 < confidence < 1):
-        raise ArgumentError(
-            f"tol={tol}, max_iterations={max_iterations}, n_resamples={n_resamples}, confidence={confidence}: numbers "
-            "above 0, from 1, from 0, and between 0 and 1 were expected"
-        )
 
 
 @dataclass(eq=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,11 +62,6 @@ class Closure(Result):
     def saved(self) -> int:
         """How many judgments need not be made, since they are implied."""
         return int(self.by_chain.sum() + self.by_bad.sum())
-
-    @cached_property
-    def implied(self) -> NDArray[np.bool_]:
-        """(preferences,) whether nobody was asked."""
-        return np.asarray(self.source != JUDGED)
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         return {"preferences": self._of_preferences, "counts": self._counts}

@@ -19,9 +19,8 @@ from qrowd.model.result import Result
 
 @dataclass(frozen=True, eq=False)
 class JudgingTime(Result):
-    """Median seconds per preference, (assessors,) each and over all; nan where there is none.
+    """Median seconds per preference, (assessors,); nan where there is none. n : how many have a time.
 
-    median : of all preferences; overall. n : how many have a time.
     first_sight, n_first : of those in which the assessor saw at least one of the documents, on this topic, for the
         first time; later : of the others.
     """
@@ -32,9 +31,6 @@ class JudgingTime(Result):
     n_first: Ints
     first_sight: Floats
     later: Floats
-    overall: float
-    overall_first_sight: float
-    overall_later: float
 
     _COLUMNS = ("assessors", "n", "median", "n_first", "first_sight", "later")
 
@@ -43,7 +39,7 @@ def judging_time(preferences: Preferences) -> JudgingTime:
     """Median seconds per preference of every assessor: in all, at first sight of a document, and later.
 
     What an assessor saw before goes by `order`, else by place. Medians, since breaks make means useless. Bad marks have
-    no time, and do not make a document seen.
+    no time, and do not make a document seen. For all assessors as one, give `preferences.pooled()`.
 
     Raises
     ------
@@ -75,7 +71,4 @@ def judging_time(preferences: Preferences) -> JudgingTime:
         np.array([int((part & timed & new).sum()) for part in own], np.int64),
         np.array([median(part & new) for part in own]),
         np.array([median(part & ~new) for part in own]),
-        median(timed),
-        median(new),
-        median(~new),
     )

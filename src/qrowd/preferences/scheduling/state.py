@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,10 +127,7 @@ class State:
 
     def judge(self, a: int, b: int, winner: int) -> State:
         """After a further judgment: of a and b, the winner is preferred."""
-        n = self.n_documents
-        for one in (a, b):
-            if not 0 <= one < n:
-                raise ArgumentError(f"document {one}: the topic has {n} documents, numbered from 0")
+        self._check(a, b)
         if a == b:
             raise ArgumentError(f"document {a} cannot be compared with itself")
         if winner not in (a, b):
@@ -146,30 +143,27 @@ class State:
         else:
             closed = self.closed.copy()
             scheduling.chain(closed, winner, loser)
-        new = replace(
-            self, direct=direct, closed=closed, seen=seen, n_preferences=self.n_preferences + 1, kept=int(winner)
+        return self._next(
+            self._has_cycle or bool(self.closed[loser, winner]),
+            direct=direct,
+            closed=closed,
+            seen=seen,
+            n_preferences=self.n_preferences + 1,
+            kept=int(winner),
         )
-        new.__dict__["_has_cycle"] = self._has_cycle or bool(self.closed[loser, winner])
-        return new
 
     def mark_bad(self, *documents: int) -> State:
         """After a further judgment for each of these documents: it is Bad."""
+        self._check(*documents)
         bad, seen = self.bad.copy(), self.seen.copy()
-        for one in documents:
-            if not 0 <= one < self.n_documents:
-                raise ArgumentError(f"document {one}: the topic has {self.n_documents} documents, numbered from 0")
-            bad[one] = seen[one] = True
-        new = replace(self, bad=bad, seen=seen, n_marks=self.n_marks + len(documents))
-        new.__dict__["_has_cycle"] = self._has_cycle
-        return new
+        bad[list(documents)] = seen[list(documents)] = True
+        return self._next(self._has_cycle, bad=bad, seen=seen, n_marks=self.n_marks + len(documents))
 
     def judge_even(self, a: int, b: int) -> State:
         """After a further judgment: a and b are the same, or as good as that. Nothing follows from it."""
         seen = self.seen.copy()
         seen[[a, b]] = True
-        new = replace(self, seen=seen, n_preferences=self.n_preferences + 1, even=(*self.even, (a, b)))
-        new.__dict__["_has_cycle"] = self._has_cycle
-        return new
+        return self._next(self._has_cycle, seen=seen, n_preferences=self.n_preferences + 1, even=(*self.even, (a, b)))
 
     def beside(self, held: Iterable[Pair], kept: int | None = None) -> State:
         """What one of several assessors of the topic may be asked: all but the pairs that others are being asked.
@@ -180,6 +174,16 @@ class State:
         for name in ("_has_cycle", "decided", "known", "open"):  # none of them depends on it
             if name in self.__dict__:
                 new.__dict__[name] = self.__dict__[name]
+        return new
+
+    def _check(self, *documents: int) -> None:
+        for one in documents:
+            if not 0 <= one < self.n_documents:
+                raise ArgumentError(f"document {one}: the topic has {self.n_documents} documents, numbered from 0")
+
+    def _next(self, has_cycle: bool, **changes: Any) -> State:
+        new = replace(self, **changes)
+        new.__dict__["_has_cycle"] = has_cycle
         return new
 
     def _closure(self, direct: Bools) -> Bools:
