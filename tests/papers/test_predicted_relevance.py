@@ -21,7 +21,7 @@ PEOPLE = ALL.select(assessors=["ann", "bob", "lena", "sven"])
 
 
 def test_a_cell_is_the_tau_of_two_halves_scored_by_hand():
-    found = robustness(RUNS, PEOPLE, "nDCG@10", 3, (["ann", "bob"], "s*"))
+    found = robustness(RUNS, PEOPLE, "nDCG@10", rel=3, halves=(["ann", "bob"], "s*"))
     model = predicted_relevance(PEOPLE, rel=3, n_resamples=0)
     exponential = PEOPLE.recode({0: 0, 1: 1, 2: 3, 3: 7})
     recoded = (PEOPLE.recode(3), model.with_gains(PEOPLE, grade_gains=model.probability), PEOPLE, exponential)
@@ -44,7 +44,7 @@ def test_tau_a_divides_by_all_pairs(pairs):
 
 
 def test_random_halves_are_the_same_for_the_same_rng():
-    one, again, other = (robustness(RUNS, PEOPLE, theta=3, splits=6, rng=rng) for rng in (1, 1, 2))
+    one, again, other = (robustness(RUNS, PEOPLE, rel=3, n_resamples=6, rng=rng) for rng in (1, 1, 2))
     assert np.array_equal(one.between_halves, again.between_halves)
     assert not np.array_equal(one.between_halves, other.between_halves)
     assert one.between_halves.shape == (1, 4, 6)
@@ -56,7 +56,7 @@ def test_random_halves_are_the_same_for_the_same_rng():
 
 
 def test_measures_take_their_form_for_probabilities():
-    found = robustness(RUNS, PEOPLE, ["P@10", "ERR"], 3, splits=1, rng=1, tau="a")
+    found = robustness(RUNS, PEOPLE, ["P@10", "ERR"], rel=3, n_resamples=1, rng=1, tau="a")
     assert found.measures == ("P(relevance='given')@10", "ERR(stop='given')")
     assert (np.abs(found.between_halves) <= 1).all()
 
@@ -65,7 +65,7 @@ def test_on_real_people_predicted_gains_rank_systems_more_alike_than_binary_ones
     """Two people judged every passage, and systems are ranked by the one or the other: as Table 6."""
     frame = pd.read_csv(dl19 / "humans" / "main.tsv", sep="\t", dtype={"topic": str, "document": str})
     slots = Judgments.from_frame(frame).slots(2)
-    found = robustness(read_runs(str(dl19 / "runs" / "*")), slots, "nDCG@10", 3, ("slot 1", "slot 2"))
+    found = robustness(read_runs(str(dl19 / "runs" / "*")), slots, "nDCG@10", rel=3, halves=("slot 1", "slot 2"))
     binary, predicted = found.between_halves[0, :2, 0]
     assert predicted > binary + 0.04
     assert 0.8 < binary < 0.9
@@ -74,19 +74,19 @@ def test_on_real_people_predicted_gains_rank_systems_more_alike_than_binary_ones
 
 def test_what_cannot_be_halved_is_refused():
     with pytest.raises(ArgumentError, match="1 assessor cannot be divided"):
-        robustness(RUNS, PEOPLE.select(assessors="ann"), theta=3)
+        robustness(RUNS, PEOPLE.select(assessors="ann"), rel=3)
     with pytest.raises(ArgumentError, match="assessor ann is in both"):
-        robustness(RUNS, PEOPLE, theta=3, halves=("ann", ["ann", "bob"]))
-    for options in ({"halves": "odd"}, {"splits": 0}):
+        robustness(RUNS, PEOPLE, rel=3, halves=("ann", ["ann", "bob"]))
+    for options in ({"halves": "odd"}, {"n_resamples": 0}):
         with pytest.raises(ArgumentError, match="two selections"):
-            robustness(RUNS, PEOPLE, theta=3, **options)
+            robustness(RUNS, PEOPLE, rel=3, **options)
     with pytest.raises(ArgumentError, match="choose one of b, a"):
-        robustness(RUNS, PEOPLE, theta=3, tau="c")
+        robustness(RUNS, PEOPLE, rel=3, tau="c")
     with pytest.raises(MeasureError, match="sample"):
-        robustness(RUNS, PEOPLE, "AP", 3)
+        robustness(RUNS, PEOPLE, "AP", rel=3)
 
 
 def test_halves_that_share_no_topic_are_refused():
     rows = [("q23", "q23-00038", "ann", 1), ("q23", "q23-00038", "bob", 1), ("q1", "x", "cyd", 1)]
     with pytest.raises(NoOverlapError, match="no topic was judged by assessors of both"):
-        robustness(RUNS, Judgments.from_rows(rows), theta=1, halves=(["ann", "bob"], "cyd"))
+        robustness(RUNS, Judgments.from_rows(rows), rel=1, halves=(["ann", "bob"], "cyd"))

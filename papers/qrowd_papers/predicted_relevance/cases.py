@@ -135,7 +135,7 @@ class Panel:
     def between_halves(self) -> Floats:
         """(gains,) Table 6."""
         case = self.case
-        made = robustness(runs_of(case), case.halves, "nDCG@10", case.top, ("U1", "U2"))
+        made = robustness(runs_of(case), case.halves, "nDCG@10", rel=case.top, halves=("U1", "U2"))
         return np.asarray(made.between_halves[0, :, 0])
 
     @cached_property

@@ -76,19 +76,19 @@ def robustness(
     runs: Runs,
     judgments: Judgments,
     measures: object | Sequence[object] = "nDCG@10",
-    theta: float | None = None,
-    halves: Literal["random"] | tuple[Selection, Selection] = "random",
-    rng: Rng = None,
     *,
-    relevant: Collection[float] | None = None,
-    splits: int = 100,
+    rel: float | None = None,
+    relevant_grades: Collection[float] | None = None,
+    halves: Literal["random"] | tuple[Selection, Selection] = "random",
+    n_resamples: int = 100,
     tau: Tau = "b",
     min_coverage: float = 0.1,
+    rng: Rng = None,
 ) -> Robustness:
     """Rank the systems by each of two halves of the assessors, with four kinds of gains.
 
-    halves : "random" draws `splits` divisions of the assessors; or two selections of them, by name or pattern. A crowd
-        where nobody judged a whole pool: `judgments.slots(2)`, and its two slots.
+    halves : "random" draws `n_resamples` divisions of the assessors; or two selections of them, by name or pattern. A
+        crowd where nobody judged a whole pool: `judgments.slots(2)`, and its two slots.
     tau : "b" allows for ties, and the printed tables imply it; "a" does not.
 
     Each half scores by the means of its assessors, over topics that both halves judged. p(R|i) is learnt from everyone,
@@ -103,8 +103,8 @@ def robustness(
     """
     if tau not in get_args(Tau):
         raise ArgumentError(f"tau={tau!r}: choose one of {', '.join(get_args(Tau))}")
-    sides, seed = _sides(judgments.assessors, halves, splits, rng)
-    model = predicted_relevance(judgments, rel=theta, relevant_grades=relevant, ranks="pool", n_resamples=0)
+    sides, seed = _sides(judgments.assessors, halves, n_resamples, rng)
+    model = predicted_relevance(judgments, rel=rel, relevant_grades=relevant_grades, ranks="pool", n_resamples=0)
     listed = measures if isinstance(measures, list | tuple) else [measures]
     texts = tuple(with_probabilities(text) for text in listed)
     conventions = Conventions(min_coverage=min_coverage)
@@ -152,7 +152,7 @@ def means_by_gains(runs: Runs, judgments: Judgments, model: PredictedRelevance, 
 
 
 def _sides(
-    assessors: tuple[str, ...], halves: object, splits: int, rng: Rng
+    assessors: tuple[str, ...], halves: object, n_resamples: int, rng: Rng
 ) -> tuple[list[tuple[Ints, Ints]], Seed | None]:
     """Two lists of assessors' numbers for each split, and the seed they were drawn with."""
     n = len(assessors)
@@ -165,13 +165,13 @@ def _sides(
                 f"halves: assessor {assessors[int((left & right).argmax())]} is in both; name each once"
             )
         return [(np.flatnonzero(left), np.flatnonzero(right))], None
-    if halves != "random" or splits < 1:
+    if halves != "random" or n_resamples < 1:
         raise ArgumentError(
-            f"halves={halves!r}, splits={splits}: 'random' and 1 or more, or two selections of assessors"
+            f"halves={halves!r}, n_resamples={n_resamples}: 'random' and 1 or more, or two selections of assessors"
         )
     seed = seed_of(rng)
     random = Chance.of(seed).stream("halves")
-    orders = [random.permutation(n) for _ in range(splits)]
+    orders = [random.permutation(n) for _ in range(n_resamples)]
     return [(order[: n // 2], order[n // 2 :]) for order in orders], seed
 
 
