@@ -21,7 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
 
 def begin_session(made: Estate, tab: Page) -> None:
     tab.goto(made.store.write(lambda c: owner_link(c, made.address, made.clock())))
-    tab.get_by_role("button", name="Come in").click()
+    tab.get_by_role("button", name="Log in").click()
     expect(tab.get_by_role("heading", name="Campaigns", exact=True)).to_be_visible()
 
 
