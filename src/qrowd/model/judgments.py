@@ -346,10 +346,8 @@ class Judgments:
             return scales
         source = np.array(self.sources)
         again = np.isin(source, source[changed])
-        certain_scales = [
-            None if redo and not scale.declared else scale for redo, scale in zip(again, scales, strict=True)
-        ]
-        return list(inferred_scales(_by_code(value, self.assessor, len(scales)), certain_scales, self.sources))
+        fixed = [None if anew and not scale.declared else scale for anew, scale in zip(again, scales, strict=True)]
+        return list(inferred_scales(_by_code(value, self.assessor, len(scales)), fixed, self.sources))
 
     def relevant_or_not(self) -> Judgments:
         """Every value 1 where it is relevant on its assessor's own scale, 0 where it is not.
