@@ -70,7 +70,7 @@ def _systems(truth: Truth, seed: int, unjudged: Floats, depth: int) -> Runs:
     """From worst to best."""
     return concatenate_runs(
         [
-            simulate_runs(truth, 1, quality=[q], names=[f"sys{i}"], unjudged=u, depth=depth, rng=[seed, i])
+            simulate_runs(truth, 1, quality=[q], names=[f"sys{i}"], unjudged_share=u, depth=depth, rng=[seed, i])
             for i, (q, u) in enumerate(zip(np.linspace(0.3, 1.5, SYSTEMS), unjudged.tolist(), strict=True))
         ]
     )
