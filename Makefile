@@ -18,10 +18,10 @@ serve: .venv/.server ## judge a small collection in the browser
 	@$(BIN)/qrowd serve --demo
 
 test: lint types .venv/.programs ## everything CI runs
-	@$(BIN)/python -m pytest -q -n 2 --dist loadscope
+	@$(BIN)/python -m pytest -q -n 3 --dist loadscope --no-loadscope-reorder
 
 quick: .venv/.dev ## the tests without a browser, a database or a long computation
-	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --quick
+	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder --quick
 
 lint: .venv/.dev ## ruff: rules and format
 	@$(BIN)/ruff check
