@@ -7,9 +7,9 @@ tables hold is a function of the log because nothing else ever changes these rec
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table
 
@@ -27,6 +27,7 @@ from qrowd.collect.store.schema import bad_mark, judgment, preference
 from qrowd.collect.store.state import AssessorRow, AssignmentRow, Slot
 from qrowd.errors import ArgumentError
 
+K = TypeVar("K")
 V = TypeVar("V")
 Answers = dict[Table, dict[int, JudgmentRow | PreferenceRow | BadRow]]  # by table and key
 
@@ -242,31 +243,23 @@ def hold_pair(connection: Connection, settings: CampaignSettings, assignment: As
 # ---- what a process remembers
 
 
-class Bounded(Generic[V]):
+class Bounded(OrderedDict[K, V]):
     """Values by key, up to a number of them; the oldest goes first."""
 
     def __init__(self, size: int) -> None:
-        self._size, self._values = size, OrderedDict[Hashable, V]()
+        super().__init__()
+        self._size = size
 
-    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        if len(self) > self._size:
+            self.popitem(last=False)
+
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
         """The value of a key; made and remembered where it is missing."""
-        if (value := self._values.get(key)) is None:
-            self.put(key, value := make())
+        if (value := self.get(key)) is None:
+            self[key] = value = make()
         return value
-
-    def find(self, key: Hashable) -> V | None:
-        """The value of a key, None where it is missing."""
-        return self._values.get(key)
-
-    def put(self, key: Hashable, value: V) -> None:
-        """Remember a value."""
-        self._values[key] = value
-        if len(self._values) > self._size:
-            self._values.popitem(last=False)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._values.clear()
 
 
 class Cache:
@@ -276,16 +269,16 @@ class Cache:
     """
 
     def __init__(self) -> None:
-        self._settings: Bounded[CampaignSettings] = Bounded(256)
-        self._materials: Bounded[Material] = Bounded(4096)
-        self._tasks: Bounded[Task] = Bounded(16384)
-        self._topics: Bounded[TopicRow] = Bounded(4096)
-        self._documents: Bounded[DocumentText] = Bounded(8192)
-        self._boards: Bounded[tuple[int, Board]] = Bounded(1024)
+        self._settings: Bounded[int, CampaignSettings] = Bounded(256)
+        self._materials: Bounded[int, Material] = Bounded(4096)
+        self._tasks: Bounded[int, Task] = Bounded(16384)
+        self._topics: Bounded[int, TopicRow] = Bounded(4096)
+        self._documents: Bounded[int, DocumentText] = Bounded(8192)
+        self._boards: Bounded[int, tuple[int, Board]] = Bounded(1024)
 
     def settings(self, connection: Connection, campaign_id: int) -> CampaignSettings:
         """How a campaign is run."""
-        return self._settings.get(
+        return self._settings.get_or_make(
             campaign_id, lambda: read_settings(_there(materials.find_campaign(connection, campaign_id)))
         )
 
@@ -298,10 +291,10 @@ class Cache:
 
         def make() -> Task:
             settings = self.settings(connection, row.campaign_id)
-            unit = self._materials.get(row.unit_id, material)
+            unit = self._materials.get_or_make(row.unit_id, material)
             return PROTOCOLS[settings.protocol].task(settings.settings, unit, row.seed)
 
-        return self._tasks.get(row.id, make)
+        return self._tasks.get_or_make(row.id, make)
 
     def read(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
         """An assignment with its task and state, from its row."""
@@ -343,23 +336,23 @@ class Cache:
 
     def topic(self, connection: Connection, id: int, order: tuple[int, ...]) -> TopicText:
         """The words of a topic, its snippets in this order."""
-        row = self._topics.get(id, lambda: _there(materials.find_topic(connection, id)))
+        row = self._topics.get_or_make(id, lambda: _there(materials.find_topic(connection, id)))
         return TopicText(row.title, row.description, row.narrative, tuple(row.context[i] for i in order))
 
     def documents(self, connection: Connection, ids: Iterable[int]) -> dict[int, DocumentText]:
         """The words of documents."""
         numbers = list(ids)
-        missing = [id for id in numbers if self._documents.find(id) is None]
+        missing = [id for id in numbers if self._documents.get(id) is None]
         for row in materials.find_documents(connection, missing) if missing else ():
-            self._documents.put(row.id, DocumentText(row.title, row.text, row.html, row.language))
-        return {id: text for id in numbers if (text := self._documents.find(id)) is not None}
+            self._documents[row.id] = DocumentText(row.title, row.text, row.html, row.language)
+        return {id: text for id in numbers if (text := self._documents.get(id)) is not None}
 
     def board(self, connection: Connection, assignment: AssignmentState) -> Board:
         """What everybody who judges a unit together knows by now, at the transaction of this assignment."""
         row = assignment.row
         seats = self.settings(connection, row.campaign_id).seats
         start = 0, Board.of(assignment.task.material.documents, pair_redundancy=seats)
-        last, board = self._boards.find(row.unit_id) or start
+        last, board = self._boards.get(row.unit_id, start)
         new = [one for one in events.of_unit(connection, row.unit_id, after=last) if not one.late]
         if last and any(one.kind in OF_WHOLE_UNITS for one in new):
             # A withdrawn or restored assignment may lie anywhere in what the board has seen.
@@ -374,7 +367,7 @@ class Cache:
             if one.assignment_id is not None and one.assignment_id not in away:
                 board = board.after(one.assignment_id, Event(one.kind, one.data), one.time)
         board = board.for_assignment(row.id)  # with what it computes, so that the next caller need not
-        self._boards.put(row.unit_id, (last, board))
+        self._boards[row.unit_id] = last, board
         return board
 
     def forget_boards(self) -> None:

@@ -7,11 +7,11 @@ The assessor of a session never changes, so it is remembered.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection
@@ -19,6 +19,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.campaigns.state import Bounded
 from qrowd.collect.store.accounts import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.store.base import Store, StoreError
 from qrowd.collect.store.materials import CampaignRow, find_campaign
@@ -27,8 +28,6 @@ from qrowd.collect.web.forms import Form, read_form, token_of
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in
 from qrowd.collect.web.security import ServerSettings, Signer, check_origin, same
 
-K = TypeVar("K")
-V = TypeVar("V")
 ASSESSOR: Kind = "assessor"
 FORM_SECONDS = 6 * 3600.0  # an anonymous form may be sent this long after it was shown
 MINUTE = 60.0
@@ -104,8 +103,8 @@ class Server:
     origins: frozenset[str] = field(init=False)
     judging: Limiter = field(init=False)
     drafting: Limiter = field(init=False)
-    _assessors: OrderedDict[int, tuple[str, str, str]] = field(default_factory=OrderedDict)
-    _sessions: OrderedDict[str, tuple[Session, float]] = field(default_factory=OrderedDict)
+    _assessors: Bounded[int, tuple[str, str, str]] = field(default_factory=lambda: Bounded(REMEMBERED))
+    _sessions: Bounded[str, tuple[Session, float]] = field(default_factory=lambda: Bounded(REMEMBERED))
 
     def __post_init__(self) -> None:
         """Make what follows from the settings."""
@@ -140,7 +139,7 @@ class Server:
             names = await self.store.read_async(work)
             if names is None:
                 return None
-            _remember(self._assessors, assessor, names)
+            self._assessors[assessor] = names
         return Identity(assessor, *names, csrf, base=f"/c/{quote(names[0])}")
 
     async def campaign(self, name: str) -> CampaignRow:
@@ -202,7 +201,7 @@ class Server:
         if session.worth_noting(at):
             with suppress(StoreError):  # a full disk is no reason to show nothing
                 await self.store.write_async(lambda connection: note_use(connection, cookie, at))
-        _remember(self._sessions, cookie, (session, at))
+        self._sessions[cookie] = session, at
         return session if session.kind == kind else None
 
     async def begin(self, request: Request, response: Response, kind: Kind, subject: int) -> str:
@@ -238,13 +237,6 @@ class Server:
         """The cookie that the browser sent, "" for none that could be ours."""
         cookie = request.cookies.get(self._cookie_name(kind), "")
         return cookie if cookie.isascii() and len(cookie) <= 200 else ""
-
-
-def _remember(memory: OrderedDict[K, V], key: K, value: V) -> None:
-    """Remember a value; where there are too many, forget the oldest."""
-    memory[key] = value
-    if len(memory) > REMEMBERED:
-        memory.popitem(last=False)
 
 
 def server_of(request: HTTPConnection) -> Server:
