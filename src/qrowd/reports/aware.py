@@ -66,7 +66,7 @@ class AwareSummary(Reported):
         return rank_systems(self.weighted.sel(measure=measure)), rank_systems(self.uniform.sel(measure=measure))
 
     @property
-    def sentence(self) -> str:  # type: ignore[override]
+    def sentence(self) -> str:
         """Which system leads by each measure, and whether weights change the ranking."""
         sentences = []
         systems = self.weighted.systems

@@ -96,7 +96,10 @@ class Document:
 class Reported(Result, ABC):
     """A result that is also printed and written to a file. sentence : the answer in short."""
 
-    sentence: str
+    if TYPE_CHECKING:  # a field in some results, derived in others
+
+        @property
+        def sentence(self) -> str: ...
 
     @abstractmethod
     def to_document(self) -> Document:

@@ -62,7 +62,7 @@ class Prediction(Reported):
     scales: tuple[Note, ...] = ()
 
     @property
-    def sentence(self) -> str:  # type: ignore[override]
+    def sentence(self) -> str:
         """What another assessor finds relevant of each grade."""
         model = self.model
         by_grade = [(g, p) for g, p in zip(model.grades[::-1], model.probability[::-1], strict=True) if not np.isnan(p)]

@@ -60,7 +60,7 @@ class Replacement(Reported):
     scores: Scores | None = None
 
     @property
-    def sentence(self) -> str:  # type: ignore[override]
+    def sentence(self) -> str:
         """Whether the model may replace the assessors, what its grades are worth, and which systems it favours."""
         sentences = [_sentence(self.test, self.assessor_tests)]
         sentences += [] if self.ceiling is None else [_ceiling_sentence(self.ceiling, self.test.model)]

@@ -65,7 +65,7 @@ class ReportContent(Reported):
     provenance: Provenance
 
     @property
-    def sentence(self) -> str:  # type: ignore[override]
+    def sentence(self) -> str:
         """The answer in short."""
         return f"{self.answer.verdict}. {self.answer.sentence}"
 
