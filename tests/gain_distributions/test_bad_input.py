@@ -82,7 +82,7 @@ def test_judgments_without_any_and_a_panel_without_pairs_are_refused():
     ({"cutoff": 0}, "cutoff=0: a whole number from 1"),
     ({"cutoff": 2.5}, "cutoff=2.5: a whole number"),
     ({"cutoff": True}, "cutoff=True: a whole number"),
-    ({"dcg": "exp-log2"}, r"dcg='exp-log2': choose one of log2, original; 2\^g - 1 is gains="),
+    ({"dcg": "exp-log2"}, r"dcg='exp-log2': choose one of log2, original, zipf; 2\^g - 1 is gains="),
 ])  # fmt: skip
 def test_what_a_list_cannot_be_cumulated_by_is_named(function, options, message):
     with pytest.raises(ArgumentError, match=message):

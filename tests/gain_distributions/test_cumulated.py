@@ -20,7 +20,7 @@ from qrowd.model.runs import Runs
 from strategies import worlds
 
 GRADED = worlds(scales=("0-3",), n_documents=5).filter(lambda world: any(value >= 0 for *_, value in world.rows))
-DISCOUNTS = st.sampled_from(("log2", "original"))
+DISCOUNTS = st.sampled_from(("log2", "original", "zipf"))
 CUTOFFS = st.integers(1, 6)
 UNANIMOUS = Judgments.from_rows([("q", d, who, g) for d, g in zip("abc", (3, 2, 0), strict=True) for who in "xy"])
 IN_ORDER = Runs.from_dict({"s": {"q": {"a": 3, "b": 2, "c": 1}}})
@@ -55,11 +55,11 @@ def test_unanimous_gains_of_3_2_and_0_spread_as_a_mixture_and_not_as_a_sum():
     assert mixture.mean[0, 0] == pytest.approx(5 / mixture.constant)
 
 
-@pytest.mark.parametrize("form", ["log2", "original"])
+@pytest.mark.parametrize("form", ["log2", "original", "zipf"])
 def test_the_discounts_are_those_of_dcg(form):
     dcg = parse_measure(f"DCG(dcg='{form}')@7", DEFINITIONS)
-    assert discounts(7, form == "original") == pytest.approx(dcg.definition.coefficients(dcg, 7), rel=1e-15)
-    assert discounts(7, form == "original") == pytest.approx([oracle.weight(r, form) for r in range(1, 8)])
+    assert discounts(7, form) == pytest.approx(dcg.definition.coefficients(dcg, 7), rel=1e-15)
+    assert discounts(7, form) == pytest.approx([oracle.weight(r, form) for r in range(1, 8)])
 
 
 # ---- against the oracle

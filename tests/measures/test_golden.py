@@ -54,6 +54,15 @@ def test_the_aware_papers_gains_of_0_and_5_stop_a_reader_31_times_in_32():
     assert score("ERR(gains={1:5},max_rel=5)@20", 1, 0, 1) == approx(stop + (1 - stop) * stop / 3, abs=1e-15)
 
 
+def test_magnitudes_have_the_topic_s_highest_as_maximum_where_err_is_asked_so_and_grades_their_scale_s():
+    """Maddalena et al. (2017), section 7.1: R = (2^g - 1) / 2^max; the maximum of magnitudes is not printed."""
+    first, second = (2**0.5 - 1) / 2**30, (2**30 - 1) / 2**30
+    expected = first + (1 - first) * second / 2
+    assert score("ERR(max_rel=topic)@10", 0.5, 30, None) == approx(expected, rel=1e-12)
+    assert score("ERR(max_rel=topic)", 1, 0, 3) == score("ERR", 1, 0, 3)
+    assert score("RBP(max_rel=topic,p=0.5)", 0.5, 30) == approx(0.5 * 0.5 / 30 + 0.25, rel=1e-12)
+
+
 def test_the_original_discount_gives_jarvelin_and_kekalainens_printed_vectors():
     """ACM TOIS 20(4), 2002, section 2: DCG with base 2, of a list and of the ideal one (whose sixth is truncated)."""
     printed = [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
@@ -95,6 +104,7 @@ def test_coefficients_are_what_a_unit_of_gain_adds_at_each_rank():
     assert coefficients("P@2", 3) == approx([0.5, 0.5, 0])
     assert coefficients("DCG", 3) == approx([1, 1 / np.log2(3), 0.5])
     assert coefficients("nDCG(dcg='original')@3", 4) == approx([1, 1, 1 / np.log2(3), 0])
+    assert coefficients("DCG(dcg='zipf')", 3) == approx([1, 1 / 2, 1 / 3])
     assert coefficients("RBP(p=0.5)", 3) == approx([0.5, 0.25, 0.125])
 
 

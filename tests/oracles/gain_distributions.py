@@ -37,6 +37,8 @@ def end(atoms, q):
 def weight(rank, dcg="log2"):
     if dcg == "log2":
         return 1 / log2(rank + 1)
+    if dcg == "zipf":
+        return 1 / rank
     return 1.0 if rank == 1 else 1 / log2(rank)
 
 

@@ -224,12 +224,14 @@ def discount_of(position, discount="log2"):
 
     "log2": 1/log2(rank + 1) (trec_eval, Burges et al. 2005). "original": 1 at rank 1 and 1/log2(rank) from rank 2, so
     that ranks 1 and 2 count alike: Jarvelin & Kekalainen (2002), Cumulated Gain-Based Evaluation of IR Techniques,
-    ACM TOIS 20(4), 422-446, equation 2 with base 2.
+    ACM TOIS 20(4), 422-446, equation 2 with base 2. "zipf": 1/rank (Demeester et al. 2016, below equation 3).
     """
     if discount == "log2":
         return 1 / log2(position + 1)
     if discount == "original":
         return 1.0 if position == 1 else 1 / log2(position)
+    if discount == "zipf":
+        return 1 / position
     raise ValueError(discount)
 
 
@@ -401,6 +403,37 @@ def gap_by_thresholds(ranking, grades, levels, k=None, weights=None):
 
 
 # --- Ties and correlation ---------------------------------------------------------------------------------------------
+
+
+def twist(ranking, grades, k):
+    """Twist: the mean of the recovery ratio and of the harmonic mean of the forward and the backward space ratio.
+
+    Ferro, Silvello, Keskustalo, Pirkola & Järvelin (2016), The Twist Measure for IR Evaluation, JASIST 67(3).
+    """
+    run = [grades.get(document, 0) for document in ranking][:k]
+    run += [0] * (k - len(run))
+    n_relevant = sum(grade > 0 for grade in grades.values())
+    if not any(run):
+        return 0
+    ideal = sorted([*grades.values(), *[0] * k], reverse=True)[:k]
+
+    def distances(grades_in_order):
+        result = []
+        for rank, grade in enumerate(grades_in_order):
+            places = [place for place, other in enumerate(ideal) if other == grade]
+            result.append(0 if not places else max(0, rank - places[-1]) + min(0, rank - places[0]))
+        return result
+
+    own, worst = distances(run), distances(ideal[::-1])
+    sums = [fsum(own[: n + 1]) for n in range(k)]
+    changes = [n for n in range(1, k) if (sums[n] > 0) != (sums[n - 1] > 0)]
+    recovery = n_relevant / max(n_relevant, changes[0]) if changes else float(not any(own))
+    ratios = []
+    for sign in (1, -1):
+        most = sum(max(0, sign * distance) for distance in worst)
+        ratios.append(1 - sum(max(0, sign * distance) for distance in own) / most if most else 1)
+    space = 2 * ratios[0] * ratios[1] / sum(ratios) if sum(ratios) else 0
+    return (recovery + space) / 2
 
 
 def expected_under_ties(function, scores, **kw):

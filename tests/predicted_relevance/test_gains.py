@@ -24,7 +24,9 @@ def gained(judgments=ANN, gains=MODEL.probability):
     return MODEL.with_gains(judgments, grade_gains=gains)
 
 
-@pytest.mark.parametrize("text", ["nDCG@10", "DCG", "RBP(p=0.5)", "P@5", "R@10", "GAP@20", "ERR@10"])
+@pytest.mark.parametrize(
+    "text", ["nDCG@10", "nDCG(dcg='zipf')@10", "DCG", "RBP(p=0.5)", "P@5", "R@10", "GAP@20", "ERR@10"]
+)
 def test_gains_of_0_and_1_give_the_ordinary_binary_measure(text):
     binary = PEOPLE.recode(2)
     # Of binary relevance graded average precision is average precision, and every user stops at what is relevant.
@@ -33,7 +35,7 @@ def test_gains_of_0_and_1_give_the_ordinary_binary_measure(text):
     assert ours.values == pytest.approx(evaluate(RUNS, binary, usual).values, abs=1e-12)
 
 
-@pytest.mark.parametrize("text", ["P@10", "DCG@10", "RBP", "ERR@10"])
+@pytest.mark.parametrize("text", ["P@10", "DCG@10", "DCG(dcg='zipf')@10", "RBP", "ERR@10"])
 def test_what_is_linear_or_independent_is_its_mean_over_users(text):
     """P, DCG and RBP are linear; ERR of independent stops is linear in each document."""
     ours = evaluate(RUNS, gained(), with_probabilities(text)).values[0, 0]

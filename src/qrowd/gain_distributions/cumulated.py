@@ -31,7 +31,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import interpolated, known_mean
 
 Cumulate = Literal["sum", "mixture", "assessors"]
-Discount = Literal["log2", "original"]
+Discount = Literal["log2", "original", "zipf"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +167,7 @@ def uncertain_dcg(
         paper's: the gain at a rank drawn with probability w_r / C, so that the s.d. also contains the differences
         between ranks. "assessors" is over the assessors' own DCG, so that a strict assessor is strict throughout; a
         document that an assessor has not judged gains its mean, which suits panels who judged most documents.
-    dcg : discount "log2", log2(r + 1), or "original", none at rank 1 and log2(r) from rank 2 (the paper's).
+    dcg : discount "log2", log2(r + 1); "original", none at rank 1 and log2(r) from rank 2 (the paper's); or "zipf", r.
     conventions : of these, score_dtype and missing ("interpolate": section 3.3); repeats and grades where judgments are
         given. Documents without a judgment, and ranks beyond the end of a list, gain 0. Other conventions are refused.
 
@@ -271,10 +271,10 @@ def rank_weights(cutoff: object, dcg: Discount) -> Floats:
     """(cutoff,) the weight of each rank."""
     if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
         raise ArgumentError(f"cutoff={cutoff!r}: a whole number from 1 was expected")
-    if dcg in ("exp-log2", "exp-original"):
-        raise ArgumentError(f"dcg={dcg!r}: choose one of log2, original; 2^g - 1 is gains={{1: 1, 2: 3, 3: 7}}")
+    if str(dcg).startswith("exp-"):
+        raise ArgumentError(f"dcg={dcg!r}: choose one of log2, original, zipf; 2^g - 1 is gains={{1: 1, 2: 3, 3: 7}}")
     check_choice("dcg", dcg, Discount)
-    return discounts(int(cutoff), original=dcg == "original")
+    return discounts(int(cutoff), dcg)
 
 
 def at_ranks(alignment: Alignment, cutoff: int, column: Floats) -> Floats:

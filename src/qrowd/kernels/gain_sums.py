@@ -1,4 +1,4 @@
-"""What a gain is worth at each rank: the two discounts of cumulated gain."""
+"""What a gain is worth at each rank: the discounts of cumulated gain."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import numpy as np
 from qrowd.kernels.arrays import Floats
 
 
-def discounts(depth: int, original: bool = False) -> Floats:
-    """(depth,) weight of each rank r: 1 / log2(r + 1); in the original form 1 at rank 1 and 1 / log2(r) from rank 2.
+def discounts(depth: int, form: str = "log2") -> Floats:
+    """(depth,) weight of each rank r.
+
+    form : "log2" 1 / log2(r + 1); "original" 1 at rank 1 and 1 / log2(r) from rank 2; "zipf" 1 / r.
 
     Järvelin & Kekäläinen (2002), Cumulated Gain-Based Evaluation of IR Techniques. ACM TOIS 20(4), with logarithms to
-    base 2.
+    base 2; Kanoulas & Aslam (2009), Empirical Justification of the Gain and Discount Function for nDCG. CIKM.
     """
     ranks = np.arange(1, depth + 1, dtype=np.float64)
-    return np.asarray(1 / np.log2(np.maximum(ranks, 2) if original else ranks + 1))
+    if form == "zipf":
+        return np.asarray(1 / ranks)
+    return np.asarray(1 / np.log2(np.maximum(ranks, 2) if form == "original" else ranks + 1))

@@ -17,8 +17,9 @@ DCG_FORM = Parameter(
     "dcg",
     "log2",
     "gain and discount: 'log2' (gain g, discount log2(r + 1)), 'exp-log2' (gain 2^g - 1), and both with the original "
-    "discount, none at rank 1 and log2(r) from rank 2: 'original', 'exp-original'",
-    one_of("log2", "exp-log2", "original", "exp-original"),
+    "discount, none at rank 1 and log2(r) from rank 2: 'original', 'exp-original'; or with discount r: 'zipf', "
+    "'exp-zipf'",
+    one_of("log2", "exp-log2", "original", "exp-original", "zipf", "exp-zipf"),
 )
 
 
@@ -54,7 +55,7 @@ class DCG(Linear):
         return inf
 
     def coefficients(self, measure: Measure, depth: int) -> Floats:
-        return discounts(min(depth, reach(measure)), original=str(measure["dcg"]).endswith("original"))
+        return discounts(min(depth, reach(measure)), str(measure["dcg"]).removeprefix("exp-"))
 
     def gains(self, measure: Measure, view: TopicView) -> Floats:
         form, gains = str(measure["dcg"]), measure["gains"]
