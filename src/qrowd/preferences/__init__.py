@@ -13,6 +13,15 @@ from qrowd.preferences.agreement import (
     pairwise_preferences,
     preference_table,
 )
+from qrowd.preferences.arms import (
+    ArmAgreement,
+    ArmFeedback,
+    ArmUnits,
+    ContextUse,
+    arm_agreement,
+    arm_feedback,
+    context_use,
+)
 from qrowd.preferences.bradley_terry import BradleyTerry, bradley_terry
 from qrowd.preferences.closure import Closure, closure
 from qrowd.preferences.compatibility import Compatibility
@@ -21,7 +30,7 @@ from qrowd.preferences.inferred import from_grades, to_grades
 from qrowd.preferences.measures import APPref, NPPref, PPref, RPref, WPref
 from qrowd.preferences.position import PositionBias, position_bias
 from qrowd.preferences.scoring import PairView, PreferenceMeasure, pairs_of_grades
-from qrowd.preferences.timing import JudgingTime, judging_time
+from qrowd.preferences.timing import ArmTimes, JudgingTime, arm_times, judging_time
 from qrowd.preferences.topic_worths import TopicWorths
 from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transitivity
 
@@ -39,8 +48,13 @@ DEFINITIONS: tuple[PreferenceMeasure, ...] = (
 __all__ = [
     "DEFINITIONS",
     "AgreementDifference",
+    "ArmAgreement",
+    "ArmFeedback",
+    "ArmTimes",
+    "ArmUnits",
     "BradleyTerry",
     "Closure",
+    "ContextUse",
     "Cycle",
     "GradeAgreement",
     "JudgingTime",
@@ -53,8 +67,12 @@ __all__ = [
     "Transitivity",
     "agreement_difference",
     "agreement_with_grades",
+    "arm_agreement",
+    "arm_feedback",
+    "arm_times",
     "bradley_terry",
     "closure",
+    "context_use",
     "cycles",
     "from_grades",
     "inferred_table",

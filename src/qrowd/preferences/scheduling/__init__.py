@@ -1,7 +1,7 @@
 """Which pair next, and may we stop? Pure functions: what is known goes in, a decision comes out.
 
 State, Systems                           what is known of a topic, and the rankings to compare
-expected_utility, from_known, from_log_worths             how much each judgment would tell
+expected_utility, from_known, from_regression, from_log_worths     how much each judgment would tell
 InOrder, KeepPreferred, AtRandom, Sort, ByUtility, Tournament, make_order      which pair next: one Order each
 difference_bounds, may_stop, sampled_scores                                      what is sure, or likely, by now
 grade_bounds, grade_utility, next_document                                     the same for grades
@@ -34,7 +34,13 @@ from qrowd.preferences.scheduling.replay import (
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.systems import Systems
 from qrowd.preferences.scheduling.topics import real_topics
-from qrowd.preferences.scheduling.utility import expected_utility, from_known, from_log_worths, probabilities
+from qrowd.preferences.scheduling.utility import (
+    expected_utility,
+    from_known,
+    from_log_worths,
+    from_regression,
+    probabilities,
+)
 
 __all__ = [
     "FIGURE_2",
@@ -60,6 +66,7 @@ __all__ = [
     "expected_utility",
     "from_known",
     "from_log_worths",
+    "from_regression",
     "grade_bounds",
     "grade_utility",
     "judgments_needed",

@@ -45,9 +45,9 @@ class Bounds(Result):
         equal = (self.low >= -EQUAL) & (self.high <= EQUAL)
         return np.where(better, 1.0, np.where(worse, -1.0, np.where(equal, 0.0, np.nan)))
 
-    def settled(self, goal: Goal = "ranking", k: int = 1) -> bool:
+    def settled(self, goal: Goal = "ranking", n_best: int = 1) -> bool:
         """Whether no further judgment can change the answer; see `may_stop`."""
-        return _settled(self.sign, goal, k)
+        return _settled(self.sign, goal, n_best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def may_stop(
     systems: Systems,
     *,
     goal: Goal = "ranking",
-    k: int = 1,
+    n_best: int = 1,
     later_bad: LaterBad = "any",
     stop_probability: float = 1.0,
     probability: Probability = None,
@@ -119,9 +119,9 @@ def may_stop(
     """Whether enough was judged to say which system is better.
 
     goal : "ranking": of every two systems it is settled which is better, or that they are equal. With two systems
-        that is the sign of their difference. "top": it is settled which k systems are the best.
+        that is the sign of their difference. "top": it is settled which `n_best` systems are the best.
     stop_probability : 1 asks for proof, by `difference_bounds`. Below 1, what is not proven is also accepted if at
-        least this share of sampled completions agree: on each sign for "ranking", on the set of the best k for "top".
+        least this share of sampled completions agree: on each sign for "ranking", on the set of the best for "top".
     probability : P(a > b) for sampling completions; 1/2 unless given.
     chance_bad : one probability, or (n,), that a document that may still be marked as Bad will be.
     n_completions, rng : completions to sample, and their chance; used where `stop_probability` is below 1.
@@ -133,18 +133,14 @@ def may_stop(
     >>> may_stop(state.judge(0, 2, winner=0), systems, later_bad="none").stop
     True
     """
-    if not 0.5 < stop_probability <= 1:
-        raise ArgumentError(f"stop_probability={stop_probability}: must be above .5 and at most 1 (proof)")
-    check_choice("goal", goal, Goal)
-    if goal == "top" and not 1 <= k < systems.n:
-        raise ArgumentError(f"k={k}: of {systems.n} systems the best can be 1 to {systems.n - 1}")
+    check_goal(systems.n, goal, n_best, stop_probability)
     systems.fits(state)
     if stop_probability == 1 and goal == "ranking" and not _all_settled(state, systems, later_bad):
         nothing = np.full((systems.n, systems.n), np.nan)
         return Decision(False, nothing, nothing)
     sign = difference_bounds(state, systems, later_bad=later_bad).sign
     proven = np.where(np.isnan(sign), np.nan, 1.0)
-    if _settled(sign, goal, k):
+    if _settled(sign, goal, n_best):
         return Decision(True, sign, proven)
     if stop_probability == 1:
         return Decision(False, sign, proven)
@@ -157,6 +153,23 @@ def may_stop(
         n_completions=n_completions,
         rng=rng,
     )
+    return decision_of_samples(sign, sampled, goal, n_best, stop_probability)
+
+
+def check_goal(n_systems: int, goal: Goal, n_best: int, stop_probability: float) -> None:
+    """An error unless the options of `may_stop` fit each other and the number of systems."""
+    if not 0.5 < stop_probability <= 1:
+        raise ArgumentError(f"stop_probability={stop_probability}: must be above .5 and at most 1 (proof)")
+    check_choice("goal", goal, Goal)
+    if goal == "top" and not 1 <= n_best < n_systems:
+        raise ArgumentError(f"n_best={n_best}: of {n_systems} systems the best can be 1 to {n_systems - 1}")
+
+
+def decision_of_samples(sign: Floats, sampled: Floats, goal: Goal, n_best: int, stop_probability: float) -> Decision:
+    """The decision where proof fails: whether enough completions agree.
+
+    sign : as in `Decision`, of what is proven. sampled : (completions, systems) scores.
+    """
     gap = sampled[:, :, None] - sampled[:, None, :]
     shares = np.stack([(gap < -EQUAL).mean(axis=0), (np.abs(gap) <= EQUAL).mean(axis=0), (gap > EQUAL).mean(axis=0)])
     likely = shares.argmax(axis=0) - 1.0
@@ -164,11 +177,11 @@ def may_stop(
     if goal == "ranking":
         stop = bool((agreed >= stop_probability).all())
     else:
-        best = np.argsort(-sampled, axis=1, kind="stable")[:, :k]
+        best = np.argsort(-sampled, axis=1, kind="stable")[:, :n_best]
         sets = np.zeros(sampled.shape, bool)
         np.put_along_axis(sets, best, True, axis=1)
         _, times = np.unique(sets, axis=0, return_counts=True)
-        stop = bool(times.max() >= stop_probability * n_completions)
+        stop = bool(times.max() >= stop_probability * len(sampled))
     signs = np.where(np.isnan(sign) & (agreed >= stop_probability), likely, sign)
     return Decision(stop, signs, agreed, sampled.mean(axis=0))
 
@@ -246,10 +259,10 @@ def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
     return settled
 
 
-def _settled(sign: Floats, goal: Goal, k: int) -> bool:
+def _settled(sign: Floats, goal: Goal, n_best: int) -> bool:
     if goal == "ranking":
         return not bool(np.isnan(sign).any())
-    # The best k: each of them is certainly better than each of the others.
+    # The best: each of them is certainly better than each of the others.
     order = np.argsort(-(sign > 0).sum(axis=1), kind="stable")
-    best, others = order[:k], order[k:]
+    best, others = order[:n_best], order[n_best:]
     return bool((sign[np.ix_(best, others)] > 0).all())

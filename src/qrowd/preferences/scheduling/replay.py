@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.result import Result
@@ -21,7 +21,7 @@ from qrowd.preferences.scheduling.bounds import EQUAL, Decision, Goal, may_stop
 from qrowd.preferences.scheduling.orders import AtRandom, ByUtility, InOrder, KeepPreferred, Order, Sort, Tournament
 from qrowd.preferences.scheduling.state import LaterBad, Pair, State
 from qrowd.preferences.scheduling.systems import Systems
-from qrowd.preferences.scheduling.utility import Probability, Utility, from_known
+from qrowd.preferences.scheduling.utility import ESTIMATES, Estimate, Probability, Utility
 
 ORDERS = ("all", "kept", "random", "merge", "insertion", "heap", "utility", "settled", "printed", "top")
 
@@ -31,7 +31,7 @@ class StopRule:
     """When to stop; every field is the option of `may_stop` of that name, but for `rng`, which `replay` hands on."""
 
     goal: Goal = "ranking"
-    k: int = 1
+    n_best: int = 1
     later_bad: LaterBad = "unseen"
     stop_probability: float = 1.0
     probability: Probability = None
@@ -83,24 +83,26 @@ def make_order(
     systems: Systems | None = None,
     *,
     k: int = 5,
-    probability: Probability = None,
+    probability: Estimate = "odds",
     rng: Rng = None,
 ) -> Order:
     """An order by its name, along a random sequence of the documents.
 
     "all": every pair in turn; "kept": the preferred document stays; "random": any open pair; "merge", "insertion",
     "heap": sorts; "utility", "settled", "printed": what tells most about the systems, by the utilities "change",
-    "settled" and "printed" of `expected_utility`, with probabilities by `from_known` unless they are given; "top": the
-    tournament for the best k.
+    "settled" and "printed" of `expected_utility`; "top": the tournament for the best k.
+
+    probability : what the utilities take for P(a > b): "half", "odds" (`from_known`) or "regression"
+        (`from_regression`).
     """
+    check_choice("probability", probability, Estimate)
     chance = Chance.of(rng)
     sequence = chance.stream("sequence").permutation(n_documents).tolist()
     if name in ("utility", "settled", "printed"):
         if systems is None:
             raise ArgumentError(f"order {name!r} needs systems to compare; {', '.join(ORDERS[:6])} do without")
         kind: Utility = "change" if name == "utility" else "settled" if name == "settled" else "printed"
-        learn = from_known if probability is None else None
-        return ByUtility(systems, kind, probability, learn, sequence)
+        return ByUtility(systems, kind, None, ESTIMATES[probability], sequence)
     if name in ("merge", "insertion", "heap"):
         return Sort(name, sequence)
     if name == "top":
@@ -121,6 +123,7 @@ def replay(
     transitive: bool = True,
     limit: int | None = None,
     k: int = 5,
+    probability: Estimate = "odds",
     rng: Rng = None,
 ) -> Replay:
     """Ask what the order asks, take the answers, and stop when it may be.
@@ -128,7 +131,7 @@ def replay(
     A Bad document is marked when it is shown first; each mark is a judgment. Of a pair with a Bad document no
     preference is given.
 
-    order : an `Order`, or the name of one (`make_order`, with k and rng).
+    order : an `Order`, or the name of one (`make_order`, with k, probability and rng).
     stop : when to stop; None: when nothing is left to ask.
     transitive : whether chains count; without, every pair of documents that are not Bad is shown.
     limit : most judgments.
@@ -142,7 +145,9 @@ def replay(
         raise ArgumentError("stop: without systems there is nothing to be sure of; give systems, or no stop")
     chance = Chance.of(seed)
     if isinstance(order, str):
-        order = make_order(order, answers.n_documents, systems, k=k, rng=chance.stream("order"))
+        order = make_order(
+            order, answers.n_documents, systems, k=k, probability=probability, rng=chance.stream("order")
+        )
     state = State.new(answers.n_documents, transitive=transitive)
     pairs: list[Pair] = []
     preferred: list[int] = []
@@ -235,9 +240,16 @@ class Curves(Result):
 
 
 def judgments_needed(
-    topics: Iterable[Topic], conditions: Sequence[Condition] = FIGURE_2, *, k: int = 5, rng: Rng = None
+    topics: Iterable[Topic],
+    conditions: Sequence[Condition] = FIGURE_2,
+    *,
+    k: int = 5,
+    probability: Estimate = "odds",
+    rng: Rng = None,
 ) -> Curves:
     """Replay every condition on every topic: how the number of judgments grows with the number of documents.
+
+    k, probability : as in `make_order`.
 
     Source: Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR,
     Figure 2.
@@ -255,6 +267,7 @@ def judgments_needed(
                 stop=condition.stop,
                 transitive=condition.transitive,
                 k=k,
+                probability=probability,
                 rng=chance.stream("topic", number),
             )
             cell = results.setdefault((condition.name, answers.n_documents), [])

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
-from qrowd.kernels import scheduling
+from qrowd.kernels import bradley_terry, scheduling
 from qrowd.kernels.arrays import Floats
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.systems import Systems
 
 Utility = Literal["change", "settled", "printed"]
+Estimate = Literal["half", "odds", "regression"]
 #: P(a is preferred to b): None for 1/2, an (n, n) array, or a function of two arrays of document numbers.
 Probability = Floats | Callable[[NDArray[np.int64], NDArray[np.int64]], Floats] | None
 
@@ -60,6 +61,42 @@ def from_known(state: State) -> Floats:
     """
     odds = (state.known.sum(axis=1) + 1) / (state.known.sum(axis=0) + 1)
     return np.asarray(odds[:, None] / (odds[:, None] + odds[None, :]))
+
+
+def from_regression(state: State, *, ridge: float = 0.1) -> Floats:
+    """(n, n) probabilities by logistic regression on the judgments so far: the model of Bradley and Terry.
+
+        P(a > b) = 1 / (1 + exp(s_b - s_a)),   s minimises -log-likelihood + ridge * sum of s^2
+
+    ridge : the penalty, as in `qrowd.preferences.bradley_terry`.
+
+    Source: Carterette, Bennett, Chickering & Dumais (2008), section 5.3, after Carterette & Petkova (2006), Learning a
+    Ranking from Pairwise Preferences. SIGIR.
+
+    >>> from_regression(State.new(3).judge(0, 1, winner=0))[0].round(3).tolist()
+    [0.5, 0.862, 0.715]
+    """
+    if not ridge > 0:
+        raise ArgumentError(f"ridge={ridge}: must be above 0, or a document that won every pair has no finite worth")
+    winner, loser = np.nonzero(state.direct)
+    even = np.array(state.even, np.int64).reshape(-1, 2)
+    first, second = np.append(winner, even[:, 0]).astype(np.int32), np.append(loser, even[:, 1]).astype(np.int32)
+    none = np.zeros(first.size)
+    lost = np.repeat([0.0, 0.5], [winner.size, len(even)])  # an even pair is half a preference for each
+    rows = bradley_terry.Rows(first, second, np.zeros(first.size, np.int32), none, 1 - lost, lost, none)
+    log_worth = np.zeros(state.n_documents)
+    one = np.ones(1)
+    parameters = bradley_terry.Parameters(log_worth, one, np.zeros(1), np.array([-np.inf]))
+    bradley_terry.fit(rows, parameters, ridge, 0.0, one, np.array([True, False, False, False]), 1e-6, 100)
+    return from_log_worths(log_worth)
+
+
+#: How P(a is preferred to b) is estimated from the judgments so far, by name; None for 1/2.
+ESTIMATES: dict[Estimate, Callable[[State], Floats] | None] = {
+    "half": None,
+    "odds": from_known,
+    "regression": from_regression,
+}
 
 
 def expected_utility(
