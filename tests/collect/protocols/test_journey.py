@@ -125,6 +125,52 @@ def test_after_the_last_attempt_it_ends():
     assert assessor.refused(GoOn()).code == "over"
 
 
+def test_whoever_may_restart_the_practice_begins_again_with_other_lines_and_all_attempts():
+    assessor = Assessor(consent=False, practice_attempts=2, practice_restart=True)
+    for failures in (1, 2, 3):
+        assert assessor.practise(right=False) == ["line_judged", "practised"]
+        assessor.act(GoOn())
+        assert assessor.practise(right=False) == ["line_judged", "practised", "practice_failed"]
+        assert (assessor.view, assessor.may_work) == (EndView("practice_failed", another=True), False)
+        assert assessor.status == "ended"
+        assert assessor.act(GoOn()) == ["practice_restarted"]
+        drawing = 2 * failures
+        assert assessor.view == LineView(0, 3, draw_lines(11, drawing)[0], retry=False)
+        assert (assessor.way.practices, assessor.way.practices_failed) == (2 * failures, failures)
+    assessor.practise()
+    assert assessor.act(GoOn()) == ["practice_passed"]
+    assert assessor.may_work
+
+
+@pytest.mark.parametrize("outcome", ["completed", "failed", "screened_out"])
+def test_the_practice_may_come_before_each_unit(outcome):
+    assessor = Assessor(consent=False, practice_attempts=1, practice_each_unit=True)
+    assessor.practise()
+    assessor.act(GoOn())
+    assessor.happen("unit_ended", outcome=outcome)
+    assert assessor.may_work
+    status = assessor.status
+    for event in journey.before_next_unit(assessor.settings, assessor.way):
+        assessor.happen(event.kind, **event.data)
+    assert assessor.view == LineView(0, 3, draw_lines(11, 1)[0], retry=False)
+    assert (assessor.may_work, assessor.status) == (False, status)
+    assessor.practise(right=False)
+    assert assessor.view == EndView("practice_failed")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [
+        ("magnitude", {}),
+        ("magnitude", {"practice": False, "practice_each_unit": True}),
+        ("grades", {"practice_each_unit": True}),
+    ],
+)
+def test_otherwise_nothing_comes_between_two_units(protocol, options):
+    assessor = Assessor(protocol, consent=False, **options)
+    assert journey.before_next_unit(assessor.settings, assessor.way) == ()
+
+
 @pytest.mark.parametrize(
     ("protocol", "practice", "view"),
     [
@@ -304,7 +350,10 @@ def test_a_reset_forgets_units_and_keeps_an_exclusion():
 
 @given(data=st.data())
 def test_whatever_is_tried_the_log_tells_all(data):
-    options = {"consent": data.draw(st.booleans()), "practice_attempts": data.draw(st.integers(1, 3))}
+    options = {
+        "consent": data.draw(st.booleans()), "practice_attempts": data.draw(st.integers(1, 3)),
+        "practice_restart": data.draw(st.booleans()),
+    }  # fmt: skip
     assessor = Assessor(
         data.draw(st.sampled_from(("magnitude", "grades"))), data.draw(st.integers(0, 2**62)), **options
     )
@@ -314,7 +363,9 @@ def test_whatever_is_tried_the_log_tells_all(data):
         action = data.draw(
             st.sampled_from((Consent(True), Consent(True), Consent(False), GoOn(), Judge(0, "1")))
             | st.just(JudgeLine(line, number))
-            | st.sampled_from((JudgeLine(line + 1, "1"), "ended", "excluded", "reinstated", "reset", "assigned"))
+            | st.sampled_from(
+                (JudgeLine(line + 1, "1"), "ended", "excluded", "reinstated", "reset", "assigned", "practice_restarted")
+            )
         )
         if isinstance(action, str):
             outcome = data.draw(st.sampled_from(("completed", "failed", "screened_out", "expired")))

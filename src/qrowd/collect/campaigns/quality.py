@@ -208,4 +208,4 @@ def _rows(connection: Connection, campaign_id: int, protocol: str) -> tuple[list
 
 def _practice(row: AssessorRow) -> int | None:
     state = journey.from_json(row.state)
-    return state.attempts + bool(state.practised and state.texts) if state.lines else None
+    return state.practices if state.lines else None

@@ -44,8 +44,9 @@ def submission_key(assessor_id: int, place: int) -> str:
 def outcome_counts(connection: Connection, assessor: AssessorRow) -> dict[str, int]:
     """What came to an end for an assessor so far, counted by outcome."""
     ends = Counter(row.status for row in state.assignments_of(connection, assessor.id))
-    stage = journey_of_assessor(assessor).stage
-    return {**{end: ends[end] for end in ENDS}, **{end: int(stage == end) for end in OUT}}
+    way = journey_of_assessor(assessor)
+    out = {"declined": int(way.stage == "declined"), "practice_failed": way.practices_failed}
+    return {**{end: ends[end] for end in ENDS}, **out}
 
 
 def records_of(connection: Connection, assessor_id: int) -> list[Mapping[str, Any]]:

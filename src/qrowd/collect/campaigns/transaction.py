@@ -122,7 +122,10 @@ class Transaction:
         """Go from the end of a unit to the next one, if there is one."""
         if not running or not self._may_work(assessor):
             raise Refusal("ended", "There is nothing more to judge here.")
-        return self._assign(self.record_assessor(assessor, Event("unit_left"), assignment.row))
+        assessor = self.record_assessor(assessor, Event("unit_left"), assignment.row)
+        for event in journey.before_next_unit(self.settings.journey, journey_of_assessor(assessor)):
+            assessor = self.record_assessor(assessor, event)
+        return self._assign(assessor) if self._may_work(assessor) else (assessor, None)
 
     def _late_action(self, assessor: AssessorRow, assignment: AssignmentState, action: Action) -> AssignmentState:
         """Keep the action in the log; it counts nowhere."""

@@ -211,6 +211,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "line_judged": {"line": Index, "text": str, "value": float},
     "practised": {"passed": bool},
     "practice_again": _NOTHING,
+    "practice_restarted": _NOTHING,
     "practice_passed": _NOTHING,
     "practice_failed": _NOTHING,
     "assigned": {"slot": Index, "topic": int, "seed": int},

@@ -1,7 +1,7 @@
 """The assessor's way through a campaign, before and after units.
 
-    consent -> lines -> feedback -> working -> working with some units done
-            -> declined         -> lines again | practice_failed
+    consent -> lines -> feedback -> working -> working with some units done, or lines before each unit
+            -> declined         -> lines again | practice_failed -> lines from the beginning, where settings allow it
 
 The practice is that of Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3), section 3.2.1: numbers for three
 lines, which pass where longer lines have higher numbers. Like a protocol it is a pure machine. An owner and the server
@@ -62,7 +62,8 @@ class Journey:
 
     seed : what chance decides here. lines : whether this campaign's protocol has a practice with lines.
     drawing : which drawing of lines is shown. texts, values : their numbers, as typed and as read.
-    attempts : at the practice that failed. practised : whether it was passed, or is not asked for.
+    attempts : at the current practice that failed. practised : whether it was passed, or is not asked for.
+    practices : sets of lines that were judged. practices_failed : those after which no attempt was left.
     completed, failed, screened_out : units that ended so. last : how the last one did; early : and by a rule.
     submitted, paid : to the platform, and by it. excluded : takes no further part.
     """
@@ -83,6 +84,8 @@ class Journey:
     submitted: bool = False
     paid: bool = False
     excluded: bool = False
+    practices: int = 0
+    practices_failed: int = 0
 
     @property
     def n_units(self) -> int:
@@ -104,7 +107,11 @@ def decide(settings: JourneySettings, journey: Journey, action: Action) -> tuple
     Refusal
         The action is not possible now, or what was typed cannot be used. Nothing happened.
     """
-    if journey.excluded or journey.stage in ("declined", "practice_failed"):
+    if (
+        journey.excluded
+        or journey.stage == "declined"
+        or (journey.stage == "practice_failed" and not settings.practice_restart)
+    ):
         raise Refusal("over", OVER)
     match journey.stage, action:
         case "consent", Consent(agreed):
@@ -115,6 +122,8 @@ def decide(settings: JourneySettings, journey: Journey, action: Action) -> tuple
             return _line_events(settings, journey, text)
         case "feedback", GoOn():
             return (Event("practice_passed" if journey.practised else "practice_again"),)
+        case "practice_failed", GoOn():
+            return (Event("practice_restarted"),)
         case "working", _ if not may_work(settings, journey):
             raise Refusal("over", OVER)
     raise Refusal("stale", STALE)
@@ -132,13 +141,16 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event) -> Journey
             return replace(journey, texts=(*journey.texts, data["text"]), values=(*journey.values, data["value"]))
         case "practised":
             passed = bool(data["passed"])
-            return replace(journey, stage="feedback", practised=passed, attempts=journey.attempts + (not passed))
+            attempts, practices = journey.attempts + (not passed), journey.practices + 1
+            return replace(journey, stage="feedback", practised=passed, attempts=attempts, practices=practices)
         case "practice_again":
-            return replace(journey, stage="lines", drawing=journey.drawing + 1, texts=(), values=())
+            return _with_new_lines(journey)
+        case "practice_restarted":
+            return replace(_with_new_lines(journey), attempts=0, practised=False)
         case "practice_passed":
             return replace(journey, stage="working")
         case "practice_failed":
-            return replace(journey, stage="practice_failed")
+            return replace(journey, stage="practice_failed", practices_failed=journey.practices_failed + 1)
         case "unit_ended" if data["outcome"] in ("completed", "failed", "screened_out"):
             outcome: Ended = data["outcome"]
             counts: dict[str, Any] = {outcome: getattr(journey, outcome) + 1}
@@ -170,8 +182,10 @@ def view(settings: JourneySettings, journey: Journey) -> View:
         case "feedback":
             left = settings.practice_attempts - journey.attempts
             return LinesView(draw_lines(journey.seed, journey.drawing), journey.texts, journey.practised, left)
-        case "declined" | "practice_failed":
-            return EndView(journey.stage)
+        case "declined":
+            return EndView("declined")
+        case "practice_failed":
+            return EndView("practice_failed", another=settings.practice_restart)
     if journey.last is None:
         return NoneLeftView(None, False)
     return EndView(journey.last, journey.early, may_work(settings, journey))
@@ -189,6 +203,12 @@ def may_work(settings: JourneySettings, journey: Journey) -> bool:
     if journey.last is None:
         return True
     return settings.another if journey.last == "completed" else settings.restart
+
+
+def before_next_unit(settings: JourneySettings, journey: Journey) -> tuple[Event, ...]:
+    """What follows once a unit is left for another: the practice, where it comes before each unit."""
+    again = settings.practice and settings.practice_each_unit and journey.lines
+    return (Event("practice_restarted"),) if again else ()
 
 
 def has_worked(journey: Journey) -> bool:
@@ -216,7 +236,7 @@ def status(journey: Journey, unit: View | None = None) -> AssessorStatus:
             return "arrived"
         case "declined" | "practice_failed":
             return "ended"
-        case "lines" | "feedback":
+        case "lines" | "feedback" if journey.last is None:
             return "practised" if journey.practised else "consented"
     match unit:
         case RevisionView() | DocumentView(revising=True):
@@ -266,6 +286,10 @@ def in_order(lengths: tuple[float, ...], values: tuple[float, ...]) -> bool:
     """Whether longer lines have higher numbers; equal numbers do not pass."""
     ascending = [value for _, value in sorted(zip(lengths, values, strict=True))]
     return all(low < high for low, high in pairwise(ascending))
+
+
+def _with_new_lines(journey: Journey) -> Journey:
+    return replace(journey, stage="lines", drawing=journey.drawing + 1, texts=(), values=())
 
 
 def _after_consent(settings: JourneySettings, journey: Journey) -> Journey:

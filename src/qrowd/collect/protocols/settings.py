@@ -158,7 +158,8 @@ class JourneySettings:
     """The assessor's way through a campaign.
 
     consent : whether it is asked for. practice : whether three lines come before the first unit (magnitudes only);
-    practice_attempts : how often they may be tried.
+    practice_attempts : how often they may be tried. practice_each_unit : whether they come before every unit.
+    practice_restart : whether somebody who failed the last attempt may begin again, with other lines and another topic.
     another : whether further topics may be judged after the first. max_units : at most so many, failed ones included;
     0 for no limit. restart : whether a failed unit or question may be followed by another topic.
     """
@@ -169,6 +170,8 @@ class JourneySettings:
     another: bool = True
     max_units: Annotated[int, Ge(0)] = 0
     restart: bool = True
+    practice_each_unit: bool = False
+    practice_restart: bool = False
 
     def __post_init__(self) -> None:
         check(self)
@@ -196,6 +199,15 @@ def settings_of(protocol: str, table: Mapping[str, Any]) -> Settings:
     if protocol not in SETTINGS:
         raise ArgumentError(f"protocol {protocol!r}: choose one of {', '.join(SETTINGS)}")
     return read(SETTINGS[protocol], table)
+
+
+def protocol_of(settings: Settings) -> str:
+    """The name of the protocol whose settings these are.
+
+    >>> protocol_of(GradesSettings())
+    'grades'
+    """
+    return next(name for name, kind in SETTINGS.items() if isinstance(settings, kind))
 
 
 def journey_of(table: Mapping[str, Any]) -> JourneySettings:
