@@ -179,7 +179,7 @@ def test_stopping_is_allowed_exactly_when_the_bounds_say_so(rankings, order, see
             for best in combinations(range(systems.n), k)
             if all(bounds.sign[e, f] == 1 for e in best for f in range(systems.n) if f not in best)
         ]
-        assert may_stop(state, systems, goal="top", k=k, later_bad=later_bad).stop == bool(sets)
+        assert may_stop(state, systems, goal="top", n_best=k, later_bad=later_bad).stop == bool(sets)
 
 
 @settings(max_examples=60)
@@ -286,7 +286,7 @@ def test_being_sure_enough_stops_earlier_than_proof_and_says_how_sure():
     [
         ({"stop_probability": 0.5}, "stop_probability=0.5"),
         ({"goal": "first"}, "goal='first'"),
-        ({"goal": "top", "k": 2}, "k=2: of 2 systems"),
+        ({"goal": "top", "n_best": 2}, "n_best=2: of 2 systems"),
         ({"later_bad": "some"}, "later_bad='some'"),
         ({"stop_probability": 0.9, "n_completions": 0}, "n_completions=0"),
         ({"stop_probability": 0.9, "chance_bad": 2}, "chance_bad"),

@@ -33,7 +33,7 @@ def test_a_proven_stop_is_never_wrong_and_never_later(weight, seed, noise, bad, 
     topic = simulate_topic(n_systems=systems, noise=noise, bad_share=bad, weight=weight, rng=seed)
     for name in ("utility", "kept", "insertion", "random"):
         whole = replay(name, topic.answers, topic.systems, rng=seed)
-        for stop in (PROVEN, StopRule(later_bad="any"), StopRule(goal="top", k=1)):
+        for stop in (PROVEN, StopRule(later_bad="any"), StopRule(goal="top", n_best=1)):
             found = replay(name, topic.answers, topic.systems, stop=stop, rng=seed)
             assert found.n_judged <= whole.n_judged
             assert np.array_equal(found.shown, whole.shown[: len(found.shown)])

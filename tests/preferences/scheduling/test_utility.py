@@ -7,7 +7,18 @@ from hypothesis import strategies as st
 
 from oracles import scheduling as oracle
 from qrowd.errors import ArgumentError
-from qrowd.preferences.scheduling import State, Systems, expected_utility, from_known, from_log_worths, probabilities
+from qrowd.model.preferences import Preferences
+from qrowd.preferences import bradley_terry
+from qrowd.preferences.scheduling import (
+    State,
+    Systems,
+    expected_utility,
+    from_known,
+    from_log_worths,
+    from_regression,
+    make_order,
+    probabilities,
+)
 
 N = 5
 KINDS = ("change", "settled", "printed")
@@ -102,3 +113,41 @@ def test_probabilities_from_what_is_known_favour_the_document_that_is_known_to_b
 def test_an_unknown_utility_is_refused():
     with pytest.raises(ArgumentError, match="utility='best'"):
         expected_utility(State.new(2), Systems.of([[0], [1]], 2), utility="best")
+
+
+# ---- probabilities by regression
+
+
+@given(st.lists(st.lists(st.integers(0, N - 1), min_size=2, max_size=2, unique=True), min_size=1, max_size=9))
+def test_regression_gives_the_probabilities_of_the_bradley_terry_model(judged):
+    state = State.new(N)
+    for winner, loser in judged:
+        state = state.judge(winner, loser, winner)
+    rows = [("t", str(a), str(b), "ann") for a, b in sorted(set(map(tuple, judged)))]
+    worths = bradley_terry(Preferences.from_rows(rows), n_resamples=0)
+    found = from_regression(state)
+    for a in range(N):
+        for b in range(N):
+            if {str(a), str(b)} <= set(worths.documents_of("t")):
+                expected = worths.probability("t", str(a), str(b)) if a != b else 0.5
+                assert found[a, b] == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_even_pair_tells_regression_nothing_of_which_is_better_and_a_chain_tells_less_than_its_links():
+    assert from_regression(State.new(2).judge_even(0, 1))[0, 1] == pytest.approx(0.5)
+    chance = from_regression(State.new(4).judge(0, 1, 0).judge(1, 2, 1))
+    assert chance[0, 2] > chance[0, 1] > chance[0, 3] > 0.5  # 0 beat who beat 2; nothing is known of 3
+    assert chance == pytest.approx(1 - chance.T)
+
+
+def test_an_order_takes_its_probabilities_by_name():
+    systems = Systems.of([[0, 1, 2, 3, 4], [4, 2, 0, 3, 1]], N)
+    state = State.new(N).judge(0, 1, 0).judge(2, 3, 2)
+    for name, chance in (("half", None), ("odds", from_known(state)), ("regression", from_regression(state))):
+        best = make_order("utility", N, systems, probability=name, rng=1).next(state)
+        value = expected_utility(state, systems, probability=chance)
+        assert value[best] == pytest.approx(value.max())
+    with pytest.raises(ArgumentError, match="probability='coin'"):
+        make_order("utility", N, systems, probability="coin")
+    with pytest.raises(ArgumentError, match="ridge=0"):
+        from_regression(state, ridge=0)

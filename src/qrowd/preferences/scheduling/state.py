@@ -35,6 +35,9 @@ class State:
     bad : (n,) bool, marked as Bad. seen : (n,) bool, marked or compared at least once.
     n_preferences, n_marks : judgments so far.
     kept : the preferred document of the last judgment, -1 before the first.
+    transitive : whether chains of preferences count. bad_loses : whether each Bad document counts as worse than each
+        one that is not Bad; without, nothing is known of a pair that was not judged. Bad documents are never asked
+        about again, either way.
     even : pairs that were judged and got no order. They are not asked again, and nothing follows from them.
     held : pairs that somebody else is being asked. They are as open as before, but no order chooses them.
 
@@ -51,19 +54,18 @@ class State:
     n_marks: int = 0
     kept: int = -1
     transitive: bool = True
+    bad_loses: bool = True
     even: tuple[Pair, ...] = ()
     held: tuple[Pair, ...] = ()
 
     @classmethod
-    def new(cls, n: int, *, transitive: bool = True) -> State:
-        """Nothing is known of n documents.
-
-        transitive : whether a chain of preferences counts as one.
-        """
+    def new(cls, n: int, *, transitive: bool = True, bad_loses: bool = True) -> State:
+        """Nothing is known of n documents."""
         if n < 1:
             raise ArgumentError(f"n={n}: a topic without documents has nothing to judge; give 1 or more")
         empty = np.zeros((n, n), bool)
-        return cls(empty, empty, np.zeros(n, bool), np.zeros(n, bool), transitive=transitive)
+        no_document = np.zeros(n, bool)
+        return cls(empty, empty, no_document, no_document, transitive=transitive, bad_loses=bad_loses)
 
     @classmethod
     def of(cls, said: TopicPreferences, *, transitive: bool = True) -> State:
@@ -100,13 +102,14 @@ class State:
         even: Iterable[Pair] = (),
         *,
         transitive: bool = True,
+        bad_loses: bool = True,
     ) -> State:
         """What `judge`, `mark_bad` and `judge_even` lead to, one after the other, but all at once; none is `kept`.
 
         preferred : (winner, loser) of each judgment.
         """
         pairs, marks, ties = list(preferred), list(bad), tuple(even)
-        start = cls.new(n, transitive=transitive)
+        start = cls.new(n, transitive=transitive, bad_loses=bad_loses)
         direct, is_bad, seen = start.direct.copy(), start.bad.copy(), start.seen.copy()
         for winner, loser in pairs:
             direct[winner, loser] = True
@@ -222,8 +225,10 @@ class State:
         """(n, n) bool, whether the row's document is known to be preferred, Bad marks included.
 
         A document that is not Bad is preferred to every Bad one unless preferences say otherwise; two Bad ones are not
-        ordered unless they say so.
+        ordered unless they say so. Without `bad_loses` marks say nothing about any pair.
         """
+        if not self.bad_loses:
+            return self.closed
         return self.closed | (~self.bad[:, None] & self.bad[None, :] & ~self.decided)
 
     @cached_property
@@ -259,14 +264,20 @@ class State:
     def outcomes(self, later_bad: LaterBad = "any") -> NDArray[np.uint8]:
         """(n, n) for every undecided pair i < j the sum of 1 (i may be preferred), 2 (j may), 4 (neither: two Bad).
 
-        An even pair may end in all three ways: chains may still order it.
+        An even pair may end in all three ways if chains or marks may still order it.
         """
         codes = np.empty(self.direct.shape, np.uint8)
-        completions.pair_outcomes(self.closed, self.bad, self.markable(later_bad), codes)
+        markable, every = self.markable(later_bad), completions.FIRST + completions.SECOND + completions.DROPPED
+        completions.pair_outcomes(self.closed, self.bad, markable, codes)
+        if not self.bad_loses:
+            undecided = np.triu(~self.decided, k=1)
+            codes[undecided & (markable[:, None] | markable[None, :])] = every
+            # A pair with a Bad document is asked no more; chains alone could order it.
+            codes[undecided & (self.bad[:, None] | self.bad[None, :])] = every if self.transitive else 0
         for a, b in self.even:
             low, high = min(a, b), max(a, b)
             if codes[low, high]:
-                codes[low, high] = completions.FIRST + completions.SECOND + completions.DROPPED
+                codes[low, high] = every if self.transitive or self.bad_loses else 0
         return codes
 
 

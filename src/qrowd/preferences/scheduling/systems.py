@@ -103,8 +103,9 @@ class Systems:
 
     def totals(self, state: State) -> Floats:
         """(systems,) weight of all pairs that will count if no further document is marked as Bad."""
-        both_bad = state.bad[:, None] & state.bad[None, :] & ~state.decided
-        counted = np.triu(~both_bad, k=1)
+        one, two = state.bad[:, None], state.bad[None, :]
+        unordered = (one & two if state.bad_loses else one | two) & ~state.decided
+        counted = np.triu(~unordered, k=1)
         return np.asarray(self.either[counted].sum(axis=0) + self.either[np.triu(state.closed & state.closed.T)].sum(0))
 
     def fits(self, state: State) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import bradley_terry, scheduling
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.systems import Systems
 
@@ -134,23 +134,31 @@ def expected_utility(
 
 def _change(state: State, systems: Systems) -> Floats:
     gain = np.empty((state.n_documents, state.n_documents))
-    scheduling.change_of_differences(state.closed, state.bad, systems.above, _share(state, systems), gain)
+    scheduling.change_of_differences(
+        _chains(state, state.closed), state.bad, systems.above, _share(state, systems), gain
+    )
     return gain
 
 
 def _settled(state: State, systems: Systems) -> Floats:
     width = np.where(state.open, _apart(systems, _share(state, systems)), 0.0)
     gain = np.empty_like(width)
-    scheduling.settled_width(state.closed, width, gain)
+    scheduling.settled_width(_chains(state, state.closed), width, gain)
     return gain
 
 
 def _printed(state: State, systems: Systems) -> Floats:
     width = _apart(systems, np.ones(systems.n))
     # width is symmetric, so each sum is the other one turned round for the opposite judgment.
-    worse = np.stack([width[:, below].sum(axis=1) for below in state.known], axis=1)
-    better = np.stack([width[above].sum(axis=0) for above in state.known.T])
+    known = _chains(state, state.known)
+    worse = np.stack([width[:, below].sum(axis=1) for below in known], axis=1)
+    better = np.stack([width[above].sum(axis=0) for above in known.T])
     return np.asarray(width + worse + better)
+
+
+def _chains(state: State, table: Bools) -> Bools:
+    """The table over which a judgment implies others: none where chains do not count."""
+    return table if state.transitive else np.zeros_like(table)
 
 
 _GAINS = {"change": _change, "settled": _settled, "printed": _printed}
