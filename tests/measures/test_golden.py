@@ -146,3 +146,15 @@ def test_on_dl19s_split_topic_only_the_two_people_who_judged_their_part_of_its_p
         .notnull()
         .all()
     )
+
+
+def test_twist_of_short_lists_is_what_distances_from_the_ideal_ranking_say():
+    """Two relevant documents. Worked out by hand from Ferro et al. (2016) and the rules of their toolkit (twist.m).
+
+    k = 4: 0110 is -2, 0, 1, 0 ranks off; the reversed ideal -2, -1, 1, 2; f = 2/3, b = 1/3, no change of sign.
+    k = 8: 00011000 is -2, -1, 0, 2, 3 ranks off; the sum changes its sign after rank 4; f = 6/11, b = 0.
+    """
+    assert score("Twist@4", 0, 1, 1, 0) == approx((0 + 4 / 9) / 2)
+    assert score("Twist@8", 0, 0, 0, 1, 1, 0, 0, 0) == approx((2 / 4 + 0) / 2)
+    assert score("Twist@8", 1, 1, 0, 0) == 1
+    assert score("Twist@8", 3, 2, 1, 0, None, 0) == 1

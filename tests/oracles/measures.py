@@ -431,7 +431,7 @@ def twist(ranking, grades, k):
     ratios = []
     for sign in (1, -1):
         most = sum(max(0, sign * distance) for distance in worst)
-        ratios.append(1 - sum(max(0, sign * distance) for distance in own) / most if most else 1)
+        ratios.append(max(0, 1 - sum(max(0, sign * distance) for distance in own) / most) if most else 1)
     space = 2 * ratios[0] * ratios[1] / sum(ratios) if sum(ratios) else 0
     return (recovery + space) / 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qrowd.measures.effort import Twist
 from qrowd.measures.gain import DCG, GAP, NDCG, Q
 from qrowd.measures.patience import ERR, RBP, residual_of
 from qrowd.measures.precision import AP, RR, Bpref, Judged, P, R, Rprec, Success
@@ -9,7 +10,7 @@ from qrowd.measures.scoring import Linear, Scored, TopicView
 
 #: Every measure, in the order tables list them.
 DEFINITIONS: tuple[Scored, ...] = (
-    P(), R(), Rprec(), RR(), Success(), AP(), Bpref(), DCG(), NDCG(), ERR(), RBP(), Q(), GAP(), Judged(),
+    P(), R(), Rprec(), RR(), Success(), AP(), Bpref(), DCG(), NDCG(), ERR(), RBP(), Q(), GAP(), Twist(), Judged(),
 )  # fmt: skip
 
 __all__ = ["DEFINITIONS", "Linear", "Scored", "TopicView", "residual_of"]
