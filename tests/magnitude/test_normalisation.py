@@ -226,7 +226,7 @@ def test_all_but_the_values_and_scales_stays_and_the_input_is_untouched(crowd):
     for name, column in before.items():
         assert (getattr(crowd, name) == column).all()
         assert name == "value" or (getattr(after, name) == column).all()
-    assert {str(scale) for scale in after.scales} == {"magnitude"}
+    assert {str(scale) for scale in after.scales} == {"magnitude normalised by geometric-mean"}
     assert (after.topics, after.documents, after.assessors) == (crowd.topics, crowd.documents, crowd.assessors)
     with pytest.raises(FrozenInstanceError):
         after.value = before["value"]

@@ -16,6 +16,8 @@ SCALES = {
     "0..1": Scale("fractions", 1.0),
     "0..2.5": Scale("fractions", 2.5),
     "magnitude": Scale("magnitude", inf),
+    "magnitude normalised": Scale("magnitude", inf, normalised="normalised"),
+    "magnitude normalised by geometric-mean": Scale("magnitude", inf, normalised="normalised by geometric-mean"),
 }
 
 
@@ -32,13 +34,14 @@ def test_two_grades_are_binary_and_capitals_and_blanks_do_not_matter():
 
 @pytest.mark.parametrize("text", ["", "graded", "1-3", "0-3.5", "0..", "3", "0..-1", "0-3-5"])
 def test_what_is_no_scale_is_answered_with_the_notation(text):
-    with pytest.raises(ScaleError, match=f"scale {text!r} is not understood; write binary, 0-3, 0..1 or magnitude"):
+    with pytest.raises(ScaleError, match=f"scale {text!r} is not understood; write binary, 0-3, 0..1, magnitude or"):
         parse_scale(text)
 
 
 def test_the_lowest_relevant_value_is_the_first_grade_or_half_of_a_fraction():
     lowest = {text: scale.rel for text, scale in SCALES.items()}
-    assert lowest == {"binary": 1, "0-3": 1, "0..1": 0.5, "0..2.5": 1.25, "magnitude": None}
+    grades = {"binary": 1, "0-3": 1, "0..1": 0.5, "0..2.5": 1.25}
+    assert lowest == {text: grades.get(text) for text in SCALES}
 
 
 INFERRED = [

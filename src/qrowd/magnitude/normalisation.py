@@ -16,7 +16,7 @@ import numpy as np
 from qrowd.errors import ArgumentError, InputError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude.checks import Checks, check_magnitudes
-from qrowd.magnitude.units import By, Units, medians, units_of
+from qrowd.magnitude.units import By, Units, default_by, medians, rows_of, units_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
 
@@ -54,7 +54,8 @@ def normalise(
     Returns
     -------
     Judgments
-        The same judgments in the same order with new values, on scale `magnitude`.
+        The same judgments in the same order with new values, on scale `magnitude normalised by ...`, which names the
+        scheme.
 
     Notes
     -----
@@ -90,7 +91,38 @@ def normalise(
     if wrong.size:
         unit = int(units.number[wrong[0]])
         raise InputError(f"{units.describe(unit)}: its magnitudes are too far from the others for double precision")
-    return replace(judgments, value=value, scales=(Scale("magnitude", inf),) * len(judgments.assessors))
+    how = f"normalised by {scheme.replace('_', '-')}{', standardised' if standardise else ''}"
+    return replace(judgments, value=value, scales=(Scale("magnitude", inf, normalised=how),) * len(judgments.assessors))
+
+
+def normalise_magnitudes(
+    judgments: Judgments, *, scheme: Scheme = "geometric_mean", checks: Checks | None = None, by: By | None = None
+) -> Judgments:
+    """Normalise the judgments of the assessors whose scale is `magnitude`; those of the others stay as they are.
+
+    by : as in `normalise` (default: "unit" if there is a unit column, else "assessor").
+
+    Raises
+    ------
+    ArgumentError
+        No assessor gives magnitudes; what `normalise` refuses.
+    """
+    is_magnitude = np.array([scale.kind == "magnitude" for scale in judgments.scales], bool)
+    if not is_magnitude.any():
+        raise ArgumentError(
+            f"normalise={scheme.replace('_', '-')!r}: no assessor's scale is magnitude; declare those that are: "
+            "--scale 'PATTERN=magnitude'"
+        )
+    rows = np.flatnonzero(is_magnitude[judgments.assessor] & (judgments.value >= 0))
+    part = rows_of(judgments, rows)
+    one_scale = normalise(part, scheme=scheme, checks=checks, by=by or default_by(part))
+    value = judgments.value.copy()
+    value[rows] = one_scale.value
+    scales = tuple(
+        one_scale.scales[0] if magnitude else scale
+        for scale, magnitude in zip(judgments.scales, is_magnitude, strict=True)
+    )
+    return replace(judgments, value=value, scales=scales)
 
 
 def _centre(units: Units, scheme: Scheme, checks: Checks | None) -> Floats:

@@ -155,6 +155,11 @@ def units_of(judgments: Judgments, *, by: By = "unit") -> Units:
     return units
 
 
+def default_by(judgments: Judgments) -> By:
+    """What a unit is where nobody says: "unit" if there is a column of units, else "assessor"."""
+    return "assessor" if judgments.unit is None else "unit"
+
+
 def positive(judgments: Judgments) -> Floats:
     """(n,) the magnitudes, checked to be above 0."""
     if not len(judgments):

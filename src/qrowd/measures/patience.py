@@ -17,8 +17,9 @@ class ERR(Scored):
 
         ERR@k = sum_{r <= k} (R_r / r) prod_{j < r} (1 - R_j),   R = 2^(g - max) - 2^(-max)
 
-    max is the maximum of the assessor's scale or max_rel (gdeval: max_rel=4); a grade above it is an error. With
-    stop='given' the values are the probabilities R themselves.
+    max is the maximum of the assessor's scale or max_rel (gdeval: max_rel=4); a grade above it is an error. Magnitudes
+    have no maximum: max_rel='topic' takes the assessor's highest in the topic. With stop='given' the values are the
+    probabilities R themselves.
 
     Source: Chapelle, Metzler, Zhang & Grinspan (2009), Expected Reciprocal Rank for Graded Relevance. CIKM, equation 5.
     """

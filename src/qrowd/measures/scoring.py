@@ -110,10 +110,18 @@ class TopicView:
         return lowest
 
     def maximum(self, measure: Measure, grades: Floats) -> Floats:
-        """(assessors,) the highest grade possible: the measure's `max_rel`, else each scale's maximum."""
+        """(assessors,) the highest grade possible: the measure's `max_rel`, else each scale's maximum.
+
+        max_rel="topic": of a scale without a maximum, the highest grade of the assessor in this topic.
+        """
         max_rel, name = measure["max_rel"], measure.definition.name
-        maximum = self.panel.maximum if max_rel is None else np.full(grades.shape[1], float(max_rel))  # type: ignore[arg-type]
         highest = grades.max(axis=0, initial=0.0)
+        if max_rel is None:
+            maximum = self.panel.maximum
+        elif max_rel == "topic":
+            maximum = np.where(np.isinf(self.panel.maximum), np.where(highest > 0, highest, 1.0), self.panel.maximum)
+        else:
+            maximum = np.full(grades.shape[1], float(max_rel))  # type: ignore[arg-type]
         wrong = np.isinf(maximum) | (highest > maximum)
         if wrong.any():
             a = int(wrong.argmax())
@@ -121,7 +129,7 @@ class TopicView:
             if np.isinf(maximum[a]):
                 raise MeasureError(
                     f"{measure}: assessor {assessor} gives magnitudes, which have no maximum; "
-                    f"write {name}(max_rel=...) or recode them"
+                    f"write {name}(max_rel=topic), {name}(max_rel=...) or recode them"
                 )
             raise MeasureError(
                 f"{measure}: assessor {assessor} gives {highest[a]:g}, above the maximum {maximum[a]:g}; "
@@ -229,5 +237,9 @@ JUDGED_ONLY = Parameter(
     "judged_only", False, "leave documents the assessor has not judged out of the ranking", one_of(False, True)
 )
 MAX_REL = Parameter(
-    "max_rel", None, "highest grade possible; default: the maximum of the assessor's scale", number(0, open_ends=True)
+    "max_rel",
+    None,
+    "highest grade possible; default: the maximum of the assessor's scale; 'topic': of magnitudes, which have no "
+    "maximum, the assessor's highest in the topic",
+    any_of(one_of("topic"), number(0, open_ends=True)),
 )

@@ -1,13 +1,14 @@
 """The scale an assessor judged on. It belongs to the assessor: one panel may mix yes/no, 0-3 and free magnitudes.
 
 A scale is declared, or inferred from the values and then stated wherever it mattered. Its notation is the same in
-Python, on the command line and in tables: `binary`, `0-3` (whole grades), `0..1` (bounded fractions), `magnitude`.
+Python, on the command line and in tables: `binary`, `0-3` (whole grades), `0..1` (bounded fractions), `magnitude`, and
+`magnitude normalised` for magnitudes that were brought onto one scale.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, inf, isfinite
 from typing import Literal
 
@@ -28,12 +29,15 @@ class Scale:
     maximum : the highest value the scale allows; inf for magnitudes.
     declared : False where the scale was inferred from the values.
     rel : the lowest value that counts as relevant; default: grade 1, half of a fraction's maximum, None for magnitudes.
+    normalised : of magnitudes, how they were brought onto one scale for all assessors, such as "normalised by
+        geometric-mean"; empty where they are as written.
     """
 
     kind: Kind
     maximum: float
     declared: bool = True
     rel: float | None = None
+    normalised: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if self.rel is None and self.kind != "magnitude":
@@ -42,7 +46,9 @@ class Scale:
     def __str__(self) -> str:
         if self.kind == "graded":
             return f"0-{self.maximum:g}"
-        return f"0..{self.maximum:g}" if self.kind == "fractions" else self.kind
+        if self.kind == "fractions":
+            return f"0..{self.maximum:g}"
+        return f"{self.kind} {self.normalised}".rstrip()
 
     def rescaled(self) -> Scale:
         """The scale of the same values divided by its maximum; what was relevant stays relevant."""
@@ -66,7 +72,7 @@ BINARY = Scale("binary", 1.0)
 
 
 def parse_scale(text: str) -> Scale:
-    """Read `binary`, `0-3`, `0..1` or `magnitude`.
+    """Read `binary`, `0-3`, `0..1`, `magnitude` or `magnitude normalised`.
 
     >>> parse_scale("0-3")
     Scale(kind='graded', maximum=3.0, declared=True, rel=1.0)
@@ -76,11 +82,13 @@ def parse_scale(text: str) -> Scale:
         return BINARY
     if word == "magnitude":
         return Scale("magnitude", inf)
+    if normalised := re.fullmatch(r"magnitude (normalised( by [a-z, -]+)?)", word):
+        return Scale("magnitude", inf, normalised=normalised[1])
     if graded := re.fullmatch(r"0-([1-9]\d*)", word):
         return Scale("graded", float(graded[1]))
     if (bounded := re.fullmatch(r"0\.\.(\d+(?:\.\d+)?)", word)) and float(bounded[1]) > 0:
         return Scale("fractions", float(bounded[1]))
-    raise ScaleError(f"scale {text!r} is not understood; write binary, 0-3, 0..1 or magnitude")
+    raise ScaleError(f"scale {text!r} is not understood; write binary, 0-3, 0..1, magnitude or magnitude normalised")
 
 
 def infer_scale(values: NDArray[np.float64]) -> Scale:

@@ -66,6 +66,12 @@ def scales_note(scales: Mapping[str, Scale], short: Mapping[str, Scale], rules: 
             parts.append(f"taken to be on {next(iter(widest.values()))} all the same")
     if rules:
         parts.append(rules)
+    raw = [name for name, scale in scales.items() if scale.kind == "magnitude" and not scale.normalised]
+    if len(raw) > 1:
+        parts.append(
+            f"magnitudes of {len(raw)} assessors as written, though each may use a range of numbers of their own; "
+            "to bring them onto one scale: --normalise geometric-mean"
+        )
     if open_ones:
         parts.append(f"to declare: {options(open_ones, scales)}")
         if short:
