@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import kstest, truncnorm
 
 from oracles import aware as oracle
 from qrowd.aware import ESTIMATORS, LEVELS, NAMES, estimator, even_grades, similarity_to_random
+from qrowd.aware.random_assessors import _probabilities
 from qrowd.errors import ArgumentError, MeasureError, ScaleError
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions
@@ -273,6 +275,25 @@ def test_levels_are_the_callers(plain):
     assert close(only.accuracy("sgl_fro_md"), only.accuracy("sgl_fro_med"))
 
 
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.95])
+def test_a_level_sd_spreads_the_probabilities_normally_between_0_and_1(p):
+    drawn = _probabilities(20_000, p, 0.2, np.random.default_rng(3))
+    expected = truncnorm((0 - p) / 0.2, (1 - p) / 0.2, loc=p, scale=0.2)
+    assert drawn.min() >= 0
+    assert drawn.max() <= 1
+    assert kstest(drawn, expected.cdf).pvalue > 0.001
+
+
+def test_with_a_level_sd_each_random_assessor_has_a_probability_of_their_own(plain):
+    same = similarities_of(plain)
+    spread = similarities_of(plain, level_sd=0.3)
+    assert (same.attributes["level_sd"], spread.attributes["level_sd"]) == (0.0, 0.3)
+    assert not close(spread.single, same.single)
+    # with so little difference between the random assessors the similarities are nearly the same
+    assert np.allclose(similarities_of(plain, level_sd=1e-9, n_resamples=400).single,
+                       similarities_of(plain, n_resamples=400).single, atol=0.05)  # fmt: skip
+
+
 def test_even_grades_share_the_probability_among_the_relevant_grades():
     assert even_grades(0.3, parse_scale("binary")).tolist() == [0.7, 0.3]
     assert even_grades(0.3, parse_scale("0-3")) == pytest.approx([0.7, 0.1, 0.1, 0.1])
@@ -401,6 +422,7 @@ def test_what_cannot_be_weighed_is_said_in_one_message(plain):
         ({"levels": {"often": 1.2}}, "levels: 'often' is 1.2; a probability from 0 to 1"),
         ({"levels": {"seldom": -0.1}}, "levels: 'seldom' is -0.1"),
         ({"levels": {"some": float("nan")}}, "levels: 'some' is nan"),
+        ({"level_sd": -0.1}, "level_sd=-0.1: a standard deviation from 0 to 1"),
         ({"bandwidth": 0}, "bandwidth=0"),
         ({"bandwidth": 0.001}, "bandwidth=0.001: too narrow for 100 points"),
         ({"points": 1}, "points=1"),

@@ -77,6 +77,9 @@ def test_polarity_and_levels_change_the_weights_and_are_told(qrowd, panel):
     assert ours != printed
     assert "polarity: printed" in printed
     assert "(0.3 0.3, 0.7 0.7)" in levels
+    spread = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--level-sd", 0.2).out
+    assert "standard deviation among the assessors of a level 0.2" in " ".join(spread.split())
+    assert spread != ours
 
 
 def test_a_gold_assessor_can_stand_for_the_random_ones(qrowd, panel, folder):

@@ -7,7 +7,7 @@ sections 4.2-4.4; equations are numbered as there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -51,6 +51,7 @@ def similarity_to_random(
     *,
     n_resamples: int = 1000,
     levels: Mapping[str, float] = LEVELS,
+    level_sd: float = 0.0,
     draw: Draw = even_grades,
     bandwidth: float = 0.015,
     points: int = 100,
@@ -70,6 +71,8 @@ def similarity_to_random(
     measures : with scores from 0 to 1; texts or ir_measures objects.
     n_resamples : random assessors of each level.
     levels : {name: probability that a random assessor calls a document relevant}.
+    level_sd : standard deviation of that probability among the random assessors of a level, normally distributed and
+        cut off at 0 and 1; 0 (the paper): the same for all.
     draw : how that probability is shared among the grades of a scale; default: equally among the relevant grades.
         Fractions are drawn from those the assessor used.
     bandwidth, points : of the kernel densities (equation 10) that "kld" compares: Gaussian, at points from 0 to 1.
@@ -88,7 +91,7 @@ def similarity_to_random(
     ScaleError
         Magnitudes, which have no grades to draw.
     """
-    _check(n_resamples, levels, conventions)
+    _check(n_resamples, levels, level_sd, conventions)
     seed = seed_of(rng)
     panel = _panel(judgments, conventions)
     scores = evaluate(runs, judgments, measures, conventions=conventions, threads=threads)
@@ -102,7 +105,9 @@ def similarity_to_random(
     chance, done = Chance.of(seed), 0
     for group in groups:
         for at, (name, p) in enumerate(levels.items()):
-            random = _RandomAssessors(group, n_resamples, p, draw, chance.stream(name))  # whoever else is in the panel
+            random = _RandomAssessors(
+                group, _probabilities(n_resamples, p, level_sd, chance.stream(f"{name}, p")), draw, chance.stream(name)
+            )  # whoever else is in the panel
             similarity = _similarities(runs, scores, group, random, options, conventions, threads)
             single[:, :, at, group.assessors], by_topic[:, :, at, group.assessors] = similarity
             done += 1
@@ -111,12 +116,13 @@ def similarity_to_random(
     attributes = {
         "n_resamples": n_resamples,
         "levels": dict(levels),
+        "level_sd": level_sd,
         "bandwidth": bandwidth,
         "points": points,
         "beta": beta,
         "apc_reference": apc_reference,
         "seed": seed,
-        "conventions": asdict(conventions),
+        "conventions": conventions.as_dict(),
     }
     return Similarities(scores, "random", dict(levels), single, by_topic, attributes)
 
@@ -184,21 +190,17 @@ def _groups(panel: Panel, scores: Scores) -> Iterator[_Group]:
 
 
 class _RandomAssessors:
-    """Random assessors for a group; a `Blocks` (qrowd.model.panel)."""
+    """Random assessors for a group, one for each probability; a `Blocks` (qrowd.model.panel)."""
 
-    def __init__(self, group: _Group, n: int, p: float, draw: Draw, rng: np.random.Generator) -> None:
-        if group.values is None:
-            shares = draw(p, group.scale)
-        else:
-            relevant = group.values >= (group.scale.rel or 0.0)
-            sides = relevant.sum(), (~relevant).sum()
-            shares = np.where(relevant, p / max(sides[0], 1), (1 - p) / max(sides[1], 1))
-            shares = shares / shares.sum()
+    def __init__(self, group: _Group, probabilities: Floats, draw: Draw, rng: np.random.Generator) -> None:
         self._values, self._scale = group.values, group.scale
-        if len(shares) == 1:  # fractions of one value: nothing to draw
-            shares, self._values = [1.0, 0.0], np.repeat(group.values if group.values is not None else [0.0], 2)
+        same = bool((probabilities == probabilities[0]).all())
+        shares = np.array([_shares(group, p, draw) for p in probabilities[: 1 if same else None].tolist()])
+        if shares.shape[1] == 1:  # fractions of one value: nothing to draw
+            shares = np.column_stack([shares, np.zeros(len(shares))])
+            self._values = np.repeat(group.values if group.values is not None else [0.0], 2)
         self._drawn = RandomAssessors(
-            group.pool, n, distribution=[float(share) for share in shares], like=group.like, rng=rng
+            group.pool, probabilities.size, distribution=shares[0] if same else shares, like=group.like, rng=rng
         )
         self.assessors = self._drawn.assessors
 
@@ -209,6 +211,26 @@ class _RandomAssessors:
                 unjudged = np.isnan(values)
                 values = np.where(unjudged, np.nan, self._values[np.where(unjudged, 0, values).astype(np.intp)])
             yield replace(panel, scales=(self._scale,) * len(panel.assessors), values=values)
+
+
+def _shares(group: _Group, p: float, draw: Draw) -> Floats:
+    """(grades or values,) the probability of each, for a random assessor who calls a document relevant with p."""
+    if group.values is None:
+        return np.asarray(draw(p, group.scale), np.float64)
+    relevant = group.values >= (group.scale.rel or 0.0)
+    sides = relevant.sum(), (~relevant).sum()
+    shares = np.where(relevant, p / max(sides[0], 1), (1 - p) / max(sides[1], 1))
+    return np.asarray(shares / shares.sum())
+
+
+def _probabilities(n: int, p: float, sd: float, rng: np.random.Generator) -> Floats:
+    """(n,) the probability with which each random assessor of a level calls a document relevant."""
+    if sd == 0:
+        return np.full(n, p)
+    from scipy.special import ndtr, ndtri
+
+    low, high = ndtr((0 - p) / sd), ndtr((1 - p) / sd)
+    return np.asarray(np.clip(p + sd * ndtri(rng.uniform(low, high, n)), 0.0, 1.0))
 
 
 def _similarities(
@@ -269,7 +291,7 @@ def _panel(judgments: Judgments, conventions: Conventions) -> Panel:
     return panel
 
 
-def _check(n_resamples: int, levels: Mapping[str, float], conventions: Conventions) -> None:
+def _check(n_resamples: int, levels: Mapping[str, float], level_sd: float, conventions: Conventions) -> None:
     if not n_resamples >= 1 or n_resamples % 1:
         raise ArgumentError(f"n_resamples={n_resamples!r}: a whole number from 1 was expected; the paper uses 1000")
     if not levels:
@@ -277,6 +299,8 @@ def _check(n_resamples: int, levels: Mapping[str, float], conventions: Conventio
     for name, p in levels.items():
         if not 0 <= p <= 1:
             raise ArgumentError(f"levels: {name!r} is {p!r}; a probability from 0 to 1 was expected")
+    if not 0 <= level_sd <= 1:
+        raise ArgumentError(f"level_sd={level_sd!r}: a standard deviation from 0 to 1 was expected")
     if conventions.missing == "skip":
         raise ArgumentError(
             "missing='skip': AWARE needs a score of every system on every topic; use zero or interpolate"

@@ -39,6 +39,7 @@ def assessor_similarities(
     gold: str | Judgments | None = None,
     n_resamples: int = 1000,
     levels: Mapping[str, float] = LEVELS,
+    level_sd: float = 0.0,
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
     threads: int | None = None,
@@ -49,7 +50,8 @@ def assessor_similarities(
     A topic in which an assessor found nothing relevant is left out for this assessor, whatever `conventions.empty` is.
 
     gold : an assessor of the judgments, who is then not weighted, or the judgments of one gold assessor.
-    n_resamples, levels, rng, threads, progress : of `similarity_to_random`; without effect where a gold is given.
+    n_resamples, levels, level_sd, rng, threads, progress : of `similarity_to_random`; without effect where a gold is
+        given.
 
     Raises
     ------
@@ -64,6 +66,7 @@ def assessor_similarities(
             measures,
             n_resamples=n_resamples,
             levels=levels,
+            level_sd=level_sd,
             conventions=conventions,
             rng=rng,
             threads=threads,

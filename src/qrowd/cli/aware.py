@@ -44,6 +44,12 @@ def aware(
             metavar="PROBABILITIES",
         ),
     ] = None,
+    level_sd: Annotated[
+        float,
+        option(
+            help="Standard deviation of that probability among random assessors; 0: the same for all.", min=0, max=1
+        ),
+    ] = 0.0,
     conventions: Annotated[
         Conventions,
         conventions_named("ties", "score_dtype", "unjudged", "missing", "min_coverage", "repeats", "grades"),
@@ -69,6 +75,7 @@ def aware(
             polarity=polarity,
             across=across,
             levels={f"{p:g}": p for p in random_level} if random_level else LEVELS,
+            level_sd=level_sd,
             conventions=conventions,
             n_resamples=n_resamples,
             rng=seed,

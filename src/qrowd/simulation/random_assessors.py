@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.scales import parse_scale
@@ -29,7 +30,7 @@ class RandomAssessors:
     Parameters
     ----------
     p : probability that a document is called relevant (exact to the last bits of a double).
-    distribution : probabilities of grades 0, 1, 2 ... instead of p.
+    distribution : probabilities of grades 0, 1, 2 ... instead of p; or (n, grades), a row for each assessor.
     like : (pairs,) one assessor's column of a panel's values; the random ones judge what that one judged (not nan).
     block : assessors per panel; a multiple of 64 wastes nothing.
 
@@ -44,7 +45,7 @@ class RandomAssessors:
         n: int,
         p: float = 0.5,
         *,
-        distribution: Sequence[float] | None = None,
+        distribution: Sequence[float] | Floats | None = None,
         like: NDArray[np.float64] | None = None,
         block: int = 512,
         rng: Rng,
@@ -53,14 +54,16 @@ class RandomAssessors:
         self.block = count("block", block)
         self.assessors = tuple(f"random {i}" for i in range(1, count("n", n) + 1))
         shares = np.array([1 - share("p", p), p] if distribution is None else distribution, np.float64)
-        if shares.ndim != 1 or shares.size < 2 or (shares < 0).any() or not np.isclose(shares.sum(), 1):
+        n_grades = shares.shape[-1] if shares.ndim else 0
+        if shares.shape not in ((n_grades,), (n, n_grades)) or n_grades < 2 or not _sum_to_one(shares):
             raise ArgumentError(f"distribution={distribution!r}: a share for each of two grades or more, summing to 1")
-        self.scale = parse_scale(f"0-{shares.size - 1}")
-        # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
-        self._edges = 256 * np.cumsum(shares)[:-1]
-        whole = np.floor(self._edges)
-        self._grade_of_byte = np.searchsorted(whole, np.arange(256), side="right").astype(np.float64)
-        self._undecided_byte = np.isin(np.arange(256), whole[whole != self._edges])
+        self.scale = parse_scale(f"0-{n_grades - 1}")
+        self._edges = 256 * np.cumsum(shares, axis=-1)[..., :-1]
+        if shares.ndim == 1:
+            # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
+            whole = np.floor(self._edges)
+            self._grade_of_byte = np.searchsorted(whole, np.arange(256), side="right").astype(np.float64)
+            self._undecided_byte = np.isin(np.arange(256), whole[whole != self._edges])
         if like is not None and np.shape(like) != pool.document.shape:
             raise ArgumentError(f"like: {pool.document.size} values needed, one per pooled document")
         self._gaps = None if like is None else np.isnan(like)
@@ -78,7 +81,8 @@ class RandomAssessors:
         values = np.empty((self.pool.document.size, end - begin))
         for strand in range(begin // STRAND, -(-end // STRAND)):
             low, high = max(begin, strand * STRAND), min(end, (strand + 1) * STRAND)
-            self._draw(strand, low % STRAND, values[:, low - begin : high - begin])
+            draw = self._draw if self._edges.ndim == 1 else self._draw_own
+            draw(strand, low % STRAND, values[:, low - begin : high - begin])
         if self._gaps is not None:
             values[self._gaps] = np.nan
         return Panel(self.pool, self.assessors[begin:end], (self.scale,) * (end - begin), values)
@@ -96,3 +100,15 @@ class RandomAssessors:
             mine = (column >= first) & (column < first + out.shape[1])
             grade = np.searchsorted(self._edges, exact[mine], side="right")
             out[row[mine], column[mine] - first] = grade
+
+    def _draw_own(self, strand: int, first: int, out: NDArray[np.float64]) -> None:
+        """The same where each assessor has a distribution of their own."""
+        random = self._chance.stream("random assessors", strand)
+        lots = 256 * random.random((self.pool.document.size, STRAND))[:, first : first + out.shape[1]]
+        out[...] = 0.0
+        for edge in self._edges[strand * STRAND + first :][: out.shape[1]].T:
+            out += lots >= edge
+
+
+def _sum_to_one(shares: Floats) -> bool:
+    return not (shares < 0).any() and bool(np.isclose(shares.sum(axis=-1), 1).all())
