@@ -14,10 +14,11 @@ from functools import partial
 from glob import glob, has_magic
 from itertools import groupby
 from pathlib import Path, PurePath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from qrowd import tables, trec
 from qrowd.errors import ArgumentError, FileError
+from qrowd.model.duplicates import Duplicates
 from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
@@ -131,6 +132,36 @@ def read_preferences(paths: Paths, *, format: trec.PreferenceFormat = "auto", as
     return concatenate_preferences(_joined(load, named, join))
 
 
+def read_answers(path: PathLike) -> Judgments | Preferences:
+    """Preferences where the file is a table with columns for two documents, else judgments.
+
+    Raises
+    ------
+    FileError
+        As `read_judgments` and `read_preferences`.
+    """
+    text = read_bytes(Path(path))
+    table = tables.is_table(text, str(path))
+    if table and set(tables.read_table(text, str(path)).names).intersection(tables.COMPARED):
+        return read_preferences(path)
+    return read_judgments(path)
+
+
+def read_columns(path: PathLike) -> dict[str, Sequence[object]]:
+    """{column: cells} of a table; an empty cell is None.
+
+    Raises
+    ------
+    FileError
+        A file that is missing or no table, with the line.
+    """
+    table = tables.read_table(read_bytes(Path(path)), str(path))
+    columns: Any = table.columns
+    if not isinstance(columns, Mapping):  # Parquet
+        columns = columns.to_pydict()
+    return {name: columns[name] for name in table.names}
+
+
 def read_recoding(path: PathLike) -> dict[str, Recoding]:
     """Read a TOML file of recodings by assessor name or shell pattern, for `Judgments.recode`.
 
@@ -155,6 +186,18 @@ def read_recoding(path: PathLike) -> dict[str, Recoding]:
             problem = f'{pattern!r} must be a threshold, or a table of values such as {{"-2" = 0}}'
             raise FileError(path, problem) from None
     return recoding
+
+
+def read_duplicates(path: PathLike) -> Duplicates:
+    """Read a table of documents that say the same: topic, document, group; or the pairs that a campaign exports.
+
+    Raises
+    ------
+    FileError
+        Other columns, or a file that is missing or malformed.
+    """
+    text = read_bytes(Path(path))
+    return tables.duplicates_from_table(text, _shown(Path(path)))
 
 
 def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:

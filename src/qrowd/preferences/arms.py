@@ -126,7 +126,7 @@ class ArmUnits(Result):
     def from_frame(cls, units: Any, *, arms: Sequence[str] | None = None) -> ArmUnits:
         """From the columns of a campaign's units: arm, status, seconds, confidence, understanding and looked_up.
 
-        units : a data frame or {column: cells}. Only completed units are taken. arms : names, in order; default: all,
+        units : a data frame or {column: cells}. Only completed units that count are taken. arms : names, in order; default: all,
         in the order of the units.
 
         Raises
@@ -140,7 +140,9 @@ class ArmUnits(Result):
         labels = np.array([str(name) for name in units["arm"]], object)
         complete = np.ones(labels.size, bool)
         if "status" in units:
-            complete = np.array([status == "completed" for status in units["status"]], bool)
+            complete &= np.array([status == "completed" for status in units["status"]], bool)
+        if "counts" in units:
+            complete &= np.array([str(counts).lower() in ("true", "1") for counts in units["counts"]], bool)
         names = tuple(dict.fromkeys(labels[complete].tolist())) if arms is None else tuple(arms)
         complete &= np.isin(labels, names)
         if not complete.any():
