@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
-from qrowd.preferences.scheduling import grade_bounds, grade_utility, next_document
+from qrowd.preferences.scheduling import (
+    GradedTopic,
+    Systems,
+    grade_bounds,
+    grade_utility,
+    grades_may_stop,
+    grades_needed,
+    order_documents,
+    rank_coefficients,
+    replay_grades,
+)
 
 GAINS = st.lists(st.sampled_from([np.nan, 0.0, 1.0, 2.0]), min_size=1, max_size=5)
 
@@ -38,23 +48,93 @@ def test_bounds_are_reached_and_never_left(world):
 @given(worlds())
 def test_utility_is_the_width_that_a_judgment_takes_away(world):
     gains, coefficients = world
-    value = grade_utility(gains, coefficients)
+    value = grade_utility(coefficients)
 
     def width(of):
         bounds = grade_bounds(of, coefficients, highest=2)
         return sum((bounds.high - bounds.low)[e, f] for e, f in combinations(range(len(coefficients)), 2))
 
-    for d in range(gains.size):
-        if not np.isnan(gains[d]):
-            assert value[d] == -1
-            continue
+    for d in np.flatnonzero(np.isnan(gains)):
         told = gains.copy()
         told[d] = 1.0
         assert 2 * value[d] == pytest.approx(width(gains) - width(told), abs=1e-9)
-    best = next_document(gains, coefficients)
-    assert (best is None) == bool((~np.isnan(gains)).all())
-    if best is not None:
-        assert value[best] == value.max()
+
+
+@given(worlds(), st.data())
+def test_documents_come_by_falling_utility_and_equal_ones_along_the_sequence(world, data):
+    _, coefficients = world
+    sequence = data.draw(st.permutations(range(coefficients.shape[1])))
+    value = grade_utility(coefficients).round(12)
+    expected = sorted(sequence, key=lambda d: (-value[d], sequence.index(d)))
+    assert order_documents(coefficients, sequence).tolist() == expected
+
+
+@given(worlds(), st.sampled_from(["ranking", "top"]))
+def test_judging_stops_exactly_when_no_completion_changes_the_answer(world, goal):
+    gains, coefficients = world
+    left = np.isnan(gains)
+    signs, tops = set(), set()
+    for values in product([0.0, 1.0, 2.0], repeat=int(left.sum())):
+        full = gains.copy()
+        full[left] = values
+        scores = (coefficients @ full).round(9)
+        signs.add(tuple(np.sign(np.subtract.outer(scores, scores).round(9)).ravel()))
+        best = np.flatnonzero(scores == scores.max())
+        tops.add(int(best[0]) if best.size == 1 else None)
+    stop = grades_may_stop(gains, coefficients, np.array([0, 1, 2]), goal=goal).stop
+    if goal == "top":
+        assert stop == (len(tops) == 1 and None not in tops)
+    elif stop:
+        assert len(signs) == 1
+    else:  # a tie that one completion has is enough for another sign
+        assert len(signs) > 1
+
+
+def test_below_proof_a_share_of_completions_is_enough_and_the_grades_so_far_say_which_are_likely():
+    coefficients = np.array([[1.0, 0.6, 0.3, 0.0], [0.0, 0.6, 0.3, 0.5]])  # 0 against 3
+    gains = np.array([1.0, 1.0, np.nan, np.nan])
+    assert grades_may_stop(gains, coefficients, [0, 1]).stop  # 3 cannot make up for 0
+    worse = np.array([[1.0, 0.0], [0.0, 1.0]])
+    even = grades_may_stop(np.array([1.0, np.nan]), worse, [0, 1], stop_probability=0.9, n_completions=4000, rng=1)
+    assert not even.stop
+    assert even.probability[0, 1] == pytest.approx(2 / 3, abs=0.03)  # 1 is as likely 2 : 1 by then, and a tie
+    seen = np.append(np.zeros(30), [1.0, np.nan])
+    wide = np.zeros((2, 32))
+    wide[0, 30] = wide[1, 31] = 1
+    assert grades_may_stop(seen, wide, [0, 1], stop_probability=0.9, rng=1).stop  # most documents have grade 0
+
+
+# ---- replays
+
+
+TOPIC = GradedTopic(
+    np.array([3.0, 0.0, 1.0, 0.0]),
+    rank_coefficients(Systems.of([[0, 1, 2], [2, 1, 3]], 4), 1 / np.log2([2, 3, 4])),
+    np.array([0.0, 1.0, 2.0, 3.0]),
+)
+
+
+def test_a_replay_by_hand():
+    # 0 (utility 1) is worth 3 of at most 3, so 3 stays ahead of 1.5 (2 at rank 1 against rank 3) and 1.5 (3 at rank 3).
+    one = replay_grades(TOPIC, "utility", rng=1)
+    assert one.order.tolist()[0] == 0
+    assert one.order.tolist()[-1] == 1
+    assert (one.n_judged, one.error, one.regret) == (2, 0.0, 0.0)
+    assert replay_grades(TOPIC, "random", stop=False, rng=1).n_judged == 4
+    assert replay_grades(TOPIC, goal="top", rng=1).n_judged == 2
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4))
+def test_a_proven_stop_is_never_wrong_and_saves_what_the_curves_say(seed, n_systems):
+    rng = np.random.default_rng(seed)
+    rankings = [rng.permutation(6)[:4].tolist() for _ in range(n_systems)]
+    coefficients = rank_coefficients(Systems.of(rankings, 6), 1 / np.log2(np.arange(2, 6)))
+    topics = [GradedTopic(rng.integers(0, 4, 6).astype(float), coefficients, np.arange(4.0)) for _ in range(2)]
+    curves = grades_needed(topics, rng=seed)
+    assert curves.error.tolist() == [0, 0, 0]
+    assert curves.judgments[0] == 6
+    assert (curves.judgments <= 6).all()
+    assert curves.topics.tolist() == [2, 2, 2]
 
 
 def test_dcg_at_3_of_two_rankings_by_hand():
@@ -63,9 +143,8 @@ def test_dcg_at_3_of_two_rankings_by_hand():
     coefficients = np.zeros((2, 4))
     coefficients[0, [0, 1, 2]] = discount
     coefficients[1, [2, 1, 3]] = discount
-    unjudged = np.full(4, np.nan)
-    assert grade_utility(unjudged, coefficients) == pytest.approx([1, 0, 0.5, 0.5])
-    assert next_document(unjudged, coefficients) == 0
+    assert grade_utility(coefficients) == pytest.approx([1, 0, 0.5, 0.5])
+    assert order_documents(coefficients).tolist() == [0, 2, 3, 1]
     bounds = grade_bounds(np.array([3, np.nan, 1, np.nan]), coefficients, highest=3)
     assert (bounds.low[0, 1], bounds.high[0, 1]) == pytest.approx((3 - 0.5 - 1.5, 3 - 0.5))
     assert bounds.settled()
@@ -75,7 +154,11 @@ def test_dcg_at_3_of_two_rankings_by_hand():
     ("call", "message"),
     [
         (lambda: grade_bounds(np.ones(3), np.ones((1, 3))), "2 or more systems x 3 documents"),
-        (lambda: grade_utility(np.ones(3), np.ones((2, 4))), "found shape"),
+        (lambda: grade_utility(np.ones((1, 4))), "found shape"),
+        (lambda: order_documents(np.ones((2, 3)), [0, 1, 1]), "each of the 3 documents once"),
+        (lambda: replay_grades(TOPIC, "best"), "order='best'"),
+        (lambda: grades_may_stop(np.ones(2), np.ones((2, 2)), []), "levels"),
+        (lambda: grades_may_stop(np.ones(2), np.ones((2, 2)), [1], goal="top", n_best=2), "n_best=2: of 2 systems"),
         (lambda: grade_bounds(np.array([2.0, np.nan]), np.ones((2, 2))), "every gain must lie"),
     ],
 )

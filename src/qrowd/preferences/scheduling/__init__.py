@@ -4,13 +4,23 @@ State, Systems                           what is known of a topic, and the ranki
 expected_utility, from_known, from_regression, from_log_worths     how much each judgment would tell
 InOrder, KeepPreferred, AtRandom, Sort, ByUtility, Tournament, make_order      which pair next: one Order each
 difference_bounds, may_stop, sampled_scores                                      what is sure, or likely, by now
-grade_bounds, grade_utility, next_document                                     the same for grades
+grade_bounds, order_documents, grades_may_stop, grades_needed                   the same for grades
 Answers, simulate_topic, real_topics, replay, judgments_needed                 how many judgments it all takes
 """
 
 from qrowd.preferences.scheduling.answers import Answers, Topic, simulate_topic
 from qrowd.preferences.scheduling.bounds import Bounds, Decision, difference_bounds, may_stop, sampled_scores
-from qrowd.preferences.scheduling.grades import grade_bounds, grade_utility, next_document
+from qrowd.preferences.scheduling.grades import (
+    GradedTopic,
+    GradeReplay,
+    grade_bounds,
+    grade_utility,
+    grades_may_stop,
+    grades_needed,
+    order_documents,
+    rank_coefficients,
+    replay_grades,
+)
 from qrowd.preferences.scheduling.orders import (
     AtRandom,
     ByUtility,
@@ -52,6 +62,8 @@ __all__ = [
     "Condition",
     "Curves",
     "Decision",
+    "GradeReplay",
+    "GradedTopic",
     "InOrder",
     "KeepPreferred",
     "Order",
@@ -69,13 +81,17 @@ __all__ = [
     "from_regression",
     "grade_bounds",
     "grade_utility",
+    "grades_may_stop",
+    "grades_needed",
     "judgments_needed",
     "make_order",
     "may_stop",
-    "next_document",
+    "order_documents",
     "probabilities",
+    "rank_coefficients",
     "real_topics",
     "replay",
+    "replay_grades",
     "sampled_scores",
     "simulate_topic",
 ]

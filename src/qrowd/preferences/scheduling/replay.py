@@ -5,7 +5,7 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,14 +171,7 @@ def replay(
     error = regret = np.nan
     if systems is not None:
         scores, full = systems.scores(state), systems.scores(answers.full())
-        sign = _sign(scores)
-        if decision is not None:
-            guess = sign if decision.expected is None else _sign(decision.expected)
-            sign = np.where(np.isnan(decision.sign), guess, decision.sign)
-        upper = np.triu_indices(systems.n, k=1)
-        error = float((sign[upper] != _sign(full)[upper]).mean())
-        best = int(np.argmax((sign > 0).sum(axis=1) - (sign < 0).sum(axis=1)))
-        regret = float(full.max() - full[best])
+        error, regret = error_and_regret(scores, full, decision)
     return Replay(
         np.array(pairs, np.int64).reshape(-1, 2),
         np.array(preferred, np.int64),
@@ -190,6 +183,17 @@ def replay(
         regret,
         seed,
     )
+
+
+def error_and_regret(scores: Floats, full: Floats, decision: Decision | None) -> tuple[float, float]:
+    """`Replay.error` and `Replay.regret` of scores at the end, and of a decision by then, beside full judgments."""
+    sign = _sign(scores)
+    if decision is not None:
+        guess = sign if decision.expected is None else _sign(decision.expected)
+        sign = np.where(np.isnan(decision.sign), guess, decision.sign)
+    upper = np.triu_indices(scores.size, k=1)
+    best = int(np.argmax((sign > 0).sum(axis=1) - (sign < 0).sum(axis=1)))
+    return float((sign[upper] != _sign(full)[upper]).mean()), float(full.max() - full[best])
 
 
 def _sign(scores: Floats) -> Floats:
@@ -272,7 +276,13 @@ def judgments_needed(
             )
             cell = results.setdefault((condition.name, answers.n_documents), [])
             cell.append((one.n_judged, one.error, one.regret))
-    names = [condition.name for condition in conditions]
+    return curves_of(results, [condition.name for condition in conditions], seed)
+
+
+def curves_of(
+    results: Mapping[tuple[str, int], Sequence[tuple[float, float, float]]], names: Sequence[str], seed: Any
+) -> Curves:
+    """Means of {(condition, documents): [(judgments, error, regret) of a topic, ...]}, conditions in that order."""
     cells = sorted(results, key=lambda cell: (names.index(cell[0]), cell[1]))
     means = np.array([np.mean(results[cell], axis=0) for cell in cells]).reshape(-1, 3)
     return Curves(
