@@ -74,7 +74,7 @@ def from_regression(state: State, *, ridge: float = 0.1) -> Floats:
     Ranking from Pairwise Preferences. SIGIR.
 
     >>> from_regression(State.new(3).judge(0, 1, winner=0))[0].round(3).tolist()
-    [0.5, 0.862, 0.715]
+    [0.5, 0.837, 0.694]
     """
     if not ridge > 0:
         raise ArgumentError(f"ridge={ridge}: must be above 0, or a document that won every pair has no finite worth")
