@@ -7,11 +7,12 @@ in `scores.attributes`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.kernels.arrays import Floats
@@ -165,11 +166,20 @@ class _Plan:
     threads: int | None
     progress: Progress = None
     _alignment: Alignment | None = None
+    _merged: tuple[Pool, Pool, NDArray[np.int64]] | None = None
 
     def alignment(self, pool: Pool) -> Alignment:
         if self._alignment is None or self._alignment.pool is not pool:
             self._alignment = align(self.runs, pool, self.conventions.score_dtype)
         return self._alignment
+
+    def without_duplicates(self, panel: Panel) -> Panel:
+        """The panel with each group of duplicates as one document; the merged pool is made once per pool."""
+        if self.conventions.duplicates is None:
+            return panel
+        if self._merged is None or self._merged[0] is not panel.pool:
+            self._merged = (panel.pool, *panel.pool.merged(self.conventions.duplicates))
+        return panel.merged(*self._merged[1:])
 
     def gather(self, names: Sequence[str], panels: Iterable[Panel | Preferences], repeated: int = 0) -> Scores:
         """Score panels that together hold the named assessors, in order, into one array."""
@@ -208,7 +218,7 @@ class _Plan:
             relevant,
             coverage,
             {
-                "conventions": asdict(self.conventions),
+                "conventions": self.conventions.as_dict(),
                 "scales": scales,
                 "stopping_short": {},
                 "repeated_judgments": repeated,
@@ -227,6 +237,7 @@ class _Plan:
             "tied_lists": alignment.n_tied_lists,
             "missing_lists": int(alignment.missing.sum()),
             "unjudged_topics": alignment.n_unjudged_topics,
+            "later_duplicates": alignment.n_later_duplicates,
             "rank_contradictions": self.runs.rank_contradictions,
         }
 
@@ -247,6 +258,11 @@ class _Plan:
                 )
         if self.conventions.grades == "rescaled":
             raise ArgumentError("grades='rescaled' is for Judgments; preferences have no grades")
+        if self.conventions.duplicates is not None:
+            raise ArgumentError(
+                "duplicates: this is for Judgments; preferences compare documents one by one, so leave the duplicates "
+                "out of the runs instead"
+            )
         if self.conventions.repeats != "first":
             raise ArgumentError(
                 f"repeats={self.conventions.repeats!r} is for Judgments: every preference counts; choose with "
@@ -255,6 +271,7 @@ class _Plan:
 
     def _score(self, panel: Panel | Preferences, scores: Floats, relevant: Floats, coverage: Floats) -> None:
         """Fill in (measure, topic, system, assessor) scores, (measure, assessor, topic) relevant and coverage."""
+        panel = self.without_duplicates(panel) if isinstance(panel, Panel) else panel
         alignment = self.alignment(panel.pool)
         columns = [slice(a, a + ASSESSORS_AT_ONCE) for a in range(0, len(panel.assessors), ASSESSORS_AT_ONCE)]
         parts: list[tuple[slice, Panel | Preferences]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
@@ -355,7 +355,7 @@ def evaluate_methods(
 
     seed = seed_of(rng)
     task = Task(runs, judgments, distinct, conventions, seed, threads, advance, combine_scales)
-    facts = {**task.panel.attributes, "conventions": asdict(conventions)}  # of the panel, which all start from
+    facts = {**task.panel.attributes, "conventions": conventions.as_dict()}  # of the panel, which all start from
     combined: dict[str, Combined] = {}
     for one in parsed:
         name = str(one)

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from qrowd.errors import FileError, InputError, RowError
-from qrowd.model.frames import DOCUMENT, JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, TOPIC
+from qrowd.errors import ArgumentError, FileError, InputError, RowError
+from qrowd.model.duplicates import Duplicates
+from qrowd.model.frames import DOCUMENT, JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, TOPIC, label_columns
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
@@ -77,6 +78,23 @@ def preferences_from_table(text: bytes, name: str, *, assessor: str | None = Non
 def runs_from_table(text: bytes, name: str, *, system: str) -> Runs:
     """The runs in the table; `system` names the one of a table without a system column."""
     return _read(text, name, lambda columns: Runs.from_frame(columns, system=system))
+
+
+def duplicates_from_table(text: bytes, name: str) -> Duplicates:
+    """Groups of documents that say the same: rows (topic, document, group), or pairs (topic, one, same_as)."""
+    table = read_table(text, name)
+    return _read(text, name, lambda columns: _duplicates(columns, table.names))
+
+
+def _duplicates(columns: Frame, names: Sequence[str]) -> Duplicates:
+    if "same_as" in names:
+        return Duplicates.from_pairs(zip(*label_columns(columns, "topic", "one", "same_as"), strict=True))
+    if "group" not in names:
+        raise ArgumentError(
+            "no column group; duplicates are a table of topic, document and group, or the pairs that qrowd campaign "
+            "export --what duplicates writes"
+        )
+    return Duplicates.from_groups(zip(*label_columns(columns, "topic", "document", "group"), strict=True))
 
 
 def _read(text: bytes, name: str, make: Callable[[Frame], Result]) -> Result:

@@ -105,7 +105,7 @@ def test_the_conventions_are_those_of_the_library(name):
     for field in fields(Conventions):
         one = OPTIONS[f"--{field.name.replace('_', '-')}", name]
         assert one.default == field.default
-        if field.name != "min_coverage":
+        if field.name not in ("min_coverage", "duplicates"):
             assert one.display_type(None) == f"<{'|'.join(get_args(conventions.CHOICES[field.name]))}>"
 
 
@@ -235,3 +235,18 @@ def test_a_mistake_that_the_parser_finds_is_one_line(qrowd):
         assert outcome.err.startswith("qrowd: ")
         assert outcome.err.count("\n") == 1
         assert "--help" in outcome.err
+
+
+def test_duplicates_of_a_file_count_once_and_the_output_says_so(qrowd, tmp_path):
+    (tmp_path / "s.run").write_text("t Q0 a 1 3 s\nt Q0 b 2 2 s\nt Q0 c 3 1 s\n")
+    (tmp_path / "ann.qrels").write_text("t 0 a 1\nt 0 b 1\nt 0 c 1\n")
+    (tmp_path / "d.csv").write_text("topic,document,group\nt,a,1\nt,b,1\n")
+    files = ["evaluate", "--runs", "s.run", "--judgments", "ann.qrels", "-m", "P@3"]
+    assert "1.0000" in qrowd(*files).out
+    out = qrowd(*files, "--duplicates", "d.csv").out
+    assert "0.6667" in out
+    assert "1 group of 2 documents that count as one; 1 result repeats one further up and gain" in " ".join(out.split())
+    refused = qrowd(*files, "--duplicates", "s.run")
+    assert refused.status == 2
+    assert refused.err.count("\n") == 1
+    assert "s.run" in refused.err

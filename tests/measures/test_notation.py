@@ -176,7 +176,10 @@ def test_every_measure_takes_a_cut_off_exactly_where_it_says_so(definition):
         ("Q(beta=1e999)", "beta must be a number from 0, not inf"),
         ("RBP(p=1)", "p must be a number strictly between 0 and 1, not 1"),
         ("AP(recall_base=0)", "recall_base must be one of 'own', 'union' or a number from 1, not 0"),
-        ("nDCG(dcg=exp)", "dcg must be one of 'log2', 'exp-log2', 'original', 'exp-original', 'zipf', 'exp-zipf', not 'exp'"),
+        (
+            "nDCG(dcg=exp)",
+            "dcg must be one of 'log2', 'exp-log2', 'original', 'exp-original', 'zipf', 'exp-zipf', not 'exp'",
+        ),
         ("P(judged_only=1)@5", "judged_only must be one of False, True, not 1"),
         ("nDCG(gains=2)", "gains must be a map from grades to gains of 0 or more"),
         ("nDCG(gains={1:-2})", "gains must be a map from grades to gains of 0 or more"),

@@ -14,6 +14,7 @@ from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions
 from qrowd.model.conventions import Grades as GradesChoice
 from qrowd.model.conventions import Repeats as RepeatsChoice
+from qrowd.model.duplicates import Duplicates
 
 if TYPE_CHECKING:
     from qrowd.collect.store.base import Store
@@ -329,6 +330,14 @@ Level = Annotated[
 ]
 Rel = Annotated[float | None, convention(help="Lowest grade that counts as relevant.")]
 
+
+def read_duplicates(path: str) -> Duplicates:
+    """The duplicates of a file."""
+    from qrowd import files
+
+    return files.read_duplicates(path)
+
+
 NResamples = Annotated[
     int,
     option(
@@ -340,6 +349,11 @@ NResamples = Annotated[
 Confidence = Annotated[
     float, option(help="Confidence level of intervals; the level of tests is 1 - confidence.", panel="Sampling")
 ]
+    "duplicates": convention(
+        help="Table of documents that say the same (topic, document, group): the first of a group in a ranking counts.",
+        parser=read_duplicates,
+        metavar="FILE",
+    ),
 Seed = Annotated[int, option(help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)]
 
 

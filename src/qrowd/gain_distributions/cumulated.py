@@ -253,6 +253,7 @@ def distributions_of(
         "ties": "gains are not averaged over ties",
         "unjudged": "condensed lists need one assessor's rankings",
         "min_coverage": "assessors share one distribution; leave out assessors by weights=",
+        "duplicates": "a distribution belongs to one document",
     }
     if not empty:
         refused["empty"] = "a topic where no document gains anything scores 0"

@@ -7,7 +7,7 @@ where it is called AANDCG.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -158,7 +158,7 @@ def agreement_aware_ndcg(
     attributes = {
         "conventions": {
             **options,
-            **asdict(conventions),
+            **conventions.as_dict(),
             "min_coverage": 0.0,
             "repeats": gains.repeats,
             "grades": "rescaled" if gains.gains == "rescaled" else "as-is",

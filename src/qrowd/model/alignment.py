@@ -18,14 +18,17 @@ from qrowd.model.runs import Runs, ScoreDtype
 class RankedTopic:
     """One topic's rankings over its pool.
 
-    rows : (systems, depth) int32, place of the document in the topic's pool; -1 outside it and beyond the list's end.
+    rows : (systems, depth) int32, place of the document in the topic's pool; -1 outside it and beyond the list's end,
+        and for a duplicate of a document further up.
     tied : (systems, depth) bool, the document has the score of the one above.
     lengths : (systems,) how many documents each system returned.
+    later : (systems, depth) bool, the duplicates of a document further up; None where no document has duplicates.
     """
 
     rows: NDArray[np.int32]
     tied: NDArray[np.bool_]
     lengths: NDArray[np.int64]
+    later: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +48,15 @@ class Alignment:
     n_tied_lists: int
     n_lists: int
 
+    @property
+    def n_later_duplicates(self) -> int:
+        """Retrieved documents that are duplicates of one further up in the same list."""
+        return sum(int(topic.later.sum()) for topic in self.topics if topic.later is not None)
+
     def unjudged_share(self, cutoff: int | None) -> float:
         """Share of the first `cutoff` retrieved documents of each list that nobody judged; of all of them for None."""
         pooled = sum(int((t.rows[:, :cutoff] >= 0).sum()) for t in self.topics)
+        pooled += sum(int(t.later[:, :cutoff].sum()) for t in self.topics if t.later is not None)
         retrieved = sum(
             int(np.minimum(t.lengths, t.rows.shape[1] if cutoff is None else cutoff).sum()) for t in self.topics
         )
@@ -93,9 +102,13 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         retrieved = document[pool.rows(i)]
         rows_retrieved = np.flatnonzero(retrieved >= 0)
         place[retrieved[rows_retrieved]] = rows_retrieved
+        merged = {number[label]: row for label, row in pool.duplicates.get(i, {}).items() if label in number}
+        place[list(merged)] = list(merged.values())
         rows = np.where(inside, place[rankings.document[at]], -1).astype(np.int32)
-        place[retrieved[rows_retrieved]] = -1
-        topics.append(RankedTopic(rows, inside & rankings.tied[at], lengths))
+        place[retrieved[rows_retrieved]] = place[list(merged)] = -1
+        later = _later(rows, set(merged.values())) if merged else None
+        rows = rows if later is None else np.where(later, np.int32(-1), rows)
+        topics.append(RankedTopic(rows, inside & rankings.tied[at], lengths, later))
     missing = np.array([t.lengths == 0 for t in topics])
     return Alignment(
         pool,
@@ -105,3 +118,12 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         n_tied_lists=sum(int(t.tied.any(axis=1).sum()) for t in topics),
         n_lists=int((~missing).sum()),
     )
+
+
+def _later(rows: NDArray[np.int32], merged: set[int]) -> NDArray[np.bool_]:
+    """(systems, depth) where one of these documents has been further up already."""
+    later = np.zeros(rows.shape, bool)
+    for row in merged:
+        here = rows == row
+        later |= here & (np.cumsum(here, axis=1) > 1)
+    return later

@@ -5,10 +5,11 @@ No numerical package is imported here, so that the command line knows the choice
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol, Self, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.model.duplicates import Duplicates
 
 Ties = Literal["document", "expected"]
 ScoreDtype = Literal["float64", "float32"]
@@ -52,6 +53,9 @@ class Conventions:
     min_coverage : an assessor who judged less than this share of a topic's pool has no score there (nan).
     repeats : which of an assessor's repeated judgments counts: "first", "last", "mean", or "error".
     grades : "as-is", or "rescaled": every value divided by its scale's maximum.
+    duplicates : groups of documents that count as one, whose grade is the highest of the group by each assessor. The
+        first of them in a ranking gains; later ones keep their rank and are treated as documents without a judgment.
+        The ideal ranking, and the number of relevant documents, hold each group once. None: there are none.
     """
 
     ties: Ties = "document"
@@ -62,6 +66,7 @@ class Conventions:
     min_coverage: float = 0.1
     repeats: Repeats = "first"
     grades: Grades = "as-is"
+    duplicates: Duplicates | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -72,3 +77,8 @@ class Conventions:
     def graded(self, judgments: Graded) -> Graded:
         """The judgments with their values as `grades` has them."""
         return judgments.rescaled() if self.grades == "rescaled" else judgments
+
+    def as_dict(self) -> dict[str, Any]:
+        """{option: value in force}, as results state them; the duplicates in words."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "duplicates": None if self.duplicates is None else str(self.duplicates)}

@@ -143,6 +143,13 @@ def run_columns(frame: Frame, names: Mapping[str, str], system: str | None) -> C
     return Columns(labels, numbers)
 
 
+def label_columns(frame: Frame, *names: str) -> list[list[str]]:
+    """The labels in the columns of these names; the topic and the document may have any of their usual names."""
+    usual = {name: {"topic": TOPIC, "document": DOCUMENT}.get(name, (name,)) for name in names}
+    cells_of = _find(frame, usual, {}, names, (names[0], None))
+    return [_labels(cells_of[name], name) for name in names]
+
+
 def make_frame(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
     """A data frame of the named library: "pandas", "polars" or "pyarrow"."""
     import narwhals as nw

@@ -6,14 +6,15 @@ thousands of assessors block by block, all over one `Pool`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.model.duplicates import Duplicates
 from qrowd.model.scales import Scale
 
 
@@ -24,16 +25,42 @@ class Pool:
     topics, documents : labels.
     starts : (topics + 1,); the documents of topic t are document[starts[t]:starts[t + 1]].
     document : (pairs,) numbers into `documents`.
+    duplicates : {topic number: {label of a document: place in the topic of the document that it counts as}}.
     """
 
     topics: tuple[str, ...]
     documents: tuple[str, ...]
     starts: NDArray[np.int64]
     document: NDArray[np.int32]
+    duplicates: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
     def rows(self, topic: int) -> slice:
         """Where the documents of a topic stand."""
         return slice(int(self.starts[topic]), int(self.starts[topic + 1]))
+
+    def merged(self, duplicates: Duplicates) -> tuple[Pool, NDArray[np.int64]]:
+        """The pool with one document for each group of duplicates, and (pairs,) the new row of each old one."""
+        row_of = np.arange(self.document.size)
+        topic_number = {label: t for t, label in enumerate(self.topics)}
+        members: dict[int, dict[str, int]] = {}  # {topic: {label: old row}}
+        for topic, labels in duplicates.groups:
+            t = topic_number.get(topic, -1)
+            if t < 0:
+                continue
+            rows = self.rows(t)
+            place = {self.documents[d]: rows.start + i for i, d in enumerate(self.document[rows].tolist())}
+            judged = [place[label] for label in labels if label in place]
+            if judged:
+                row_of[judged] = min(judged)
+                members.setdefault(t, {}).update(dict.fromkeys(labels, min(judged)))
+        stays = row_of == np.arange(row_of.size)
+        new_row = (np.cumsum(stays) - 1)[row_of]
+        starts = np.append(0, np.cumsum(stays))[self.starts]
+        places = {
+            t: {label: int(new_row[row] - starts[t]) for label, row in by_label.items()}
+            for t, by_label in members.items()
+        }
+        return Pool(self.topics, self.documents, starts, self.document[stays], places), new_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +90,12 @@ class Panel:
     def part(self, columns: slice) -> Panel:
         """Some of the assessors, as views."""
         return Panel(self.pool, self.assessors[columns], self.scales[columns], self.values[:, columns])
+
+    def merged(self, pool: Pool, new_row: NDArray[np.int64]) -> Panel:
+        """On a pool with duplicates merged, where the highest value of a group counts; arguments of `Pool.merged`."""
+        values = np.full((pool.document.size, len(self.assessors)), np.nan)
+        np.fmax.at(values, new_row, self.values)
+        return Panel(pool, self.assessors, self.scales, values)
 
     def topic(self, topic: int) -> NDArray[np.float64]:
         """(documents, assessors) values of one topic."""

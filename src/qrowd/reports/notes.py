@@ -43,6 +43,10 @@ def scoring_notes(scores: Scores) -> Iterator[Note]:
         judged = "compared by nobody" if of_preferences else f"judged by nobody; they {rule}"
         documents = ", ".join(f"{percent(share)} of {documents_down_to(cutoff)}" for cutoff, share in shares.items())
         yield Note("unjudged", f"{documents} retrieved documents were {judged}")
+    if conventions["duplicates"] is not None:
+        later = count(scores.attributes["later_duplicates"], "result repeats", "results repeat")
+        text = f"{conventions['duplicates']} that count as one; {later} one further up and gain nothing"
+        yield Note("duplicates", text)
     yield from _residual(scores)
     yield from _empty(scores, conventions["empty"])
     yield from _missing(scores, conventions["missing"])

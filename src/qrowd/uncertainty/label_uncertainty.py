@@ -10,7 +10,7 @@ interval.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -192,7 +192,7 @@ def under_label_uncertainty(
         confidence,
         int(n_resamples),
         seed,
-        asdict(conventions),
+        conventions.as_dict(),
     )
 
 

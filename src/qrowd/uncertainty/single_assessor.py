@@ -7,7 +7,7 @@ ACM TOIS 35(3), section 7.3 and Figure 12.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,7 @@ def simulate_single_assessor(
         int(n_resamples),
         seed,
         draw,
-        asdict(conventions),
+        conventions.as_dict(),
     )
 
 
