@@ -50,7 +50,9 @@ def aware_figures(
     rng: Rng = 1,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Figure, ...]:
-    """aware-2 to aware-9, and aware-tables for the effect sizes of Tables 1 to 4; aware-2 and -3 are our own.
+    """aware-4 to aware-9 are the paper's; aware-tables has the effect sizes of Tables 1 to 4.
+
+    aware-densities and aware-similarity are our own; the paper's Figures 1 to 3 explain its notation and hold no data.
 
     data : folder that holds dl21, whose assessors are then shown; None for a simulated panel of the paper's size.
     quick : a small panel and few tuples. progress : called with (what is done, steps done, steps in all).
@@ -156,7 +158,7 @@ def random_densities(runs: Runs, judgments: Judgments, chance: Chance, n: int = 
     return results
 
 
-# ---------------------------------------------------------------------- figures 2 and 3
+# ---------------------------------------------------------------------- random and real assessors
 
 
 def _densities(shown: Material) -> Figure:
@@ -170,7 +172,7 @@ def _densities(shown: Material) -> Figure:
         return frame_of(rows, ["kind", "name", "score", "density"])
 
     return Figure(
-        "aware-2",
+        "aware-densities",
         f"Density of AP over topics and systems: {N_RANDOM} random assessors of each kind (who call .05, .5 and .95 of "
         f"documents relevant) and every real one. Not a figure of the paper. Panel: {shown.about}.",
         lambda ax: draw.plot_score_densities(shown.random, shown.own, measure="AP", ax=ax),
@@ -199,7 +201,7 @@ def _likeness(shown: Material) -> Figure:
         return frame_of(rows, ["gap", "level", "assessor", "likeness"])
 
     return Figure(
-        "aware-3",
+        "aware-similarity",
         "How like the three kinds of random assessors each assessor is by AP, for the five gaps (equations 20-24; 1: "
         f"the same; mind the scales), least like any on top. Not a figure of the paper. Panel: {shown.about}.",
         drawn,
@@ -225,7 +227,11 @@ def _main(shown: Material, number: int, response: str) -> Figure:
             ax.remove()
         left = canvas.add_subplot(grid[:, 0])
         draw.plot_tukey(
-            tukey_hsd(whole, "method", best=BEST[response]), marked=BASELINE_NAMES, response=UNITS[response], ax=left
+            tukey_hsd(whole, "method", best=BEST[response]),
+            marked=BASELINE_NAMES,
+            compared=("uniform", "mv", "emmv", "emneu"),
+            response=UNITS[response],
+            ax=left,
         )
         above(left)
         effects = main_effects(shown.frame, response, factors)
@@ -235,9 +241,10 @@ def _main(shown: Material, number: int, response: str) -> Figure:
 
     return Figure(
         f"aware-{number}",
-        f"{RESPONSES[response]}, main effects. Left: methods with the intervals of Tukey's test, best on top. "
-        f"Right: numbers of assessors, measures{', sets of systems' if several else ''}, with 95 % intervals. "
-        f"Panel: {shown.about}.",
+        f"{RESPONSES[response]}, main effects. Left: methods with the intervals of Tukey's test, best on top; "
+        "bands: the intervals of equal weights and of the three that merge labels, which those that do not differ "
+        "significantly from them reach. Right: numbers of assessors, "
+        f"measures{', sets of systems' if several else ''}, with 95 % intervals. Panel: {shown.about}.",
         drawn,
         whole.effects.to_frame,
         (len(factors), 2),

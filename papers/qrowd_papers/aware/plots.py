@@ -163,13 +163,19 @@ def name_ends(ax: Axes, x: float, ends: Sequence[tuple[float, str, str]]) -> Non
 
 
 def plot_tukey(
-    tukey: Tukey, *, marked: Sequence[str] = (), response: str | None = None, ax: Axes | None = None
+    tukey: Tukey,
+    *,
+    marked: Sequence[str] = (),
+    compared: Sequence[str] = (),
+    response: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """The levels of a factor, best on top, with the intervals of Tukey's test: those that do not overlap differ.
 
     Blue dots: not significantly different from the best. marked : levels to make out, as baselines, by orange squares;
     the others are grey. A dashed line shows how far the best level's interval reaches; letters, if they are few, name
-    the groups.
+    the groups. compared : levels whose interval is a band over all rows, which the intervals of those that do not
+    differ significantly from them reach; the legend says how many these are.
 
     Figures 4(e), 6(e), 8 and 9 (d-f).
     """
@@ -185,6 +191,11 @@ def plot_tukey(
         if chosen.any():
             ax.errorbar(tukey.mean[chosen], y[chosen], xerr=tukey.half_width[chosen], fmt=mark, color=colour,
                         markersize=3.6, elinewidth=1.2, label=label)  # fmt: skip
+    for i, level in enumerate(name for name in compared if name in tukey.levels):
+        at, colour = tukey.levels.index(level), PALETTE[(i + 2) % len(PALETTE)]
+        low, high = tukey.mean[at] - tukey.half_width[at], tukey.mean[at] + tukey.half_width[at]
+        label = f"not different from {level}: {len(tukey.alike(level)) - 1}"
+        ax.axvspan(low, high, color=colour, alpha=0.22, linewidth=0, zorder=0, label=label)
     sign = -1 if tukey.best == "highest" else 1
     ax.axvline(tukey.mean[0] + sign * tukey.half_width[0], color=PALETTE[0], linestyle="--", linewidth=0.8)
     if len(tukey.groups) <= 6:
