@@ -25,6 +25,7 @@ def test_without_a_word_a_magnitude_campaign_is_that_of_the_paper_but_for_one_re
     assert to_table(settings_of("magnitude", {})) == {
         "k": 8, "redundancy": 10, "min_seconds": 20.0, "clock": "server", "revisions": 1, "equal": "fails",
         "attempts": 2, "reason": "required", "max_reason": 2000, "rating": True,
+        "ask": "How relevant is this document to the topic?", "topic": "folded",
     }  # fmt: skip
 
 
@@ -33,6 +34,7 @@ def test_without_a_word_grades_have_four_grades_in_batches_of_20_for_three_peopl
         "scale": "0-3", "labels": ["not relevant", "marginally relevant", "relevant", "highly relevant"],
         "guidelines": [], "k": 20, "redundancy": 3, "attempts": 2, "reason": "optional", "max_reason": 2000,
         "postpone": True, "cannot_tell": True, "max_cannot_tell": 0.5, "rating": True,
+        "ask": "How relevant is this document to the topic?", "topic": "folded",
     }  # fmt: skip
 
 
@@ -41,6 +43,7 @@ def test_without_a_word_preferences_are_one_assessors_own_and_stop_early():
         "redundancy": 1, "sharing": "own", "order": "keep-preferred", "measure": "wpref", "utility": "change",
         "stop": True, "later_bad": "any", "definitely": True, "duplicates": False, "bad": True, "attempts": 2,
         "rating": True, "pair_redundancy": 1,
+        "ask": "Which document is better?", "topic": "folded",
     }  # fmt: skip
 
 
@@ -74,7 +77,8 @@ TABLES = {
             "k": st.integers(3, 50), "redundancy": whole, "min_seconds": st.floats(0, 86_400), "attempts": whole,
             "clock": st.sampled_from(("server", "active")), "revisions": st.integers(-1, 99), "rating": switch,
             "equal": st.sampled_from(("fails", "passes")), "reason": st.sampled_from(("required", "optional", "none")),
-            "max_reason": st.integers(1, 100_000),
+            "max_reason": st.integers(1, 100_000), "ask": words.filter(lambda text: len(text) <= 300),
+            "topic": st.sampled_from(("full", "folded")),
         },
     ),
     "grades": st.fixed_dictionaries(
@@ -121,7 +125,7 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
     [
         ("grade", {}, "protocol 'grade': choose one of magnitude, grades, preference"),
         ("preference", {"k": 8}, "k: there is no such key; choose from redundancy, sharing, order, measure, "
-         "utility, stop, later_bad, definitely, duplicates, bad, attempts, rating, pair_redundancy"),
+         "utility, stop, later_bad, definitely, duplicates, bad, attempts, rating, pair_redundancy, ask, topic"),
         ("magnitude", {"k": 2}, "k: 2 cannot be used; give a whole number from 3"),
         ("magnitude", {"k": 8.0}, "k: 8.0 cannot be used; give a whole number from 3"),
         ("magnitude", {"redundancy": True}, "redundancy: True cannot be used; give a whole number from 1"),
@@ -136,6 +140,8 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
         ("magnitude", {"reason": ["x"]}, "reason: ['x'] cannot be used; choose one of required, optional, none"),
         ("magnitude", {"attempts": 0}, "attempts: 0 cannot be used; give a whole number from 1"),
         ("magnitude", {"rating": 1}, "rating: 1 cannot be used; write true or false"),
+        ("magnitude", {"ask": ""}, "ask: '' cannot be used; give a text of 1 to 300 characters"),
+        ("preference", {"topic": "all"}, "topic: 'all' cannot be used; choose one of full, folded"),
         ("grades", {"scale": "magnitude"}, f"scale: 'magnitude' {GRADES_RULE}"),
         ("grades", {"scale": "0..1"}, f"scale: '0..1' {GRADES_RULE}"),
         ("grades", {"scale": "0-101"}, f"scale: '0-101' {GRADES_RULE}"),

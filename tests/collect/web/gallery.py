@@ -138,6 +138,7 @@ GALLERY: dict[str, Page] = {
     "question": page(QUESTION),
     "question-again": page(replace(QUESTION, retry=True, left=1)),
     "magnitude": document(),
+    "magnitude-full": replace(document(), full_topic=True, ask="How new is this, after the documents before?"),
     "magnitude-first": document(position=0, done=(False,) * 8),
     "magnitude-given": document(answer=Answer("40", "It names the day's length."), revising=True, done=(True,) * 8),
     "magnitude-draft": replace(document(), draft=Draft("12", "Half a sent")),
@@ -155,6 +156,7 @@ GALLERY: dict[str, Page] = {
     "binary": document(grades=BINARY, reason="none"),
     "revision": page(RevisionView(8, 1)),
     "pair": pair(),
+    "pair-full": replace(pair(), full_topic=True, ask="Which document would you read first?"),
     "pair-first": pair(pair=0, new="both", may_undo=False, definitely=False, duplicates=True),
     "pair-removed": pair(left=3, right=4, removed=True, at_most=1),
     "pair-odd": pair(left=5, right=6, has_context=False, may_mark_bad=False),
@@ -166,6 +168,7 @@ GALLERY: dict[str, Page] = {
     "end-failed": page(EndView("failed", another=True)),
     "end-screened": page(EndView("screened_out")),
     "end-practice": page(EndView("practice_failed"), topic=None),
+    "end-practice-again": page(EndView("practice_failed", another=True), topic=None),
     "end-declined": page(EndView("declined"), topic=None),
     "end-declined-platform": page(EndView("declined"), topic=None, name="5f01", named=False),
     "none-left": page(NoneLeftView(4_000_000_000.0, False), topic=None),
@@ -302,7 +305,8 @@ def poisoned(payload: str) -> dict[str, str]:
     pages = {}
     for name, view in views.items():
         one = page(view, title=payload, campaign=payload, name=payload, topic=topic, documents=text, consent=payload,
-                   instructions=payload, shown=payload, key=payload, code=payload, link=payload)  # fmt: skip
+                   instructions=payload, ask=payload, full_topic=name == "pair",
+                   shown=payload, key=payload, code=payload, link=payload)  # fmt: skip
         refusal = Refusal("x", payload, "text" if name == "magnitude" else "")
         typed = {"text": payload, "reason": payload, "comment": payload}
         pages[name] = render_page(one, csrf=payload, base="/c/birds", notice=payload, problem=refusal, typed=typed)

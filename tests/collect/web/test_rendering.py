@@ -8,7 +8,7 @@ from importlib import resources
 
 import pytest
 
-from collect.web.gallery import DONE, GALLERY, GRADES, PAYLOADS, STATUSES, document, drawn, page, pair, poisoned
+from collect.web.gallery import DONE, GALLERY, GRADES, PAYLOADS, STATUSES, TOPIC, document, drawn, page, pair, poisoned
 from qrowd.collect.campaigns.pages import DocumentText
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import Answer, ConsentView, EndView, Grade, LostView, RevisionView
@@ -210,6 +210,34 @@ def test_a_topic_that_goes_on_offers_another_and_one_that_does_not_says_goodbye(
 )
 def test_a_page_promises_nothing_that_the_server_cannot_know(name: str, never: str) -> None:
     assert never not in read(GALLERY[name]).text
+
+
+@pytest.mark.parametrize("name", ["magnitude", "grades", "pair"])
+def test_the_campaigns_question_is_asked_in_place_of_relevance(name: str) -> None:
+    usual = "Which document is better?" if name == "pair" else "How relevant is this document to the topic?"
+    asked = "Which of these is new to you?"
+    one = replace(GALLERY[name], ask=usual)
+    assert usual in read(one).text
+    assert asked in read(replace(one, ask=asked)).text
+    assert usual not in read(replace(one, ask=asked)).text
+
+
+@pytest.mark.parametrize("name", ["magnitude", "grades", "pair"])
+def test_the_whole_topic_stays_in_view_or_is_folded_and_is_there_once_in_any_case(name: str) -> None:
+    folded, full = read(GALLERY[name]), read(replace(GALLERY[name], full_topic=True))
+    for page_read, summaries, statements in ((folded, 1, 0), (full, 0, 1)):
+        assert page_read.text.count(TOPIC.description) == 1
+        assert page_read.text.count("A document that only describes routes") == 1
+        assert len(page_read.all("div", **{"class": "statement"})) == statements
+        assert page_read.text.count("Details") == summaries
+
+
+def test_a_failed_practice_says_whether_one_may_begin_again() -> None:
+    out, again = read(GALLERY["end-practice"]).text, read(GALLERY["end-practice-again"]).text
+    assert "Your task ends here." in out
+    assert "Begin again" not in out
+    assert "You may begin again from the start, with other lines." in again
+    assert "ends here" not in again
 
 
 def test_a_set_that_may_be_sent_again_any_number_of_times_says_so() -> None:

@@ -315,8 +315,10 @@ class JudgingService:
         preview: bool = False,
     ) -> Page:
         """The page of a view, with the words of whatever it speaks of."""
-        topic, documents = None, {}
+        topic, documents, shown = None, {}, {}
         if assignment is not None and isinstance(view, DocumentView | PairView | QuestionView):
+            asked = assignment.task.settings
+            shown = {"ask": asked.ask, "full_topic": asked.topic == "full"}
             topic = self.cache.topic(connection, assignment.row.topic_id, assignment.task.snippets)
             if isinstance(view, DocumentView):
                 documents = self.cache.documents(connection, (view.document,))
@@ -337,6 +339,7 @@ class JudgingService:
             draft=draft,
             named=named,
             preview=preview,
+            **shown,
         )
 
 

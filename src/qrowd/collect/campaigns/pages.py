@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qrowd.collect.protocols.events import Event
+from qrowd.collect.protocols.settings import ASK_DOCUMENT
 from qrowd.collect.protocols.views import View
 
 
@@ -50,6 +51,7 @@ class Page:
     link : where a finished assessor goes (a platform's URL), None where there is none; code : what to hand in there.
         Both only on an `EndView` or `NoneLeftView` of somebody who may have them.
     consent : the campaign's own words for the first page. instructions : likewise, for every page.
+    ask : the question that is asked of a document or a pair. full_topic : the whole topic stays in view beside it.
     preview : nothing can be answered; the page only shows what the task is like.
     """
 
@@ -66,6 +68,8 @@ class Page:
     code: str | None = None
     consent: str = ""
     instructions: str = ""
+    ask: str = ASK_DOCUMENT
+    full_topic: bool = False
     draft: Draft | None = None
     named: bool = True
     preview: bool = False

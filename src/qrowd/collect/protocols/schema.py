@@ -208,6 +208,8 @@ def _advice(schema: Schema) -> str:
             return f"give a whole number{_span(schema)}"
         case {"type": "number"}:
             return f"give a number{_span(schema)}"
+        case {"type": "string", "minLength": least, "maxLength": most}:
+            return f"give a text of {least} to {most} characters"
         case {"type": "string", "maxLength": most}:
             return f"give a text of at most {most} characters"
         case {"type": "string"}:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Le
+from annotated_types import Ge, Le, MaxLen, MinLen
 
 from qrowd.collect.protocols.schema import SchemaError, check, read
 from qrowd.errors import ArgumentError, ScaleError
@@ -25,7 +25,10 @@ PreferenceMeasure = Literal["wpref", "ppref"]
 Utility = Literal["change", "settled", "printed"]
 LaterBad = Literal["any", "unseen", "none"]
 
+TopicShown = Literal["full", "folded"]
+
 AtLeastOne = Annotated[int, Ge(1)]
+Asked = Annotated[str, MinLen(1), MaxLen(300)]
 Characters = Annotated[int, Ge(1), Le(100_000)]
 
 LABELS = {  # by the highest grade
@@ -34,6 +37,8 @@ LABELS = {  # by the highest grade
     4: ("bad", "fair", "good", "excellent", "perfect"),
 }
 MOST_GRADES = 101
+ASK_DOCUMENT = "How relevant is this document to the topic?"
+ASK_PAIR = "Which document is better?"
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ class MagnitudeSettings:
     attempts : answers allowed to the question about the topic.
     reason : whether every judgment needs one. max_reason : its characters, at most.
     rating : whether confidence and understanding are asked for at the end.
+    ask : the question that is asked of every document, so that something else than relevance can be judged.
+    topic : whether description and narrative stay in view while documents are judged, or are folded under a button.
     """
 
     k: Annotated[int, Ge(3)] = 8
@@ -60,6 +67,8 @@ class MagnitudeSettings:
     reason: Reason = "required"
     max_reason: Characters = 2000
     rating: bool = True
+    ask: Asked = ASK_DOCUMENT
+    topic: TopicShown = "folded"
 
     def __post_init__(self) -> None:
         check(self)
@@ -72,7 +81,7 @@ class GradesSettings:
     scale : `binary` or `0-N`. labels : a name for each grade, lowest first; without any, words for binary, 0-3 and
         0-4, else the numbers. guidelines : when to give each grade; none, or one per grade.
     k : documents in a unit. redundancy : assessors of each unit.
-    attempts, reason, max_reason, rating : as for magnitudes.
+    attempts, reason, max_reason, rating, ask, topic : as for magnitudes.
     postpone : whether a document may be judged later. cannot_tell : whether "I can't tell" is an answer;
     max_cannot_tell : to which share of a unit.
     """
@@ -89,6 +98,8 @@ class GradesSettings:
     cannot_tell: bool = True
     max_cannot_tell: Annotated[float, Ge(0), Le(1)] = 0.5
     rating: bool = True
+    ask: Asked = ASK_DOCUMENT
+    topic: TopicShown = "folded"
 
     def __post_init__(self) -> None:
         check(self)
@@ -126,7 +137,7 @@ class PreferenceSettings:
     measure, utility, later_bad : what the order and the stop rule look at; see `may_stop` and `expected_utility`.
     stop : whether to end as soon as no further judgment could change the comparison of the systems, if any are given.
     definitely, duplicates, bad : whether "definitely", "they are the same" and "Bad" are offered.
-    attempts, rating : as for magnitudes.
+    attempts, rating, topic : as for magnitudes. ask : the question that is asked of every pair.
     """
 
     redundancy: AtLeastOne = 1
@@ -142,6 +153,8 @@ class PreferenceSettings:
     attempts: AtLeastOne = 2
     rating: bool = True
     pair_redundancy: AtLeastOne = 1
+    ask: Asked = ASK_PAIR
+    topic: TopicShown = "folded"
 
     def __post_init__(self) -> None:
         check(self)

@@ -68,12 +68,14 @@ OUTCOMES: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     "practice_failed": (
         "Thank you for trying",
-        "Your numbers did not follow the lengths of the lines, so your task ends here.",
+        "Your numbers did not follow the lengths of the lines.",
     ),
     "declined": ("That is fine", "You chose not to take part, and no answer was recorded."),
 }
 EARLY: Final = "Enough pairs of these documents have been compared. All your answers are saved."
 ANOTHER: Final = "You may go on with another topic."
+AGAIN: Final = "You may begin again from the start, with other lines."
+OVER: Final = "Your task ends here."
 RETURN: Final = "If you came from a platform, please return the task there."
 PAUSED: Final = "The same link brings you back later. If you came from a platform, you may also return the task there."
 
@@ -156,7 +158,9 @@ def farewell(view: EndView, page: Page, has_exit: bool) -> str:
     if view.outcome == "declined":
         return f"{text} {declined(page.name, page.named)}"
     if view.outcome in ("failed", "screened_out", "practice_failed") and view.another:
-        return f"{text} {ANOTHER}"
+        return f"{text} {AGAIN if view.outcome == 'practice_failed' else ANOTHER}"
+    if view.outcome == "practice_failed":
+        text = f"{text} {OVER}"
     return f"{text} {RETURN}" if view.outcome in ("screened_out", "practice_failed") and not has_exit else text
 
 
