@@ -114,3 +114,24 @@ def test_commands_read_what_a_campaign_has_collected(qrowd, pilot, tmp_path, com
     assert outcome.status == 0, outcome.err
     mixed = qrowd(*command, "--campaign", pilot, "--judgments", "pilot/pool.qrels")
     assert "give either files or a campaign" in mixed.err
+
+
+def test_the_units_of_a_campaign_are_shown_with_steps_back_participation_sessions_and_times(qrowd, pilot, tmp_path):
+    outcome = qrowd("campaign", "units", pilot, "-o", "topics.csv")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("pilot: 4 completed units of 2 topics; a step back in 0.0% of them, a failed check")
+    assert "2 sessions of 2 assessors; more than 30 minutes between two units begin a new session." in outcome.out
+    assert "Seconds per answer: mean" in outcome.out
+    assert "No power law fits" in outcome.out
+    topics = pd.read_csv(tmp_path / "topics.csv")
+    assert topics[["topic", "n_documents", "n_units", "back 0", "fail 2+"]].to_numpy().tolist() == [
+        ["t1", 4, 2, 2, 0],
+        ["t2", 4, 2, 2, 0],
+    ]
+
+
+def test_a_session_gap_below_0_is_refused_with_the_option(qrowd, pilot):
+    outcome = qrowd("campaign", "export", pilot, "--what", "units", "--session-gap", -1)
+    assert outcome.status == 2
+    assert "--session-gap -1: expected minutes, 0 or more" in outcome.err
+    assert outcome.err.count("\n") == 1

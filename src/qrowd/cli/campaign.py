@@ -12,6 +12,9 @@ from qrowd.cli.commands import command_group
 from qrowd.cli.options import deliver, open_campaigns, option, output_file, server_extra
 
 Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
+SessionGap = Annotated[
+    float, option(help="Minutes between two units from which on the later one begins a new session.", metavar="MINUTES")
+]
 
 
 def create(
@@ -60,13 +63,14 @@ def export(
     name: Name,
     database: options.Database = options.DATABASE,
     what: Annotated[
-        Literal["judgments", "preferences", "duplicates", "revisions", "archive"] | None,
+        Literal["judgments", "preferences", "duplicates", "units", "revisions", "archive"] | None,
         option(help="What is exported.", show_default="judgments or preferences"),
     ] = None,
     everything: Annotated[
         bool,
         option("--everything", help="Also export answers that do not count: failed, lost, unfinished or excluded."),
     ] = False,
+    session_gap: SessionGap = 30.0,
     format: Annotated[
         Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels", "prefs"],
         option(help="Format of the file.", panel="Output"),
@@ -83,7 +87,7 @@ def export(
         from qrowd.collect.campaigns.state import find
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find(connection, name).protocol)[0]
-        pieces = export_rows(connection, name, kind, format, everything=everything)
+        pieces = export_rows(connection, name, kind, format, everything=everything, session_gap=session_gap)
         if output == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)
@@ -113,6 +117,24 @@ def status(
         else:
             one = progress(connection, name, time.time())
             document = one_campaign(one, quality(connection, name) if per_assessor else None)
+    deliver(document, output)
+
+
+def units(
+    name: Name,
+    database: options.Database = options.DATABASE,
+    session_gap: SessionGap = 30.0,
+    output: options.Output = None,
+) -> None:
+    """Show what a campaign's log says of its units: steps back, failed checks, sessions, time per judgment."""
+    from qrowd.cli.campaign_tables import units_of_campaign
+
+    with server_extra():
+        from qrowd.collect.campaigns.collected import collected
+        from qrowd.collect.campaigns.units import campaign_topic_units, campaign_units
+    with open_campaigns(database) as store, store.reading() as connection:
+        rows = campaign_units(connection, name, session_gap=session_gap)
+        document = units_of_campaign(rows, campaign_topic_units(connection, name), collected(connection, name))
     deliver(document, output)
 
 
@@ -190,6 +212,7 @@ campaign = command_group(
     import_,
     export,
     status,
+    units,
     owner,
     invite,
     set_status,

@@ -4,7 +4,7 @@
             |-------------> distribution          the log-normal fit
             |-------------> round_numbers         the values that assessors write
             |-------------> ratio_digits          whether assessors judged by ratio
-            |-------------> topic_units, assessor_units, unit_checks
+            |-------------> topic_units, assessor_units, unit_checks, fit_power_law, answer_times
     with check documents -> unit_widths           narrow and wide units
     with gold ------------> gain_profile, level_ratios, level_tests, select_units_by_agreement
     before judging -------> assessors_needed, assessors_needed_for_ratio, units_needed, judging_cost
@@ -29,12 +29,14 @@ from qrowd.magnitude.gains import FIGURE_15, GainProfile, LevelPair, LevelRatios
 from qrowd.magnitude.levels import LevelTests, level_tests
 from qrowd.magnitude.lognormal import Distribution, distribution
 from qrowd.magnitude.normalisation import normalise
+from qrowd.magnitude.participation import AnswerTimes, PowerLaw, answer_times, fit_power_law
 from qrowd.magnitude.planning import Cost, assessors_needed, assessors_needed_for_ratio, judging_cost, units_needed
 from qrowd.magnitude.selection import UnitSelection, select_units_by_agreement
 from qrowd.magnitude.units import Units, units_of
 
 __all__ = [
     "FIGURE_15",
+    "AnswerTimes",
     "AssessorUnits",
     "Cost",
     "Distribution",
@@ -42,6 +44,7 @@ __all__ = [
     "LevelPair",
     "LevelRatios",
     "LevelTests",
+    "PowerLaw",
     "RatioDigits",
     "RoundNumbers",
     "TopicUnits",
@@ -49,11 +52,13 @@ __all__ = [
     "UnitSelection",
     "UnitWidths",
     "Units",
+    "answer_times",
     "assessor_units",
     "assessors_needed",
     "assessors_needed_for_ratio",
     "check_documents",
     "distribution",
+    "fit_power_law",
     "gain_profile",
     "judging_cost",
     "level_ratios",

@@ -271,6 +271,11 @@ def _by_times(units: Units, times: Counts, name: str) -> Rows:
         if count < 0:
             raise ArgumentError(f"{name}: unit {label} has {count}; a count is 0 or more")
         column[place[label][0]] = count
-    table = np.zeros((len(units.judgments.topics), 3), np.int64)
-    np.add.at(table, (units.topic, np.minimum(column, 2)), 1)
+    return counts_by_times(units.topic, column, len(units.judgments.topics))
+
+
+def counts_by_times(topic: NDArray[np.integer[Any]], times: Rows, n_topics: int) -> Rows:
+    """(topics, 3) number of units of a topic with 0, 1, 2 or more. topic, times : (units,)."""
+    table = np.zeros((n_topics, 3), np.int64)
+    np.add.at(table, (topic, np.minimum(times, 2)), 1)
     return table

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.state import find
+from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export, writers
 from qrowd.errors import ArgumentError
@@ -36,9 +37,10 @@ class Format:
 
 
 JUDGMENTS, PREFERENCES, DUPLICATES, REVISIONS = "judgments", "preferences", "duplicates", "revisions"
-ARCHIVE = "archive"
+OF_UNITS, ARCHIVE = "units", "archive"
 LINES = 500  # of an archive, in a piece
-TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, REVISIONS)
+TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, REVISIONS)
+WHOLE = (OF_UNITS, REVISIONS)  # tables that always hold everything
 FORMATS = {
     format.name: format
     for format in (
@@ -85,19 +87,27 @@ def kinds_of(protocol: str) -> list[str]:
     """What a campaign has to give, the usual first.
 
     >>> kinds_of("grades")
-    ['judgments', 'revisions', 'archive']
+    ['judgments', 'units', 'revisions', 'archive']
     """
     what = PREFERENCES if protocol == PREFERENCE else JUDGMENTS
-    return [what, *([DUPLICATES] if what == PREFERENCES else []), REVISIONS, ARCHIVE]
+    return [what, *([DUPLICATES] if what == PREFERENCES else []), OF_UNITS, REVISIONS, ARCHIVE]
 
 
 def export_rows(
-    connection: Connection, campaign: str, what: str, format: str, *, everything: bool = False
+    connection: Connection,
+    campaign: str,
+    what: str,
+    format: str,
+    *,
+    everything: bool = False,
+    session_gap: float = SESSION_GAP,
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
 
-    what : judgments, preferences, duplicates (pairs that say the same), revisions (all that ever happened) or archive.
+    what : judgments, preferences, duplicates (pairs that say the same), units (one row per assignment), revisions (all
+    that ever happened) or archive.
     format : a name of FORMATS; an archive has its own. everything : also what does not count, and columns that say why.
+    session_gap : of the units; see `campaign_units`.
 
     Raises
     ------
@@ -112,6 +122,8 @@ def export_rows(
         return _together(write_archive(connection, campaign))
     if what == REVISIONS:
         return FORMATS[format].write(export.REVISIONS, export.revisions(connection, row.id))
+    if what == OF_UNITS:
+        return FORMATS[format].write(UNITS, campaign_units(connection, campaign, session_gap=session_gap).rows())
     if everything and FORMATS[format].refuses:
         raise ArgumentError(f"format={format!r}: it cannot tell what counts from what does not; choose a table")
     read, columns = {

@@ -21,9 +21,10 @@ from qrowd.trec import checked_label, qrels_line
 ROWS = 1000  # in a piece
 ROWS_OF_PARQUET = 50_000  # in a row group
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell starts that a spreadsheet would work out
-NUMBERS = {"value", "seconds", "time", "active"}
+NUMBERS = {"value", "seconds", "time", "active", "started", "ended", "confidence", "understanding"}
 WHOLE = {"order", "strength", "first", "visits", "revisions", "assignment", "id"}
-TRUTHS = {"counted", "late"}
+WHOLE |= {"documents", "answers", "session", "backs", "fails", "wrong", "looked_up"}
+TRUTHS = {"counted", "counts", "late"}
 
 
 def json_lines(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:

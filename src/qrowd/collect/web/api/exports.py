@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from qrowd.collect.campaigns.exports import ARCHIVE, DUPLICATES, FORMATS, JUDGMENTS, PREFERENCES, REVISIONS, kinds_of
+from qrowd.collect.campaigns.exports import (
+    ARCHIVE,
+    DUPLICATES,
+    FORMATS,
+    JUDGMENTS,
+    OF_UNITS,
+    PREFERENCES,
+    REVISIONS,
+    kinds_of,
+)
+from qrowd.collect.campaigns.units import UNITS
 from qrowd.collect.protocols.schema import Schema
 from qrowd.collect.store import export
 from qrowd.collect.web.api.keys import Caller
@@ -75,6 +85,11 @@ OPERATIONS = (
         everything=EVERYTHING,
     ),
     _table(DUPLICATES, export.DUPLICATES, "Pairs of documents that were called the same", everything=EVERYTHING),
+    _table(
+        OF_UNITS,
+        UNITS,
+        "Units: one row per assignment, whatever became of it, with its answers, time, steps back and ratings",
+    ),
     _table(REVISIONS, export.REVISIONS, "All that ever happened, oldest first"),
     archive,
 )

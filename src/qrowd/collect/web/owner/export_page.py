@@ -12,7 +12,7 @@ from dataclasses import replace
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from qrowd.collect.campaigns.exports import ARCHIVE, FORMATS, kinds_of
+from qrowd.collect.campaigns.exports import ARCHIVE, FORMATS, WHOLE, kinds_of
 from qrowd.collect.store.accounts import api_keys, make_api_key, revoke_api_key
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.web.downloads import download
@@ -38,7 +38,7 @@ async def exports(context: OwnerContext) -> Response:
     tables = [
         (kind, [(name, *FORMAT_TEXTS[name]) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds
     ]
-    return context.render("export", tab="export", tables=tables)
+    return context.render("export", tab="export", tables=tables, whole=WHOLE)
 
 
 async def export_file(context: OwnerContext) -> Response:
