@@ -66,6 +66,17 @@ Assessor = Annotated[
 ]
 
 
+Normalise = Annotated[
+    Literal["geometric-mean", "median", "extremes", "checks"] | None,
+    option(
+        help="Bring magnitudes of several assessors onto one scale, unit by unit, by this centre of a unit.",
+        panel="Data",
+        metavar="SCHEME",
+        show_default="as written",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Data:
     """Where judgments come from, and what they mean."""
@@ -93,6 +104,7 @@ class Data:
             show_default="inferred",
         ),
     ] = None
+    normalise: Normalise = None
     slots: Annotated[
         int | None,
         option(help="Take the first N judgments of each document as N assessors.", panel="Data", metavar="N"),
@@ -100,12 +112,13 @@ class Data:
 
     def read(self, *, in_slots: bool = True) -> Judgments:
         """The judgments, on the declared scales, recoded, and in slots where that is asked for."""
-        judgments = self._settled(self._collected())
+        judgments = self._normalised(self._settled(self._collected()))
         return judgments if self.slots is None or not in_slots else judgments.slots(self.slots)
 
-    def read_with(self, **others: str | None) -> tuple[Judgments, dict[str, str]]:
+    def read_with(self, *, normalise: bool = True, **others: str | None) -> tuple[Judgments, dict[str, str]]:
         """The judgments with those of further assessors; and {option: assessor}.
 
+        normalise : False leaves magnitudes as they were written, whatever --normalise says.
         others : {option: assessor of the judgments, or the file of one further assessor}; None is left out.
         """
         from qrowd import files
@@ -137,6 +150,7 @@ class Data:
                 )
             parts.append(part)
         judgments = self._settled(concatenate_judgments(parts))
+        judgments = self._normalised(judgments) if normalise else judgments
         if self.slots is not None:
             single = set(names.values())
             slotted = judgments.select(assessors=lambda assessor: assessor not in single).slots(self.slots)
@@ -158,6 +172,20 @@ class Data:
                 f"--campaign {self.campaign}: it collects preferences; give it to qrowd prefer evaluate"
             )
         return collected
+
+    def _normalised(self, judgments: Judgments) -> Judgments:
+        """With the magnitudes on one scale, where that is asked for."""
+        from qrowd.magnitude import normalise_magnitudes
+
+        if self.normalise is None:
+            return judgments
+        if self.normalise == "checks":
+            raise ArgumentError(
+                "--normalise checks: it needs check documents; write normalised judgments with qrowd magnitude "
+                "normalise --normalise checks --gold FILE, and read those"
+            )
+        scheme: Any = self.normalise.replace("-", "_")
+        return normalise_magnitudes(judgments, scheme=scheme)
 
     def _settled(self, judgments: Judgments) -> Judgments:
         """With the declared scales, and recoded."""
@@ -302,6 +330,14 @@ Systems = Annotated[list[str] | None, option(help="Two systems to compare with e
 PerTopic = Annotated[bool, option("--per-topic", help="Also print the results of each topic.")]
 Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
 
+
+def read_duplicates(path: str) -> Duplicates:
+    """The duplicates of a file."""
+    from qrowd import files
+
+    return files.read_duplicates(path)
+
+
 CONVENTIONS = {
     "ties": convention(
         help="Order of documents with equal scores: by document id, or the expectation over all orders."
@@ -313,6 +349,11 @@ CONVENTIONS = {
     "min_coverage": convention(help="Share of a topic's pool that an assessor must have judged to have a score there."),
     "repeats": convention(help="Judgment that counts where an assessor judged a document several times."),
     "grades": convention(help="Grades as they are, or divided by the maximum of their scale (rescaled)."),
+    "duplicates": convention(
+        help="Table of documents that say the same (topic, document, group): the first of a group in a ranking counts.",
+        parser=read_duplicates,
+        metavar="FILE",
+    ),
 }
 Scoring = Annotated[Conventions, CONVENTIONS]
 Repeats = Annotated[RepeatsChoice, CONVENTIONS["repeats"]]
@@ -330,14 +371,6 @@ Level = Annotated[
 ]
 Rel = Annotated[float | None, convention(help="Lowest grade that counts as relevant.")]
 
-
-def read_duplicates(path: str) -> Duplicates:
-    """The duplicates of a file."""
-    from qrowd import files
-
-    return files.read_duplicates(path)
-
-
 NResamples = Annotated[
     int,
     option(
@@ -349,11 +382,6 @@ NResamples = Annotated[
 Confidence = Annotated[
     float, option(help="Confidence level of intervals; the level of tests is 1 - confidence.", panel="Sampling")
 ]
-    "duplicates": convention(
-        help="Table of documents that say the same (topic, document, group): the first of a group in a ranking counts.",
-        parser=read_duplicates,
-        metavar="FILE",
-    ),
 Seed = Annotated[int, option(help="Random seed. Equal seeds give equal results.", panel="Sampling", min=0)]
 
 

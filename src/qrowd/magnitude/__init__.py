@@ -28,7 +28,7 @@ from qrowd.magnitude.digits import RatioDigits, RoundNumbers, ratio_digits, roun
 from qrowd.magnitude.gains import FIGURE_15, GainProfile, LevelPair, LevelRatios, gain_profile, level_ratios
 from qrowd.magnitude.levels import LevelTests, level_tests
 from qrowd.magnitude.lognormal import Distribution, distribution
-from qrowd.magnitude.normalisation import normalise
+from qrowd.magnitude.normalisation import normalise, normalise_magnitudes
 from qrowd.magnitude.participation import AnswerTimes, PowerLaw, answer_times, fit_power_law
 from qrowd.magnitude.planning import Cost, assessors_needed, assessors_needed_for_ratio, judging_cost, units_needed
 from qrowd.magnitude.selection import UnitSelection, select_units_by_agreement
@@ -64,6 +64,7 @@ __all__ = [
     "level_ratios",
     "level_tests",
     "normalise",
+    "normalise_magnitudes",
     "ratio_digits",
     "round_numbers",
     "select_units_by_agreement",
