@@ -12,14 +12,19 @@ from qrowd.reports.document import Document, Table
 from qrowd_papers import papers
 from qrowd_papers.tables import file_name, write_tables
 
-PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "papers").glob("*.md"))
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = sorted((DOCS / "papers").glob("*.md"))
+FIVE = ("magnitude", "agreement", "predicted_relevance", "aware", "preferences")
 
 
-def tables_of(page):
-    """The rows of the page's tables, without headers and rules."""
+def tables_of(page, *, of_commands=False):
+    """The rows of the page's tables of results, or of those whose last column is "command"; without headers."""
     for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
-        for line in block.splitlines()[2:]:
-            yield [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        header, _, *rows = [
+            [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block.splitlines()
+        ]
+        if (header[-1] == "command") == of_commands:
+            yield from rows
 
 
 def rows_beside(path):
@@ -36,6 +41,24 @@ def test_every_number_of_a_table_stands_in_the_files_beside_the_page(path):
         for cell in row[1:]:
             if re.search(r"\d", cell):
                 assert cell.replace("\\|", "|") in cells, (path.name, row, cell)
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_the_commands_for_each_section_of_a_paper_exist_with_their_options(name):
+    """docs/cli.md is generated from the commands, and tests hold it."""
+    sections = re.split(r"^## ", (DOCS / "cli.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    of_command = {section.splitlines()[0].strip(): section for section in sections[1:]}
+    rows = list(tables_of((DOCS / "papers" / f"{name}.md").read_text(encoding="utf-8"), of_commands=True))
+    assert len(rows) >= 6
+    section = ""  # of the command named last: a row of options alone goes on with it
+    for _, cell in rows:
+        for text in re.findall(r"`([^`]+)`", cell):
+            words = text.split()
+            if words[0] == "qrowd":
+                section = of_command[max((c for c in of_command if text.startswith(c)), key=len)]
+            for option in (word for word in words if word.startswith("--")):
+                shared = of_command["Shared options"] if re.search(r"\*(\w+ data|conventions)\*", section) else ""
+                assert f"{option}`" in section + shared, (cell, option)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)

@@ -21,7 +21,7 @@ from qrowd.kernels.gaps import add_densities
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.plots.marks import SMALL, above
+from qrowd.reports.plots.marks import SMALL
 from qrowd.reports.plots.style import Figure
 from qrowd.simulation import RandomAssessors
 from qrowd_papers.aware import plots as draw
@@ -188,7 +188,7 @@ def _likeness(shown: Material) -> Figure:
             ax.set_xlabel("likeness")
             if i == 0:
                 ax.set_ylabel("assessors")
-        axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
+        axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3, fontsize=SMALL)
 
     def frame() -> DataFrame:
         similarities = shown.similarities
@@ -233,7 +233,7 @@ def _main(shown: Material, number: int, response: str) -> Figure:
             response=UNITS[response],
             ax=left,
         )
-        above(left)
+        canvas.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3, fontsize=SMALL)
         effects = main_effects(shown.frame, response, factors)
         for ax, factor in zip(axes[:, 1], factors, strict=True):
             draw.plot_main_effects(effects, factor, response=UNITS[response], ax=ax)
