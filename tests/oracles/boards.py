@@ -41,8 +41,9 @@ def offers(log):
     return asked
 
 
-def open_pairs(documents, log, redundancy=1):
-    """Pairs of documents that nobody removed, and of which neither judgments nor chains say which is better."""
+def open_pairs(documents, log, redundancy=1, infer=True):
+    """Pairs of documents that nobody removed, and of which neither judgments nor (if `infer`) chains say which is
+    better."""
     said, even = set(), set()
     facts = standing(log)
     for a, b in combinations(documents, 2):
@@ -54,6 +55,10 @@ def open_pairs(documents, log, redundancy=1):
                 even.add((a, b))
             else:
                 said.add((a, b) if for_a > for_b else (b, a))
+    if not infer:
+        removed = bad(log)
+        asked = said | {(b, a) for a, b in said} | even
+        return {pair for pair in combinations(documents, 2) if pair not in asked and not removed & set(pair)}
     place = {document: number for number, document in enumerate(documents)}
     numbers = {(place[a], place[b]) for a, b in said}
     found = scheduling.open_pairs(len(documents), numbers, {place[d] for d in bad(log)})

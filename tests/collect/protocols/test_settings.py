@@ -40,7 +40,7 @@ def test_without_a_word_grades_have_four_grades_in_batches_of_20_for_three_peopl
 
 def test_without_a_word_preferences_are_one_assessors_own_and_stop_early():
     assert to_table(settings_of("preference", {})) == {
-        "redundancy": 1, "sharing": "own", "order": "keep-preferred", "measure": "wpref", "utility": "change",
+        "redundancy": 1, "sharing": "own", "order": "utility", "infer": True, "measure": "wpref", "utility": "change",
         "stop": True, "later_bad": "any", "definitely": True, "duplicates": False, "bad": True, "attempts": 2,
         "rating": True, "pair_redundancy": 1,
         "ask": "Which document is better?", "topic": "folded",
@@ -96,7 +96,7 @@ TABLES = {
         optional={
             "redundancy": whole, "sharing": st.sampled_from(("own", "shared")), "measure": st.just("ppref"),
             "order": st.sampled_from(("keep-preferred", *ORDERS)), "duplicates": switch, "bad": switch,
-            "later_bad": st.sampled_from(("any", "unseen", "none")), "pair_redundancy": whole,
+            "later_bad": st.sampled_from(("any", "unseen", "none")), "infer": switch, "stop": switch,
         },
     ),
 }  # fmt: skip
@@ -124,7 +124,7 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
     ("name", "table", "message"),
     [
         ("grade", {}, "protocol 'grade': choose one of magnitude, grades, preference"),
-        ("preference", {"k": 8}, "k: there is no such key; choose from redundancy, sharing, order, measure, "
+        ("preference", {"k": 8}, "k: there is no such key; choose from redundancy, sharing, order, infer, measure, "
          "utility, stop, later_bad, definitely, duplicates, bad, attempts, rating, pair_redundancy, ask, topic"),
         ("magnitude", {"k": 2}, "k: 2 cannot be used; give a whole number from 3"),
         ("magnitude", {"k": 8.0}, "k: 8.0 cannot be used; give a whole number from 3"),
@@ -157,6 +157,8 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
          + ", ".join(ORDERS)),
         ("preference", {"sharing": "all"}, "sharing: 'all' cannot be used; choose one of own, shared"),
         ("preference", {"measure": "ndcg"}, "measure: 'ndcg' cannot be used; choose one of wpref, ppref"),
+        ("preference", {"sharing": "shared", "pair_redundancy": 3, "redundancy": 2},
+         "pair_redundancy: 3 assessors of each pair, but 2 of a topic; raise redundancy"),
         ("preference", {"stop": "yes"}, "stop: 'yes' cannot be used; write true or false"),
     ],
 )  # fmt: skip

@@ -351,7 +351,8 @@ class Cache:
         """What everybody who judges a unit together knows by now, at the transaction of this assignment."""
         row = assignment.row
         seats = self.settings(connection, row.campaign_id).seats
-        start = 0, Board.of(assignment.task.material.documents, pair_redundancy=seats)
+        infer = assignment.task.settings.infer
+        start = 0, Board.of(assignment.task.material.documents, pair_redundancy=seats, infer=infer)
         last, board = self._boards.get(row.unit_id, start)
         new = [one for one in events.of_unit(connection, row.unit_id, after=last) if not one.late]
         if last and any(one.kind in OF_WHOLE_UNITS for one in new):

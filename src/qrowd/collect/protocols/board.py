@@ -6,7 +6,7 @@ order; a board is worked out from the log and from nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -47,6 +47,7 @@ class Board:
         the greater number has it, and a pair that is even has no order.
     facts : what was said and not undone, oldest first. offered : what each assignment is being asked.
     me : whose turn it is; see `for_assignment`.
+    infer : whether chains of preferences and Bad marks count as answers; without, only what was asked is known.
 
     >>> offer = Event("offered", {"left": 7, "right": 9})
     >>> board = Board.of((7, 8, 9), [(1, offer, 0.0), (2, Event("offered", {"left": 8, "right": 9}), 1.0)])
@@ -59,11 +60,14 @@ class Board:
     facts: tuple[Fact, ...] = ()
     offered: Mapping[int, Offer] = field(default_factory=dict)
     me: int = 0
+    infer: bool = True
 
     @classmethod
-    def of(cls, documents: tuple[int, ...], log: Iterable[Entry] = (), *, pair_redundancy: int = 1) -> Board:
+    def of(
+        cls, documents: tuple[int, ...], log: Iterable[Entry] = (), *, pair_redundancy: int = 1, infer: bool = True
+    ) -> Board:
         """From what happened, oldest first."""
-        board = cls(documents, pair_redundancy)
+        board = cls(documents, pair_redundancy, infer=infer)
         for assignment, event, at in log:
             board = board.after(assignment, event, at)
         return board
@@ -97,22 +101,31 @@ class Board:
     @cached_property
     def state(self) -> State:
         """What is known, and what follows; the same whether it grew fact by fact or is made at once."""
+        return self._state_of(self.pair_redundancy)
+
+    @cached_property
+    def provisional(self) -> State:
+        """The same as if every pair that only some have judged would end as they say: what a new pair adds to it."""
+        return self.state if self.pair_redundancy == 1 else self._state_of(1)
+
+    def _state_of(self, least: int) -> State:
+        """What follows from the pairs that at least so many have judged."""
         preferred, even, bad = [], [], []
         votes: dict[Pair, list[Fact]] = {}
         for fact in self.facts:
             if fact.kind == "bad":
                 bad.append(fact.first)
             else:
-                low, high = sorted((fact.first, fact.second))
-                votes.setdefault((low, high), []).append(fact)
+                votes.setdefault(_sorted(fact.first, fact.second), []).append(fact)
         for pair, facts in votes.items():
-            if len(facts) >= self.pair_redundancy:
+            if len(facts) >= least:
                 winner = _majority(facts)
                 if winner is None:
                     even.append(pair)
                 else:
                     preferred.append((winner, pair[0] if winner == pair[1] else pair[1]))
-        return State.after(len(self.documents), preferred, bad, even)
+        n = len(self.documents)
+        return State.after(n, preferred, bad, even, transitive=self.infer, bad_loses=self.infer)
 
     def judged(self, pair: Pair) -> list[int]:
         """Which assignments have judged the pair."""
@@ -139,26 +152,45 @@ class Board:
         counts: dict[Pair, int] = {}
         mine: set[Pair] = set()
         for first, second in others:
-            pair = (min(first, second), max(first, second))
+            pair = _sorted(first, second)
             counts[pair] = counts.get(pair, 0) + 1
         for fact in self.facts:
             if fact.kind != "bad":
-                pair = (min(fact.first, fact.second), max(fact.first, fact.second))
+                pair = _sorted(fact.first, fact.second)
                 counts[pair] = counts.get(pair, 0) + 1
                 if fact.assignment == self.me:
                     mine.add(pair)
         return [pair for pair, n in counts.items() if n >= self.pair_redundancy or pair in mine]
 
+    def incomplete(self) -> list[Pair]:
+        """The open pairs that others judged, or are being asked, and that `me` may judge too; oldest judgment first."""
+        if self.pair_redundancy == 1:
+            return []
+        offers = sorted((offer.since, offer.pair) for one, offer in self.offered.items() if one != self.me)
+        pairs = [_sorted(fact.first, fact.second) for fact in self.facts if fact.kind != "bad"]
+        pairs += [_sorted(*pair) for _, pair in offers]
+        unavailable = set(self.unavailable())
+        return [pair for pair in dict.fromkeys(pairs) if pair not in unavailable and self.state.open[pair]]
+
     def beside(self, kept: int = -1) -> State:
         """What `me` may be asked. kept : the place of the document it preferred last, -1 for none."""
         return self.state.beside(self.unavailable(), kept)
 
-    def choose(self, order: Order, kept: int = -1) -> Pair | Literal["waiting", "finished"]:
-        """The next pair for `me`, or why there is none: others hold what is left, or nothing is."""
-        unavailable = self.unavailable()
-        pair = order.next(self.state.beside(unavailable, kept))
-        if pair is not None:
-            return pair
+    def choose(
+        self, order: Order, kept: int = -1, *, enough: Callable[[State], bool] = lambda state: False
+    ) -> Pair | Literal["waiting", "finished"]:
+        """The next pair for `me`, or why there is none: others hold what is left, or nothing is.
+
+        Pairs that others began come first. A new pair is chosen as if the begun ones would end as they stand, so that
+        nobody is asked what they will imply. enough : whether such a state needs no new pair at all.
+        """
+        if begun := self.incomplete():
+            return begun[0]
+        unavailable, state = self.unavailable(), self.provisional
+        if state is self.state or not enough(state):
+            pair = order.next(state.beside(unavailable, kept))
+            if pair is not None:
+                return pair
         return "waiting" if unavailable and order.next(self.state.beside((), kept)) is not None else "finished"
 
     def may_ask(self, pair: Pair) -> bool:
@@ -208,7 +240,10 @@ class Board:
 
 def _majority(facts: list[Fact]) -> int | None:
     """Which document of a pair was preferred more often; None where that is even."""
-    low = min(facts[0].first, facts[0].second)
-    high = max(facts[0].first, facts[0].second)
+    low, high = _sorted(facts[0].first, facts[0].second)
     balance = sum((fact.first == low) - (fact.first == high) for fact in facts if fact.kind == "preferred")
     return None if balance == 0 else low if balance > 0 else high
+
+
+def _sorted(one: int, two: int) -> Pair:
+    return (one, two) if one < two else (two, one)

@@ -26,7 +26,7 @@ from qrowd.collect.protocols.events import Action, Event, LookUp, MarkBad, Prefe
 from qrowd.collect.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.settings import PreferenceSettings
 from qrowd.collect.protocols.views import EndView, NoneLeftView, PairView, RatingView, View
-from qrowd.preferences.scheduling import KeepPreferred, Order, Systems, make_order, may_stop
+from qrowd.preferences.scheduling import KeepPreferred, Order, State, Systems, make_order, may_stop
 
 Phase = Literal["question", "arriving", "pairs", "rating", "completed", "screened_out"]
 
@@ -246,7 +246,8 @@ class PreferenceProtocol(Protocol[PreferenceState]):
         ending: str | None = _over(task, board)
         if ending is None:
             last = _last_preferred(state.answers)
-            pair = board.choose(_order_of(task), -1 if last is None else board.places[last])
+            kept = -1 if last is None else board.places[last]
+            pair = board.choose(_order_of(task), kept, enough=lambda known: _settled(task, board, known))
             if not isinstance(pair, str):
                 left, right = _sides(task, state, (board.documents[pair[0]], board.documents[pair[1]]))
                 return (_offer(task, state, board, left, right, removed),)
@@ -309,7 +310,7 @@ def _board(task: Task, state: PreferenceState, board: Board | None) -> Board:
         else Event("preferred", {"left": one.left, "right": one.right, "choice": one.choice})
         for one in state.answers
     ]
-    return Board.of(task.material.documents, [(0, event, 0.0) for event in events])
+    return Board.of(task.material.documents, [(0, event, 0.0) for event in events], infer=task.settings.infer)
 
 
 def _over(task: Task, board: Board) -> Literal["stopped", "all_bad"] | None:
@@ -320,13 +321,18 @@ def _over(task: Task, board: Board) -> Literal["stopped", "all_bad"] | None:
     n_bad = int(board.state.bad.sum())
     if n_bad and n_bad >= len(board.documents) - 1 and not board.state.n_preferences:
         return "all_bad"  # the last one has nobody to meet, and nobody liked it
+    return "stopped" if _settled(task, board, board.state) else None
+
+
+def _settled(task: Task, board: Board, state: State) -> bool:
+    """Whether a state of this board settles how the systems compare, whatever others answer to what they are asked."""
     settings: PreferenceSettings = task.settings
     systems = _systems(task.material, settings.measure) if settings.stop else None
     if systems is None:
-        return None
+        return False
     others = [offer.pair for one, offer in board.offered.items() if one != board.me]
     later_bad = settings.later_bad if settings.bad else "none"
-    return "stopped" if may_stop(board.state.beside(others), systems, later_bad=later_bad).stop else None
+    return may_stop(state.beside(others), systems, later_bad=later_bad).stop
 
 
 def _offer(task: Task, state: PreferenceState, board: Board, left: int, right: int, removed: bool) -> Event:
@@ -380,7 +386,7 @@ def _sides(task: Task, state: PreferenceState, pair: Pair) -> Pair:
     """Left and right: a kept document stays on its side, everything else is a coin's choice, tossed by the seed."""
     one, two = pair
     current, last = state.current, _last_preferred(state.answers)
-    if task.settings.order in ("keep-preferred", "kept") and current is not None and last in pair:
+    if _keeps(task) and current is not None and last in pair:
         other = two if last == one else one
         if last == current.left:
             return last, other
@@ -392,10 +398,17 @@ def _sides(task: Task, state: PreferenceState, pair: Pair) -> Pair:
 def _order_of(task: Task) -> Order:
     """Each assessor has an order by chance; those who sort or play a tournament together must do so by the same."""
     settings: PreferenceSettings = task.settings
-    if settings.order in ("keep-preferred", "kept"):
+    if _keeps(task):
         return _kept_order(task.material.documents, task.documents)
     together = settings.sharing == "shared"
     return _order(task.material, settings, tuple(sorted(task.material.documents)) if together else task.seed)
+
+
+def _keeps(task: Task) -> bool:
+    """Whether the preferred document stays: if that is asked for, for all pairs, and without systems to compare."""
+    settings: PreferenceSettings = task.settings
+    compares = settings.order in ("utility", "settled", "printed")
+    return settings.order in ("keep-preferred", "kept", "all") or (compares and len(task.material.systems) < 2)
 
 
 @lru_cache(maxsize=256)

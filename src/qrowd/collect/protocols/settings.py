@@ -133,7 +133,11 @@ class PreferenceSettings:
 
     redundancy : assessors per topic. sharing : whether each judges all of it alone ("own") or all of them together
         ("shared"); pair_redundancy : then, how many judge each pair.
-    order : which pair comes next: "keep-preferred", or a name of `qrowd.preferences.scheduling.ORDERS`.
+    order : which pair comes next: "keep-preferred", or a name of `qrowd.preferences.scheduling.ORDERS`. "utility",
+        "settled" and "printed" compare systems; where a topic has fewer than two, they are "keep-preferred". "all" is
+        "keep-preferred" without `infer` and `stop`, so that every pair is asked.
+    infer : whether chains of preferences and Bad marks count as answers, so that their pairs are not asked. Without,
+        only what was asked is known; pairs with a Bad document are left out.
     measure, utility, later_bad : what the order and the stop rule look at; see `may_stop` and `expected_utility`.
     stop : whether to end as soon as no further judgment could change the comparison of the systems, if any are given.
     definitely, duplicates, bad : whether "definitely", "they are the same" and "Bad" are offered.
@@ -142,7 +146,8 @@ class PreferenceSettings:
 
     redundancy: AtLeastOne = 1
     sharing: Sharing = "own"
-    order: str = "keep-preferred"
+    order: str = "utility"
+    infer: bool = True
     measure: PreferenceMeasure = "wpref"
     utility: Utility = "change"
     stop: bool = True
@@ -158,12 +163,18 @@ class PreferenceSettings:
 
     def __post_init__(self) -> None:
         check(self)
-        if self.order != "keep-preferred":
+        if self.order not in ("keep-preferred", "utility"):
             from qrowd.preferences.scheduling import ORDERS  # loads compiled kernels
 
             if self.order not in ORDERS:
                 choices = ", ".join(("keep-preferred", *ORDERS))
                 raise SchemaError(("order",), f"{self.order!r} cannot be used; choose one of {choices}")
+        if self.order == "all":
+            object.__setattr__(self, "infer", False)
+            object.__setattr__(self, "stop", False)
+        if self.sharing == "shared" and self.pair_redundancy > self.redundancy:
+            counts = f"{self.pair_redundancy} assessors of each pair, but {self.redundancy} of a topic"
+            raise SchemaError(("pair_redundancy",), f"{counts}; raise redundancy")
 
 
 @dataclass(frozen=True)
