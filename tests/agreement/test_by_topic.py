@@ -156,6 +156,29 @@ def test_removing_easy_topics_lowers_scores_and_removing_at_random_does_not():
     assert frame.loc[frame["removed"] == "high", "score_low"].isna().all()
 
 
+def test_bins_of_topics_are_removed_as_a_whole():
+    scores, agreement = made(n_topics=9, n_systems=6)
+    found = topic_removal(by_topics(scores), agreement, bins=4, n_resamples=3, rng=1)
+    order = sorted(range(9), key=lambda t: agreement[TOPICS[t]])
+    bins = [order[:3], order[3:5], order[5:7], order[7:]]
+    means = np.array([scores[part].mean(axis=0) for part in bins])
+    assert (found.bins, found.n_topics.tolist()) == (4, [4, 3, 2, 1])
+    for left, high, low, tau in zip(found.n_topics, *found.score[:2], found.tau[0], strict=True):
+        assert high == pytest.approx(means[:left].mean())
+        assert low == pytest.approx(means[-left:].mean())
+        whole = list(means.mean(axis=0))
+        assert tau == pytest.approx(oracle.tau_b(whole, list(means[:left].mean(axis=0))), nan_ok=True)
+    with pytest.raises(ArgumentError, match="bins=10: expected 1 bin or more, and at most the number of topics, 9"):
+        topic_removal(by_topics(scores), agreement, bins=10)
+
+
+def test_binned_removal_shows_the_pattern_of_single_topics():
+    # Maddalena et al. (ICTIR 2017), section 5.1: similar patterns are observed when binning topics.
+    scores, agreement = made()
+    high_removed, low_removed, at_random = topic_removal(by_topics(scores), agreement, bins=8, rng=1).score[:, 4]
+    assert high_removed < at_random < low_removed
+
+
 def test_the_same_seed_removes_the_same_topics():
     scores, agreement = made()
     first, again, other = (topic_removal(by_topics(scores), agreement, n_resamples=20, rng=rng) for rng in (5, 5, 6))

@@ -180,3 +180,32 @@ def conflicts(merged, levels, apart):
             if abs(nearest - levels[document]) >= apart:
                 found[document] = nearest
     return found
+
+
+def intraclass_correlations(table):
+    """ICC(1, 1), ICC(1, k), ICC(2, 1), ICC(2, k) of a complete table, documents in rows; nan where not defined.
+
+    Shrout & Fleiss (1979), Psychol. Bull. 86(2), 420-428: mean squares between documents, within documents, between
+    assessors and of error.
+    """
+    n, k = len(table), len(table[0])
+    mean = sum(map(sum, table)) / (n * k)
+    of_document = [sum(row) / k for row in table]
+    of_assessor = [sum(row[j] for row in table) / n for j in range(k)]
+    if n < 2:
+        return [float("nan")] * 4
+    b = k * sum((m - mean) ** 2 for m in of_document) / (n - 1)
+    within = sum((v - m) ** 2 for row, m in zip(table, of_document, strict=True) for v in row)
+    w = within / (n * (k - 1))
+    j = n * sum((m - mean) ** 2 for m in of_assessor) / (k - 1)
+    e = (within - j * (k - 1)) / ((n - 1) * (k - 1))
+
+    def share(part, whole):
+        return part / whole if abs(whole) > 1e-9 else float("nan")
+
+    return [
+        share(b - w, b + (k - 1) * w),
+        share(b - w, b),
+        share(b - e, b + (k - 1) * e + k * (j - e) / n),
+        share(b - e, b + (j - e) / n),
+    ]

@@ -122,13 +122,19 @@ def ease_correlation(
 
 def binned(agreement: Floats, ease: Floats, bins: int) -> tuple[Floats, Floats]:
     """(bins,) means of agreement and of ease in bins of topics sorted by agreement; nan for more bins than topics."""
-    if bins < 1:
-        raise ArgumentError(f"bins={bins}: expected 1 bin or more")
-    defined = np.flatnonzero(~(np.isnan(agreement) | np.isnan(ease)))
-    if defined.size < bins:
+    defined = ~(np.isnan(agreement) | np.isnan(ease))
+    if np.count_nonzero(defined) < bins:
         return np.full(bins, np.nan), np.full(bins, np.nan)
-    parts = np.array_split(defined[np.argsort(agreement[defined], kind="stable")], bins)
-    return np.array([agreement[part].mean() for part in parts]), np.array([ease[part].mean() for part in parts])
+    parts = _in_bins(agreement[defined], bins)
+    x, y = ([column[defined][part].mean() for part in parts] for column in (agreement, ease))
+    return np.array(x), np.array(y)
+
+
+def _in_bins(agreement: Floats, bins: int) -> list[NDArray[np.int64]]:
+    """The places of topics in bins of equal size (differing by at most one), sorted by agreement."""
+    if not 1 <= bins <= agreement.size:
+        raise ArgumentError(f"bins={bins}: expected 1 bin or more, and at most the number of topics, {agreement.size}")
+    return np.array_split(np.argsort(agreement, kind="stable"), bins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +143,12 @@ class TopicRemoval(Result):
 
     The strategies are, in order: topics with high agreement removed first, with low agreement first, at random.
 
-    n_topics : (sizes,) topics left, from all down to 1.
+    n_topics : (sizes,) topics left, from all down to 1; with `bins` above 0, bins of topics left.
     score : (strategies, sizes) mean over systems of their mean score. tau : (strategies, sizes) tau-b of the systems'
         ranking with that on all topics (nan if all systems tie). Random removal: means over resamples.
     low, high : (2, sizes) interval of the random score (row 0) and tau (row 1), over resamples, at level `confidence`.
     n_resamples : number of random orders of topics. seed : pass it as `rng` to draw them again.
+    bins : number of bins that topics were divided into; 0 for single topics.
     """
 
     n_topics: NDArray[np.int64]
@@ -152,6 +159,7 @@ class TopicRemoval(Result):
     n_resamples: int
     confidence: float
     seed: Seed
+    bins: int = 0
 
     def _columns(self) -> dict[str, Any]:
         n = self.n_topics.size
@@ -172,6 +180,7 @@ def topic_removal(
     scores: AnyScores,
     agreement: Alphas | Mapping[str, float],
     *,
+    bins: int = 0,
     n_resamples: int = 300,
     confidence: float = 0.95,
     interpolate: bool = False,
@@ -186,6 +195,8 @@ def topic_removal(
     ----------
     scores, interpolate : as in `ease_correlation`.
     agreement : krippendorff_alpha(..., by="topic") or {topic: number}.
+    bins : number of bins of topics with similar agreement, as of `ease_correlation`, which are removed as a whole; a
+        bin scores the mean of its topics. 0 removes single topics.
     n_resamples : number of random orders in which topics are removed.
     confidence : level of the intervals of random removal.
     rng : source of chance for the random orders.
@@ -204,6 +215,9 @@ def topic_removal(
     if not defined.size:
         raise NoOverlapError("scores and agreement share no topic; check that both are of the same collection")
     table, value = table[defined], value[defined]
+    if bins:
+        parts = _in_bins(value, bins)
+        table, value = (np.array([known_mean(by[part], axis=0) for part in parts]) for by in (table, value))
     reference = known_mean(table, axis=0)
     seed = seed_of(rng)
     random = Chance.of(seed).stream("topic removal")
@@ -216,7 +230,7 @@ def topic_removal(
         low, high = _known_quantiles(at_random, sides)
     both = np.array([*by_agreement, known_mean(at_random, axis=0)])[:, :, ::-1]
     sizes = np.arange(value.size, 0, -1)
-    return TopicRemoval(sizes, both[:, 0], both[:, 1], low[:, ::-1], high[:, ::-1], n_resamples, confidence, seed)
+    return TopicRemoval(sizes, both[:, 0], both[:, 1], low[:, ::-1], high[:, ::-1], n_resamples, confidence, seed, bins)
 
 
 def _on_first(ordered: Floats, reference: Floats) -> tuple[Floats, Floats]:
