@@ -1,6 +1,7 @@
 """Documents one after another: where the page goes, what is counted, and laws that hold for every protocol."""
 
 import json
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -54,6 +55,7 @@ EVERY_SETTING = {
         GradesSettings(scale="binary", postpone=False, rating=False),
         GradesSettings(cannot_tell=False, reason="none"),
         GradesSettings(scale="0-4", max_cannot_tell=1, reason="required"),
+        GradesSettings(order="utility", stop=True, rating=False, measure="P@2"),
     ],
     "preference": [PreferenceSettings(), PreferenceSettings(duplicates=True, rating=False, order="merge")],
 }
@@ -121,7 +123,8 @@ def graded(n=5, **options):
 def material_of(name, question):
     n = 4 if name == PREFERENCE else 5
     documents = tuple(range(20, 20 + n))
-    return Material(documents, 20, 22, QUESTION if question else None, n_snippets=3)
+    systems = ((20, 21, 23), (24, 21, 20)) if name == "grades" else ()
+    return Material(documents, 20, 22, QUESTION if question else None, systems, n_snippets=3)
 
 
 def any_action(draw, view):
@@ -228,7 +231,18 @@ def test_there_is_one_row_per_document_and_all_of_them_at_the_end(name, data):
     assert [judging.task.documents[row.position] for row in judging.rows] == documents
     assert len(set(documents)) == len(documents)
     assert all((row.value is None) == (row.raw == "") for row in judging.rows)
-    if judging.protocol.status(judging.state) in ("completed", "failed"):
+    kinds = {event.kind for event, _ in judging.log}
+    if "stopped" in kinds:
+        assert len(documents) < len(judging.task.documents)
+        values = {row.document_id: row.value or 0 for row in judging.rows}
+        left = [document for document in judging.task.documents if document not in values]
+        signs = set()
+        for further in product((0, 1), repeat=len(left)):
+            full = values | dict(zip(left, further, strict=True))
+            first, second = (sum(full[d] > 0 for d in ranking[:2]) for ranking in judging.task.material.systems)
+            signs.add((first > second) - (first < second))
+        assert len(signs) == 1
+    elif judging.protocol.status(judging.state) in ("completed", "failed"):
         assert sorted(documents) == list(judging.task.material.documents)
 
 

@@ -33,7 +33,8 @@ def test_without_a_word_grades_have_four_grades_in_batches_of_20_for_three_peopl
     assert to_table(settings_of("grades", {})) == {
         "scale": "0-3", "labels": ["not relevant", "marginally relevant", "relevant", "highly relevant"],
         "guidelines": [], "k": 20, "redundancy": 3, "attempts": 2, "reason": "optional", "max_reason": 2000,
-        "postpone": True, "cannot_tell": True, "max_cannot_tell": 0.5, "rating": True,
+        "postpone": True, "cannot_tell": True, "max_cannot_tell": 0.5, "order": "random", "stop": False,
+        "measure": "DCG@10", "goal": "ranking", "n_best": 1, "stop_probability": 1.0, "rating": True,
         "ask": "How relevant is this document to the topic?", "topic": "folded",
     }  # fmt: skip
 
@@ -41,7 +42,8 @@ def test_without_a_word_grades_have_four_grades_in_batches_of_20_for_three_peopl
 def test_without_a_word_preferences_are_one_assessors_own_and_stop_early():
     assert to_table(settings_of("preference", {})) == {
         "redundancy": 1, "sharing": "own", "order": "utility", "infer": True, "measure": "wpref", "utility": "change",
-        "stop": True, "later_bad": "any", "definitely": True, "duplicates": False, "bad": True, "attempts": 2,
+        "stop": True, "goal": "ranking", "n_best": 1, "stop_probability": 1.0, "probability": "odds",
+        "later_bad": "any", "definitely": True, "duplicates": False, "bad": True, "attempts": 2,
         "rating": True, "pair_redundancy": 1,
         "ask": "Which document is better?", "topic": "folded",
     }  # fmt: skip
@@ -125,7 +127,8 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
     [
         ("grade", {}, "protocol 'grade': choose one of magnitude, grades, preference"),
         ("preference", {"k": 8}, "k: there is no such key; choose from redundancy, sharing, order, infer, measure, "
-         "utility, stop, later_bad, definitely, duplicates, bad, attempts, rating, pair_redundancy, ask, topic"),
+         "utility, stop, goal, n_best, stop_probability, probability, later_bad, definitely, duplicates, bad, "
+         "attempts, rating, pair_redundancy, ask, topic"),
         ("magnitude", {"k": 2}, "k: 2 cannot be used; give a whole number from 3"),
         ("magnitude", {"k": 8.0}, "k: 8.0 cannot be used; give a whole number from 3"),
         ("magnitude", {"redundancy": True}, "redundancy: True cannot be used; give a whole number from 1"),
@@ -160,6 +163,22 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
         ("preference", {"sharing": "shared", "pair_redundancy": 3, "redundancy": 2},
          "pair_redundancy: 3 assessors of each pair, but 2 of a topic; raise redundancy"),
         ("preference", {"stop": "yes"}, "stop: 'yes' cannot be used; write true or false"),
+        ("preference", {"stop_probability": 0.5},
+         "stop_probability: 0.5 cannot be used; give a number above 0.5, at most 1"),
+        ("preference", {"goal": "best"}, "goal: 'best' cannot be used; choose one of ranking, top"),
+        ("preference", {"n_best": 2}, "n_best: 2 has no effect with goal = 'ranking'; write goal = \"top\", or leave "
+         "it out"),
+        ("preference", {"stop": False, "stop_probability": 0.9},
+         "stop_probability: 0.9 has no effect without stop; write stop = true, or leave it out"),
+        ("preference", {"order": "merge", "probability": "regression"},
+         "probability: 'regression' has no effect with order = 'merge'; choose utility, or leave it out"),
+        ("grades", {"goal": "top"}, "goal: 'top' has no effect without stop; write stop = true, or leave it out"),
+        ("grades", {"order": "printed"}, "order: 'printed' cannot be used; choose one of random, utility"),
+        ("grades", {"measure": "P@5"}, "measure: 'P@5' has no effect; write stop = true, or leave it out"),
+        ("grades", {"stop": True, "measure": "AP"},
+         "measure: AP: is not a weighted sum of gains by rank; use one such as DCG@10, P@10 or RBP"),
+        ("grades", {"stop": True, "measure": "P@5", "scale": "binary", "goal": "top", "n_best": 0},
+         "n_best: 0 cannot be used; give a whole number from 1"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_by_its_key(name, table, message):

@@ -183,7 +183,7 @@ def test_a_grades_key_chooses_and_saves_at_once_only_where_that_was_switched_on(
 
 
 def stopped_early(tab: Page, campaign: Running, bad: set[str]) -> None:
-    expect(tab.locator("main")).to_contain_text("Enough pairs of these documents have been compared.")
+    expect(tab.locator("main")).to_contain_text("No further judgments of these documents are needed.")
     judged = campaign.rows(schema.preference)
     assert 0 < len(judged) < 15  # of the pairs of six documents
     titles = {row.id: row.title for row in campaign.rows(schema.document)}

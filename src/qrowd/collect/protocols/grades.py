@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
+import numpy as np
+
 from qrowd.collect.protocols.events import Refusal
-from qrowd.collect.protocols.protocol import Task
+from qrowd.collect.protocols.protocol import Material, Task
 from qrowd.collect.protocols.sequence import Sequence, SequenceState
 from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.protocols.views import Grade
+from qrowd.kernels.arrays import Floats
+from qrowd.measures import DEFINITIONS
+from qrowd.measures.linear import linear_parts
+from qrowd.model.measure import parse_measure
+from qrowd.model.scales import parse_scale
+from qrowd.preferences.scheduling import Systems, grades_may_stop, order_documents, rank_coefficients
 
 
 class GradesProtocol(Sequence):
     """Grades of a batch of documents; each counts as soon as it is given.
 
     A document may be put off until the others are done, and "I can't tell" is an answer, for a share of the batch.
+    Where the topic's systems are compared, the documents that decide the comparison soonest may come first, and the
+    batch may end once no further grade could change it.
     """
 
     name = "grades"
@@ -23,6 +34,35 @@ class GradesProtocol(Sequence):
     def value(self, task: Task, text: str) -> float:
         settings: GradesSettings = task.settings
         return parse_grade(text, settings.labels)
+
+    def task(self, settings: GradesSettings, material: Material, seed: int) -> Task:
+        task = super().task(settings, material, seed)
+        if settings.order == "random":
+            return task
+        places = {document: place for place, document in enumerate(material.documents)}
+        order = order_documents(_comparison(material, settings)[0], [places[document] for document in task.documents])
+        return replace(task, documents=tuple(material.documents[place] for place in order.tolist()))
+
+    def enough(self, task: Task, state: SequenceState) -> bool:
+        settings: GradesSettings = task.settings
+        if not settings.stop:
+            return False
+        coefficients, gain_of = _comparison(task.material, settings)
+        gains = dict.fromkeys(task.documents, np.nan)
+        for document, place in zip(task.documents, state.places, strict=True):
+            if place.answer:  # "cannot tell" gains nothing, as in every measure
+                gains[document] = 0.0 if place.value is None else gain_of[int(place.value)]
+        n_answers = sum(place.answer != "" for place in state.places)
+        decision = grades_may_stop(
+            np.array([gains[document] for document in task.material.documents]),
+            coefficients,
+            np.append(gain_of, 0.0) if settings.cannot_tell else gain_of,
+            goal=settings.goal,
+            n_best=settings.n_best,
+            stop_probability=settings.stop_probability,
+            rng=[task.seed, n_answers],
+        )
+        return decision.stop
 
     def grades(self, task: Task) -> tuple[Grade, ...]:
         return _scale(task.settings)
@@ -37,6 +77,16 @@ class GradesProtocol(Sequence):
         others = state.places[: state.position] + state.places[state.position + 1 :]
         n_others = sum(place.answer == "cannot_tell" for place in others)
         return settings.cannot_tell and n_others + 1 <= settings.max_cannot_tell * len(state.places) + 1e-9
+
+
+@lru_cache(maxsize=64)
+def _comparison(material: Material, settings: GradesSettings) -> tuple[Floats, Floats]:
+    """(systems, documents) coefficients, documents as the material has them, and (grades,) gains."""
+    systems = Systems.of(material.rankings(), len(material.documents))
+    discounts, gains = linear_parts(
+        parse_measure(settings.measure, DEFINITIONS), parse_scale(settings.scale), len(material.documents)
+    )
+    return rank_coefficients(systems, discounts), gains
 
 
 @lru_cache(maxsize=256)

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from qrowd.collect.protocols.asking import STALE, question_view, rating_events, reply_events, seconds_of
+from qrowd.collect.protocols.asking import STALE, look_up_events, question_view, rating_events, reply_events, seconds_of
 from qrowd.collect.protocols.board import Board, Pair
 from qrowd.collect.protocols.events import Action, Event, LookUp, MarkBad, Prefer, Rate, Refusal, Reply, Undo
 from qrowd.collect.protocols.protocol import BadRow, Material, PreferenceRow, Protocol, Rows, Status, Task
@@ -119,9 +119,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                 answered = self.evolve(task, state, events[0], at)
                 return (*events, *self._next(task, answered, at, _board(task, state, board)))
             case "question" | "pairs", LookUp():
-                if not task.material.n_snippets:
-                    raise Refusal("context", "There is no further context for this topic.")
-                return (Event("looked_up", {"pair": state.current.pair if state.current else None}),)
+                return look_up_events(task, state.current.pair if state.current else None)
             case "pairs", Prefer() | MarkBad() | Undo():
                 if state.current is None or action.pair != state.current.pair:
                     raise Refusal("stale", STALE, "pair")
@@ -332,7 +330,16 @@ def _settled(task: Task, board: Board, state: State) -> bool:
         return False
     others = [offer.pair for one, offer in board.offered.items() if one != board.me]
     later_bad = settings.later_bad if settings.bad else "none"
-    return may_stop(state.beside(others), systems, later_bad=later_bad).stop
+    return may_stop(
+        state.beside(others),
+        systems,
+        goal=settings.goal,
+        n_best=settings.n_best,
+        later_bad=later_bad,
+        stop_probability=settings.stop_probability,
+        chance_bad=state.bad.sum() / max(state.seen.sum(), 1) if settings.bad else 0.0,
+        rng=[task.seed, state.n_judged],
+    ).stop
 
 
 def _offer(task: Task, state: PreferenceState, board: Board, left: int, right: int, removed: bool) -> Event:
@@ -422,7 +429,8 @@ def _order(material: Material, settings: PreferenceSettings, seed: int | tuple[i
     name = settings.order
     if name == "utility" and settings.utility != "change":
         name = settings.utility
-    return make_order(name, len(material.documents), _systems(material, settings.measure), rng=seed)
+    systems = _systems(material, settings.measure)
+    return make_order(name, len(material.documents), systems, probability=settings.probability, rng=seed)
 
 
 @lru_cache(maxsize=8)  # up to 40 MB each, for 200 documents and 63 systems
@@ -430,6 +438,4 @@ def _systems(material: Material, measure: str) -> Systems | None:
     """The rankings to compare; None where there are fewer than two. Documents outside the topic's are left out."""
     if len(material.systems) < 2:
         return None
-    places = {document: place for place, document in enumerate(material.documents)}
-    rankings = [[places[d] for d in ranking if d in places] for ranking in material.systems]
-    return Systems.of(rankings, len(places), weight="lower" if measure == "wpref" else "none")
+    return Systems.of(material.rankings(), len(material.documents), weight="lower" if measure == "wpref" else "none")

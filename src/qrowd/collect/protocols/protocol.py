@@ -40,6 +40,11 @@ class Material:
     systems: tuple[tuple[int, ...], ...] = ()
     n_snippets: int = 0
 
+    def rankings(self) -> list[list[int]]:
+        """Each system's documents by their place in `documents`; those that are not among them are left out."""
+        places = {document: place for place, document in enumerate(self.documents)}
+        return [[places[d] for d in ranking if d in places] for ranking in self.systems]
+
 
 @dataclass(frozen=True)
 class Task:

@@ -221,4 +221,6 @@ def _advice(schema: Schema) -> str:
 
 def _span(schema: Schema) -> str:
     low, high = (schema.get(name) for name in ("minimum", "maximum"))
+    if (above := schema.get("exclusiveMinimum")) is not None:
+        return f" above {above:.12g}" + ("" if high is None else f", at most {high:.12g}")
     return ("" if low is None else f" from {low:.12g}") + ("" if high is None else f" to {high:.12g}")

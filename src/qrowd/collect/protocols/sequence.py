@@ -14,8 +14,28 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
-from qrowd.collect.protocols.asking import STALE, check_text, question_view, rating_events, reply_events, seconds_of
-from qrowd.collect.protocols.events import Action, CannotTell, Event, GoOn, GoTo, Judge, Postpone, Rate, Refusal, Reply
+from qrowd.collect.protocols.asking import (
+    STALE,
+    check_text,
+    look_up_events,
+    question_view,
+    rating_events,
+    reply_events,
+    seconds_of,
+)
+from qrowd.collect.protocols.events import (
+    Action,
+    CannotTell,
+    Event,
+    GoOn,
+    GoTo,
+    Judge,
+    LookUp,
+    Postpone,
+    Rate,
+    Refusal,
+    Reply,
+)
 from qrowd.collect.protocols.protocol import JudgmentRow, Protocol, Rows, Status, Task
 from qrowd.collect.protocols.views import (
     Answer,
@@ -133,6 +153,10 @@ class Sequence(Protocol[SequenceState]):
         """Whether "I can't tell" is an answer to the document now shown."""
         return False
 
+    def enough(self, task: Task, state: SequenceState) -> bool:
+        """Whether the unit ends although documents have no answer yet."""
+        return False
+
     # ---- what is the same
 
     def new(self, task: Task, at: float) -> SequenceState:
@@ -147,6 +171,8 @@ class Sequence(Protocol[SequenceState]):
         match state.phase, action:
             case "question", Reply(option):
                 return reply_events(task, state.wrong, option)
+            case "question" | "documents", LookUp():
+                return look_up_events(task, state.position if state.phase == "documents" else None)
             case "documents", Judge() | CannotTell():
                 return self._answer_events(task, state, action, at)
             case "documents", Postpone(position):
@@ -184,8 +210,11 @@ class Sequence(Protocol[SequenceState]):
             raise Refusal("reason", "No reason is asked for here.", "reason")
         check_text(action.reason, "reason", task.settings.max_reason, required=rule == "required")
         after = self.evolve(task, state, event, at)
-        is_last = after.position == state.position
-        return (event,) if not is_last else (event, *self._submission_events(task, after))
+        if after.position == state.position:
+            return (event, *self._submission_events(task, after))
+        if not self.enough(task, after):
+            return (event,)
+        return (event, Event("stopped")) if task.settings.rating else (event, Event("stopped"), Event("completed"))
 
     def _submission_events(self, task: Task, state: SequenceState) -> tuple[Event, ...]:
         """What becomes of a unit in which every position has its answer."""
@@ -217,7 +246,7 @@ class Sequence(Protocol[SequenceState]):
                 return replace(state, phase="revision", fails=state.fails + 1, since=at)
             case "looked_again":
                 return _show(replace(state, phase="documents", since=at), 0)
-            case "finished":
+            case "finished" | "stopped":
                 return replace(state, phase="rating", since=at)
             case "replied":
                 if not data["correct"]:
@@ -246,6 +275,7 @@ class Sequence(Protocol[SequenceState]):
                     self.may_postpone(task, state),
                     self.may_not_tell(task, state),
                     state.revising,
+                    task.material.n_snippets > 0,
                 )
             case "revision":
                 left = self.revisions(task)
@@ -253,7 +283,8 @@ class Sequence(Protocol[SequenceState]):
             case "rating":
                 return RatingView()
             case "completed" | "failed" | "screened_out":
-                return EndView(state.phase)
+                early = state.phase == "completed" and not all(place.answer for place in state.places)
+                return EndView(state.phase, early)
         return question_view(task, state.wrong)
 
     def status(self, state: SequenceState) -> Status:

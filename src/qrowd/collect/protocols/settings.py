@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Le, MaxLen, MinLen
+from annotated_types import Ge, Gt, Le, MaxLen, MinLen
 
 from qrowd.collect.protocols.schema import SchemaError, check, read
-from qrowd.errors import ArgumentError, ScaleError
+from qrowd.errors import ArgumentError, MeasureError, ScaleError
 from qrowd.model.scales import Scale, parse_scale
 
 Clock = Literal["server", "active"]
@@ -24,10 +24,14 @@ Sharing = Literal["own", "shared"]
 PreferenceMeasure = Literal["wpref", "ppref"]
 Utility = Literal["change", "settled", "printed"]
 LaterBad = Literal["any", "unseen", "none"]
+Goal = Literal["ranking", "top"]
+Estimate = Literal["half", "odds", "regression"]
+GradeOrder = Literal["random", "utility"]
 
 TopicShown = Literal["full", "folded"]
 
 AtLeastOne = Annotated[int, Ge(1)]
+StopProbability = Annotated[float, Gt(0.5), Le(1)]
 Asked = Annotated[str, MinLen(1), MaxLen(300)]
 Characters = Annotated[int, Ge(1), Le(100_000)]
 
@@ -37,6 +41,7 @@ LABELS = {  # by the highest grade
     4: ("bad", "fair", "good", "excellent", "perfect"),
 }
 MOST_GRADES = 101
+DCG = "DCG@10"
 ASK_DOCUMENT = "How relevant is this document to the topic?"
 ASK_PAIR = "Which document is better?"
 
@@ -84,6 +89,10 @@ class GradesSettings:
     attempts, reason, max_reason, rating, ask, topic : as for magnitudes.
     postpone : whether a document may be judged later. cannot_tell : whether "I can't tell" is an answer;
     max_cannot_tell : to which share of a unit.
+    order : "random", or "utility": the documents that decide the comparison of the topic's systems soonest come first.
+    stop : whether to end a unit as soon as no further grade could change the comparison by this assessor's grades.
+    measure : which systems are compared by, for both: one that is linear in gains. Systems rank the documents of the
+        pool alone; "I can't tell" gains nothing. goal, n_best, stop_probability : when to stop; see `grades_may_stop`.
     """
 
     scale: str = "0-3"
@@ -97,6 +106,12 @@ class GradesSettings:
     postpone: bool = True
     cannot_tell: bool = True
     max_cannot_tell: Annotated[float, Ge(0), Le(1)] = 0.5
+    order: GradeOrder = "random"
+    stop: bool = False
+    measure: str = DCG
+    goal: Goal = "ranking"
+    n_best: AtLeastOne = 1
+    stop_probability: StopProbability = 1.0
     rating: bool = True
     ask: Asked = ASK_DOCUMENT
     topic: TopicShown = "folded"
@@ -120,11 +135,21 @@ class GradesSettings:
             object.__setattr__(self, "labels", LABELS.get(n - 1, tuple(map(str, range(n)))))
         if len(set(self.labels)) < n or not all(map(str.strip, self.labels)):
             raise SchemaError(("labels",), f"{list(self.labels)!r}; give every grade a name of its own")
+        _check_goal(self)
+        if self.measure != DCG:
+            if not self.compares:
+                raise SchemaError(("measure",), f"{self.measure!r} has no effect; write stop = true, or leave it out")
+            _check_measure(self.measure, scale)
 
     @property
     def maximum(self) -> int:
         """The highest grade."""
         return len(self.labels) - 1
+
+    @property
+    def compares(self) -> bool:
+        """Whether the order or the stop looks at the topic's systems."""
+        return self.stop or self.order == "utility"
 
 
 @dataclass(frozen=True)
@@ -140,6 +165,10 @@ class PreferenceSettings:
         only what was asked is known; pairs with a Bad document are left out.
     measure, utility, later_bad : what the order and the stop rule look at; see `may_stop` and `expected_utility`.
     stop : whether to end as soon as no further judgment could change the comparison of the systems, if any are given.
+    goal : what has to be settled by then: the order of each pair of systems ("ranking"), or which `n_best` systems are
+        the best ("top"). stop_probability : 1 for proof, less for a share of random completions; see `may_stop`.
+    probability : the utility's P(A over B): 1/2 ("half"), or estimated from the judgments so far by the odds of what
+        each document is known to beat ("odds") or by logistic regression ("regression").
     definitely, duplicates, bad : whether "definitely", "they are the same" and "Bad" are offered.
     attempts, rating, topic : as for magnitudes. ask : the question that is asked of every pair.
     """
@@ -151,6 +180,10 @@ class PreferenceSettings:
     measure: PreferenceMeasure = "wpref"
     utility: Utility = "change"
     stop: bool = True
+    goal: Goal = "ranking"
+    n_best: AtLeastOne = 1
+    stop_probability: StopProbability = 1.0
+    probability: Estimate = "odds"
     later_bad: LaterBad = "any"
     definitely: bool = True
     duplicates: bool = False
@@ -175,6 +208,34 @@ class PreferenceSettings:
         if self.sharing == "shared" and self.pair_redundancy > self.redundancy:
             counts = f"{self.pair_redundancy} assessors of each pair, but {self.redundancy} of a topic"
             raise SchemaError(("pair_redundancy",), f"{counts}; raise redundancy")
+        _check_goal(self)
+        if self.probability != "odds" and self.order not in ("utility", "settled", "printed"):
+            problem = f"{self.probability!r} has no effect with order = {self.order!r}; choose utility, or leave it out"
+            raise SchemaError(("probability",), problem)
+
+
+def _check_goal(settings: GradesSettings | PreferenceSettings) -> None:
+    """An error where an option of stopping has no effect."""
+    advice = "leave it out"
+    if not settings.stop:
+        for key, default in (("goal", "ranking"), ("stop_probability", 1.0)):
+            if (value := getattr(settings, key)) != default:
+                raise SchemaError((key,), f"{value!r} has no effect without stop; write stop = true, or {advice}")
+    if settings.n_best != 1 and settings.goal != "top":
+        problem = f"{settings.n_best} has no effect with goal = 'ranking'; write goal = \"top\", or {advice}"
+        raise SchemaError(("n_best",), problem)
+
+
+def _check_measure(text: str, scale: Scale) -> None:
+    """An error unless grades on the scale decide a comparison by this measure."""
+    from qrowd.measures import DEFINITIONS  # loads compiled kernels
+    from qrowd.measures.linear import linear_parts
+    from qrowd.model.measure import parse_measure
+
+    try:
+        linear_parts(parse_measure(text, DEFINITIONS), scale, 1)
+    except MeasureError as error:
+        raise SchemaError(("measure",), str(error)) from None
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ OUTCOMES: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     "declined": ("That is fine", "You chose not to take part, and no answer was recorded."),
 }
-EARLY: Final = "Enough pairs of these documents have been compared. All your answers are saved."
+EARLY: Final = "No further judgments of these documents are needed. All your answers are saved."
 ANOTHER: Final = "You may go on with another topic."
 AGAIN: Final = "You may begin again from the start, with other lines."
 OVER: Final = "Your task ends here."
