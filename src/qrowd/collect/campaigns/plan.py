@@ -230,6 +230,23 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
             yield (*where, "systems", name), "a document is there twice; remove one"
         if stranger := next((document for document in ranking if document not in pool), None):
             yield (*where, "systems", name), f"{stranger!r} is not in the pool; leave it out"
+    yield from _comparison_problems(plan.settings, topic, where)
+
+
+def _comparison_problems(settings: Settings, topic: TopicPlan, where: Where) -> Problems:
+    """Of settings that compare the topic's systems."""
+    n = len(topic.systems)
+    if isinstance(settings, GradesSettings) and settings.compares:
+        setting = "stop = true" if settings.stop else 'order = "utility"'
+        if n < 2:
+            yield (*where, "systems"), f"{n} given, but {setting} compares 2 or more; give runs, or leave {setting} out"
+        if len(topic.pool) > settings.k:
+            problem = f"{len(topic.pool)} documents make several units of {settings.k}, but {setting} needs all in one"
+            yield (*where, "pool"), f"{problem}; raise k, or lower the depth"
+    compares = isinstance(settings, PreferenceSettings) or (isinstance(settings, GradesSettings) and settings.stop)
+    if compares and settings.goal == "top" and settings.n_best >= n:
+        problem = f'{n} given, of which goal = "top" cannot find the best {settings.n_best}'
+        yield (*where, "systems"), f"{problem}; give more runs, or lower n_best"
 
 
 def _least(plan: Plan) -> tuple[int, str]:
