@@ -121,10 +121,23 @@ def intraclass_correlation(
         rows = group == number
         sums = _Sums.of(pair[rows], topic[rows], assessor[rows], value[rows], resample)
         parts.append(sums.correlations(n_resamples, confidence, seed, label))
-    value_, low, high, k, variance, counts = (np.array(part) for part in zip(*parts, strict=True))
-    counts = counts.astype(np.int64)
+    correlations, low, high, k, variance, counts = (np.array(part) for part in zip(*parts, strict=True))
+    n_documents, n_judgments, n_assessors = counts.astype(np.int64).T
     return IntraclassCorrelation(
-        name, labels, value_, low, high, k, variance, *counts.T, confidence, n_resamples, resample, seed
+        name,
+        labels,
+        correlations,
+        low,
+        high,
+        k,
+        variance,
+        n_documents,
+        n_judgments,
+        n_assessors,
+        confidence,
+        n_resamples,
+        resample,
+        seed,
     )
 
 
@@ -151,9 +164,8 @@ class _Sums:
         total = np.bincount(document, value, n.size)
         of_document = unit[first]
         assessors, who = np.unique(assessor, return_inverse=True)
-        own = np.zeros((2, n_units, assessors.size))
-        np.add.at(own, (0, unit, who), 1.0)
-        np.add.at(own, (1, unit, who), value)
+        cells, n_cells = unit * assessors.size + who, n_units * assessors.size
+        own = (np.bincount(cells, w, n_cells).reshape(n_units, -1) for w in (np.ones(value.size), value))
         columns = [np.bincount(of_document, each, n_units) for each in (np.ones(n.size), n, n**2, total**2 / n)]
         squares, values = (np.bincount(unit, each, n_units) for each in (value**2, value))
         documents, judgments, of_squares, of_totals = columns

@@ -10,6 +10,15 @@ from qrowd.cli.options import deliver, option
 
 def agree(
     data: options.Data,
+    coefficient: Annotated[
+        list[str] | None,
+        option(
+            help="Coefficients besides alpha: kappa (Cohen's, of each pair), fleiss (kappa of all), icc (intraclass "
+            "correlation), dispersion (variance, standard deviation and entropy of documents).",
+            metavar="COEFFICIENTS",
+            show_default="alpha kappa",
+        ),
+    ] = None,
     per_topic: options.PerTopic = False,
     level: options.Level = None,
     repeats: options.Repeats = "first",
@@ -21,12 +30,13 @@ def agree(
     sampling: options.Sampling = options.Sampling(1000),
     output: options.Output = None,
 ) -> None:
-    """Measure how well assessors agree: Krippendorff's alpha, and Cohen's kappa of each pair."""
+    """Measure how well assessors agree: Krippendorff's alpha, Cohen's kappa of each pair, and other coefficients."""
     from qrowd.reports.agreement import agreement_of
 
     judgments = data.read()
     document = agreement_of(
         judgments,
+        coefficients=coefficient or ("alpha", "kappa"),
         per_topic=per_topic,
         level=level,
         repeats=repeats,

@@ -1,17 +1,22 @@
-"""Agreement of assessors: alpha overall or by topic, kappa of each pair, and one row per assessor."""
+"""Agreement of assessors: coefficients overall and by topic, kappa of each pair, and one row per assessor."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import AssessorProfiles, assessor_profiles
+from qrowd.agreement.dispersion import document_dispersion
 from qrowd.agreement.document_counts import unlike_at
+from qrowd.agreement.icc import FORMS, intraclass_correlation
+from qrowd.agreement.kappa import fleiss_kappa
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
-from qrowd.errors import NoOverlapError
+from qrowd.errors import NoOverlapError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Table, repeats_note
@@ -19,8 +24,12 @@ from qrowd.reports.phrases import cells, count, interval, listed, number, percen
 from qrowd.reports.scales import scale_note, scale_rules
 
 if TYPE_CHECKING:
+    import pandas
+
     from qrowd.kernels.disagreement import Level
     from qrowd.model.conventions import Repeats
+
+Coefficient = Literal["alpha", "kappa", "fleiss", "icc", "dispersion"]
 
 ASSESSORS_SHOWN = 12  # as a matrix; of a larger panel the pairs with the lowest and highest kappa
 PAIRS_SHOWN = 8
@@ -30,27 +39,114 @@ DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly c
 def agreement_of(
     judgments: Judgments,
     *,
+    coefficients: Collection[str] = ("alpha", "kappa"),
     per_topic: bool = False,
     level: Level | None = None,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
     **options: Any,
 ) -> Document:
-    """Krippendorff's alpha, that of each topic where asked for, and Cohen's kappa of each pair of assessors.
+    """Krippendorff's alpha, and further coefficients of agreement; those of each topic where asked for.
 
+    coefficients : besides alpha, "kappa" (Cohen's, of each pair), "fleiss" (kappa of all), "icc" (intraclass
+        correlation), "dispersion" (mean variance, standard deviation and entropy of documents).
     level, repeats, combine_scales, options : of `krippendorff_alpha`.
     """
-    options |= {"level": level, "repeats": repeats, "combine_scales": combine_scales}
+    for coefficient in coefficients:
+        check_choice("coefficient", coefficient, Coefficient)
+    shared = {"repeats": repeats, "combine_scales": combine_scales}
+    options |= {"level": level, **shared}
     overall = krippendorff_alpha(judgments, **options)
     by_topic = krippendorff_alpha(judgments, by="topic", **options) if per_topic else None
-    pairs = kappas(judgments, "magnitude", repeats=repeats, combine_scales=combine_scales)
+    pairs = kappas(judgments, "magnitude", **shared) if "kappa" in coefficients else None
     alpha = overall.item()
-    unlike: dict[str, Combined] = {"alpha": unlike_at(alpha.level if level else None), "kappa": "relevant"}
+    further = list(_further(judgments, coefficients, None, options))
+    further_by_topic = [] if by_topic is None else list(_further(judgments, coefficients, by_topic.labels, options))
+    unlike: dict[str, Combined] = {"alpha": unlike_at(alpha.level if level else None)}
+    if {"kappa", "fleiss"}.intersection(coefficients):
+        unlike["kappa"] = "relevant"
+    if {"icc", "dispersion"}.intersection(coefficients):
+        unlike["icc and dispersion"] = "rescaled"
     scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
-    tables = [] if by_topic is None else [_alpha_table(by_topic)]
+    tables = [_coefficient_table(further)] if further else []
+    tables += [] if by_topic is None else [_alpha_table(by_topic, further_by_topic)]
     tables += [] if pairs is None else [_pair_table(pairs)]
-    notes = (scale, *_notes(alpha, pairs is not None))
-    return Document(_sentence(alpha), tuple(tables), notes, (by_topic or overall).to_frame)
+    notes = (scale, *_notes(alpha, pairs is not None), *_coefficient_notes(coefficients))
+    shown = further_by_topic if per_topic else further
+
+    def frame() -> pandas.DataFrame:
+        columns = {one.name.replace("'", "").replace(" ", "_").replace("-", "_").lower(): one.value for one in shown}
+        rows: pandas.DataFrame = (by_topic or overall).to_frame().assign(**columns)
+        return rows
+
+    return Document(_sentence(alpha), tuple(tables), notes, frame)
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """A coefficient beside alpha; value, low, high : (groups,), the bounds nan where there are none."""
+
+    name: str
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def _further(
+    judgments: Judgments, coefficients: Collection[str], topics: tuple[str, ...] | None, options: dict[str, Any]
+) -> Iterator[_Values]:
+    """The coefficients besides alpha and kappa of pairs, of all judgments or by topic."""
+    n = 1 if topics is None else len(topics)
+    blank = np.full(n, np.nan)
+    shared = {name: options[name] for name in ("repeats", "combine_scales")}
+    if "fleiss" in coefficients:
+        groups = [judgments] if topics is None else [judgments.select(topics=[topic]) for topic in topics]
+        yield _Values("Fleiss' kappa", np.array([_fleiss(group, shared) for group in groups]), blank, blank)
+    if "icc" in coefficients:
+        sampling = {name: options[name] for name in ("n_resamples", "confidence", "rng") if name in options}
+        resample: Literal["topics", "documents"] = "documents" if options.get("resample") == "documents" else "topics"
+        found = intraclass_correlation(
+            judgments, by=None if topics is None else "topic", resample=resample, **sampling, **shared
+        )
+        for form, *columns in zip(FORMS, found.value.T, found.low.T, found.high.T, strict=True):
+            yield _Values(f"ICC {form}", *columns)
+    if "dispersion" in coefficients:
+        dispersion = document_dispersion(judgments, **shared)
+        for name in ("variance", "sd", "entropy"):
+            if topics is None:
+                value = np.array([getattr(dispersion, name).mean()])
+            else:
+                means = dict(zip(dispersion.by_topic.topics, getattr(dispersion.by_topic, name).tolist(), strict=True))
+                value = np.array([means.get(topic, np.nan) for topic in topics])
+            yield _Values(name, value, blank, blank)
+
+
+def _fleiss(judgments: Judgments, options: dict[str, Any]) -> float:
+    try:
+        return fleiss_kappa(judgments, **options).value
+    except NoOverlapError:
+        return float("nan")
+
+
+def _coefficient_table(values: list[_Values]) -> Table:
+    columns = {
+        "coefficient": [one.name for one in values],
+        "value": [number(one.value[0], 3) for one in values],
+        "low": [number(one.low[0], 3) for one in values],
+        "high": [number(one.high[0], 3) for one in values],
+    }
+    return Table.of("further coefficients", columns)
+
+
+def _coefficient_notes(coefficients: Collection[str]) -> Iterator[Note]:
+    if "icc" in coefficients:
+        yield Note(
+            "ICC",
+            "share of the variance between documents: one-way, assessors' severity is error; two-way, it is estimated; "
+            "average: of the mean of all judgments of a document",
+        )
+    if "dispersion" in coefficients:
+        yield Note("variance, sd, entropy", "means over documents; they do not correct for chance; entropy in bits")
 
 
 def kappas(judgments: Judgments, *without: str, **options: Any) -> PairwiseAgreement | None:
@@ -63,17 +159,18 @@ def kappas(judgments: Judgments, *without: str, **options: Any) -> PairwiseAgree
         return None
 
 
-def _alpha_table(by: Alphas) -> Table:
+def _alpha_table(by: Alphas, further: list[_Values]) -> Table:
     columns = {
         by.by: list(by.labels),
         "alpha": [number(alpha.value, 3) for alpha in by.alphas],
         "low": [number(alpha.low, 3) for alpha in by.alphas],
         "high": [number(alpha.high, 3) for alpha in by.alphas],
         "p": [probability(alpha.p) for alpha in by.alphas],
+        **{one.name: cells(number, one.value, digits=3) for one in further if "average" not in one.name},
         "documents": [f"{alpha.n_documents:,}" for alpha in by.alphas],
         "judgments": [f"{alpha.n_judgments:,}" for alpha in by.alphas],
     }
-    return Table.of(f"alpha by {by.by}", columns)
+    return Table.of(f"{'agreement' if further else 'alpha'} by {by.by}", columns)
 
 
 def _sentence(alpha: Alpha) -> str:
