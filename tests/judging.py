@@ -84,7 +84,7 @@ def small_plan(
                                 "two": [f"t{t}d{d}" for d in reversed(range(documents))],
                             }
                         }
-                        if protocol == "preference"
+                        if protocol == "preference" or further.get("stop")
                         else {}
                     ),
                 }

@@ -32,6 +32,7 @@ from qrowd.errors import ArgumentError, RowError
 PLANS = {
     "magnitude": {"protocol": "magnitude", "k": 4, "redundancy": 2, "min_seconds": 0, "question": True},
     "grades": {"protocol": "grades", "k": 2, "redundancy": 3, "question": True},
+    "grades that stop": {"protocol": "grades", "order": "utility", "stop": True, "measure": "P@1", "documents": 6},
     "preference": {"protocol": "preference", "redundancy": 3, "question": True},
     "together": {"protocol": "preference", "redundancy": 3, "sharing": "shared", "documents": 6, "stop": False},
     "in pairs": {"protocol": "preference", "redundancy": 4, "sharing": "shared", "pair_redundancy": 2, "stop": False},
@@ -72,7 +73,7 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     assert store.read(tables) == found
 
 
-@pytest.mark.parametrize("kind", ["magnitude", "together"])
+@pytest.mark.parametrize("kind", ["magnitude", "grades that stop", "together"])
 def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind]))
     service = seeded(store, clock=Clock(step=7.0))

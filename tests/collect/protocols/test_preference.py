@@ -449,6 +449,38 @@ def test_the_topic_ends_as_soon_as_the_systems_are_decided():
     assert room.view(1) == EndView("completed", early=True)
 
 
+def n_pairs_until_the_end(documents, rankings, **options):
+    """Judged along the documents' numbers, from several seeds; and how often the topic ended early."""
+    counts, early = [], 0
+    for seed in range(8):
+        room = told(documents, systems=rankings, measure="ppref", order="utility", bad=False, seed=seed, **options)
+        while isinstance(room.view(1), PairView):
+            view = room.view(1)
+            room.act(1, Prefer(view.pair, "left" if view.left < view.right else "right"))
+        counts.append(len(room.rows(1).preferences))
+        early += room.states[1].ending == "stopped"
+    return counts, early
+
+
+def test_the_goal_and_the_stop_probability_decide_when_enough_was_compared():
+    documents = tuple(range(8))
+    rankings = (documents, (1, 0, 2, 3, 4, 5, 7, 6), tuple(reversed(documents)), (7, 6, 5, 4, 3, 2, 0, 1))
+    proof, _ = n_pairs_until_the_end(documents, rankings)
+    best, early = n_pairs_until_the_end(documents, rankings, goal="top", n_best=2)
+    likely, _ = n_pairs_until_the_end(documents, rankings, goal="top", n_best=2, stop_probability=0.8)
+    assert early == 8  # which two are the better ones is settled long before their order is
+    assert sum(best) < sum(proof)
+    assert sum(likely) < sum(best)
+
+
+def test_the_same_board_stops_alike_whenever_it_is_asked():
+    options = {"stop_probability": 0.7, "probability": "regression"}
+    rankings = ((0, 1, 2, 3, 4), (4, 2, 0, 1, 3))
+    assert n_pairs_until_the_end(tuple(range(5)), rankings, **options) == n_pairs_until_the_end(
+        tuple(range(5)), rankings, **options
+    )
+
+
 @pytest.mark.parametrize(("stop", "pairs"), [(True, 1), (False, 2)])
 def test_without_the_rule_every_pair_is_asked(stop, pairs):
     room = told((0, 1, 2), systems=((0, 1, 2), (0, 2, 1)), measure="ppref", order="utility", bad=False, stop=stop)
