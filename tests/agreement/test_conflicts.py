@@ -10,7 +10,7 @@ from panels import judgments_of_rows
 from qrowd.agreement.conflicts import scale_conflicts
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.model.judgments import Judgments
-from qrowd.simulation import simulate_magnitudes, simulate_pool
+from qrowd.simulation import MagnitudeCrowd, simulate_magnitudes, simulate_pool
 
 DOCUMENT = st.tuples(st.floats(0.01, 100), st.integers(0, 3))
 
@@ -43,7 +43,7 @@ def test_conflicts_are_the_documents_nearest_to_a_level_far_from_their_own(docum
 
 def test_a_planted_flip_is_found_with_who_said_what_and_why():
     truth = simulate_pool(2, 60, n_grades=3, prevalence=0.5, rng=1)
-    crowd = simulate_magnitudes(truth, 120, noise=0.1, rng=1)
+    crowd = simulate_magnitudes(truth, 120, crowd=MagnitudeCrowd(noise=0.1), rng=1)
     rows = truth.judgments().to_frame()
     flipped = rows.loc[np.argmin(truth.relevance)]
     wrong = rows.copy()

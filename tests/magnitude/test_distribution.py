@@ -12,7 +12,7 @@ from oracles import magnitude as oracle
 from qrowd.errors import ArgumentError, InputError
 from qrowd.magnitude import distribution, normalise, ratio_digits, round_numbers, significant_digits
 from qrowd.model.judgments import Judgments
-from qrowd.simulation import simulate_magnitudes
+from qrowd.simulation import MagnitudeCrowd, simulate_magnitudes
 
 approx = pytest.approx
 
@@ -122,7 +122,9 @@ def test_round_numbers_come_with_how_often_and_by_how_many():
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_crowd_likes_round_numbers_as_much_as_it_was_made_to(truth, share):
-    found = round_numbers(simulate_magnitudes(truth, 700, round_numbers=share, checked=False, rng=1))
+    found = round_numbers(
+        simulate_magnitudes(truth, 700, crowd=MagnitudeCrowd(round_numbers=share), checked=False, rng=1)
+    )
     by_chance = 0.05  # two digits, of which 10, 20 and 50 stand for a few per cent
     assert share <= found.one_two_five + 0.01
     assert found.one_two_five <= share + (1 - share) * by_chance + 0.01

@@ -25,7 +25,7 @@ from qrowd.magnitude import (
     unit_widths,
 )
 from qrowd.reports.plots.style import RULES, styled
-from qrowd.simulation import simulate_magnitudes, simulate_pool
+from qrowd.simulation import MagnitudeCrowd, simulate_magnitudes, simulate_pool
 from qrowd_papers.magnitude import plots
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -33,7 +33,7 @@ DOTS = 50
 TOLERANCE = 0.02  # mean absolute difference of pixels, from 0 to 1: letters a pixel apart, but no other mark
 LEVELS = ("N", "M", "R", "H")
 TRUTH = simulate_pool(4, 40, rng=2)
-CROWD = simulate_magnitudes(TRUTH, 90, noise=0.7, rng=2)
+CROWD = simulate_magnitudes(TRUTH, 90, crowd=MagnitudeCrowd(noise=0.7), rng=2)
 GOLD = TRUTH.judgments()
 ONE_SCALE = normalise(CROWD)
 

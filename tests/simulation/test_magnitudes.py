@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from qrowd.model.judgments import Judgments
-from qrowd.simulation import Truth, check_documents, simulate_magnitudes, simulate_pool
+from qrowd.simulation import MagnitudeCrowd, Truth, check_documents, simulate_magnitudes, simulate_pool
 from simulated import clock, near, rows
 
 TABLE_I = (278, 111, 214, 212, 188, 212, 179, 174, 243, 164, 342, 195, 253, 203, 264, 408, 210, 419)
@@ -101,7 +101,7 @@ def test_h_is_above_n_in_every_unit_that_was_kept_but_not_in_what_was_said_first
     failed = []
     high, low = (set(labels(truth, pairs)) for pairs in check_documents(truth))
     for checked in (True, False):
-        crowd = simulate_magnitudes(truth, 200, noise=1.5, checked=checked, rng=5)
+        crowd = simulate_magnitudes(truth, 200, crowd=MagnitudeCrowd(noise=1.5), checked=checked, rng=5)
         failures = 0
         for members in units(crowd).values():
             by_label = {crowd.documents[crowd.document[i]]: crowd.value[i] for i in members}

@@ -47,6 +47,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import interpolated, known_mean
 from qrowd.simulation import (
     Lenient,
+    MagnitudeCrowd,
     check_documents,
     simulate_judgments,
     simulate_magnitudes,
@@ -290,7 +291,7 @@ def simulated_magnitudes(scale: float = 1.0, n_systems: int = 129, *, rng: Rng) 
     chance = Chance.of(rng)
     sizes = [round(scale * n) for n in np.geomspace(111, 419, 18)]  # ceil(10 (n - 2) / 6) units: 182 to 695
     truth = simulate_pool(18, sizes, n_grades=2, prevalence=0.3, topic_variance=0.1, rng=chance.stream("pool"))
-    judgments = simulate_magnitudes(truth, 1500, noise=0.9, rng=chance.stream("magnitudes"))
+    judgments = simulate_magnitudes(truth, 1500, crowd=MagnitudeCrowd(noise=0.9), rng=chance.stream("magnitudes"))
     names = truth.pool.documents
     checks = {
         topic: (names[truth.pool.document[h]], names[truth.pool.document[n]])

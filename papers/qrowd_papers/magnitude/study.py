@@ -32,6 +32,7 @@ from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
 from qrowd.simulation import (
     Lenient,
+    MagnitudeCrowd,
     Truth,
     check_documents,
     simulate_judgments,
@@ -126,7 +127,7 @@ def simulate_campaign(*, rng: Rng = None) -> Campaign:
     )
     runs = simulate_runs(truth, N_SYSTEMS, depth=DEPTH, quality=(0.2, 2.0), rng=chance.stream("runs"))
     judgments, first = (
-        simulate_magnitudes(truth, N_WORKERS, noise=0.68, checked=checked, rng=chance.stream("crowd"))
+        simulate_magnitudes(truth, N_WORKERS, crowd=MagnitudeCrowd(noise=0.68), checked=checked, rng=chance.stream("crowd"))
         for checked in (True, False)
     )
     labels = np.array([truth.pool.documents[d] for d in truth.pool.document.tolist()], object)

@@ -26,7 +26,7 @@ from qrowd.simulation.assessors import (
 )
 from qrowd.simulation.demo import simulate_demo
 from qrowd.simulation.judgments import simulate_judgments
-from qrowd.simulation.magnitudes import check_documents, simulate_magnitudes
+from qrowd.simulation.magnitudes import MagnitudeCrowd, check_documents, simulate_magnitudes
 from qrowd.simulation.preferences import simulate_preferences
 from qrowd.simulation.random_assessors import RandomAssessors
 from qrowd.simulation.runs import simulate_runs
@@ -41,6 +41,7 @@ __all__ = [
     "Lazy",
     "Lenient",
     "Magnitude",
+    "MagnitudeCrowd",
     "Random",
     "RandomAssessors",
     "Rng",

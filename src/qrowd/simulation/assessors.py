@@ -215,7 +215,7 @@ class Inverted:
 # ------------------------------------------------------------------ what they share
 
 
-def written(logs: Floats, round_numbers: float, rng: np.random.Generator) -> Floats:
+def written(logs: Floats, round_numbers: float | Floats, rng: np.random.Generator) -> Floats:
     """exp(logs) as people write numbers: a share is 1, 2 or 5 times a power of ten, the rest has two digits."""
     power = np.floor(logs / np.log(10))
     digits = np.exp(logs - power * np.log(10)) * 10  # from 10 to 100

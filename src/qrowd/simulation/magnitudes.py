@@ -6,12 +6,15 @@ ACM TOIS 35(3), section 3.2.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.simulation.arguments import count, numbered, share
@@ -19,15 +22,52 @@ from qrowd.simulation.assessors import written
 from qrowd.simulation.records import CAMPAIGN_SECONDS, clock, comments, seconds_spent
 from qrowd.simulation.truth import Truth
 
+Profile = Literal["exponential", "linear"]
+
+
+@dataclass(frozen=True)
+class MagnitudeCrowd:
+    """How the assessors of a simulated crowd turn relevance into numbers.
+
+    multiplier, exponent : median, and standard deviation of the logarithm, of what each assessor's scale has of both.
+    profile : an assessor's magnitude of a document of relevance r is multiplier * exp(exponent * r) ("exponential"), or
+        multiplier * (1 + grade)^exponent with a grade in fractions, by r and the truth's cuts ("linear").
+    noise : standard deviation of the logarithm of an answer. noise_sd : of the logarithm of that among assessors.
+    round_numbers : share of answers that are 1, 2 or 5 times a power of ten; the others have two digits.
+    rounding : whether that share is of each assessor's answers, or of assessors who round all their answers.
+    careless : share of assessors whose numbers have nothing to do with the document (the unit's, in another order).
+    tiny : share of assessors who, for want of a zero, divide the magnitude of each document of grade 0 by 100 to
+        100,000, as some of the paper's workers wrote.
+
+    The default has numbers with about the paper's mean, 10, and standard deviation, 20.
+    """
+
+    multiplier: tuple[float, float] = (4.0, 0.65)
+    exponent: tuple[float, float] = (0.7, 0.25)
+    profile: Profile = "exponential"
+    noise: float = 0.4
+    noise_sd: float = 0.0
+    round_numbers: float = 0.6
+    rounding: Literal["answers", "assessors"] = "answers"
+    careless: float = 0.0
+    tiny: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("round_numbers", "careless", "tiny"):
+            share(name, getattr(self, name))
+        if self.careless + self.tiny > 1:
+            raise ArgumentError(f"careless={self.careless:g}, tiny={self.tiny:g}: together at most 1")
+        check_choice("profile", self.profile, Profile)
+        check_choice("rounding", self.rounding, Literal["answers", "assessors"])
+
 
 def simulate_magnitudes(
     truth: Truth,
     n_assessors: int,
     *,
+    crowd: MagnitudeCrowd = MagnitudeCrowd(),
     unit_size: int = 8,
     redundancy: int = 10,
-    noise: float = 0.4,
-    round_numbers: float = 0.6,
     checked: bool = True,
     rng: Rng,
 ) -> Judgments:
@@ -37,16 +77,14 @@ def simulate_magnitudes(
     both and unit_size - 2 others in random order. A topic of n documents has ceil(redundancy (n - 2) / (unit_size - 2))
     units; each of its other documents is judged `redundancy` times, those that fill up the last unit once more.
 
-    Everyone has a scale of their own: multiplier (median 4) and exponent (median 0.7) are log-normal, so that the
-    numbers have about the paper's mean, 10, and standard deviation, 20. Participation follows a power law; nobody
-    judges a topic twice, nor spends less than 20 seconds on a document (check d).
+    Everyone has a scale of their own (`crowd`). Participation follows a power law; nobody judges a topic twice, nor
+    spends less than 20 seconds on a document (check d).
 
     Parameters
     ----------
     n_assessors : who may take part; at least as many as the largest topic has units. Those whom no unit reaches do
         not appear.
-    noise : standard deviation of the logarithm of an answer.
-    round_numbers : share of answers that are 1, 2 or 5 times a power of ten.
+    crowd : how the assessors turn relevance into numbers.
     checked : whoever gives H no more than N revises the two, as only units that pass the check (c) are kept: the
         numbers change places, and where they are equal H is doubled. False leaves what was said first.
 
@@ -63,12 +101,13 @@ def simulate_magnitudes(
     """
     count("unit_size", unit_size, 3)
     count("redundancy", redundancy)
-    share("round_numbers", round_numbers)
     high, low = check_documents(truth)
     chance = Chance.of(rng)
     random, people = chance.stream("units"), chance.stream("people")
-    multiplier = 4.0 * np.exp(0.65 * people.standard_normal(n_assessors))
-    exponent = 0.7 * np.exp(0.25 * people.standard_normal(n_assessors))
+    multiplier, exponent = (
+        median * np.exp(sd * people.standard_normal(n_assessors)) for median, sd in (crowd.multiplier, crowd.exponent)
+    )
+    habits = _habits(crowd, n_assessors, chance.stream("habits"))
     activity = 1 / np.arange(1, n_assessors + 1)
 
     units, workers, labels = [], [], []
@@ -89,8 +128,12 @@ def simulate_magnitudes(
         labels += [f"{topic}-u{i + 1:04d}" for i in range(n)]
     pair, who = np.concatenate(units), np.concatenate(workers)
 
-    logs = np.log(multiplier[who])[:, None] + exponent[who][:, None] * truth.relevance[pair]
-    value = written(logs + noise * random.standard_normal(pair.shape), round_numbers, random)
+    seen = _perceived(truth, crowd.profile)[pair]
+    seen = np.where(habits.careless[who][:, None], seen[:, ::-1], seen)  # positions are random, so this is any order
+    logs = np.log(multiplier[who])[:, None] + exponent[who][:, None] * seen
+    logs -= habits.log_of_none[who][:, None] * (truth.grade[pair] == 0)
+    logs += habits.noise[who][:, None] * random.standard_normal(pair.shape)
+    value = written(logs, habits.round_numbers[who][:, None], random)
     if checked:
         _revise(value, pair == high[truth.topic[pair]], pair == low[truth.topic[pair]])
     spent = seconds_spent(pair.size, random, least=20.0).reshape(pair.shape)
@@ -131,6 +174,35 @@ def check_documents(truth: Truth) -> tuple[NDArray[np.int64], NDArray[np.int64]]
         if grades.min() == grades.max():
             raise ArgumentError(f"topic {topic}: all documents have grade {grades[0]}, so there is no pair to check by")
     return high, low
+
+
+@dataclass(frozen=True)
+class _Habits:
+    """What is peculiar to each assessor; arrays are (assessors,). log_of_none : taken from logarithms at grade 0."""
+
+    noise: Floats
+    round_numbers: Floats
+    careless: NDArray[np.bool_]
+    log_of_none: Floats
+
+
+def _habits(crowd: MagnitudeCrowd, n: int, random: np.random.Generator) -> _Habits:
+    noise = crowd.noise * np.exp(crowd.noise_sd * random.standard_normal(n))
+    rounds = np.full(n, crowd.round_numbers)
+    if crowd.rounding == "assessors":
+        rounds = (random.random(n) < crowd.round_numbers).astype(np.float64)
+    kind = random.random(n)
+    tiny = (crowd.careless <= kind) & (kind < crowd.careless + crowd.tiny)
+    return _Habits(noise, rounds, kind < crowd.careless, np.where(tiny, np.log(10) * random.uniform(2, 5, n), 0.0))
+
+
+def _perceived(truth: Truth, profile: Profile) -> Floats:
+    """(pairs,) what an assessor's exponent multiplies, so that a magnitude is its power or its exponential."""
+    if profile == "exponential":
+        return truth.relevance
+    gaps = np.diff(truth.cuts) if truth.cuts.size > 1 else np.ones(1)
+    middles = [truth.cuts[0] - gaps[0] / 2, *(truth.cuts[:-1] + np.diff(truth.cuts) / 2), truth.cuts[-1] + gaps[-1] / 2]
+    return np.asarray(np.log1p(np.interp(truth.relevance, middles, np.arange(len(middles)))))
 
 
 def _deal(documents: NDArray[np.int64], size: int, redundancy: int, random: np.random.Generator) -> NDArray[np.int64]:
