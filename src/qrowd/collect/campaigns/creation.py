@@ -105,7 +105,10 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
         lease_minutes=row.settings["lease_minutes"],
         consent=settings.consent,
         instructions=settings.instructions,
+        practice_instructions=settings.practice_instructions,
         checks=row.settings["checks"],
+        questions=row.settings["questions"],
+        preset=row.settings["preset"],
         crowd=settings.crowd,
     )
 
@@ -120,7 +123,10 @@ def _settings_table(plan: Plan) -> dict[str, Any]:
         "lease_minutes": plan.lease_minutes,
         "consent": plan.consent,
         "instructions": plan.instructions,
+        "practice_instructions": plan.practice_instructions,
         "checks": plan.checks,
+        "questions": plan.questions,
+        "preset": plan.preset,
         "crowd": {name: dict(part) for name, part in plan.crowd.items()},
     }
 

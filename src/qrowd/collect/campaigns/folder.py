@@ -26,6 +26,7 @@ from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.pools import checks_from_gold, lists_of, pool_of, within
 from qrowd.collect.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
+from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.schema import SchemaError, Where, path
 from qrowd.collect.protocols.settings import SETTINGS
 from qrowd.errors import ArgumentError, FileError
@@ -62,7 +63,8 @@ FREE = 1 << 20  # so much may be unpacked at any ratio
 def read_folder(path: str | os.PathLike[str]) -> Plan:
     """The plan that a folder, or one TOML file in a folder, describes.
 
-    [campaign] name, title, protocol, seed, lease_minutes, consent, instructions, checks.
+    [campaign] name, title, protocol, seed, lease_minutes, consent, instructions, practice_instructions, checks,
+    questions, preset.
     [magnitude], [grades] or [preference] and [journey]: settings. [prolific], [panel], [mturk]: platforms.
     [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
     under its usual name (`USUAL`).
@@ -239,6 +241,7 @@ def _read(folder: Folder, toml: str) -> Plan:
         for key in allowed:
             if not isinstance(table.get(key, {}), dict):
                 raise SchemaError((key,), f"is a table; write [{key}]")
+        table = with_preset(table)
         reading.files = table.pop("files", {})
         for key in reading.files:
             if key not in (*USUAL, "depth"):
@@ -275,7 +278,7 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
     if magnitude and head.get("checks", True) is not False:
         everything = {label: [row["label"] for row in documents] for label in by_label}
         _checks(reading, by_label, everything if pools is None else pools, head["seed"])
-    for name in reading.names("questions"):
+    for name in reading.names("questions") if head.get("questions") is not False else ():
         for line, label, row in read_objects(reading.folder.bytes(name), name):
             topic = _the(by_label, label, name, line)
             if "question" in topic:

@@ -336,6 +336,7 @@ class JudgingService:
             key=secrets.token_urlsafe(12),
             consent=settings.consent,
             instructions=settings.instructions,
+            practice_instructions=settings.practice_instructions,
             draft=draft,
             named=named,
             preview=preview,

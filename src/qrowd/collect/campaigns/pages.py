@@ -51,6 +51,7 @@ class Page:
     link : where a finished assessor goes (a platform's URL), None where there is none; code : what to hand in there.
         Both only on an `EndView` or `NoneLeftView` of somebody who may have them.
     consent : the campaign's own words for the first page. instructions : likewise, for every page.
+    practice_instructions : likewise, before the first line of the practice.
     ask : the question that is asked of a document or a pair. full_topic : the whole topic stays in view beside it.
     preview : nothing can be answered; the page only shows what the task is like.
     """
@@ -68,6 +69,7 @@ class Page:
     code: str | None = None
     consent: str = ""
     instructions: str = ""
+    practice_instructions: str = ""
     ask: str = ASK_DOCUMENT
     full_topic: bool = False
     draft: Draft | None = None

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
+from qrowd.collect.protocols.instructions import PRACTICE, magnitude_instructions
+from qrowd.collect.protocols.presets import preset_of
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError, Where
 from qrowd.collect.protocols.settings import (
@@ -74,6 +76,9 @@ class Plan:
 
     name : as it stands in addresses. seed : of all that chance decides, from 0 below 2**63.
     checks : whether magnitude units hold two check documents; without them nobody's order is checked.
+    questions : whether every topic has a question, or none has; None for those that are given.
+    instructions, practice_instructions : for the documents and for the practice. A campaign of magnitudes has our own
+        where they are missing. preset : the name of a protocol from which settings were taken, for `overrides`.
     crowd : one table per platform, as `crowd_of` makes it.
 
     Raises
@@ -93,7 +98,10 @@ class Plan:
     lease_minutes: float = 60.0
     consent: str = ""
     instructions: str = ""
+    practice_instructions: str = ""
     checks: bool = True
+    questions: bool | None = None
+    preset: str = ""
     crowd: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -102,6 +110,11 @@ class Plan:
         place = {document.label: i for i, document in enumerate(self.documents)}
         ordered = (replace(t, pool=tuple(sorted(t.pool, key=place.__getitem__))) for t in self.topics)
         object.__setattr__(self, "topics", tuple(ordered))
+        if isinstance(self.settings, MagnitudeSettings):
+            questions = any(topic.question is not None for topic in self.topics)
+            built_in = magnitude_instructions(self.settings, self.journey, question=questions, checks=self.checks)
+            object.__setattr__(self, "instructions", self.instructions or built_in)
+            object.__setattr__(self, "practice_instructions", self.practice_instructions or PRACTICE)
 
     def __repr__(self) -> str:
         return f"Plan({self.name}, {self.protocol}: {self.counted})"
@@ -174,7 +187,12 @@ def _head_problems(plan: Plan) -> Problems:
         yield (*where, "seed"), f"{in_short(seed)} cannot be used; give a whole number from 0 below 2**63"
     if isinstance(lease, bool) or not isinstance(lease, int | float) or not 1 <= lease <= 100_000:
         yield (*where, "lease_minutes"), f"{in_short(lease)} cannot be used; give minutes from 1 to 100000"
-    yield from _text_problems(where, title=plan.title, consent=plan.consent, instructions=plan.instructions)
+    texts = {key: getattr(plan, key) for key in ("title", "consent", "instructions", "practice_instructions")}
+    yield from _text_problems(where, **texts)
+    if plan.preset:
+        preset = preset_of(plan.preset)
+        if plan.protocol != preset.protocol:
+            yield (*where, "preset"), f"{plan.preset!r} is for {preset.protocol}, not for {plan.protocol}; remove it"
 
 
 def _label_problems(key: str, items: Sequence[TopicPlan | DocumentPlan], most: int) -> Problems:
@@ -222,7 +240,12 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
     least, reason = _least(plan)
     if len(pool) < least:
         yield (*where, "pool"), f"{len(pool)} documents, but {reason}; add documents or lower k"
+    if topic.question is None and plan.questions:
+        problem = f"topic {topic.label!r} has none; add one, or write questions = false in [campaign]"
+        yield (*where, "question"), problem
     if topic.question is not None:
+        if plan.questions is False:
+            yield (*where, "question"), f"topic {topic.label!r} has one, but questions = false; remove it"
         yield from _question_problems(topic.question, (*where, "question"))
     for name, ranking in topic.systems.items():
         yield from _text_problems((*where, "systems"), **{name: name})

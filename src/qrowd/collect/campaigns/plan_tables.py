@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from qrowd.collect.campaigns.crowd import MturkTable, PanelTable, ProlificTable, platforms_of
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
+from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError, plain, read
 from qrowd.collect.protocols.settings import (
@@ -27,7 +28,7 @@ class HeadTable:
     """The table `campaign` of a plan.
 
     name : as it stands in addresses. title : the name where it is missing. protocol : that of the settings where it is
-    missing. seed : drawn where it is missing.
+    missing. seed : drawn where it is missing. preset : whose settings are in force where no other is given.
     """
 
     name: str
@@ -37,7 +38,10 @@ class HeadTable:
     lease_minutes: float = 60.0
     consent: str = ""
     instructions: str = ""
+    practice_instructions: str = ""
     checks: bool = True
+    questions: bool | None = None
+    preset: str = ""
 
 
 HEAD = tuple(HeadTable.__dataclass_fields__)
@@ -73,7 +77,7 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
     SchemaError
         A key that does not exist, a value of the wrong type, or whatever could not work.
     """
-    whole = read(PlanTable, _with_pools(table))
+    whole = read(PlanTable, _with_pools(with_preset(table)))
     head, settings = whole.campaign, _settings(whole)
     labels = {label for topic in whole.topics for label in topic.pool}
     places = [i for i, document in enumerate(whole.documents) if document.label in labels or not document.label]
@@ -90,7 +94,10 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
             lease_minutes=head.lease_minutes,
             consent=head.consent,
             instructions=head.instructions,
+            practice_instructions=head.practice_instructions,
             checks=head.checks,
+            questions=head.questions,
+            preset=head.preset,
             crowd=platforms_of(whole),
         )
     except SchemaError as error:

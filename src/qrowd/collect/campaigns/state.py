@@ -75,6 +75,7 @@ class CampaignSettings:
     lease_seconds: float
     consent: str
     instructions: str
+    practice_instructions: str
     crowd: Mapping[str, Mapping[str, Any]]
     together: bool
     seats: int
@@ -94,6 +95,7 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         60.0 * table["lease_minutes"],
         table["consent"],
         table["instructions"],
+        table["practice_instructions"],
         table["crowd"],
         together,
         settings.pair_redundancy if isinstance(settings, PreferenceSettings) and together else 1,

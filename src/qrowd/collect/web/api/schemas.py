@@ -106,14 +106,21 @@ class Campaigns:
 
 @dataclass(frozen=True)
 class CampaignSettings:
-    """How a campaign is run. checks : whether magnitude units hold two check documents."""
+    """How a campaign is run. checks : whether magnitude units hold two check documents.
+
+    questions : whether every topic has a question, or none has; null where some may have one. preset : whose settings
+    were taken where the campaign had none of its own.
+    """
 
     protocol: Settings
     journey: JourneySettings
     lease_minutes: float
     consent: str
     instructions: str
+    practice_instructions: str
     checks: bool
+    questions: bool | None
+    preset: str
 
 
 @dataclass(frozen=True)
@@ -177,7 +184,10 @@ def campaign_of(row: CampaignRow, counts: Counts) -> Campaign:
         table["lease_minutes"],
         settings.consent,
         settings.instructions,
+        settings.practice_instructions,
         table["checks"],
+        table["questions"],
+        table["preset"],
     )
     return Campaign(**vars(head_of(row)), settings=own, counts=counts)
 
