@@ -7,17 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.errors import ArgumentError
+from qrowd import Judgments, Runs
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.preferences.scheduling import (
     GradedTopic,
     Systems,
     grade_bounds,
     grade_utility,
+    graded_topics,
     grades_may_stop,
     grades_needed,
     order_documents,
     rank_coefficients,
     replay_grades,
+    simulate_topic,
 )
 
 GAINS = st.lists(st.sampled_from([np.nan, 0.0, 1.0, 2.0]), min_size=1, max_size=5)
@@ -150,6 +153,42 @@ def test_dcg_at_3_of_two_rankings_by_hand():
     assert bounds.settled()
 
 
+JUDGMENTS = Judgments.from_rows(
+    [("q", d, "ann", g) for d, g in (("a", 2), ("b", 0), ("c", 1), ("x", 1))] + [("p", "a", "ann", 1)],
+    scales={"ann": "0-2"},
+)
+RUNS = Runs.from_dict({"one": {"q": {"a": 3, "b": 2, "u": 1}}, "two": {"q": {"u": 4, "c": 3, "b": 2, "x": 1}}})
+
+
+def test_a_real_topic_has_the_graded_documents_among_the_first_of_each_system():
+    (topic,) = graded_topics(JUDGMENTS, RUNS, gains=np.array([0, 1, 3.0]), discounts=np.array([1, 0.5]), depth=3)
+    # u has no grade: the lists are a b and c b; x stands at rank 4. p has no such documents.
+    assert topic.gains.tolist() == [3, 0, 1]
+    assert topic.coefficients.tolist() == [[1, 0.5, 0], [0, 0.5, 1]]
+    with pytest.raises(NoOverlapError, match="no topic has 4 documents"):
+        list(graded_topics(JUDGMENTS, RUNS, gains=np.arange(3.0), discounts=np.ones(2), least=4, depth=3))
+    with pytest.raises(ArgumentError, match="2 is no grade from 0 to 1"):
+        list(graded_topics(JUDGMENTS, RUNS, gains=np.arange(2.0), discounts=np.ones(2)))
+    both = Judgments.from_rows([("q", "a", "ann", 1), ("q", "a", "bob", 1)])
+    with pytest.raises(ArgumentError, match="of 2 assessors"):
+        list(graded_topics(both, RUNS, gains=np.arange(2.0), discounts=np.ones(2)))
+
+
+def test_five_grades_of_two_systems_first_five_save_one_to_two_judgments_a_topic_as_the_paper_says():
+    shares, gains = (0.20, 0.28, 0.25, 0.25, 0.02), 2.0 ** np.arange(5) - 1  # of Table 1; DCG of section 4.1
+    discounts = 1 / np.log2(np.arange(2, 7))
+    topics = [simulate_topic(n_systems=2, rng=i) for i in range(100)]
+    graded = [GradedTopic.of(topic, shares=shares, gains=gains, discounts=discounts) for topic in topics]
+    curves = grades_needed(graded, rng=1)
+    mean = {
+        name: np.average(curves.judgments[curves.condition == name], weights=curves.topics[curves.condition == name])
+        for name in curves.condition
+    }
+    assert 1 <= mean["grades, all documents"] - mean["grades, utility, stop"] <= 2
+    assert mean["grades, utility, stop"] < mean["grades, random, stop"] < mean["grades, all documents"]
+    assert (curves.error == 0).all()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -157,6 +196,7 @@ def test_dcg_at_3_of_two_rankings_by_hand():
         (lambda: grade_utility(np.ones((1, 4))), "found shape"),
         (lambda: order_documents(np.ones((2, 3)), [0, 1, 1]), "each of the 3 documents once"),
         (lambda: replay_grades(TOPIC, "best"), "order='best'"),
+        (lambda: GradedTopic.of(simulate_topic(rng=1), shares=[0.5], gains=np.ones(1), discounts=np.ones(1)), "shares"),
         (lambda: grades_may_stop(np.ones(2), np.ones((2, 2)), []), "levels"),
         (lambda: grades_may_stop(np.ones(2), np.ones((2, 2)), [1], goal="top", n_best=2), "n_best=2: of 2 systems"),
         (lambda: grade_bounds(np.array([2.0, np.nan]), np.ones((2, 2))), "every gain must lie"),

@@ -43,7 +43,7 @@ from qrowd.preferences.scheduling.replay import (
 )
 from qrowd.preferences.scheduling.state import State
 from qrowd.preferences.scheduling.systems import Systems
-from qrowd.preferences.scheduling.topics import real_topics
+from qrowd.preferences.scheduling.topics import graded_topics, real_topics
 from qrowd.preferences.scheduling.utility import (
     expected_utility,
     from_known,
@@ -81,6 +81,7 @@ __all__ = [
     "from_regression",
     "grade_bounds",
     "grade_utility",
+    "graded_topics",
     "grades_may_stop",
     "grades_needed",
     "judgments_needed",

@@ -15,6 +15,7 @@ from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels import scheduling
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, seed_of
+from qrowd.preferences.scheduling.answers import Topic
 from qrowd.preferences.scheduling.bounds import Bounds, Decision, Goal, check_goal, decision_of_samples
 from qrowd.preferences.scheduling.replay import Curves, curves_of, error_and_regret
 from qrowd.preferences.scheduling.systems import Systems
@@ -151,6 +152,25 @@ class GradedTopic:
     @property
     def n_documents(self) -> int:
         return int(self.gains.size)
+
+    @classmethod
+    def of(cls, topic: Topic, *, shares: Sequence[float], gains: Floats, discounts: Floats) -> GradedTopic:
+        """A topic of preferences as its documents would be graded along the same order.
+
+        shares : of documents with each grade, the lowest grade first; the document that wins fewest pairs gets the
+            lowest grade. gains : by grade. discounts : by rank, from 1.
+
+        >>> from qrowd.preferences.scheduling import Answers
+        >>> topic = Topic(Answers.of_order([2, 0, 1]), Systems.of([[0, 1], [2, 1]], 3))
+        >>> GradedTopic.of(topic, shares=[1 / 3, 2 / 3], gains=np.array([0, 1]), discounts=np.ones(2)).gains.tolist()
+        [1, 0, 1]
+        """
+        if len(shares) != len(gains) or not np.isclose(sum(shares), 1) or min(shares) < 0:
+            raise ArgumentError(f"shares={shares}: give one share from 0 for each of {len(gains)} grades, 1 in all")
+        place = np.argsort(np.argsort(topic.answers.wins.sum(axis=1), kind="stable"))
+        ends = np.cumsum(shares)[:-1] * place.size
+        grade = np.searchsorted(ends.round(9), place, side="right")
+        return cls(gains[grade], rank_coefficients(topic.systems, discounts), gains)
 
 
 @dataclass(frozen=True, eq=False)
