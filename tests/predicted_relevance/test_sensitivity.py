@@ -133,3 +133,24 @@ def test_an_intent_without_a_probability_is_refused_by_name():
         judgments_by_intent([("q", "3", "d", "ann", 1)], PROBABLE)
     with pytest.raises(ArgumentError, match="all, top"):
         judgments_by_intent(ROWS, PROBABLE, which="best")
+
+
+def test_grades_are_well_separated_from_the_size_on_from_which_their_bands_stay_apart():
+    curve = sensitivity_to_sample_size(JUDGMENTS, rel=2, sizes=[5, 50, 500, 50_000], n_resamples=60, rng=1)
+    for pair, size in enumerate(curve.size_needed):
+        apart = [
+            bool(abs(mean[pair + 1] - mean[pair]) > sd[pair] + sd[pair + 1])
+            for mean, sd in zip(curve.mean, curve.sd, strict=True)
+        ]
+        stays = [all(apart[i:]) for i in range(4)]
+        assert size == (curve.size[stays.index(True)] if any(stays) else pytest.approx(np.nan, nan_ok=True))
+
+
+def test_grades_that_assessors_cannot_distinguish_are_separated_by_no_number_of_double_judgments():
+    """Section 6.3: the uncertainty becomes small, and yet p(2|1) and p(2|0) cannot be distinguished."""
+    labels = {}
+    for i, pair in enumerate([(0, 0), (0, 2), (1, 1), (1, 2), (2, 2), (2, 2), (0, 1)] * 20):
+        labels["q", f"d{i}"] = dict(zip("ab", pair, strict=True))
+    curve = sensitivity_to_sample_size(judgments_of(labels, "0-2"), rel=2, rng=1)
+    assert np.isnan(curve.size_needed[0])
+    assert curve.size_needed[1] <= 140

@@ -64,6 +64,37 @@ def test_two_grades_that_nobody_tells_apart_weigh_the_same_but_not_in_the_older_
     assert model.user_disagreement().tolist() == [0, 0.5, 1]
 
 
+@given(labels=panels(), data=st.data())
+def test_fractional_utility_is_the_mean_utility_of_what_the_others_said(labels, data):
+    assume(any(len(said) > 1 for said in labels.values()))
+    model = predicted_relevance(judgments_of(labels, "0-2"), rel=2, n_resamples=0)
+    utility = {g: data.draw(st.floats(0, 1)) for g in (0.0, 1.0, 2.0)}
+    for grade, found in zip(model.grades, model.fractional_utility(utility), strict=True):
+        means = [
+            np.mean([utility[other] for name, other in said.items() if name != who])
+            for said in labels.values()
+            if len(said) > 1
+            for who, given in said.items()
+            if given == grade
+        ]
+        assert found == pytest.approx(np.mean(means) if means else np.nan, nan_ok=True)
+
+
+@given(labels=panels())
+def test_a_utility_of_0_or_1_is_predicted_relevance(labels):
+    assume(any(len(said) > 1 for said in labels.values()))
+    model = predicted_relevance(judgments_of(labels, "0-2"), rel=1, n_resamples=0)
+    assert model.fractional_utility({0: 0, 1: 1, 2: 1}) == pytest.approx(model.probability, nan_ok=True)
+
+
+def test_utilities_default_to_the_grade_over_the_highest_and_are_fractions_of_every_grade():
+    assert MODEL.fractional_utility() == pytest.approx(MODEL.fractional_utility({0: 0, 1: 0.5, 2: 1}))
+    with pytest.raises(ArgumentError, match="grade 2 has no utility"):
+        MODEL.fractional_utility({0: 0, 1: 1})
+    with pytest.raises(ArgumentError, match="utilities from 0 to 1"):
+        MODEL.fractional_utility({0: 0, 1: 1, 2: 3})
+
+
 def test_numbers_of_users_that_make_no_sense_are_refused():
     for m, n in ((2, 1), (-1, 3), (0, 0)):
         with pytest.raises(ArgumentError, match=f"m={m}, n={n}"):

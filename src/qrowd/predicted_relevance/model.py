@@ -7,7 +7,7 @@ Practical Applications for Search Evaluation. Inf. Retr. J. 19.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,7 +22,13 @@ from qrowd.model.result import Result
 from qrowd.predicted_relevance.bands import Bands, Ranks
 from qrowd.predicted_relevance.counting import First, Method
 from qrowd.predicted_relevance.doubles import Pairs
-from qrowd.predicted_relevance.users import SampledUsers, at_least_of, disagreement_weights, on_fractions
+from qrowd.predicted_relevance.users import (
+    SampledUsers,
+    at_least_of,
+    disagreement_weights,
+    expected_utility,
+    on_fractions,
+)
 
 Resample = Literal["topics", "documents", "binomial"]
 
@@ -249,6 +255,21 @@ class PredictedRelevance(Result):
         zero : the lowest grade has weight 0, whatever its p(R|i).
         """
         return disagreement_weights(self.probability, self.relevant, self.grades, m, n, zero)
+
+    def fractional_utility(self, grade_utility: Mapping[float, float] | None = None) -> Floats:
+        """(grades,) expected utility to a random user whose utility is a fraction, not 0 or 1 (sections 2.2 and 8).
+
+        E[u | i] = sum over grades j of u(j) p(j|i), where p(j|i) is the share of the other assessors' judgments that
+        are j, by `coincidences`. With u = 1 for relevant grades and 0 for others it is p(R|i), where there are no bands.
+
+        grade_utility : {grade: utility from 0 to 1} of each grade; default: the grade over the highest one.
+
+        Raises
+        ------
+        ArgumentError
+            A grade without a utility, or a utility that is no fraction.
+        """
+        return expected_utility(self.coincidences, self.grades, grade_utility)
 
     def _columns(self) -> dict[str, Any]:
         """One row per grade."""

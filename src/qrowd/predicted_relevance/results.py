@@ -10,6 +10,7 @@ import numpy as np
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.alignment import align
+from qrowd.model.duplicates import Duplicates
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
@@ -49,11 +50,16 @@ def relevant_results(
     *,
     runs: Runs | None = None,
     cutoff: int = 10,
+    grade_gains: Floats | None = None,
+    duplicates: Duplicates | None = None,
     repeats: Repeated = "first",
 ) -> RelevantResults:
     """Numbers of relevant results among the first `cutoff` of every run; without runs, among all judged documents.
 
     Unjudged documents count as not relevant, and a topic that a run lacks has none (section 3.2).
+
+    grade_gains : (grades,) what a result of each grade is expected to count instead of p(R|i).
+    duplicates : groups of documents that count once, as of `qrowd.Conventions`.
 
     Raises
     ------
@@ -65,6 +71,7 @@ def relevant_results(
     if cutoff < 1:
         raise ArgumentError(f"cutoff={cutoff}: a rank from 1 was expected")
     panel = model.on_scale(judgments).panel(repeats=repeats)
+    panel = panel if duplicates is None else panel.merged(*panel.pool.merged(duplicates))
     values = panel.values
     judged = ~np.isnan(values)
     pool, topics = panel.pool, panel.pool.topics
@@ -72,7 +79,10 @@ def relevant_results(
     topic = np.repeat(np.arange(len(topics)), np.diff(pool.starts))[row]
     gains = np.zeros((2, *values.shape))
     pairs = Pairs(topics, topic, pool.documents, pool.document[row])
-    gains[0][judged] = model.probabilities(values[judged], pairs)
+    if grade_gains is None:
+        gains[0][judged] = model.probabilities(values[judged], pairs)
+    else:
+        gains[0][judged] = model.gains_of(values[judged], grade_gains)
     gains[1][judged] = model.gains_of(values[judged], model.relevant.astype(np.float64))
     alignments = None if runs is None else align(runs, pool).topics
     systems = (JUDGED,) if runs is None else runs.systems

@@ -84,6 +84,17 @@ class SensitivityToSampleSize(Result):
     seed: Seed
     rule: str
 
+    @property
+    def size_needed(self) -> Floats:
+        """(grades - 1,) number of double judgments from which two neighbouring grades are well separated.
+
+        They are where their means are more than the two standard deviations apart at that size and all larger ones:
+        the bands of Figure 3 do not overlap (section 6.3). nan where even the largest size does not separate them.
+        """
+        apart = np.abs(np.diff(self.mean, axis=1)) > self.sd[:, 1:] + self.sd[:, :-1]
+        from_here = np.logical_and.accumulate(apart[::-1], axis=0)[::-1]
+        return np.where(from_here.any(axis=0), self.size[from_here.argmax(axis=0)], np.nan)
+
     def _columns(self) -> dict[str, Any]:
         """One row per size and grade."""
         return _long(self.grades, {"size": self.size}, {"mean": self.mean, "sd": self.sd})

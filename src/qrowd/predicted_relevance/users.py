@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,6 +80,24 @@ def disagreement_weights(probability: Floats, relevant: Bools, grades: Floats, m
     beside = at_least_of(probability, m, n - 1) if m < n else np.where(np.isnan(probability), np.nan, 0.0)
     weights = np.where(relevant, at_least_of(probability, m - 1, n - 1), beside)
     return np.where(grades == grades.min(), 0.0, weights) if zero else weights
+
+
+def expected_utility(coincidences: Floats, grades: Floats, grade_utility: Mapping[float, float] | None) -> Floats:
+    """(grades,) mean utility of the grades that others gave; nan for a grade without a pair of judgments."""
+    if grade_utility is None:
+        utility = grades / grades.max() if grades.max() > 0 else np.zeros(grades.size)
+    else:
+        missing = [grade for grade in grades.tolist() if grade not in grade_utility]
+        if missing:
+            raise ArgumentError(
+                f"grade_utility: grade {missing[0]:g} has no utility; name every grade, as in 0=0,1=0.5"
+            )
+        utility = np.array([float(grade_utility[grade]) for grade in grades.tolist()])
+    if not ((utility >= 0) & (utility <= 1)).all():
+        raise ArgumentError("grade_utility: utilities from 0 to 1 were expected, which are shares of the best result's")
+    total = coincidences.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(coincidences @ utility / total)
 
 
 def _check_numbers(m: int, n: int) -> None:
