@@ -69,7 +69,7 @@ def test_fractional_utility_is_the_mean_utility_of_what_the_others_said(labels, 
     assume(any(len(said) > 1 for said in labels.values()))
     model = predicted_relevance(judgments_of(labels, "0-2"), rel=2, n_resamples=0)
     utility = {g: data.draw(st.floats(0, 1)) for g in (0.0, 1.0, 2.0)}
-    for grade, found in zip(model.grades, model.fractional_utility(utility), strict=True):
+    for grade, found in zip(model.grades, model.fractional_utility(grade_utility=utility), strict=True):
         means = [
             np.mean([utility[other] for name, other in said.items() if name != who])
             for said in labels.values()
@@ -84,15 +84,15 @@ def test_fractional_utility_is_the_mean_utility_of_what_the_others_said(labels, 
 def test_a_utility_of_0_or_1_is_predicted_relevance(labels):
     assume(any(len(said) > 1 for said in labels.values()))
     model = predicted_relevance(judgments_of(labels, "0-2"), rel=1, n_resamples=0)
-    assert model.fractional_utility({0: 0, 1: 1, 2: 1}) == pytest.approx(model.probability, nan_ok=True)
+    assert model.fractional_utility(grade_utility={0: 0, 1: 1, 2: 1}) == pytest.approx(model.probability, nan_ok=True)
 
 
 def test_utilities_default_to_the_grade_over_the_highest_and_are_fractions_of_every_grade():
-    assert MODEL.fractional_utility() == pytest.approx(MODEL.fractional_utility({0: 0, 1: 0.5, 2: 1}))
+    assert MODEL.fractional_utility() == pytest.approx(MODEL.fractional_utility(grade_utility={0: 0, 1: 0.5, 2: 1}))
     with pytest.raises(ArgumentError, match="grade 2 has no utility"):
-        MODEL.fractional_utility({0: 0, 1: 1})
+        MODEL.fractional_utility(grade_utility={0: 0, 1: 1})
     with pytest.raises(ArgumentError, match="utilities from 0 to 1"):
-        MODEL.fractional_utility({0: 0, 1: 1, 2: 3})
+        MODEL.fractional_utility(grade_utility={0: 0, 1: 1, 2: 3})
 
 
 def test_numbers_of_users_that_make_no_sense_are_refused():

@@ -256,7 +256,7 @@ class PredictedRelevance(Result):
         """
         return disagreement_weights(self.probability, self.relevant, self.grades, m, n, zero)
 
-    def fractional_utility(self, grade_utility: Mapping[float, float] | None = None) -> Floats:
+    def fractional_utility(self, *, grade_utility: Mapping[float, float] | None = None) -> Floats:
         """(grades,) expected utility to a random user whose utility is a fraction, not 0 or 1 (sections 2.2 and 8).
 
         E[u | i] = sum over grades j of u(j) p(j|i), where p(j|i) is the share of the other assessors' judgments that
