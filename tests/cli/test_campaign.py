@@ -53,6 +53,25 @@ def pilot(qrowd, tmp_path):
     return "pilot"
 
 
+def test_check_notes_incomplete_quality_checks_and_creates_nothing(qrowd, pilot, tmp_path):
+    outcome = qrowd("campaign", "create", "pilot", "--check", "--database", "new.db")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.splitlines() == [
+        "note: The quality checks are incomplete: no topic has a question.",
+        "pilot (grades: 2 topics, 4 documents) can be created",
+    ]
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_the_presets_are_printed_with_every_setting_and_its_section(qrowd, tmp_path):
+    outcome = qrowd("campaign", "presets", "-o", "presets.csv")
+    assert outcome.status == 0, outcome.err
+    rows = pd.read_csv(tmp_path / "presets.csv").set_index("setting")
+    assert (rows.value["min_seconds"], rows.section["min_seconds"]) == ("20.0", "3.2.5 (d)")
+    assert 'preset = "maddalena2017"' in outcome.out
+    assert "ACM TOIS 35(3), section 3.2 and Appendix A" in outcome.out
+
+
 def test_the_progress_of_a_campaign_is_printed_and_written(qrowd, pilot, tmp_path):
     outcome = qrowd("campaign", "status", pilot, "--per-assessor", "-o", "topics.csv")
     assert outcome.status == 0, outcome.err

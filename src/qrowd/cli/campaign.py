@@ -26,8 +26,11 @@ def create(
     with server_extra():
         from qrowd.collect.campaigns.creation import create_campaign
         from qrowd.collect.campaigns.folder import read_folder
+        from qrowd.collect.campaigns.plan_notes import plan_notes
     plan = read_folder(folder)
     summary = f"{plan.name} ({plan.protocol}: {plan.counted})"
+    for note in plan_notes(plan):
+        typer.echo(f"note: {note}")
     if check:
         typer.echo(f"{summary} can be created")
         return
@@ -138,6 +141,15 @@ def units(
     deliver(document, output)
 
 
+def presets(output: options.Output = None) -> None:
+    """Show the presets, each the protocol of a paper, with all their settings and the section that prints each."""
+    from qrowd.cli.campaign_tables import all_presets
+
+    with server_extra():
+        from qrowd.collect.protocols.presets import PRESETS
+    deliver(all_presets(PRESETS), output)
+
+
 def owner(
     name: Annotated[str, typer.Argument(help="Name of the account.")], database: options.Database = options.DATABASE
 ) -> None:
@@ -218,4 +230,5 @@ campaign = command_group(
     set_status,
     rebuild,
     backup,
+    presets,
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from qrowd.reports.document import Document, Table
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from qrowd.collect.campaigns.progress import Progress
     from qrowd.collect.campaigns.quality import Quality
+    from qrowd.collect.protocols.presets import Preset
     from qrowd.collect.campaigns.units import CampaignUnits
     from qrowd.magnitude import PowerLaw, TopicUnits
     from qrowd.model.judgments import Judgments
@@ -142,6 +144,23 @@ def _power_law(law: PowerLaw) -> str:
 
 def _share(share: float) -> str:
     return f"{share:.1%}"
+
+
+def all_presets(presets: Mapping[str, Preset]) -> Document:
+    """One row per setting of a preset."""
+    rules = [(name, rule) for name, preset in presets.items() for rule in preset.rules]
+    columns = {
+        "preset": [name for name, _ in rules],
+        "table": [rule.table for _, rule in rules],
+        "setting": [rule.key for _, rule in rules],
+        "value": [json.dumps(rule.value) for _, rule in rules],
+        "section": [rule.section for _, rule in rules],
+        "rule": [rule.rule for _, rule in rules],
+    }
+    table = Table.of("presets", columns)
+    names = ", ".join(f'preset = "{name}"' for name in presets)
+    sentence = f"Settings of {names} in [campaign]; settings that a campaign has itself override them."
+    return Document(sentence, (table,), tuple(f"{name}: {one.source}." for name, one in presets.items()), _frame(table))
 
 
 def _assessors(quality: Quality) -> Table:

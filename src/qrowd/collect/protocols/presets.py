@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qrowd.collect.protocols.schema import SchemaError
+from qrowd.collect.protocols.settings import ASK_DOCUMENT
 
 Tables = dict[str, dict[str, Any]]
 
@@ -75,7 +76,7 @@ PRESETS: Mapping[str, Preset] = {
             Rule("magnitude", "reason", "required", "3.2.2", "a brief reason for each magnitude"),
             Rule("magnitude", "max_reason", 2000, "-", "not said; characters of a reason"),
             Rule("magnitude", "rating", False, "3.2.2", "the unit ends with the last document"),
-            Rule("magnitude", "ask", "How relevant is this document to the topic?", "3.2.2", "relevance is judged"),
+            Rule("magnitude", "ask", ASK_DOCUMENT, "3.2.2", "relevance is judged"),
             Rule("magnitude", "topic", "full", "3.2.2", "title, description and narrative at the top of the screen"),
         ),
     )

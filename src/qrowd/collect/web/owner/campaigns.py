@@ -25,6 +25,7 @@ from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
 from qrowd.collect.campaigns.folder import MAX_ZIP, TOML, plan_from_zip
 from qrowd.collect.campaigns.plan import Plan
+from qrowd.collect.campaigns.plan_notes import preset_note
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.settings import to_table
@@ -84,10 +85,17 @@ async def settings(context: OwnerContext) -> Response:
             "seed": row.seed,
             "lease": formatting.seconds(current.lease_seconds),
             "created": f"{formatting.moment(row.created)} UTC",
+            "check_documents": row.settings["checks"],
+            "questions": row.settings["questions"],
         },
     }
+    preset = row.settings["preset"]
+    in_force = {"campaign": row.settings, "journey": row.settings["journey"], row.protocol: row.settings["protocol"]}
+    preset_text = preset_note(preset, in_force) if preset else ""
     rows = {title: {key: in_words(value) for key, value in table.items()} for title, table in tables.items()}
-    return context.render("settings", tab="settings", tables=rows, current=current, consent=texts.consent)
+    return context.render(
+        "settings", tab="settings", tables=rows, current=current, consent=texts.consent, preset=preset_text
+    )
 
 
 def in_words(value: Any) -> str:

@@ -1,0 +1,61 @@
+"""What an owner should know of a campaign that can be created: its preset, and quality checks that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from qrowd.collect.campaigns.plan import Plan
+from qrowd.collect.protocols.presets import PRESETS, overrides
+from qrowd.collect.protocols.settings import MagnitudeSettings, to_table
+
+
+def plan_notes(plan: Plan) -> tuple[str, ...]:
+    """Sentences about a plan; none is an error."""
+    notes = []
+    if plan.preset:
+        head = {"checks": plan.checks, "questions": plan.questions}
+        notes.append(preset_note(plan.preset, {"campaign": head, "journey": to_table(plan.journey), **_settings(plan)}))
+    if missing := list(_missing_checks(plan)):
+        notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
+    return tuple(notes)
+
+
+def preset_note(preset: str, tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """Whether a campaign follows its preset. tables : its settings in force."""
+    changes = [
+        f"{change.rule.table}.{change.rule.key} = {_toml(change.value)} (preset: {_toml(change.rule.value)})"
+        for change in overrides(preset, tables)
+    ]
+    n = len(PRESETS[preset].rules)
+    if not changes:
+        return f"Preset {preset}: all {n} settings are in force."
+    return f"Preset {preset}: {n - len(changes)} of {n} settings are in force; changed: {', '.join(changes)}."
+
+
+def _settings(plan: Plan) -> dict[str, dict[str, Any]]:
+    return {plan.protocol: to_table(plan.settings)}
+
+
+def _missing_checks(plan: Plan) -> Iterator[str]:
+    """The quality checks that nobody has to pass."""
+    settings = plan.settings
+    if isinstance(settings, MagnitudeSettings) and not plan.journey.practice:
+        yield "there is no practice (practice = false)"
+    without = [topic.label for topic in plan.topics if topic.question is None]
+    if len(without) == len(plan.topics):
+        yield "no topic has a question"
+    elif without:
+        yield f"{len(without)} of {len(plan.topics)} topics have no question, {without[0]!r} first"
+    if isinstance(settings, MagnitudeSettings):
+        if not plan.checks:
+            yield "there are no check documents (checks = false)"
+        if settings.min_seconds == 0:
+            yield "no time is required on a document (min_seconds = 0)"
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML has it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "not given"}[value]
+    return f'"{value}"' if isinstance(value, str) else f"{value:g}"
