@@ -154,3 +154,25 @@ def test_a_session_gap_below_0_is_refused_with_the_option(qrowd, pilot):
     assert outcome.status == 2
     assert "--session-gap -1: expected minutes, 0 or more" in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_conflicts_with_gold_are_listed_for_coding_and_codes_are_tabulated(qrowd, pilot, tmp_path):
+    from qrowd.collect.campaigns.coding import Coding, code
+    from qrowd.collect.store.engine import open_store
+
+    (tmp_path / "gold.qrels").write_text("".join(f"t{t} 0 d{i} {3 * (i > 1)}\n" for t in (1, 2) for i in range(4)))
+    outcome = qrowd("campaign", "conflicts", pilot, "--gold", "gold.qrels", "--min-distance", 1)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("pilot: ")
+    assert outcome.out.endswith("of 8 documents listed; code them at /owner/c/pilot/coding\n")
+    assert "0 items coded by 0 coders" in qrowd("campaign", "codes", pilot).out
+    coding = Coding(("conflict", "t1", "d0"), "olga", verdict="expert wrong", cause="missed a restriction")
+    with open_store("judgments.db") as store:
+        store.write(lambda connection: code(connection, pilot, coding))
+    outcome = qrowd("campaign", "codes", pilot, "--coder", "olga", "-o", "verdicts.csv")
+    assert "1 item coded by 1 coder" in outcome.out
+    assert "missed a restriction" in outcome.out
+    assert pd.read_csv(tmp_path / "verdicts.csv").to_numpy().tolist() == [["conflict", "expert wrong", 1, 1.0]]
+    refused = qrowd("campaign", "ratios", pilot)
+    assert refused.status == 2
+    assert "a ratio needs magnitudes, and this campaign collects grades" in refused.err

@@ -10,6 +10,7 @@ import typer
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import deliver, open_campaigns, option, output_file, server_extra
+from qrowd.reports.phrases import count
 
 Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
 SessionGap = Annotated[
@@ -66,7 +67,7 @@ def export(
     name: Name,
     database: options.Database = options.DATABASE,
     what: Annotated[
-        Literal["judgments", "preferences", "duplicates", "units", "revisions", "archive"] | None,
+        Literal["judgments", "preferences", "duplicates", "units", "codes", "revisions", "archive"] | None,
         option(help="What is exported.", show_default="judgments or preferences"),
     ] = None,
     everything: Annotated[
@@ -138,6 +139,60 @@ def units(
     with open_campaigns(database) as store, store.reading() as connection:
         rows = campaign_units(connection, name, session_gap=session_gap)
         document = units_of_campaign(rows, campaign_topic_units(connection, name), collected(connection, name))
+    deliver(document, output)
+
+
+def conflicts(
+    name: Name,
+    gold: Annotated[str, option(help="File of true judgments, of one assessor.", metavar="FILE")],
+    database: options.Database = options.DATABASE,
+    merge: Annotated[
+        Literal["median", "geometric_mean", "mean"], option(help="How the judgments of a document are merged.")
+    ] = "median",
+    min_distance: Annotated[int, option(help="Least distance between gold's level and the nearest one.", min=1)] = 2,
+) -> None:
+    """List the documents on which judgments and gold disagree, for an owner to code in the browser."""
+    from qrowd import files
+
+    with server_extra():
+        from qrowd.collect.campaigns.coding import list_conflicts
+    true = files.read_judgments([gold])
+    with open_campaigns(database, write=True) as store:
+        listed = store.write(
+            lambda connection: list_conflicts(
+                connection, name, true, time.time(), merge=merge, min_distance=min_distance
+            )
+        )
+    documents = count(listed.n_documents, "document")
+    typer.echo(f"{name}: {len(listed)} of {documents} listed; code them at /owner/c/{name}/coding")
+
+
+def ratios(
+    name: Name,
+    database: options.Database = options.DATABASE,
+    min_ratio: Annotated[float, option(help="Least ratio of the highest to the lowest magnitude.")] = 10_000.0,
+) -> None:
+    """List the documents with a large ratio of normalised magnitudes, for an owner to code in the browser."""
+    with server_extra():
+        from qrowd.collect.campaigns.coding import list_ratios
+    with open_campaigns(database, write=True) as store:
+        n = store.write(lambda connection: list_ratios(connection, name, time.time(), min_ratio=min_ratio))
+    typer.echo(f"{name}: {count(n, 'document')} listed; code them at /owner/c/{name}/coding")
+
+
+def codes(
+    name: Name,
+    database: options.Database = options.DATABASE,
+    coder: Annotated[str | None, option(help="Only what this owner coded.", metavar="NAME")] = None,
+    output: options.Output = None,
+) -> None:
+    """Tabulate what owners coded: verdicts, causes, codes with the scores of their judgments, agreement of coders."""
+    from qrowd.cli.campaign_tables import codes_of_campaign
+
+    with server_extra():
+        from qrowd.collect.campaigns.code_tables import code_tables
+    with open_campaigns(database) as store, store.reading() as connection:
+        document = codes_of_campaign(name, code_tables(connection, name, coder=coder))
     deliver(document, output)
 
 
@@ -225,6 +280,9 @@ campaign = command_group(
     export,
     status,
     units,
+    conflicts,
+    ratios,
+    codes,
     owner,
     invite,
     set_status,

@@ -28,6 +28,7 @@ from qrowd.errors import ArgumentError, RowError
 
 FORMAT = "qrowd campaign"
 VERSION = 1
+OF_CAMPAIGN = (*STATUS, "listed", "coded")  # events that are no assessor's
 DOCUMENTS = ("document", "left", "right")  # keys of event data whose values are numbers of documents
 AT_ONCE = 1000
 
@@ -182,7 +183,7 @@ class _Numbers:
     def _check_place(self, row: _Event, data: Mapping[str, Any], unit: UnitRow | None) -> None:
         """Whether the assessor and the assignment began before, and the unit holds what the event speaks of."""
         if row.assessor_id is None:
-            if row.kind not in STATUS:
+            if row.kind not in OF_CAMPAIGN:
                 raise SchemaError(("assessor_id",), f"an event {row.kind} needs one")
             return
         if row.kind == "arrived":

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.archive import write_archive
+from qrowd.collect.campaigns.coding import CODES, code_rows
 from qrowd.collect.campaigns.state import find
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.registry import PREFERENCE
@@ -37,10 +38,10 @@ class Format:
 
 
 JUDGMENTS, PREFERENCES, DUPLICATES, REVISIONS = "judgments", "preferences", "duplicates", "revisions"
-OF_UNITS, ARCHIVE = "units", "archive"
+OF_UNITS, OF_CODES, ARCHIVE = "units", "codes", "archive"
 LINES = 500  # of an archive, in a piece
-TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, REVISIONS)
-WHOLE = (OF_UNITS, REVISIONS)  # tables that always hold everything
+TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, OF_CODES, REVISIONS)
+WHOLE = (OF_UNITS, OF_CODES, REVISIONS)  # tables that always hold everything
 FORMATS = {
     format.name: format
     for format in (
@@ -87,10 +88,10 @@ def kinds_of(protocol: str) -> list[str]:
     """What a campaign has to give, the usual first.
 
     >>> kinds_of("grades")
-    ['judgments', 'units', 'revisions', 'archive']
+    ['judgments', 'units', 'codes', 'revisions', 'archive']
     """
     what = PREFERENCES if protocol == PREFERENCE else JUDGMENTS
-    return [what, *([DUPLICATES] if what == PREFERENCES else []), OF_UNITS, REVISIONS, ARCHIVE]
+    return [what, *([DUPLICATES] if what == PREFERENCES else []), OF_UNITS, OF_CODES, REVISIONS, ARCHIVE]
 
 
 def export_rows(
@@ -104,8 +105,8 @@ def export_rows(
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
 
-    what : judgments, preferences, duplicates (pairs that say the same), units (one row per assignment), revisions (all
-    that ever happened) or archive.
+    what : judgments, preferences, duplicates (pairs that say the same), units (one row per assignment), codes (what
+    owners said of comments and documents), revisions (all that ever happened) or archive.
     format : a name of FORMATS; an archive has its own. everything : also what does not count, and columns that say why.
     session_gap : of the units; see `campaign_units`.
 
@@ -124,6 +125,8 @@ def export_rows(
         return FORMATS[format].write(export.REVISIONS, export.revisions(connection, row.id))
     if what == OF_UNITS:
         return FORMATS[format].write(UNITS, campaign_units(connection, campaign, session_gap=session_gap).rows())
+    if what == OF_CODES:
+        return FORMATS[format].write(CODES, code_rows(connection, row.id))
     if everything and FORMATS[format].refuses:
         raise ArgumentError(f"format={format!r}: it cannot tell what counts from what does not; choose a table")
     read, columns = {

@@ -193,6 +193,19 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     # of a campaign
     "paused": _NOTHING,
     "resumed": _NOTHING,
+    "listed": {
+        "list": Literal["conflicts", "ratios"],
+        "options": dict[str, Any],
+        "rows": tuple[tuple[str, str, dict[str, float]], ...],
+    },
+    "coded": {
+        "item": tuple[str, ...],
+        "coder": Text,
+        "codes": tuple[Text, ...],
+        "verdict": Text,
+        "cause": Text,
+        "note": Reason,
+    },
     # of an assessor
     "arrived": {
         "name": str,
@@ -236,7 +249,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "preferred": _PAIR | _TIMES | {"choice": Choice, "strength": Literal[1, 2]},
     "marked_bad": _PAIR | _TIMES | {"side": Side, "document": int},
     "undone": _PAIR | {"choice": Literal["left", "right", "duplicates", "bad-left", "bad-right"]},
-    "looked_up": {"pair": Index | None},
+    "looked_up": {"place": Index | None},
     "withdrawn": {"pair": Index, "document": int},
     "stopped": _NOTHING,  # a campaign too
     "finished": _NOTHING,

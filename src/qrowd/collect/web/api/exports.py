@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from qrowd.collect.campaigns.coding import CODES
 from qrowd.collect.campaigns.exports import (
     ARCHIVE,
     DUPLICATES,
     FORMATS,
     JUDGMENTS,
+    OF_CODES,
     OF_UNITS,
     PREFERENCES,
     REVISIONS,
@@ -89,6 +91,9 @@ OPERATIONS = (
         OF_UNITS,
         UNITS,
         "Units: one row per assignment, whatever became of it, with its answers, time, steps back and ratings",
+    ),
+    _table(
+        OF_CODES, CODES, "What owners said of comments and of conflicts with gold: codes, verdicts, causes and notes"
     ),
     _table(REVISIONS, export.REVISIONS, "All that ever happened, oldest first"),
     archive,
