@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from collect.pictures import png
 from qrowd.collect.campaigns.pages import DocumentText, Draft, Page, TopicText
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import (
@@ -80,6 +81,10 @@ LONG = DocumentText(
 )
 ODD = DocumentText("A" * 300, "no_spaces_" * 200 + "\n\n\u202eturned round\u202c \x00 \ufffd 𝔘𝔫𝔲𝔰𝔲𝔞𝔩 👩‍👩‍👧 \t tabs")
 EMPTY = DocumentText("", "")
+SITE = "http://birds.invalid"  # the gallery stands for it
+ADDRESSED = replace(PLAIN, url="https://birds.example.org/swallows/the-shortening-day.html?lang=en&page=1")
+IMAGE = DocumentText("A page about swallows", "", url="https://birds.example.org/notes", image="/image/page.png")
+FRAME = DocumentText("The bird station", "", url=f"{SITE}/framed", frame=True)
 
 GRADES = (
     Grade(1, "Bad", "Says nothing of the topic, or cannot be read."),
@@ -89,7 +94,7 @@ GRADES = (
     Grade(5, "Perfect", "What one would send to a friend who asked."),
 )
 BINARY = (Grade(0, "Not relevant"), Grade(1, "Relevant"))
-DOCUMENTS = {1: PLAIN, 2: HTML, 3: ARABIC, 4: LONG, 5: ODD, 6: EMPTY}
+DOCUMENTS = {1: PLAIN, 2: HTML, 3: ARABIC, 4: LONG, 5: ODD, 6: EMPTY, 7: ADDRESSED, 8: IMAGE, 9: FRAME}
 DOCUMENT = DocumentView(
     position=2, of=8, document=1, answer=None, done=(True, True) + (False,) * 6, postponed=(False,) * 8, grades=(),
     reason="required",
@@ -147,6 +152,11 @@ GALLERY: dict[str, Page] = {
     "magnitude-long": document(document=4),
     "magnitude-odd": document(document=5),
     "magnitude-empty": document(document=6),
+    "magnitude-address": document(document=7, has_context=True),
+    "grades-image": document(document=8, grades=GRADES, reason="none", has_context=True),
+    "grades-frame": document(document=9, grades=GRADES, reason="none"),
+    "pair-images": pair(left=8, right=8),
+    "pair-frame": pair(left=9, right=7),
     "grades": document(grades=GRADES, reason="optional", may_postpone=True, may_not_tell=True),
     "grades-given": document(
         grades=GRADES, reason="none", answer=Answer("4"), done=(True, False, True) + (False,) * 5,
@@ -335,8 +345,8 @@ class Gallery:
 @contextmanager
 def gallery(base: str) -> Iterator[Gallery]:
     """An application that shows all pages under the policy of the real one."""
-    pages, reports = drawn(), []
-    headers = {"content-security-policy": f"{content_policy()}; report-uri /csp"}
+    pages, reports = {name: html.replace(SITE, base) for name, html in drawn().items()}, []
+    headers = {"content-security-policy": f"{content_policy()}; frame-src {base}; report-uri /csp"}
 
     async def show(request: Request) -> Response:
         return HTMLResponse(pages[request.path_params["name"]], headers=headers)
@@ -348,6 +358,8 @@ def gallery(base: str) -> Iterator[Gallery]:
     routes = [
         Route("/static/{name:path}", Static().serve),
         Route("/csp", report, methods=["POST"]),
+        Route("/image/page.png", lambda _: Response(png(900, 1600), media_type="image/png")),
+        Route("/framed", lambda _: HTMLResponse("<title>Birds</title><h1>Bird station</h1>" + "<p>We count.</p>" * 60)),
         Route("/{name}", show),
     ]
     yield Gallery(base, pages, Starlette(routes=routes), reports)

@@ -302,3 +302,52 @@ def test_everything_an_assessor_loads_is_small() -> None:
 def test_the_whole_page_holds_the_very_main_that_the_script_gets() -> None:
     for one in GALLERY.values():
         assert render_main(one, csrf="t", base=BASE) in render_page(one, csrf="t", base=BASE)
+
+
+# ---- documents as they looked
+
+
+def test_the_address_of_a_document_stands_above_its_text() -> None:
+    html = render_main(GALLERY["magnitude-address"], csrf="t", base=BASE)
+    address = "https://birds.example.org/swallows/the-shortening-day.html?lang=en&amp;page=1"
+    assert html.index(address) < html.index('class="text"')
+    assert f'href="{address}' not in html
+
+
+def test_an_image_of_a_page_has_its_title_or_its_words_for_those_who_cannot_see_it() -> None:
+    image = read(GALLERY["grades-image"]).all("img")[0]
+    assert (image["src"], image["alt"]) == ("/image/page.png", "A page about swallows")
+    described = DocumentText("Birds", "A table of counts.", image="/image/x")
+    assert read(replace(GALLERY["grades-image"], documents={8: described})).all("img")[0]["alt"] == "A table of counts."
+
+
+def test_a_page_in_a_frame_may_do_nothing_and_learns_nothing() -> None:
+    frame = read(GALLERY["grades-frame"]).all("iframe")[0]
+    assert frame["sandbox"] in (None, "")
+    assert frame["referrerpolicy"] == "no-referrer"
+    assert frame["title"] == "The bird station"
+    link = next(a for a in read(GALLERY["grades-frame"]).all("a") if a["href"] == frame["src"])
+    assert (link["target"], link["rel"]) == ("_blank", "noopener noreferrer")
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", "//x.org", "http://a;b/", "http://u@x.org/"]
+)
+def test_no_frame_leads_to_an_address_that_is_not_a_page(url: str) -> None:
+    found = read(replace(GALLERY["grades-frame"], documents={9: DocumentText("t", "text", url=url, frame=True)}))
+    assert not found.all("iframe")
+    assert url not in found.text
+
+
+def test_nothing_is_marked_or_found_where_there_is_no_text() -> None:
+    for name, with_text in (("pair-images", False), ("grades-image", False), ("pair-frame", True), ("pair", True)):
+        html = render_main(GALLERY[name], csrf="t", base=BASE)
+        assert ("data-marks" in html) == with_text
+        assert ("data-find" in html) == (with_text and name.startswith("pair"))
+
+
+def test_the_context_is_offered_beside_single_documents_too() -> None:
+    html = render_main(GALLERY["grades-image"], csrf="t", base=BASE)
+    assert "Background" in html
+    assert 'id="context"' in html
+    assert "Background" not in render_main(GALLERY["grades"], csrf="t", base=BASE)

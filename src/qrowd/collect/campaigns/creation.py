@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.plan_tables import question_table
 from qrowd.collect.campaigns.state import question_of, read_settings
+from qrowd.collect.campaigns.web_pages import image_from_text, image_to_text, sites_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
 from qrowd.collect.protocols.settings import to_table
 from qrowd.collect.store import events, materials
@@ -48,8 +49,12 @@ def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Ass
     campaign_id = materials.add_campaign(connection, row)
     if campaign_id is None:
         raise ArgumentError(f"campaign.name: {plan.name!r} is taken by another campaign; choose another")
-    texts = (vars(d) for d in plan.documents)
-    materials.add_material(connection, "document", campaign_id, texts)
+    images = {d.label: image_from_text(d.image) for d in plan.documents if d.image}
+    rows = ({**vars(d), "image": images[d.label].digest if d.image else ""} for d in plan.documents)
+    materials.add_material(connection, "document", campaign_id, rows)
+    for image in {image.digest: image for image in images.values()}.values():  # one at a time: they are large
+        content = {"digest": image.digest, "media_type": image.media_type, "content": image.content}
+        materials.add_material(connection, "image", campaign_id, [content])
     documents = materials.ids_by_label(connection, "document", campaign_id)
     materials.add_material(connection, "topic", campaign_id, (_topic_row(t, documents) for t in plan.topics))
     topics = materials.ids_by_label(connection, "topic", campaign_id)
@@ -75,7 +80,9 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
     documents = []
     for d in materials.documents_of(connection, campaign_id):
         labels[d.id] = d.label
-        documents.append(DocumentPlan(d.label, d.text, d.title, d.html, d.language))
+        found = materials.find_image(connection, campaign_id, d.image) if d.image else None
+        image = "" if found is None else image_to_text(found[1])
+        documents.append(DocumentPlan(d.label, d.text, d.title, d.html, d.language, d.url, image, d.frame))
     pools: dict[int, set[int]] = {}
     for unit in materials.units_of(connection, campaign_id):
         pools.setdefault(unit.topic_id, set()).update(unit.documents)
@@ -128,6 +135,7 @@ def _settings_table(plan: Plan) -> dict[str, Any]:
         "questions": plan.questions,
         "preset": plan.preset,
         "crowd": {name: dict(part) for name, part in plan.crowd.items()},
+        "frames": list(sites_of(document.url for document in plan.documents if document.frame)),
     }
 
 

@@ -26,6 +26,7 @@ from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.pools import checks_from_gold, lists_of, pool_of, within
 from qrowd.collect.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
+from qrowd.collect.campaigns.web_pages import ENDINGS, image_of, image_to_text
 from qrowd.collect.protocols.presets import with_preset
 from qrowd.collect.protocols.schema import SchemaError, Where, path
 from qrowd.collect.protocols.settings import SETTINGS
@@ -361,6 +362,8 @@ def _documents(reading: Reading, labels: Collection[str] | None) -> list[dict[st
         for line, row in _document_rows(reading, name, labels):
             if labels is not None and row["label"] not in labels:
                 continue
+            if isinstance(image := row.get("image"), str) and image:
+                row["image"] = _image(reading, image, name, line)
             reading.places["documents", len(documents)] = name, line
             documents.append(row)
             if len(documents) > MAX_DOCUMENTS:
@@ -370,12 +373,25 @@ def _documents(reading: Reading, labels: Collection[str] | None) -> list[dict[st
 
 def _document_rows(reading: Reading, name: str, labels: Collection[str] | None) -> Iterator[Row]:
     one_each = len(PurePosixPath(name).parts) > 1 or reading.files.get("documents") not in (None, name)
+    if name.lower().endswith(ENDINGS):
+        problem = "is an image; name it in a table of documents, in the column `image` beside a title"
+        raise FileError(name, problem)
     if not (name.lower().endswith(PAGES) and one_each):
         yield from read_documents(reading.folder.bytes(name), name)
         return
     label = PurePosixPath(name).stem
     if labels is None or label in labels:
         yield 1, read_page(reading.folder.bytes(name), name, label)
+
+
+def _image(reading: Reading, image: str, name: str, line: int) -> str:
+    """An image of the folder as a plan holds it."""
+    try:
+        return image_to_text(image_of(reading.folder.bytes(image)).content)
+    except FileError as error:
+        raise FileError(name, f"image {image}: {error.problem}", line) from None
+    except ArgumentError as error:
+        raise FileError(name, f"image {image}: {error}", line) from None
 
 
 def _checks(reading: Reading, topics: Mapping[str, dict[str, Any]], pools: Mapping[str, Any], seed: Any) -> None:

@@ -337,6 +337,7 @@ class JudgingService:
             consent=settings.consent,
             instructions=settings.instructions,
             practice_instructions=settings.practice_instructions,
+            frames=settings.frames,
             draft=draft,
             named=named,
             preview=preview,

@@ -24,12 +24,19 @@ class TopicText:
 
 @dataclass(frozen=True)
 class DocumentText:
-    """What is judged. html : whether `text` is HTML, which a face must clean; plain text otherwise."""
+    """What is judged. html : whether `text` is HTML, which a face must clean; plain text otherwise.
+
+    url : shown above it. image : digest of the image of the page, which is shown instead of the text; in what a server
+    sends, its address on this server. frame : whether the page at `url` itself is shown.
+    """
 
     title: str
     text: str
     html: bool = False
     language: str = ""
+    url: str = ""
+    image: str = ""
+    frame: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ class Page:
     consent : the campaign's own words for the first page. instructions : likewise, for every page.
     practice_instructions : likewise, before the first line of the practice.
     ask : the question that is asked of a document or a pair. full_topic : the whole topic stays in view beside it.
+    frames : sites of which the campaign shows pages in frames.
     preview : nothing can be answered; the page only shows what the task is like.
     """
 
@@ -72,6 +80,7 @@ class Page:
     practice_instructions: str = ""
     ask: str = ASK_DOCUMENT
     full_topic: bool = False
+    frames: tuple[str, ...] = ()
     draft: Draft | None = None
     named: bool = True
     preview: bool = False

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
+from qrowd.collect.campaigns.web_pages import MAX_IMAGES, MAX_SITES, image_from_text, site_of, sites_of
 from qrowd.collect.protocols.instructions import PRACTICE, magnitude_instructions
 from qrowd.collect.protocols.presets import preset_of
 from qrowd.collect.protocols.protocol import Question
@@ -23,6 +24,7 @@ from qrowd.collect.protocols.settings import (
     PreferenceSettings,
     Settings,
 )
+from qrowd.errors import ArgumentError
 
 Problems = Iterator[tuple[Where, str]]
 
@@ -61,13 +63,21 @@ class TopicPlan:
 
 @dataclass(frozen=True)
 class DocumentPlan:
-    """A document. html : whether `text` is HTML. language : a tag such as "en" or "pt-BR", or ""."""
+    """A document.
+
+    html : whether `text` is HTML. language : a tag such as "en" or "pt-BR", or "". url : its address, shown above it.
+    image : an image of the page as base64 (PNG, JPEG or WebP), shown instead of the text; the text, or else the title,
+    is what is read to those who cannot see it. frame : whether the page at `url` itself is shown, in a frame.
+    """
 
     label: str
-    text: str
+    text: str = ""
     title: str = ""
     html: bool = False
     language: str = ""
+    url: str = ""
+    image: str = field(default="", repr=False)
+    frame: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,19 +149,46 @@ def _problems(plan: Plan) -> Problems:
     yield from _head_problems(plan)
     yield from _label_problems("topics", plan.topics, MAX_TOPICS)
     yield from _label_problems("documents", plan.documents, MAX_DOCUMENTS)
+    n_bytes = 0
     for i, document in enumerate(plan.documents):
-        if not document.text.strip():
-            problem = f"document {document.label!r} has no text; add it, or leave the document out"
-            yield ("documents", i, "text"), problem
-        yield from _text_problems(("documents", i), title=document.title, text=document.text)
-        if document.language and not LANGUAGE.fullmatch(document.language):
-            problem = f"{in_short(document.language)} is no tag of a language; write one such as en or pt-BR"
-            yield ("documents", i, "language"), problem
+        yield from _document_problems(document, ("documents", i))
+        n_bytes += len(document.image) * 3 // 4
+        if n_bytes > MAX_IMAGES:
+            problem = f"the images up to here are more than {MAX_IMAGES:,} bytes; make several campaigns of them"
+            yield ("documents", i, "image"), problem
+    if (n_sites := len(sites_of(one.url for one in plan.documents if one.frame))) > MAX_SITES:
+        problem = f"{n_sites} sites are shown in frames, more than {MAX_SITES}; show images of their pages"
+        yield ("documents",), problem
     labels = {document.label for document in plan.documents}
     for i, topic in enumerate(plan.topics):
         yield from _topic_problems(plan, topic, ("topics", i), labels)
     if (n := _n_slots(plan)) > MAX_SLOTS:
         yield (plan.protocol, "redundancy"), f"{n} units to judge are more than {MAX_SLOTS}; lower it"
+
+
+def _document_problems(document: DocumentPlan, where: Where) -> Problems:
+    name = f"document {document.label!r}"
+    if not document.text.strip():
+        if document.image and not document.title.strip():
+            yield (*where, "text"), f"{name} is an image without words; add a title, or say in `text` what it shows"
+        if not document.image and not document.frame:
+            yield (*where, "text"), f"{name} has no text; add it, or leave the document out"
+    yield from _text_problems(where, title=document.title, text=document.text)
+    if document.language and not LANGUAGE.fullmatch(document.language):
+        problem = f"{in_short(document.language)} is no tag of a language; write one such as en or pt-BR"
+        yield (*where, "language"), problem
+    if document.url and site_of(document.url) is None:
+        problem = f"{in_short(document.url)} is no address of a page; write it in ASCII, with http:// or https:// first"
+        yield (*where, "url"), problem
+    if document.frame and not document.url:
+        yield (*where, "url"), f"{name} is shown in a frame, but has no address; add it"
+    if document.image:
+        if document.frame or document.html:
+            yield (*where, "image"), f"{name} is an image, and cannot also be {'a frame' if document.frame else 'HTML'}"
+        try:
+            image_from_text(document.image)
+        except ArgumentError as error:
+            yield (*where, "image"), f"{name}: {error}"
 
 
 def _n_slots(plan: Plan) -> int:
@@ -266,8 +303,7 @@ def _comparison_problems(settings: Settings, topic: TopicPlan, where: Where) -> 
         if len(topic.pool) > settings.k:
             problem = f"{len(topic.pool)} documents make several units of {settings.k}, but {setting} needs all in one"
             yield (*where, "pool"), f"{problem}; raise k, or lower the depth"
-    compares = isinstance(settings, PreferenceSettings) or (isinstance(settings, GradesSettings) and settings.stop)
-    if compares and settings.goal == "top" and settings.n_best >= n:
+    if not isinstance(settings, MagnitudeSettings) and settings.goal == "top" and settings.n_best >= n:
         problem = f'{n} given, of which goal = "top" cannot find the best {settings.n_best}'
         yield (*where, "systems"), f"{problem}; give more runs, or lower n_best"
 

@@ -24,7 +24,7 @@ TOPIC_TEXTS = {
     "description": ("description", "desc"),
     "narrative": ("narrative", "narr"),
 }
-DOCUMENT_TEXTS = {"title": ("title",), "text": TEXT, "language": ("language",)}
+DOCUMENT_TEXTS = {"title": ("title",), "text": TEXT, "language": ("language",), "url": ("url",), "image": ("image",)}
 FLAGS = {"": False, "false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
 
 MAX_CELL = 1_000_000
@@ -43,18 +43,20 @@ def read_topics(content: bytes, name: str) -> Iterator[Row]:
 
 
 def read_documents(content: bytes, name: str) -> Iterator[Row]:
-    """Documents as {"label", "title", "text", "html", "language"}, from TREC documents or a table."""
+    """Documents as {"label", "title", "text", "html", "language", "url", "image", "frame"}.
+
+    From TREC documents or a table, where `image` is the name of a file.
+    """
     words = decoded(content, name)
     if _is_markup(words, name):
         yield from _trec_documents(words, name)
         return
     for line, row in table_rows(words, name, ("docid", "text"), DOCUMENT):
-        if not any(column in row for column in TEXT):
+        if not any(column in row for column in (*TEXT, "image", "frame")):
             raise FileError(name, f"no column holds the text; call it {TEXT[0]}", line)
         texts = {key: _first(row, columns, "") for key, columns in DOCUMENT_TEXTS.items()}
-        html = _first(row, ("html",), False)
-        html = FLAGS.get(html.strip().lower(), html) if isinstance(html, str) else html
-        yield line, {"label": _label(row, DOCUMENT, name, line), **texts, "html": html}
+        flags = {key: _flag(_first(row, (key,), False)) for key in ("html", "frame")}
+        yield line, {"label": _label(row, DOCUMENT, name, line), **texts, **flags}
 
 
 def read_page(content: bytes, name: str, label: str) -> dict[str, Any]:
@@ -149,6 +151,10 @@ def _separated(words: str, name: str) -> Iterator[tuple[int, list[str]]]:
 def _first(row: Mapping[str, Any], columns: tuple[str, ...], default: Any) -> Any:
     """What the first of the columns holds that holds anything."""
     return next((row[column] for column in columns if row.get(column) is not None), default)
+
+
+def _flag(cell: Any) -> Any:
+    return FLAGS.get(cell.strip().lower(), cell) if isinstance(cell, str) else cell
 
 
 def _label(row: Mapping[str, Any], columns: tuple[str, ...], name: str, line: int) -> str:

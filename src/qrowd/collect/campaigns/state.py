@@ -63,6 +63,7 @@ class CampaignSettings:
 
     name, title : of the campaign. protocol : its name.
     lease_seconds : how long a unit is kept for somebody who does nothing.
+    frames : sites whose pages may be shown in frames.
     together : whether all assessors of a topic work on one order of its documents.
     seats : before how many assessors the same pair of one order may be at once.
     """
@@ -77,6 +78,7 @@ class CampaignSettings:
     instructions: str
     practice_instructions: str
     crowd: Mapping[str, Mapping[str, Any]]
+    frames: tuple[str, ...]
     together: bool
     seats: int
 
@@ -97,6 +99,7 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         table["instructions"],
         table["practice_instructions"],
         table["crowd"],
+        tuple(table["frames"]),
         together,
         settings.pair_redundancy if isinstance(settings, PreferenceSettings) and together else 1,
     )
@@ -346,7 +349,9 @@ class Cache:
         numbers = list(ids)
         missing = [id for id in numbers if self._documents.get(id) is None]
         for row in materials.find_documents(connection, missing) if missing else ():
-            self._documents[row.id] = DocumentText(row.title, row.text, row.html, row.language)
+            self._documents[row.id] = DocumentText(
+                row.title, row.text, row.html, row.language, row.url, row.image, row.frame
+            )
         return {id: text for id in numbers if (text := self._documents.get(id)) is not None}
 
     def board(self, connection: Connection, assignment: AssignmentState) -> Board:

@@ -38,6 +38,19 @@ def reply_events(task: Task, wrong: int, option: int) -> tuple[Event, ...]:
     return (event, Event("screened_out")) if out else (event,)
 
 
+def look_up_events(task: Task, place: int | None) -> tuple[Event, ...]:
+    """The stored context was opened. place : number of the pair or position of the document on the page, if any.
+
+    Raises
+    ------
+    Refusal
+        The topic has no context.
+    """
+    if not task.material.n_snippets:
+        raise Refusal("context", "There is no further context for this topic.")
+    return (Event("looked_up", {"place": place}),)
+
+
 def rating_events(action: Rate, longest: int) -> tuple[Event, ...]:
     """Confidence and understanding, which complete the unit. longest : characters of the comment.
 

@@ -80,7 +80,7 @@ class DocumentView:
     done : for each position whether it has an answer. postponed : for each position whether it waits for later.
     grades : the scale's, lowest first; empty for magnitudes. reason : whether one is "required", "optional" or "none".
     may_postpone, may_not_tell : whether these are offered (now).
-    revising : the unit is being looked at again after a check failed.
+    revising : the unit is being looked at again after a check failed. has_context : there are stored snippets.
     """
 
     position: int
@@ -94,6 +94,7 @@ class DocumentView:
     may_postpone: bool = False
     may_not_tell: bool = False
     revising: bool = False
+    has_context: bool = False
 
 
 @dataclass(frozen=True)

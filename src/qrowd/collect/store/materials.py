@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Connection, Row, Select, Table, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from qrowd.collect.store.schema import campaign, document, slot, topic, unit
+from qrowd.collect.store.schema import campaign, document, image, slot, topic, unit
 
-MATERIAL = {table.name: table for table in (topic, document, unit, slot)}
+MATERIAL = {table.name: table for table in (topic, document, image, unit, slot)}
 ROWS_AT_ONCE = 10_000
 
 
@@ -49,7 +49,7 @@ def add_campaign(connection: Connection, row: Mapping[str, Any]) -> int | None:
 
 def add_material(
     connection: Connection,
-    table: Literal["topic", "document", "unit", "slot"],
+    table: Literal["topic", "document", "image", "unit", "slot"],
     campaign_id: int,
     rows: Iterable[Mapping[str, Any]],
 ) -> None:
@@ -88,6 +88,15 @@ def find_documents(connection: Connection, ids: Iterable[int]) -> Sequence[Docum
 def documents_of(connection: Connection, campaign_id: int) -> Iterable[DocumentRow]:
     """All documents of a campaign."""
     return connection.execute(_of(document, campaign_id))
+
+
+def find_image(connection: Connection, campaign: int, digest: str) -> tuple[str, bytes] | None:
+    """The media type and the content of an image."""
+    c = image.c
+    row = connection.execute(
+        select(c.media_type, c.content).where(c.campaign_id == campaign, c.digest == digest)
+    ).first()
+    return None if row is None else (row.media_type, row.content)
 
 
 def find_unit(connection: Connection, id: int) -> UnitRow | None:

@@ -1,6 +1,6 @@
 """The tables. Events are the truth; of the rest, some is material and some is what the events add up to.
 
-    campaign, topic, document, unit        material: written once, when a campaign is created
+    campaign, topic, document, image, unit   material: written once, when a campaign is created
     event                                  what happened, append-only
     assessor, slot, assignment             current state, worked out again from the events by one command:
     judgment, preference, bad_mark           who takes part, who has which unit, what they said
@@ -24,6 +24,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -101,8 +102,18 @@ document = Table(
     Column("campaign_id", Key, _of("campaign"), nullable=False),
     *_columns(Text, "label", "title", "text"),
     Column("html", Boolean, nullable=False),
-    Column("language", Text, nullable=False),
+    *_columns(Text, "language", "url", "image"),  # image : digest of the image that is shown instead of the text
+    Column("frame", Boolean, nullable=False),  # whether the page at `url` itself is shown
     UniqueConstraint("campaign_id", "label"),
+)
+
+image = Table(
+    "image",
+    metadata,
+    Column("campaign_id", Key, _of("campaign"), primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("media_type", Text, nullable=False),
+    Column("content", LargeBinary, nullable=False),
 )
 
 unit = Table(

@@ -3,7 +3,8 @@
 GET  /c/{campaign}         the page          POST /c/{campaign}/act     an action: 303, or the next <main>
 GET  /join/{token}         an invitation     POST /c/{campaign}/draft   what is typed and not yet sent
 POST /join/{token}         makes a session   POST /logout               ends it
-GET  /health               whether the store answers             GET  /       the start page
+GET  /image/{token}        an image of a document                GET  /       the start page
+GET  /health               whether the store answers
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from qrowd.collect.web.crowd import with_completion_link
 from qrowd.collect.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd.collect.web.problems import Problem, invalid_token, malformed, not_found, problem_of, wants_data
 from qrowd.collect.web.rendering import render_landing
-from qrowd.collect.web.server import ASSESSOR, Identity, Server, server_of
+from qrowd.collect.web.security import with_frames
+from qrowd.collect.web.server import ASSESSOR, DAY, Identity, Server, server_of
 from qrowd.errors import QrowdError
 
 RETRY = frozenset({409, 422, 429, 503})  # statuses after which the page is shown again, with what was typed
@@ -59,7 +61,8 @@ async def current_page(
     """
     server = server_of(request)
     page = await with_completion_link(server, identity, page or await server.service.page(identity.assessor))
-    typed, status, headers = None, 200, dict(identity.headers)
+    page = server.with_image_addresses(page)
+    typed, status, headers = None, 200, with_frames(identity.headers, page.frames)
     if problem is not None:
         status, headers = problem.status, {**headers, **problem.headers}
         if form is not None and same_place(page, form):
@@ -177,6 +180,15 @@ async def land(request: Request) -> Response:
     return HTMLResponse(render_landing())
 
 
+async def image(request: Request) -> Response:
+    """An image of a document, at the signed address that a page gave; browsers may keep it for a day."""
+    digest, media_type, content = await server_of(request).image(request.path_params["token"])
+    headers = {"cache-control": f"private, max-age={int(DAY)}, immutable", "etag": f'"{digest}"'}
+    if request.headers.get("if-none-match") == f'"{digest}"':
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=media_type, headers=headers)
+
+
 async def logout(request: Request) -> Response:
     """End the session."""
     server = server_of(request)
@@ -204,6 +216,7 @@ ROUTES: list[BaseRoute] = [
     Route("/c/{campaign}/draft", draft, methods=["POST"]),
     Route("/join/{token}", show_invitation, methods=["GET"]),
     Route("/join/{token}", join, methods=["POST"]),
+    Route("/image/{token}", image, methods=["GET"]),
     Route("/logout", logout, methods=["POST"]),
     Route("/health", health),
 ]

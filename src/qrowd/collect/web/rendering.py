@@ -19,6 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from qrowd.collect.campaigns.pages import DocumentText, Page
+from qrowd.collect.campaigns.web_pages import site_of
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.views import DocumentView, Grade, PairView
 from qrowd.collect.web import texts
@@ -76,25 +77,45 @@ def paragraphs(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class RenderedDocument:
-    """A document ready for a page. lang : its language tag, "" where it is none. counts : of the topic's words."""
+    """A document ready for a page.
+
+    lang : its language tag, "" where it is none. counts : of the topic's words. url, frame : as in `DocumentText`.
+    image : the address of the image that is shown instead of the text. words : what stands for the image.
+    """
 
     title: str
     lang: str
     html: Markup
     counts: tuple[tuple[str, int], ...]
+    url: str = ""
+    image: str = ""
+    frame: bool = False
+    words: str = ""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it is shown as text, in which words can be marked and found."""
+        return not (self.image or self.frame)
 
 
 @lru_cache(maxsize=N_DOCUMENTS)
 def render_document(topic: str, document: DocumentText) -> RenderedDocument:
-    """A document's text with the words of the topic's title marked; HTML is cleaned, anything else is only text."""
+    """A document's text with the words of the topic's title marked; HTML is cleaned, anything else is only text.
+
+    An image or a frame is shown as it is, with nothing marked.
+    """
     lang = document.language if LANGUAGE.fullmatch(document.language) else ""
+    url = document.url if site_of(document.url) is not None else ""
+    if document.image or (document.frame and url):
+        words = document.text.strip() or document.title
+        return RenderedDocument(document.title, lang, Markup(""), (), url, document.image, document.frame, words)
     if document.html:
         harmless = clean(document.text)
     else:
         parts = (part.strip("\n\r") for part in SPACES.split(document.text.replace("\r\n", "\n")))
         harmless = "".join(f'<p dir="auto">{_text(part)}</p>' for part in parts if part.strip())
     marked: Marked = mark(harmless, topic, stemmer_of(lang))
-    return RenderedDocument(document.title, lang, Markup(marked.html), marked.counts)
+    return RenderedDocument(document.title, lang, Markup(marked.html), marked.counts, url)
 
 
 def _text(part: str) -> str:
@@ -148,11 +169,13 @@ def render_main(
     }
     if isinstance(view, DocumentView):
         values["document"] = _document(page, view.document)
+        values["words"] = values["document"].has_text
         values["grades"] = _keyed(view.grades)
         values["others"] = _others(view)
     elif isinstance(view, PairView):
         values["left"] = _document(page, view.left)
         values["right"] = _document(page, view.right)
+        values["words"] = values["left"].has_text or values["right"].has_text
     else:
         values["exit"] = _exit(page.link)
         values["until"] = _until(getattr(view, "until", None))

@@ -180,6 +180,14 @@ def content_policy(*, form_action: Iterable[str] = (), frame_ancestors: Iterable
     )
 
 
+def with_frames(headers: Mapping[str, str], sites: Iterable[str]) -> dict[str, str]:
+    """Headers of a page that may show pages of these sites in frames; nothing else is opened."""
+    if not (names := " ".join(sites)):
+        return dict(headers)
+    policy = headers.get("content-security-policy", content_policy())
+    return {**headers, "content-security-policy": f"{policy}; frame-src {names}"}
+
+
 def security_headers(settings: ServerSettings) -> dict[str, str]:
     """What every response carries that says nothing else.
 

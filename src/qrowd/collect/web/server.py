@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -19,10 +19,11 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.campaigns.pages import Page
 from qrowd.collect.campaigns.state import Bounded
 from qrowd.collect.store.accounts import Kind, Session, close_session, find_session, note_use, renew
 from qrowd.collect.store.base import Store, StoreError
-from qrowd.collect.store.materials import CampaignRow, find_campaign
+from qrowd.collect.store.materials import CampaignRow, find_campaign, find_image
 from qrowd.collect.store.state import find_assessor
 from qrowd.collect.web.forms import Form, read_form, token_of
 from qrowd.collect.web.problems import Problem, invalid_token, not_found, not_signed_in
@@ -31,6 +32,7 @@ from qrowd.collect.web.security import ServerSettings, Signer, check_origin, sam
 ASSESSOR: Kind = "assessor"
 FORM_SECONDS = 6 * 3600.0  # an anonymous form may be sent this long after it was shown
 MINUTE = 60.0
+DAY = 86400.0
 REMEMBERED = 50_000  # assessors, and sessions
 
 
@@ -150,6 +152,39 @@ class Server:
         if row is None:
             raise not_found()
         return row
+
+    # ---- images of documents
+
+    def with_image_addresses(self, page: Page) -> Page:
+        """The page with an address in place of each image.
+
+        The address is signed and needs no cookie, which a platform's frame may lack. It stays the same for a day, so
+        that browsers may keep the image, and is good for one to two days.
+        """
+        if not any(document.image for document in page.documents.values()):
+            return page
+        expires = (self.clock() // DAY + 2) * DAY
+        documents = {
+            number: replace(
+                document,
+                image=f"/image/{self.signer.sign('image', {'c': page.campaign, 'i': document.image}, expires)}",
+            )
+            if document.image
+            else document
+            for number, document in page.documents.items()
+        }
+        return replace(page, documents=documents)
+
+    async def image(self, token: str) -> tuple[str, str, bytes]:
+        """The digest, media type and content of an image; a Problem (404) for an address that is not ours any more."""
+        fields = self.signer.open("image", token, self.clock())
+        if fields is None:
+            raise not_found()
+        row, digest = await self.campaign(fields["c"]), str(fields["i"])
+        image = await self.store.read_async(lambda connection: find_image(connection, row.id, digest))
+        if image is None:
+            raise not_found()
+        return digest, *image
 
     # ---- forms of visitors without a session
 

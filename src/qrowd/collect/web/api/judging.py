@@ -84,7 +84,9 @@ async def page(caller: Caller) -> Response:
 
     Looking changes nothing. `view.kind` says which page it is, and so which actions are possible.
     """
-    return JSONResponse(page_table(await caller.server.service.page(caller.assessor)))
+    return JSONResponse(
+        page_table(caller.server.with_image_addresses(await caller.server.service.page(caller.assessor)))
+    )
 
 
 @operation(
@@ -106,7 +108,8 @@ async def act(caller: Caller) -> Response:
     action, shown, key = action_of(await read_object(caller.request, BODY_LIMIT))
     service, number = caller.server.service, caller.assessor
     receipt = await service.act(number, action, shown=shown, key=key)
-    return JSONResponse(receipt_table(receipt, receipt.page or await service.page(number)))
+    after = caller.server.with_image_addresses(receipt.page or await service.page(number))
+    return JSONResponse(receipt_table(receipt, after))
 
 
 OPERATIONS = (list_assessors, arrive, page, act)

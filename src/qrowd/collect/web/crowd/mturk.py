@@ -31,7 +31,7 @@ from qrowd.collect.web.assessor import current_page, save_draft, take_action
 from qrowd.collect.web.crowd import arrival_of, platform_of, welcome
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.problems import invalid_token, malformed, not_found
-from qrowd.collect.web.security import content_policy
+from qrowd.collect.web.security import content_policy, with_frames
 from qrowd.collect.web.server import Identity, Server, server_of
 from qrowd.collect.web.texts import MTURK_HOSTS
 
@@ -65,9 +65,9 @@ async def arrive(request: Request) -> Response:
     row, table = await platform_of(server, request.path_params["campaign"], "mturk")
     query = query_of(request)
     if query.get("assignmentId") == NOT_ACCEPTED:
-        page = await server.service.preview(row.name)
+        page = server.with_image_addresses(await server.service.preview(row.name))
         content = server.rendering.render_page(page, csrf="", base=f"/mturk/{quote(row.name)}", notice=PREVIEW)
-        return HTMLResponse(content, headers=headers_of({}))
+        return HTMLResponse(content, headers=with_frames(headers_of({}), page.frames))
     about = {name: query.get(name, "") for name in NAMES}
     for name, value in about.items():
         if not ID.fullmatch(value):

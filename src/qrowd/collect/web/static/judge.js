@@ -324,7 +324,7 @@
     try {
       const reply = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { "X-Qrowd": "fragment" } });
       const next = reply.ok && new DOMParser().parseFromString(await reply.text(), "text/html").getElementById("main");
-      if (next && next.dataset.view === "pair") { // the page stays, its forms speak of the new state
+      if (next && next.dataset.view === main().dataset.view) { // the page stays, its forms speak of the new state
         main().dataset.shown = next.dataset.shown;
         for (const name of ["csrf", "shown", "key"]) all(`input[name=${name}]`).forEach((input) => { input.value = one(`input[name=${name}]`, next).value; });
       }
