@@ -45,6 +45,7 @@ class MagnitudeCrowd:
     multiplier: tuple[float, float] = (4.0, 0.65)
     exponent: tuple[float, float] = (0.7, 0.25)
     profile: Profile = "exponential"
+    saturation: float = 0.0
     noise: float = 0.4
     noise_sd: float = 0.0
     round_numbers: float = 0.6
@@ -128,8 +129,8 @@ def simulate_magnitudes(
         labels += [f"{topic}-u{i + 1:04d}" for i in range(n)]
     pair, who = np.concatenate(units), np.concatenate(workers)
 
-    seen = _perceived(truth, crowd.profile)[pair]
-    seen = np.where(habits.careless[who][:, None], seen[:, ::-1], seen)  # positions are random, so this is any order
+    seen = _perceived(truth, crowd)[pair]
+    seen = np.where(habits.careless[who][:, None], chance.stream("careless").permuted(seen, axis=1), seen)
     logs = np.log(multiplier[who])[:, None] + exponent[who][:, None] * seen
     logs -= habits.log_of_none[who][:, None] * (truth.grade[pair] == 0)
     logs += habits.noise[who][:, None] * random.standard_normal(pair.shape)
@@ -196,13 +197,17 @@ def _habits(crowd: MagnitudeCrowd, n: int, random: np.random.Generator) -> _Habi
     return _Habits(noise, rounds, kind < crowd.careless, np.where(tiny, np.log(10) * random.uniform(2, 5, n), 0.0))
 
 
-def _perceived(truth: Truth, profile: Profile) -> Floats:
-    """(pairs,) what an assessor's exponent multiplies, so that a magnitude is its power or its exponential."""
-    if profile == "exponential":
+def _perceived(truth: Truth, crowd: MagnitudeCrowd) -> Floats:
+    """(pairs,) what an assessor's exponent multiplies: relevance, or the logarithm of 1 + a grade in fractions."""
+    if crowd.profile == "exponential":
         return truth.relevance
     gaps = np.diff(truth.cuts) if truth.cuts.size > 1 else np.ones(1)
     middles = [truth.cuts[0] - gaps[0] / 2, *(truth.cuts[:-1] + np.diff(truth.cuts) / 2), truth.cuts[-1] + gaps[-1] / 2]
-    return np.asarray(np.log1p(np.interp(truth.relevance, middles, np.arange(len(middles)))))
+    grade = np.interp(truth.relevance, middles, np.arange(len(middles)))
+    if crowd.saturation:
+        highest = len(middles) - 1
+        grade = highest * np.expm1(-crowd.saturation * grade) / np.expm1(-crowd.saturation * highest)
+    return np.asarray(np.log1p(grade))
 
 
 def _deal(documents: NDArray[np.int64], size: int, redundancy: int, random: np.random.Generator) -> NDArray[np.int64]:
