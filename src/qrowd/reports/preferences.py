@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.errors import NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.evaluation import measure as measure_of
+from qrowd.measures.linear import linear_parts
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
+from qrowd.model.scales import parse_scale
 from qrowd.preferences import (
     BradleyTerry,
     PairwisePreferences,
@@ -28,15 +32,22 @@ from qrowd.preferences.scheduling import (
     FIGURE_2,
     Condition,
     Curves,
+    GradedTopic,
     StopRule,
+    graded_topics,
+    grades_needed,
     judgments_needed,
     real_topics,
     simulate_topic,
 )
+from qrowd.preferences.scheduling.bounds import Goal
+from qrowd.preferences.scheduling.utility import Estimate
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.phrases import cells, count, interval, number, percent, probability
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from qrowd.preferences.scheduling import Topic
 
 SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
@@ -239,6 +250,9 @@ def _highest_worths(worths: BradleyTerry) -> Iterator[list[str]]:
 # ---------------------------------------------------------------------- orders of asking
 
 
+SHARES = (0.20, 0.28, 0.25, 0.25, 0.02)  # of documents with each of five grades: section 3.2 of Carterette et al.
+
+
 def simulated_preferences(
     *,
     n_topics: int = 100,
@@ -246,14 +260,19 @@ def simulated_preferences(
     bad_share: float = 0.2,
     depth: int = 5,
     weight: Any = "none",
+    measure: str = "DCG@10",
     order: Sequence[str] | None = None,
-    stop_probability: float | None = 1.0,
+    stop: bool = True,
+    goal: Goal = "ranking",
+    n_best: int = 1,
+    stop_probability: float = 1.0,
+    probability: Estimate = "odds",
     rng: Rng = None,
 ) -> Document:
-    """How many judgments each order needs on simulated topics; see `simulate_topic`.
+    """How many judgments each order needs on simulated topics, of pairs and of grades; see `simulate_topic`.
 
-    order : orders of asking; None: those of Figure 2 of Carterette et al. stop_probability : as in
-    `StopRule`; None: never stop.
+    order : orders of asking; None: those of Figure 2 of Carterette et al. stop, goal, n_best, stop_probability : as in
+    `StopRule`. probability : as in `make_order`. measure : of grades, by which the systems are compared.
     """
     seed: Any = seed_of(rng)
     topics = [
@@ -261,7 +280,22 @@ def simulated_preferences(
         for number in range(n_topics)
     ]
     about = f"{n_topics:,} simulated, {n_systems} systems' first {depth}, {100 * bad_share:g} % Bad"
-    return _curves_document(topics, order, stop_probability, seed, about)
+    rule = StopRule(goal=goal, n_best=n_best, stop_probability=stop_probability) if stop else None
+    document = _curves_document(topics, order, rule, probability, seed, about)
+    if not stop:
+        return document
+    discounts, gains = linear_parts(measure_of(measure), parse_scale(f"0-{len(SHARES) - 1}"), depth)
+    good = np.array(SHARES[1:]) * (1 - bad_share) / (1 - SHARES[0])
+    shares = [1 - good.sum(), *good.tolist()]
+    graded = (GradedTopic.of(topic, shares=shares, gains=gains, discounts=discounts) for topic in topics)
+    curves = grades_needed(graded, goal=goal, n_best=n_best, stop_probability=stop_probability, rng=seed)
+    about = f"the same topics, {len(SHARES)} grades along the same order, compared by {measure}"
+    return replace(
+        document,
+        tables=(*document.tables, _grades_needed_table(curves)),
+        notes=(*document.notes, Note("grades", about)),
+        frame=lambda: _with_rows_of(curves, document.frame()),
+    )
 
 
 def replayed_preferences(
@@ -269,7 +303,11 @@ def replayed_preferences(
     runs: Runs,
     *,
     order: Sequence[str] | None = None,
-    stop_probability: float | None = 1.0,
+    stop: bool = True,
+    goal: Goal = "ranking",
+    n_best: int = 1,
+    stop_probability: float = 1.0,
+    probability: Estimate = "odds",
     depth: int = 5,
     rng: Rng = None,
     **options: Any,
@@ -281,16 +319,93 @@ def replayed_preferences(
         f"{len(topics):,}, first {depth} of {topics[0].systems.n} systems; {100 * covered:.0f} % of pairs were "
         "judged, the others are filled in by the share of pairs that each document won"
     )
-    return _curves_document(topics, order, stop_probability, rng, about)
+    rule = StopRule(goal=goal, n_best=n_best, stop_probability=stop_probability) if stop else None
+    return _curves_document(topics, order, rule, probability, rng, about)
+
+
+def replayed_grades(
+    judgments: Judgments,
+    runs: Runs,
+    *,
+    measure: str = "DCG@10",
+    goal: Goal = "ranking",
+    n_best: int = 1,
+    stop_probability: float = 1.0,
+    systems: Sequence[str] | None = None,
+    depth: int = 5,
+    rng: Rng = None,
+) -> Document:
+    """How many of these grades were needed, had each assessor judged by utility and stopped.
+
+    measure : one that is linear in gains. goal, n_best, stop_probability : as in `grades_may_stop`. systems, depth : as
+    in `graded_topics`.
+    """
+    seed: Any = seed_of(rng)
+    topics: list[GradedTopic] = []
+    for assessor, scale in zip(judgments.assessors, judgments.scales, strict=True):
+        if scale.kind not in ("binary", "graded"):
+            raise ArgumentError(f"judgments: the scale of {assessor} is {scale}; a replay needs grades, recode them")
+        discounts, gains = linear_parts(measure_of(measure), scale, depth)
+        own = judgments.select(assessors=[assessor])
+        topics += graded_topics(own, runs, gains=gains, discounts=discounts, systems=systems, depth=depth)
+    curves = grades_needed(topics, goal=goal, n_best=n_best, stop_probability=stop_probability, rng=seed)
+    names = list(dict.fromkeys(curves.condition.tolist()))
+    judged = [_overall(curves, curves.condition == name)[1] for name in names]
+    n = count(len(topics), "topic")
+    sentence = (
+        f"Graded by utility and stopped, {n} of {count(len(judgments.assessors), 'assessor')} need {judged[2]:.1f} of "
+        f"{judged[0]:.1f} judgments on average: {judged[0] - judged[2]:.1f} fewer."
+    )
+    notes = (
+        Note(
+            "topics",
+            f"first {depth} of {topics[0].coefficients.shape[0]} systems; documents without a grade are left out",
+        ),
+        Note("measure", measure),
+        Note("error", ERROR),
+        Note("seed", f"{curves.seed}"),
+    )
+    return Document(sentence, (_grades_needed_table(curves),), notes, curves.to_frame)
+
+
+def _grades_needed_table(curves: Curves) -> Table:
+    names = list(dict.fromkeys(curves.condition.tolist()))
+    overall = [_overall(curves, curves.condition == name) for name in names]
+    rows = [
+        [name, number(one[0], 2), number(one[1], 2), number(overall[0][1] - one[1], 2), number(one[2], 3)]
+        for name, one in zip(names, overall, strict=True)
+    ]
+    header = ["grades", "judgments / documents", "judgments", "fewer than all", "error"]
+    return Table("grades, one document after another", header, rows)
+
+
+def _with_rows_of(curves: Curves, frame: DataFrame) -> DataFrame:
+    """The frame and the curves below it; conditions tell them apart."""
+    import pandas as pd
+
+    both: DataFrame = pd.concat([frame, curves.to_frame()], ignore_index=True)
+    return both
+
+
+ERROR = "share of pairs of systems whose order differs from that by all judgments"
 
 
 def _curves_document(
-    topics: Sequence[Topic], order: Sequence[str] | None, stop_probability: float | None, rng: Rng, about: str
+    topics: Sequence[Topic],
+    order: Sequence[str] | None,
+    rule: StopRule | None,
+    probability: Estimate,
+    rng: Rng,
+    about: str,
 ) -> Document:
     """Judgments that each order needs, over all numbers of documents and for each number. about : the topics."""
-    rule = None if stop_probability is None else StopRule(stop_probability=stop_probability)
-    conditions = FIGURE_2 if order is None else [Condition(name, name, stop=rule) for name in order]
-    curves = judgments_needed(topics, conditions, rng=rng)
+    if order is None:
+        conditions = [one if one.stop is None else replace(one, stop=rule) for one in FIGURE_2]
+        if rule is None:
+            conditions[-1] = replace(conditions[-1], name="utility, Bad")
+    else:
+        conditions = [Condition(name, name, stop=rule) for name in order]
+    curves = judgments_needed(topics, conditions, probability=probability, rng=rng)
     names = list(dict.fromkeys(curves.condition.tolist()))
     overall = {name: _overall(curves, curves.condition == name) for name in names}
     fewest = min(overall, key=lambda name: overall[name][0])
@@ -309,11 +424,23 @@ def _curves_document(
     )
     notes = (
         Note("topics", about),
-        Note("error", "share of pairs of systems whose order differs from that by all judgments"),
+        Note("stop", _stop_text(rule)),
+        Note("P(A over B)", f"{probability}, in orders by utility"),
+        Note("error", ERROR),
         Note("regret", "score of the best system minus that of the system chosen"),
         Note("seed", f"{curves.seed}"),
     )
     return Document(sentence, tables, notes, curves.to_frame)
+
+
+def _stop_text(rule: StopRule | None) -> str:
+    """When judging stops."""
+    if rule is None:
+        return "none; every open pair is asked"
+    best = "which system is the best" if rule.n_best == 1 else f"which {rule.n_best} systems are the best"
+    goal = "the order of each pair of systems" if rule.goal == "ranking" else best
+    how = "proven" if rule.stop_probability == 1 else f"the same in {percent(rule.stop_probability)} of completions"
+    return f"once it is {how}: {goal}"
 
 
 def _overall(curves: Curves, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[float, float, float, float]:
