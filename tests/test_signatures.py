@@ -111,7 +111,6 @@ DEFAULTS = {  # name: why its default differs from function to function
     "assessor_weights": "whether to estimate them, or the ones to simulate",
     "correction": "top sets are as published; p-values against a baseline are adjusted",
     "name": "of everybody's preferences, or of the truth as an assessor",
-    "prior": "how mace is fitted, or of topics and documents, which is extra",
     "grades": "yes or no for a confusion of given accuracy, four for a pool",
     "per": "what is fitted together, or what mean squares are divided by",
     "judgment_cost": "extra in a plan, the unit of cost elsewhere",

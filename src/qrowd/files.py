@@ -188,6 +188,27 @@ def read_recoding(path: PathLike) -> dict[str, Recoding]:
     return recoding
 
 
+def read_labels(path: PathLike, *names: str) -> list[list[str]]:
+    """The columns of these names of a table, as text.
+
+    Raises
+    ------
+    FileError
+        A column that is missing, an empty cell, or a file that is missing or malformed, with the line.
+    """
+    shown = _shown(Path(path))
+    table = tables.read_table(read_bytes(Path(path)), shown)
+    missing = next((name for name in names if name not in table.names), None)
+    if missing is not None:
+        raise FileError(path, f"there is no column {missing!r} among {', '.join(table.names)}; name the columns so")
+    columns = [[None if cell is None else str(cell) for cell in read_columns(path)[name]] for name in names]
+    for name, cells in zip(names, columns, strict=True):
+        if None in cells:
+            row = cells.index(None)
+            raise FileError(path, f"{name} is missing", None if table.lines is None else table.lines[row])
+    return [[cell for cell in cells if cell is not None] for cells in columns]
+
+
 def read_duplicates(path: PathLike) -> Duplicates:
     """Read a table of documents that say the same: topic, document, group; or the pairs that a campaign exports.
 
@@ -198,6 +219,21 @@ def read_duplicates(path: PathLike) -> Duplicates:
     """
     text = read_bytes(Path(path))
     return tables.duplicates_from_table(text, _shown(Path(path)))
+
+
+def read_checks(path: PathLike) -> dict[str, tuple[str, str]]:
+    """Read a table of the check documents of each topic, with the columns topic, H and N.
+
+    Raises
+    ------
+    FileError
+        What `read_labels` refuses; a topic that stands twice.
+    """
+    topics, high, low = read_labels(path, "topic", "H", "N")
+    twice = next((topic for i, topic in enumerate(topics) if topic in topics[:i]), None)
+    if twice is not None:
+        raise FileError(path, f"topic {twice} stands twice; give each topic one row")
+    return dict(zip(topics, zip(high, low, strict=True), strict=True))
 
 
 def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:

@@ -6,7 +6,12 @@ import pandas as pd
 import pytest
 
 import qrowd as library
-from qrowd.predicted_relevance import predicted_relevance
+from qrowd.predicted_relevance import (
+    posterior_relevance,
+    predicted_relevance,
+    predicted_relevance_by_type,
+    sensitivity_to_sample_size,
+)
 
 EXPERTS = ("ann", "bob", "lena", "sven")
 
@@ -90,7 +95,78 @@ def test_judgments_are_written_as_probabilities(qrowd, experts, folder, tmp_path
     assert qrowd("evaluate", *again).status == 0
 
 
+@pytest.fixture
+def types(experts, tmp_path):
+    """A file of types: every other topic is navigational."""
+    topics = library.read_judgments(experts[1:]).topics
+    by_topic = {topic: ("navigational", "informational")[i % 2] for i, topic in enumerate(topics)}
+    rows = [f"{topic},{kind}" for topic, kind in by_topic.items()]
+    (tmp_path / "types.csv").write_text("\n".join(["topic,type", *rows]) + "\n")
+    return by_topic
+
+
+def test_every_type_of_topic_has_its_own_gains(qrowd, experts, folder, types, tmp_path):
+    arguments = ["predict", *experts, "--rel", 2, "--types", "types.csv", "--runs", folder / "runs", "--n-resamples", 0]
+    out = qrowd(*arguments, "--qrels", "p.qrels", "-o", "p.json").out
+    judgments = library.read_judgments(experts[1:])
+    models = predicted_relevance_by_type(judgments, types, rel=2, n_resamples=0)
+    gains = library.read_judgments("p.qrels", assessor="column").to_frame().set_index(["topic", "document", "assessor"])
+    given = judgments.to_frame().sample(200, random_state=1)
+    for topic, document, who, grade in given[["topic", "document", "assessor", "value"]].itertuples(index=False):
+        assert gains.loc[(topic, document, who), "value"] == pytest.approx(models[types[topic]][grade])
+    assert "gains of systems, navigational: p(R|i)" in out
+    assert "p(R|i) by type of topic; topics with double judgments: navigational 13, informational 12" in out
+    assert {row["type"] for row in json.loads((tmp_path / "p.json").read_text())["types"]} == set(types.values())
+
+
+USERS = {
+    "at least 2 of 3": (["--at-least", "2/3"], lambda model: model.relevance_to_at_least(2, 3)),
+    "user disagreement": (["--user-model", "disagreement"], lambda model: model.user_disagreement()),
+    "utility": (["--user-model", "utility"], lambda model: model.fractional_utility()),
+    "own utility": (
+        ["--user-model", "utility", "--utility", "0=0,1=.1,2=.5,3=1"],
+        lambda model: model.fractional_utility(grade_utility={0: 0, 1: 0.1, 2: 0.5, 3: 1}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_gains_are_those_of_the_model_of_the_user(qrowd, experts, folder, tmp_path, name):
+    extra, gains_of = USERS[name]
+    arguments = ["predict", *experts, "--rel", 2, "--n-resamples", 0, "--runs", folder / "runs"]
+    out = qrowd(*arguments, *extra, "--qrels", "p.qrels").out
+    judgments = library.read_judgments(experts[1:])
+    gains = gains_of(predicted_relevance(judgments, rel=2, n_resamples=0))
+    written = library.read_judgments("p.qrels", assessor="column")
+    assert sorted(set(written.value.tolist())) == pytest.approx(sorted(set(gains.tolist())))
+    assert f"{gains[3]:.3f} for a 3" in next(line for line in out.splitlines() if line.startswith("gains of systems"))
+
+
+def test_all_judgments_of_a_document_and_a_prior_make_its_probability(qrowd, experts, folder, types, tmp_path):
+    prior = {topic: 0.4 if kind == "navigational" else 0.1 for topic, kind in types.items()}
+    rows = [f"{topic},{p}" for topic, p in prior.items()]
+    (tmp_path / "prior.csv").write_text("\n".join(["topic,probability", *rows]) + "\n")
+    arguments = ["predict", *experts, "--rel", 2, "--posterior", "linear", "--n-resamples", 0, "--qrels", "p.qrels"]
+    outcome = qrowd(*arguments, "--priors", "prior.csv", "--runs", folder / "runs")
+    assert "p(R | all judgments) of documents, combined as linear" in outcome.out
+    expected = posterior_relevance(library.read_judgments(experts[1:]), rel=2, priors=prior).probability
+    assert sorted(library.read_judgments("p.qrels").value) == pytest.approx(sorted(expected))
+    assert "--posterior linear" in qrowd("predict", *experts, "--rel", 2, "--priors", "prior.csv").err
+
+
+def test_sensitivity_says_how_many_double_judgments_are_enough_and_what_ranks_do(qrowd, experts, folder):
+    out = qrowd("predict", *experts, "--rel", 2, "--sensitivity", "--runs", folder / "runs", "--n-resamples", 0).out
+    curve = sensitivity_to_sample_size(library.read_judgments(experts[1:]), rel=2, rng=1)
+    table = out.split("how many double judgments separate two grades; there are 1,000\n")[1].splitlines()[1:4]
+    assert [int(row.split()[-1]) for row in table] == curve.size_needed[::-1].tolist()
+    assert "p(R|i) of documents down to the best rank by any system" in out
+
+
 MISTAKES = {
+    "no m of n": (["--rel", 2, "--at-least", "two"], "--at-least two: two numbers of users were expected, as in 2/3"),
+    "no utility": (["--rel", 2, "--user-model", "utility", "--utility", "0=0"], "grade 1 has no utility"),
+    "a utility for nothing": (["--rel", 2, "--utility", "0=0"], "--utility: --user-model random has none"),
+    "no types": (["--rel", 2, "--types", "none.csv"], "none.csv: there is no such file"),
     "no threshold": ([], "--rel 2"),
     "a threshold beyond": (["--rel", 4], "--rel 4 is outside the scale (0-3)"),
     "no grades": (["--relevant-grades", "high"], "--relevant-grades high: grades separated by commas"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import convention, deliver, measures, option
-from qrowd.errors import ArgumentError
+from qrowd.cli.options import convention, conventions_named, deliver, measures, option
+from qrowd.errors import ArgumentError, FileError
+from qrowd.model.conventions import Conventions
 
 
 def predict(
@@ -18,32 +19,95 @@ def predict(
         str | None, option(help="Grades that count as relevant, as in 2,3; instead of --rel.", metavar="GRADES")
     ] = None,
     cutoff: options.Cutoff = 10,
+    types: Annotated[
+        str | None,
+        option(
+            help="Table of topics and their types (topic, type): probabilities are estimated for each type.",
+            panel="Users and topics",
+            metavar="FILE",
+        ),
+    ] = None,
+    user_model: Annotated[
+        Literal["random", "disagreement", "utility"],
+        option(
+            help="Gain of a grade: relevance to a random user; to at least one of assessor and user (disagreement); "
+            "or expected fractional utility.",
+            panel="Users and topics",
+        ),
+    ] = "random",
+    at_least: Annotated[
+        str | None,
+        option(
+            help="Gain of a grade: relevance to at least M of N users, as in 2/3.",
+            panel="Users and topics",
+            metavar="M/N",
+            show_default="one user",
+        ),
+    ] = None,
+    utility: Annotated[
+        str | None,
+        option(
+            help="Utility of each grade to the user who gives it, as in 0=0,1=0.3,2=1, for --user-model utility.",
+            panel="Users and topics",
+            metavar="GRADE=UTILITY,...",
+            show_default="the grade over the highest",
+        ),
+    ] = None,
+    posterior: Annotated[
+        Literal["linear", "independent"] | None,
+        option(
+            help="Combine all judgments of a document into its probability, and score systems by it.",
+            panel="Users and topics",
+            show_default="each assessor alone",
+        ),
+    ] = None,
+    priors: Annotated[
+        str | None,
+        option(
+            help="Table of probabilities before any judgment (topic, or topic and document, and probability); with "
+            "--posterior.",
+            panel="Users and topics",
+            metavar="FILE",
+        ),
+    ] = None,
+    sensitivity: Annotated[
+        bool, option("--sensitivity", help="Also show how many double judgments are enough, and p(R|i) by rank.")
+    ] = False,
     method: Annotated[
         Literal["symmetric", "one-sided"],
         option(
-            help="Each judgment predicts all others of its document (symmetric), or those of --first do (one-sided)."
+            help="Each judgment predicts all others of its document (symmetric), or those of --first do (one-sided).",
+            panel="Estimation",
         ),
     ] = "symmetric",
     first: Annotated[
         list[str] | None,
         option(
             help="one-sided: assessors whose judgments predict those of the others.",
+            panel="Estimation",
             metavar="ASSESSORS",
             show_default="who judged first",
         ),
     ] = None,
     smoothing: Annotated[
-        float, option(help="Count that is added to each pair of grades before probabilities are estimated.")
+        float,
+        option(
+            help="Count that is added to each pair of grades before probabilities are estimated.", panel="Estimation"
+        ),
     ] = 0.0,
     ranks: Annotated[
         Literal["bands", "pool"],
-        option(help="Documents from which probabilities are estimated: by bands of ranks, or the whole pool."),
+        option(
+            help="Documents from which probabilities are estimated: by bands of ranks, or the whole pool.",
+            panel="Estimation",
+        ),
     ] = "bands",
     repeats: Annotated[
         Literal["first", "last", "error"],
         convention(help="Judgment that counts where an assessor judged a document several times."),
     ] = "first",
     combine_scales: options.CombineScales = "auto",
+    conventions: Annotated[Conventions, conventions_named("unjudged", "duplicates")] = Conventions(),
     resample: Annotated[
         Literal["topics", "documents", "binomial"],
         option(help="Standard errors by resampling topics or documents, or by the binomial formula.", panel="Sampling"),
@@ -55,6 +119,7 @@ def predict(
     """Predict which documents users find relevant, from documents that two or more assessors judged."""
     from qrowd import files, trec
     from qrowd.reports.prediction import predict_relevance
+    from qrowd.reports.user_models import UserModel
 
     grades = None if relevant_grades is None else grades_of(relevant_grades)
     prediction = predict_relevance(
@@ -70,6 +135,12 @@ def predict(
         ranks=ranks,
         repeats=repeats,
         combine_scales=combine_scales,
+        types=None if types is None else types_of(types),
+        user=UserModel(user_model, m_of_n(at_least), utilities_of(utility)),
+        sensitivity=sensitivity,
+        posterior=posterior,
+        priors=None if priors is None else priors_of(priors),
+        conventions=conventions,
         resample=resample,
         **sampling.arguments,
     )
@@ -85,3 +156,47 @@ def grades_of(text: str) -> set[float]:
         return {float(part) for part in text.split(",")}
     except ValueError:
         raise ArgumentError(f"--relevant-grades {text}: grades separated by commas were expected, as in 2,3") from None
+
+
+def m_of_n(text: str | None) -> tuple[int, int] | None:
+    """The two numbers of 2/3."""
+    if text is None:
+        return None
+    m, _, n = text.partition("/")
+    if not (m.isdecimal() and n.isdecimal()):
+        raise ArgumentError(f"--at-least {text}: two numbers of users were expected, as in 2/3")
+    return int(m), int(n)
+
+
+def utilities_of(text: str | None) -> dict[float, float] | None:
+    """{grade: utility} of 0=0,1=0.3,2=1."""
+    if text is None:
+        return None
+    try:
+        return {float(grade): float(value) for grade, value in (part.split("=") for part in text.split(","))}
+    except ValueError:
+        raise ArgumentError(f"--utility {text}: grades and utilities were expected, as in 0=0,1=0.3,2=1") from None
+
+
+def types_of(path: str) -> dict[str, str]:
+    """{topic: type} of a table."""
+    from qrowd import files
+
+    topics, types = files.read_labels(path, "topic", "type")
+    return dict(zip(topics, types, strict=True))
+
+
+def priors_of(path: str) -> dict[str, float] | dict[tuple[str, str], float]:
+    """{topic: probability}, or {(topic, document): probability}, of a table."""
+    from qrowd import files
+
+    by_document = "document" in files.read_columns(path)
+    names = ("topic", "document") if by_document else ("topic",)
+    *keys, texts = files.read_labels(path, *names, "probability")
+    try:
+        values = [float(text) for text in texts]
+    except ValueError:
+        raise FileError(path, "the column probability holds something that is no number") from None
+    if by_document:
+        return dict(zip(zip(*keys, strict=True), values, strict=True))
+    return dict(zip(keys[0], values, strict=True))

@@ -81,7 +81,7 @@ def posterior_relevance(
     rel: float | None = None,
     relevant_grades: Collection[float] | None = None,
     combine: Combine = "linear",
-    prior: Mapping[str, float] | Mapping[tuple[str, str], float] | None = None,
+    priors: Mapping[str, float] | Mapping[tuple[str, str], float] | None = None,
     own: int | None = 50,
     smoothing: float = 1.0,
     repeats: Repeated = "first",
@@ -91,7 +91,7 @@ def posterior_relevance(
 
     rel, relevant_grades, repeats, combine_scales : as of `predicted_relevance`.
     combine : "linear" or "independent"; see above. They are the same for a single judgment.
-    prior : {topic: probability} or {(topic, document): probability} of relevance before any judgment, above 0 and below
+    priors : {topic: probability} or {(topic, document): probability} of relevance before any judgment, above 0 and below
         1; documents that it does not name have the prior p(R) of all.
     own : least number of double judgments of an assessor with an own p(i|R); None pools all assessors.
     smoothing : counts added to p(i|R), distributed as all grades are, or, for an assessor's own p(i|R), as the pooled
@@ -119,23 +119,23 @@ def posterior_relevance(
     joint = np.stack([matrix @ ~relevant, matrix @ relevant])
     overall = joint.sum(axis=0) / joint.sum()
     pooled = _shares(joint, overall, smoothing)
-    overall_prior = float(joint[1].sum() / joint.sum())
+    prior = float(joint[1].sum() / joint.sum())
     own_joint, n_double = _own_joint(doubles, relevant)
     enough = n_double >= (np.inf if own is None else own)
     likelihood = np.where(enough[:, None, None], _shares(own_joint, pooled, smoothing), pooled)
-    moments = _moments(doubles, likelihood, overall_prior)
+    moments = _moments(doubles, likelihood, prior)
     if combine == "linear":
-        probability = _linear(judged, likelihood, overall_prior, *moments)
+        probability = _linear(judged, likelihood, prior, *moments)
     else:
-        probability = _independent(judged, likelihood, overall_prior, smoothing)
-    if prior is not None and 0 < overall_prior < 1:
-        probability = _with_prior(judged, probability, overall_prior, prior)
+        probability = _independent(judged, likelihood, prior, smoothing)
+    if priors is not None and 0 < prior < 1:
+        probability = _with_priors(judged, probability, prior, priors)
     return PosteriorRelevance(
         _one_assessor(judged, probability),
         _pool(judged),
         probability,
         judged.size,
-        overall_prior,
+        prior,
         judged.grades,
         relevant,
         rule,
@@ -148,22 +148,22 @@ def posterior_relevance(
     )
 
 
-def _with_prior(
-    data: Graded, probability: Floats, overall: float, prior: Mapping[str, float] | Mapping[tuple[str, str], float]
+def _with_priors(
+    data: Graded, probability: Floats, overall: float, priors: Mapping[str, float] | Mapping[tuple[str, str], float]
 ) -> Floats:
     """(documents,) with odds times odds(prior) / odds(overall)."""
-    given = {key if isinstance(key, tuple) else (key, None): float(p) for key, p in prior.items()}
+    given = {key if isinstance(key, tuple) else (key, None): float(p) for key, p in priors.items()}
     wrong = next((key for key, p in given.items() if not 0 < p < 1), None)
     if wrong is not None:
         raise ArgumentError(
-            f"prior: {given[wrong]:g} of topic {wrong[0]}; probabilities above 0 and below 1 are expected"
+            f"priors: {given[wrong]:g} of topic {wrong[0]}; probabilities above 0 and below 1 are expected"
         )
     own = np.full(probability.size, overall)
     for i, (topic, document) in enumerate(zip(data.topic.tolist(), data.document.tolist(), strict=True)):
         of_topic = given.get((data.topics[topic], None), overall)
         own[i] = given.get((data.topics[topic], data.documents[document]), of_topic)
     if (own == overall).all():
-        raise NoOverlapError("prior: it names no topic or document that was judged; use the names of the judgments")
+        raise NoOverlapError("priors: it names no topic or document that was judged; use the names of the judgments")
     relevant, not_relevant = probability * own * (1 - overall), (1 - probability) * (1 - own) * overall
     return np.asarray(relevant / (relevant + not_relevant))
 
