@@ -18,6 +18,7 @@ from qrowd.cli.commands import UsageError, add, usage_message
 from qrowd.cli.compare import compare
 from qrowd.cli.demo import demo
 from qrowd.cli.evaluate import evaluate
+from qrowd.cli.magnitude import magnitude
 from qrowd.cli.measures import measures
 from qrowd.cli.plan import plan
 from qrowd.cli.plot import plot
@@ -49,6 +50,7 @@ for panel, functions in GROUPS.items():
     for function in functions:
         add(app, function, panel)
 app.add_typer(prefer, name="prefer", rich_help_panel="Evaluate systems")
+app.add_typer(magnitude, name="magnitude", rich_help_panel="Study the assessors")
 app.add_typer(campaign, name="campaign", rich_help_panel="Collect judgments")
 
 

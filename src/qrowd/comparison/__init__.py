@@ -8,6 +8,7 @@ kendall_tau_a, kendall_tau_b, ap_correlation, sampled_ap_correlation, pearson, r
 row_correlations, correlations, ranking_agreement       many pairs of rankings; assessors with a reference; each pair
 sign_agreement          the share of differences for which two assessors agree on the sign
 top_set, top_set_overlap        the best system and those not significantly different from it
+two_rankings            the same systems by two kinds of scores: means, tau, both top sets
 head_to_head            two systems, by each assessor
 anova, omega_squared, main_effects, interaction_effects         analysis of variance
 tukey_hsd, tukey_of_means, systems_anova, randomised_tukey      which levels or systems differ
@@ -75,6 +76,7 @@ from qrowd.comparison.tukey import (
     tukey_hsd,
     tukey_of_means,
 )
+from qrowd.comparison.two_rankings import TwoRankings, two_rankings
 
 __all__ = [
     "AllDifferences",
@@ -103,6 +105,7 @@ __all__ = [
     "TopSet",
     "TopSetOverlap",
     "Tukey",
+    "TwoRankings",
     "VarianceComponents",
     "against_baseline",
     "all_differences",
@@ -144,5 +147,6 @@ __all__ = [
     "topics_needed",
     "tukey_hsd",
     "tukey_of_means",
+    "two_rankings",
     "variance_components",
 ]
