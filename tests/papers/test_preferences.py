@@ -11,6 +11,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.preferences.scheduling import real_topics
 from qrowd.simulation import simulate_demo, simulate_preferences
+from qrowd_papers.preferences.missing import missing_preferences
 from qrowd_papers.preferences.study import log_worths_and_grades, preferences_page, rank_systems
 
 
@@ -96,3 +97,42 @@ def test_preferences_rank_the_systems_of_2021_much_as_nist_s_grades_do(dl21):
     for measure in taus.values():
         assert all(0.7 < tau < 0.9 for tau in measure.values())
     assert taus["compatibility"]["gpt4o"] == pytest.approx(0.83, abs=0.01)
+
+
+# ---- grades, and missing pairs
+
+
+def test_by_utility_with_a_stop_two_engines_need_one_to_two_grades_fewer_as_printed(quick):
+    table = next(table for table in quick.tables if table.title.startswith("section 5.3"))
+    fewer = {row[0]: float(row[-2]) for row in table.rows}
+    assert [row[-1] for row in table.rows] == ["1-2"] * 3
+    assert 1 <= fewer["2 engines' first five of 30"] <= 2
+    assert all(float(row[1]) >= float(row[2]) >= float(row[3]) - 0.5 for row in table.rows)
+
+
+@pytest.fixture(scope="module")
+def incomplete():
+    frame = missing_preferences(n_topics=16, n_systems=8, n_resamples=6, shares=(0.2, 0.5, 0.9), rng=3).to_frame()
+    return frame.set_index(["measure", "inferred", "missing"]).sort_index()
+
+
+@pytest.mark.parametrize("measure", ["ppref@10", "wpref@10"])
+def test_scores_do_not_change_on_average_when_pairs_are_missing_at_random_but_scatter_more(incomplete, measure):
+    rows = incomplete.loc[measure, False]
+    assert rows["bias"].abs().max() < 0.01
+    assert rows["sd"].is_monotonic_increasing
+    assert rows["tau"].is_monotonic_decreasing
+    assert (rows["low"] <= rows["tau"]).all()
+    assert (rows["tau"] <= rows["high"]).all()
+
+
+@pytest.mark.parametrize("measure", ["ppref@10", "wpref@10"])
+def test_pairs_inferred_by_chains_are_the_easy_ones_and_raise_scores(incomplete, measure):
+    assert (incomplete.loc[measure, True]["bias"] > incomplete.loc[measure, False]["bias"]).all()
+
+
+def test_without_missing_pairs_nothing_changes():
+    result = missing_preferences(n_topics=4, n_systems=4, n_resamples=2, shares=(0.0,), rng=1)
+    plain = ~np.array(result.inferred)
+    assert result.bias[plain] == pytest.approx([0, 0], abs=1e-12)
+    assert result.tau[plain].tolist() == [1, 1]

@@ -113,7 +113,7 @@ def simulated_study(n_queries: int = 51, n_candidates: int = 100, *, rng: Rng) -
     shares = (0.45, 0.30, 0.15, 0.095, 0.005)  # of candidates; engines find the better ones
     whole = simulate_pool(n_queries, n_candidates, n_grades=5, prevalence=shares, rng=chance.stream("pool"))
     runs = simulate_runs(whole, 3, depth=5, quality=(0.6, 0.9), rng=chance.stream("runs"))
-    truth = _retrieved(whole, runs)
+    truth = retrieved(whole, runs)
     graders = {"grader-1": Lenient(0.15, 0.75), "grader-2": Lenient(-0.15, 0.75)}
     graded = simulate_judgments(truth, graders, rng=chance.stream("grades"))
     asked = {
@@ -125,7 +125,7 @@ def simulated_study(n_queries: int = 51, n_candidates: int = 100, *, rng: Rng) -
     return Study(runs, graded, asked["two"], asked["four"])
 
 
-def _retrieved(truth: Truth, runs: Runs) -> Truth:
+def retrieved(truth: Truth, runs: Runs) -> Truth:
     """The documents that some run retrieved."""
     results = {runs.documents[d] for d in runs.document.tolist()}
     kept = np.array([truth.pool.documents[d] in results for d in truth.pool.document.tolist()])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +39,11 @@ from qrowd.preferences.scheduling import (
     simulate_topic,
 )
 from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import number
+from qrowd.reports.phrases import interval, number
 from qrowd_papers.frames import stacked
 from qrowd_papers.preferences import claims as printed
+from qrowd_papers.preferences.grades import graded_curves, savings_table
+from qrowd_papers.preferences.missing import Missing, missing_preferences
 
 MEASURES = ("ppref@10", "wpref@10", "wpref", "APpref", "compatibility", "compatibility@10")
 GRADED = "nDCG@10"
@@ -55,6 +58,7 @@ CONDITIONS = (
 """Figure 2's curves, and other orders and stops beside them."""
 ENGINES = 3
 CANDIDATES = 100  # of which three engines return 11.9 different ones a topic, as in section 3.1
+QUICK: dict[str, Any] = {"n_topics": 12, "n_systems": 8, "n_resamples": 3}
 PAPER_SIZE = "as many documents as in the paper, 20 % Bad"
 SIMULATED = (
     ("20 % Bad", 3, 30, 0.2),
@@ -126,7 +130,7 @@ def preferences_page(
     seed = seed_of(rng)
     chance = Chance.of(seed)
     n = 20 if quick else n_topics
-    steps = len(SIMULATED) + (0 if data is None else 3)
+    steps = len(SIMULATED) + 1 + (0 if data is None else 3)
     finished: list[str] = []
 
     def advance(what: str) -> None:
@@ -135,15 +139,20 @@ def preferences_page(
             progress(what, len(finished), steps)
 
     curves: dict[str, Curves] = {}
+    graded: dict[str, Curves] = {}
     for name, engines, candidates, bad in SIMULATED:
         topics = [
             simulate_topic(n_systems=engines, n_candidates=candidates, bad_share=bad, rng=chance.stream(name, i))
             for i in range(n)
         ]
         curves[f"simulated, {name}"] = judgments_needed(topics, CONDITIONS, rng=seed)
+        if bad:  # grades are the same without Bad marks
+            graded[f"{engines} engines' first five of {candidates}"] = graded_curves(topics, rng=seed)
         advance(name)
     study = printed.simulated_study(rng=chance.stream("study"))
     measured = {"simulated": printed.measure_scores(study.runs, study.graded)}
+    incomplete = missing_preferences(rng=chance.stream("missing"), **(QUICK if quick else {}))
+    advance("missing pairs")
     tables: list[Table] = []
     notes = [
         f"simulated: {n:,} topics each, {ENGINES} engines' first five of 30 candidates unless it says two engines; as "
@@ -165,6 +174,8 @@ def preferences_page(
     tables = [
         _needed(curves),
         _beside_figure(curves),
+        savings_table(graded),
+        _robustness(incomplete),
         *tables,
         *(one.table() for one in (*printed.agreement_claims(study), printed.times_claims())),
         printed.measures_claims(measured).table(),
@@ -179,6 +190,10 @@ def preferences_page(
         "shares",
         "Table 5: gains 2^g - 1, the first five documents, preferences implied by the same assessor's grades; systems "
         "that a measure holds equal on a topic are left out of agreement",
+        "grades: as many of each as in section 3.2, along the order of the same simulated topics; DCG@5 with gains "
+        "2^g - 1; without a grade for a document that cannot change which engine is better",
+        f"missing pairs: {incomplete.n_topics} simulated topics, first ten of {incomplete.n_systems} systems, one "
+        f"assessor; {incomplete.n_resamples} draws for each share; sd of a system's mean score, 95 % interval of tau-b",
         f"seed: {seed}",
     ]
 
@@ -231,6 +246,22 @@ def _needed(curves: Mapping[str, Curves]) -> Table:
         rows.append([condition.name, *cells])
     header = ["order", *(title for name in curves for title in (f"{name}: judgments / n", "error %"))]
     return Table("judgments needed, and pairs of systems in another order than by all judgments", header, rows)
+
+
+def _robustness(incomplete: Missing) -> Table:
+    """Section 6: measures and order of systems where pairs are missing at random."""
+    rows = [
+        [
+            f"{row.measure}, {100 * row.missing:.0f} % missing{', chains inferred' if row.inferred else ''}",
+            number(row.bias, 3),
+            number(row.sd, 3),
+            number(row.tau, 2),
+            interval(row.low, row.high, 2),
+        ]
+        for row in incomplete.to_frame().itertuples()
+    ]
+    header = ["pairs", "change of scores", "sd", "tau-b with all pairs", "interval"]
+    return Table("section 6: measures when pairs are missing at random", header, rows)
 
 
 def _figure(curve: Curves, name: str) -> Table:
