@@ -169,6 +169,15 @@ class Mean(_LabelMerging):
     name, function = "mean", "mean"
 
 
+class Sum(_LabelMerging):
+    """The sum of what assessors gave, scored: five levels from two judgments on three.
+
+    Source: Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Inf. Retr. J. 19, section 4.1, of NTCIR's INTENT-2.
+    """
+
+    name, function = "sum", "total"
+
+
 class Median(_LabelMerging):
     """The middle of what assessors gave, scored."""
 
@@ -294,6 +303,7 @@ DEFINITIONS: tuple[Method, ...] = (
     DawidSkene(),
     Mace(),
     Mean(),
+    Sum(),
     Median(),
     GeometricMean(),
     Uniform(),

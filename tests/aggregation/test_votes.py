@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from merging import by_pair, judgments_of, panels, posterior_by_pair
 from oracles import aggregation as oracle
-from qrowd.aggregation import geometric_mean, majority_vote, mean, median
+from qrowd.aggregation import geometric_mean, majority_vote, mean, median, total
 from qrowd.errors import ArgumentError, ScaleError
 
 
@@ -43,6 +43,20 @@ def test_the_coin_is_fair_and_the_same_for_the_same_number():
 def test_a_mean_is_that_of_the_judgments_of_a_pair(merge, by_hand, labels):
     merged = by_pair(merge(judgments_of(labels)))
     assert merged == {pair: pytest.approx(by_hand(list(said.values()))) for pair, said in labels.items()}
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=9))
+def test_two_judgments_on_three_levels_add_up_to_one_on_five(pairs):
+    """Demeester et al. (2016), section 4.1: the paired judgments of INTENT-2 became single 5-level gains."""
+    labels = {("t", f"d{i}"): {"a": a, "b": b} for i, (a, b) in enumerate(pairs)}
+    merged = total(judgments_of(labels, scale="0-2"))
+    assert by_pair(merged) == {("t", f"d{i}"): a + b for i, (a, b) in enumerate(pairs)}
+    assert (str(merged.scale), str(merged.judgments.scales[0])) == ("0-4", "0-4")
+
+
+def test_sums_of_different_numbers_of_judgments_are_refused():
+    with pytest.raises(ScaleError, match="sums of 1 and of 2 judgments cannot be compared; use the mean"):
+        total(judgments_of({("t", "d"): {"a": 1, "b": 2}, ("t", "e"): {"a": 1}}))
 
 
 @given(panels(grades=(0.5, 1, 3.25, 40)))

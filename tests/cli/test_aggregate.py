@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-METHODS = ["majority", "dawid-skene", "mace", "mean", "median", "geometric-mean"]
+METHODS = ["majority", "dawid-skene", "mace", "mean", "sum", "median", "geometric-mean"]
 EXPERTS = ("ann", "bob", "lena", "sven")
 
 

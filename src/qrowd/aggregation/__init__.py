@@ -1,7 +1,7 @@
 """Aggregation: judgments of several assessors merged into those of one assessor.
 
     majority_vote, dawid_skene, mace      whole grades; a probability of every grade
-    mean, median, geometric_mean          any values; magnitudes with the geometric mean
+    mean, total, median, geometric_mean   any values; magnitudes with the geometric mean
     to_crowdkit, from_crowdkit            all other aggregators, through crowd-kit
 
 All aggregators return an `Aggregate`: judgments of one merged assessor, ready for `evaluate`, with their fit.
@@ -11,7 +11,7 @@ from qrowd.aggregation.aggregate import Aggregate, PosteriorSamples, TopicFit
 from qrowd.aggregation.crowdkit import from_crowdkit, to_crowdkit
 from qrowd.aggregation.dawid_skene import dawid_skene
 from qrowd.aggregation.mace import mace
-from qrowd.aggregation.vote import geometric_mean, majority_vote, mean, median
+from qrowd.aggregation.vote import geometric_mean, majority_vote, mean, median, total
 
 __all__ = [
     "Aggregate",
@@ -25,4 +25,5 @@ __all__ = [
     "mean",
     "median",
     "to_crowdkit",
+    "total",
 ]

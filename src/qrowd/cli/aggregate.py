@@ -11,7 +11,7 @@ from qrowd.cli.options import deliver, option
 def aggregate(
     data: options.Data,
     method: Annotated[
-        Literal["majority", "dawid-skene", "mace", "mean", "median", "geometric-mean"],
+        Literal["majority", "dawid-skene", "mace", "mean", "sum", "median", "geometric-mean"],
         option(help="Method that merges the judgments of a document."),
     ] = "majority",
     ties: Annotated[

@@ -23,6 +23,7 @@ METHODS: dict[str, Any] = {
     "dawid-skene": aggregation.dawid_skene,
     "mace": aggregation.mace,
     "mean": aggregation.mean,
+    "sum": aggregation.total,
     "median": aggregation.median,
     "geometric-mean": aggregation.geometric_mean,
 }
