@@ -120,3 +120,15 @@ def test_matplotlib_is_asked_for_before_anything_is_read(qrowd, monkeypatch):
     outcome = qrowd("plot", "kappa", "--judgments", "nowhere")
     assert outcome.status == 2
     assert "pip install 'qrowd[plots]'" in outcome.err
+
+
+def test_arms_of_a_study_are_drawn_from_their_files(qrowd, tmp_path):
+    grades = "".join(f"q,{d},{who},{v},6\n" for who in ("ann", "bob") for v, d in enumerate("abc"))
+    pairs = "".join(f"u,{pair},{who},3\n" for who in ("ann", "bob") for pair in ("a,b", "b,c", "a,c"))
+    (tmp_path / "g.csv").write_text("topic,document,assessor,value,seconds\n" + grades)
+    (tmp_path / "p.csv").write_text("topic,preferred,other,assessor,seconds\n" + pairs)
+    arms = ["--arm", f"absolute={tmp_path / 'g.csv'}", "--arm", f"pairs={tmp_path / 'p.csv'}"]
+    outcome = qrowd("plot", "arms", *arms)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("arms.svg: Arms of a study. 2 arms, 12 judgments; agreement on pairs of documents: ")
+    assert b"absolute</text>" in (tmp_path / "arms.svg").read_bytes()

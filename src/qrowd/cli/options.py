@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qrowd.collect.store.base import Store
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
+    from qrowd.reports.arms import ArmsReport
     from qrowd.reports.document import Document
 
 DATABASE = "judgments.db"
@@ -271,6 +272,45 @@ def numbers(name: str, text: str | None) -> list[int] | None:
     if min(values) < 1:
         raise ArgumentError(f"{name} {text}: whole numbers above 0 were expected, as in 25,50,100")
     return values
+
+
+Arms = Annotated[
+    list[str] | None,
+    option(
+        "--arm",
+        help="Arms of a study that are compared: tables of preferences or of judgments.",
+        panel="Data",
+        metavar="NAME=FILE",
+    ),
+]
+Units = Annotated[
+    str | None,
+    option(
+        help="Table of the units of these arms, from qrowd campaign export --what units.", panel="Data", metavar="FILE"
+    ),
+]
+
+
+def compared_arms(
+    arm: list[str] | None,
+    units: str | None,
+    campaign: str | None = None,
+    database: str = DATABASE,
+    **settings: Any,
+) -> ArmsReport:
+    """The arms of the files, or of a campaign, compared. settings : of `compare_arms`."""
+    from qrowd import files
+    from qrowd.reports.arms import compare_arms
+
+    arms: dict[str, Judgments | Preferences] = {}
+    for text in arm or ():
+        name, equals, path = text.partition("=")
+        if not equals or not name or not path:
+            raise ArgumentError(f"--arm {text}: expected NAME=FILE, as in absolute=grades.csv")
+        if name in arms:
+            raise ArgumentError(f"--arm {text}: there are two arms of this name; rename one")
+        arms[name] = files.read_answers(path)
+    return compare_arms(arms, None if units is None else files.read_columns(units), **settings)
 
 
 # ---------------------------------------------------------------------- how numbers are computed

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.magnitude import By, Checks
 from qrowd.cli.options import measures, methods, option, output_file
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
@@ -26,9 +28,14 @@ def plot(
     ] = None,
     cutoff: options.Cutoff = 10,
     level: options.Level = None,
+    gold: options.Gold = None,
+    checks: Checks = None,
+    by: By = None,
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     sampling: options.Sampling = options.Sampling(2000),
+    arm: options.Arms = None,
+    units: options.Units = None,
     output: Annotated[
         str | None,
         output_file("File for the plot (.svg, .pdf or .png) or for its data (.csv).", show_default="NAME.svg"),
@@ -44,14 +51,33 @@ def plot(
         width = max(map(len, PLOTS))
         for each in PLOTS.values():
             typer.echo(f"{each.name:{width}}  {each.sentence} ({' and '.join(each.needs)})")
+        typer.echo(f"{'arms':{width}}  How do the ways of judging in a study differ? (arms)")
         return
     # What can be wrong without reading a file is said before any file is read.
     target = output or f"{name}.svg"
     check_plot_file(target)
-    needs_runs = "runs" in plot_named(name).needs
-    if needs_runs and not runs:
+    if name == "arms":
+        from qrowd.reports.plots.arms import arms_figure
+
+        report = options.compared_arms(arm, units, data.campaign, data.database, confidence=sampling.confidence)
+        figure = arms_figure(report)
+        write_plot(figure, target)
+        typer.echo(f"{target}: {figure.caption}")
+        return
+    needs = plot_named(name).needs
+    if "runs" in needs and not runs:
         raise ArgumentError(f"plot {name}: it needs runs; give --runs FILES")
+    if "gold" in needs and gold is None:
+        raise ArgumentError(f"plot {name}: it needs gold grades; give --gold NAME or FILE")
+    of_magnitudes = name.startswith("magnitude-")
+    if (gold or checks or by) and not of_magnitudes:
+        raise ArgumentError(
+            f"plot {name}: --gold, --checks and --by are options of the plots magnitude-1 to magnitude-15"
+        )
     with progress("computing") as advance:
+        judgments, names = data.read(), {}
+        if of_magnitudes:  # which are normalised where the plot needs it
+            judgments, names = replace(data, slots=None).read_with(gold=gold, normalise=False)
         settings = Options(
             measures=tuple(measure or ()),
             conventions=conventions,
@@ -59,11 +85,14 @@ def plot(
             cutoff=cutoff,
             methods=tuple(method or ()),
             level=level,
+            gold=names.get("gold"),
+            checks=None if checks is None else files.read_checks(checks),
+            scheme=(data.normalise or "geometric-mean").replace("-", "_"),
+            by=by,
             **sampling.arguments,
             progress=advance,
         )
-        judgments = data.read()
-        loaded = files.read_runs(runs) if runs and needs_runs else None
+        loaded = files.read_runs(runs) if runs and "runs" in needs else None
         figure, note = draw(name, loaded, judgments, settings, combine_scales=combine_scales)
     write_plot(figure, target)
     typer.echo(f"{target}: {figure.caption}")
