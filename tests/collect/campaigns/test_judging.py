@@ -37,7 +37,7 @@ PLANS = {
     "together": {"protocol": "preference", "redundancy": 3, "sharing": "shared", "documents": 6, "stop": False},
     "in pairs": {"protocol": "preference", "redundancy": 4, "sharing": "shared", "pair_redundancy": 2, "stop": False},
 }
-JOURNEY = {"consent": True, "practice": True}
+JOURNEY = {"consent": True, "practice": True, "practice_each_unit": True, "practice_restart": True}
 
 
 def people(service, n, campaign="pilot"):
@@ -163,6 +163,26 @@ def test_a_page_says_whether_its_assessor_was_invited_by_name(store, provider, n
     page = asyncio.run(come())
     assert (page.name, page.named) == ("zoe", named)
     assert not asyncio.run(service.preview("pilot")).named
+
+
+def test_a_unit_of_grades_that_stops_says_that_no_further_judgment_is_needed(store):
+    stop = {"stop": True, "order": "utility", "measure": "P@1", "documents": 6, "rating": False, "redundancy": 1}
+    created(store, small_plan("grades", topics=1, **stop))
+    service = seeded(store, clock=Clock(step=1.0))
+    (ann,) = people(service, 1)
+
+    async def until_the_stop():
+        await service.act(ann, GoOn())
+        for position in range(2):  # the first documents of the two systems
+            page = await service.page(ann)
+            assert page.view.of == 6
+            await service.act(ann, Judge(position, "3"), shown=page.shown, key=page.key)
+        return await service.page(ann)
+
+    page = asyncio.run(until_the_stop())
+    assert page.view == EndView("completed", early=True)
+    assert farewell(page.view, page, has_exit=False).startswith("No further judgments of these documents are needed.")
+    assert store.read(lambda connection: count(connection, select(func.count()).select_from(judgment))) == 2
 
 
 # ---- once and only once
