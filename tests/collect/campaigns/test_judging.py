@@ -27,6 +27,7 @@ from qrowd.collect.protocols.views import (
 from qrowd.collect.store import events
 from qrowd.collect.store.base import StoreFullError
 from qrowd.collect.store.schema import assignment, bad_mark, event, judgment, pair_lease, preference, slot
+from qrowd.collect.web.texts import farewell
 from qrowd.errors import ArgumentError, RowError
 
 PLANS = {
