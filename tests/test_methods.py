@@ -7,11 +7,11 @@ from qrowd import Judgments, Runs, aggregation, evaluate, evaluation
 from qrowd.aware import NAMES, similarity_to_random
 from qrowd.errors import ArgumentError, MeasureError
 from qrowd.files import read_judgments, read_runs
-from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
+from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions, interval_dcg
 from qrowd.methods import DEFINITIONS, _side_by_side, evaluate_methods, parse_method
 from qrowd.model.conventions import Conventions
 from qrowd.predicted_relevance import predicted_relevance
-from qrowd.reports.evaluation import summarise
+from qrowd.reports.evaluation import evaluation_of, summarise
 from qrowd.simulation import simulate_demo, simulate_magnitudes
 
 RUNS, PANEL, TRUTH = simulate_demo()
@@ -82,6 +82,33 @@ def test_agreement_aware_is_ndcg_of_mean_gains():
     expected = agreement_aware_ndcg(RUNS, gain_distributions(EXPERTS), cutoff=10, normalise="divide")
     assert found.values[0, 0] == pytest.approx(expected.mean)
     assert found.measures == ("nDCG@10",)
+
+
+def test_agreement_aware_says_how_far_assessors_disagree_about_each_system():
+    text = "agreement-aware(normalise=subtract,cumulate=mixture)"
+    summary = evaluation_of(RUNS, EXPERTS, ["nDCG(dcg='original')@10"], methods=["majority", text])
+    found = summary.to_frame(what="disagreement").set_index("system")
+    gains = gain_distributions(EXPERTS)
+    options = {"cutoff": 10, "dcg": "original"}
+    expected = agreement_aware_ndcg(RUNS, gains, cumulate="mixture", **options)
+    systems = expected.to_frame(what="systems").set_index("system")
+    for column in ("mean", "sd", "standard_error"):
+        assert found[column].tolist() == pytest.approx(systems[column].tolist())
+    within = interval_dcg(RUNS, gains, **options)
+    low = (within.lower / expected.constant - expected.ideal[:, None]).mean(axis=0)
+    assert found["low"].tolist() == pytest.approx(low.tolist())
+    assert (found["low"] <= found["mean"]).all()
+    assert (found["mean"] <= found["high"]).all()
+    titles = [table.title for table in summary.to_document().tables]
+    assert titles[-1].startswith("nDCG(dcg='original')@10 by agreement-aware(normalise='subtract',cumulate='mixture')")
+
+
+def test_the_interval_of_a_ratio_is_over_the_ideal():
+    summary = evaluation_of(RUNS, EXPERTS, ["nDCG@10"], methods=["agreement-aware"])
+    gains = gain_distributions(EXPERTS)
+    within, expected = interval_dcg(RUNS, gains, cutoff=10), agreement_aware_ndcg(RUNS, gains, cutoff=10)
+    high = (within.upper / (expected.constant * expected.ideal[:, None])).mean(axis=0)
+    assert summary.to_frame(what="disagreement")["high"].tolist() == pytest.approx(high.tolist())
 
 
 def test_the_geometric_mean_is_for_magnitudes():

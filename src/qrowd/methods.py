@@ -265,10 +265,11 @@ class AgreementAware(Method):
     parameters = (
         _word("normalise", "how DCG stands beside the ideal: their ratio, or their difference", "divide", "subtract"),
         _word("gains", "what a value gains", "as-is", "rescaled", "log"),
+        _word("cumulate", "how gains of ranks are put together; as printed: mixture", "sum", "mixture", "assessors"),
     )
 
     def scores(self, options: dict[str, Any], task: Task) -> Scores:
-        from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
+        from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions, interval_dcg
 
         gains, labels = options["gains"], task.judgments
         if task.conventions.grades == "rescaled":
@@ -276,18 +277,17 @@ class AgreementAware(Method):
         elif gains == "as-is":
             labels = on_one_scale(labels, task.combine_scales, "rescaled")
         distributions = gain_distributions(labels, gains=gains)
-        parts = []
+        parts, disagreement = [], {}
+        own = Conventions(score_dtype=task.conventions.score_dtype)
         for each in task.measures:
             if each.definition.name != "nDCG" or each.cutoff is None:
                 raise ArgumentError(f"method agreement-aware: it is a form of nDCG@k, not of {each}")
-            scores = agreement_aware_ndcg(
-                task.runs,
-                distributions,
-                cutoff=each.cutoff,
-                normalise=options["normalise"],
-                dcg=each["dcg"],  # type: ignore[arg-type]
-                conventions=Conventions(score_dtype=task.conventions.score_dtype),
-            ).scores()
+            form: dict[str, Any] = {"cutoff": each.cutoff, "dcg": each["dcg"], "conventions": own}
+            found = agreement_aware_ndcg(
+                task.runs, distributions, normalise=options["normalise"], cumulate=options["cumulate"], **form
+            )
+            disagreement[str(each)] = found.by_system(interval_dcg(task.runs, distributions, **form))
+            scores = found.scores()
             parts.append(replace(scores.sel(measure=scores.measures[0]), measures=(str(each),)))
         first = parts[0]
         return replace(
@@ -295,6 +295,7 @@ class AgreementAware(Method):
             measures=tuple(part.measures[0] for part in parts),
             values=np.concatenate([part.values for part in parts]),
             relevant=np.concatenate([part.relevant for part in parts]),
+            attributes={**first.attributes, "disagreement": disagreement},
         )
 
 
@@ -381,7 +382,19 @@ def evaluate_methods(
         warnings += [f"{name}: {warning.message}" for warning in caught]
         advance(1, 1)
     names = tuple(map(str, parsed))
-    about = {**facts, "methods": names, "seed": seed, "combined": combined, "warnings": tuple(warnings)}
+    disagreement = {
+        name: part.attributes["disagreement"]
+        for name, part in zip(names, parts, strict=True)
+        if "disagreement" in part.attributes
+    }
+    about = {
+        **facts,
+        "methods": names,
+        "disagreement": disagreement,
+        "seed": seed,
+        "combined": combined,
+        "warnings": tuple(warnings),
+    }
     return _side_by_side(names, parts, about)
 
 

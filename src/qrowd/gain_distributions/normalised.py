@@ -17,6 +17,7 @@ from qrowd.gain_distributions.cumulated import (
     Cells,
     Cumulate,
     Discount,
+    IntervalDCG,
     aligned,
     list_moments,
     moments,
@@ -70,6 +71,21 @@ class AgreementAware(Cells):
         error = np.where(n > 0, np.sqrt(np.nansum(self.sd**2, axis=0)) / np.maximum(n, 1), np.nan)
         means = {"mean": known_mean(self.mean, axis=0), "sd": known_mean(self.sd, axis=0)}
         return {"system": self.systems, **means, "standard_error": error}
+
+    def by_system(self, interval: IntervalDCG) -> dict[str, Any]:
+        """{column: (systems,)} means over topics: the score, its s.d., and the ends of interval arithmetic.
+
+        interval : `interval_dcg` of the same lists, distributions, cut-off and discount, which is normalised as the
+            score is (section 6.1.1).
+        """
+        ideal = self.ideal[:, None]
+        low, high = (end / self.constant for end in (interval.lower, interval.upper))
+        if self.attributes["conventions"]["normalise"] == "divide":
+            by = np.where(ideal > 0, ideal, np.where(np.isnan(ideal), np.nan, np.inf))
+            low, high = low / by, high / by
+        else:
+            low, high = low - ideal, high - ideal
+        return {**self._of_systems(), "low": known_mean(low, axis=0), "high": known_mean(high, axis=0)}
 
     def _of_topics(self) -> dict[str, Any]:
         means = {"mean": known_mean(self.mean, axis=1), "sd": known_mean(self.sd, axis=1)}

@@ -87,7 +87,23 @@ class Summary(Reported):
     scores: Scores
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        return {"systems": self._system_columns, "agreement": self._agreement_columns}
+        tables = {"systems": self._system_columns, "agreement": self._agreement_columns}
+        return tables | ({"disagreement": self._disagreement_columns} if self._disagreement() else {})
+
+    def _disagreement(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """{(method, measure): columns by system} of methods that know how far assessors disagree about a list."""
+        by_method = self.scores.attributes.get("disagreement", {})
+        return {(method, name): columns for method, parts in by_method.items() for name, columns in parts.items()}
+
+    def _disagreement_columns(self) -> dict[str, Any]:
+        """One row per method, measure and system."""
+        parts = list(self._disagreement().items())
+        n = len(self.scores.systems)
+        names = {
+            "method": np.repeat(np.array([key[0] for key, _ in parts], object), n),
+            "measure": np.repeat(np.array([key[1] for key, _ in parts], object), n),
+        }
+        return names | {name: np.concatenate([np.array(part[name]) for _, part in parts]) for name in parts[0][1]}
 
     def _system_columns(self) -> dict[str, Any]:
         """One row per measure and system."""
@@ -280,7 +296,17 @@ def _tables(summary: Summary) -> list[Table]:
         tables.append(system_table(title, part.rows, names, baseline=part.baseline, noun=summary.noun))
     if len(summary.assessors) > 1:
         tables.append(_agreement_table(summary))
+    tables += [_disagreement_table(*key, part) for key, part in summary._disagreement().items()]
     return tables
+
+
+def _disagreement_table(method: str, measure: str, part: dict[str, Any]) -> Table:
+    """How far assessors disagree about the lists of each system."""
+    order = np.argsort(-np.nan_to_num(part["mean"], nan=-np.inf), kind="stable")
+    names = {"mean": "mean", "sd": "sd", "standard_error": "standard error", "low": "low", "high": "high"}
+    columns = {title: cells(number, part[name][order]) for name, title in names.items()}
+    title = f"{measure} by {method}: means over topics of the score, of its sd and of the ends of its interval"
+    return Table.of(title, {"system": [part["system"][s] for s in order], **columns})
 
 
 def _agreement_table(summary: Summary) -> Table:
