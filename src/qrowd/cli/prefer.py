@@ -81,7 +81,7 @@ def agree(
 ) -> None:
     """Show whether the assessors are consistent, and whether they agree; compare the arms of a study."""
     from qrowd import files
-    from qrowd.reports.preferences import preference_document
+    from qrowd.reports.preference_agreement import preference_document
 
     if arm or units:
         from qrowd.reports.arms import compare_arms

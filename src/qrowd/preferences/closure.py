@@ -63,6 +63,12 @@ class Closure(Result):
         """How many judgments need not be made, since they are implied."""
         return int(self.by_chain.sum() + self.by_bad.sum())
 
+    @property
+    def implied_share(self) -> float:
+        """Share of all pairs, judged and implied, that are implied; nan where there is none."""
+        judged = int(self.judged.sum())
+        return self.saved / (judged + self.saved) if judged + self.saved else np.nan
+
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         return {"preferences": self._of_preferences, "counts": self._counts}
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from qrowd.kernels import closure as kernels
-from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels import preference
+from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 from qrowd.preferences.decided import Contradictions, Decided, decided
@@ -28,7 +29,8 @@ class Transitivity(Result):
     tested : (rows,) chains i > j > k whose pair i, k was first judged after the other two, so that the answer could
         break the chain; tested_kept : those of them with i > k. None for both where no order of judging is known.
         Chance alone keeps 1/2 of them, however the pairs were chosen.
-    n_pairs : (rows,) ordered. n_repeats, n_contradictions, n_undecided : as of `Decided`.
+    n_pairs : (rows,) ordered. implied : (rows,) pairs that were not, but follow from chains of those.
+    n_repeats, n_contradictions, n_undecided : as of `Decided`.
     """
 
     topics: tuple[str, ...]
@@ -40,6 +42,7 @@ class Transitivity(Result):
     triples: Ints
     cyclic: Ints
     n_pairs: Ints
+    implied: Ints
     n_repeats: int
     n_contradictions: int
     n_undecided: int
@@ -51,7 +54,7 @@ class Transitivity(Result):
         """kept / chains over everything, the paper's figure; nan without a chain.
 
         Chance alone gives 1/2 where pairs were chosen whatever was answered before. A schedule that leaves out pairs
-        which chains imply keeps every chain by construction: see `tested`.
+        which chains imply keeps every chain by construction: see `consistency`.
         """
         return _share(self.kept.sum(), self.chains.sum())
 
@@ -60,6 +63,33 @@ class Transitivity(Result):
         """Share of triples without a cycle; nan without a triple. Chance alone gives 3/4, as of `rate` 1/2."""
         n = self.triples.sum()
         return _share(n - self.cyclic.sum(), n)
+
+    @property
+    def consistency(self) -> float:
+        """Share kept of the chains that an answer could break; chance alone gives 1/2. nan where there is none.
+
+        These are all chains (`rate`) if every pair that chains imply was judged too; otherwise the `tested` ones.
+        Without an order of judging it is `rate`, which is too high if implied pairs were left out on purpose.
+        """
+        return self._consistency(np.ones(self.assessor.size, bool))
+
+    @property
+    def consistency_by_assessor(self) -> dict[str, float]:
+        """`consistency` of every assessor, topics together."""
+        return {name: self._consistency(self.assessor == a) for a, name in enumerate(self.assessors)}
+
+    @property
+    def tested_only(self) -> bool:
+        """Whether `consistency` counts the tested chains alone."""
+        return self._counts_tested(np.ones(self.assessor.size, bool))
+
+    def _counts_tested(self, rows: Bools) -> bool:
+        return self.tested is not None and bool(self.implied[rows].any() or not self.tested[rows].any())
+
+    def _consistency(self, rows: Bools) -> float:
+        if self.tested is not None and self.tested_kept is not None and self._counts_tested(rows):
+            return _share(self.tested_kept[rows].sum(), self.tested[rows].sum())
+        return _share(self.kept[rows].sum(), self.chains[rows].sum())
 
     @property
     def by_assessor(self) -> dict[str, float]:
@@ -76,6 +106,7 @@ class Transitivity(Result):
             "topic": np.array(self.topics, object)[self.topic],
             "assessor": np.array(self.assessors, object)[self.assessor],
             "n_pairs": self.n_pairs,
+            "implied": self.implied,
             "chains": self.chains,
             "kept": self.kept,
             "rate": rate,
@@ -107,7 +138,9 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
     1.0
     """
     decisions = decided(preferences, contradictions)
-    counts = kernels.triples(max(len(preferences.documents), 1), decisions.starts, decisions.pairs)
+    n_documents = max(len(preferences.documents), 1)
+    counts = kernels.triples(n_documents, decisions.starts, decisions.pairs)
+    _, closed_starts = preference.closed_pairs(n_documents, decisions.starts, decisions.pairs)
     n = max(len(preferences.assessors), 1)
     tested, tested_kept = (
         (None, None) if preferences.order is None else _tested(preferences, preferences.order, decisions)
@@ -122,6 +155,7 @@ def transitivity(preferences: Preferences, *, contradictions: Contradictions = "
         counts[:, kernels.TRIPLES],
         counts[:, kernels.CYCLIC],
         np.diff(decisions.starts),
+        np.diff(closed_starts) - np.diff(decisions.starts),
         decisions.n_repeats,
         decisions.n_contradictions,
         decisions.n_undecided,

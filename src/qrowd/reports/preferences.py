@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError
 from qrowd.evaluation import measure as measure_of
 from qrowd.measures.linear import linear_parts
 from qrowd.model.chance import Rng, seed_of
@@ -18,15 +18,6 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import parse_scale
 from qrowd.preferences import (
     BradleyTerry,
-    PairwisePreferences,
-    Transitivity,
-    agreement_with_grades,
-    cycles,
-    judging_time,
-    pairwise_preferences,
-    position_bias,
-    preference_table,
-    transitivity,
 )
 from qrowd.preferences.scheduling import (
     FIGURE_2,
@@ -43,7 +34,7 @@ from qrowd.preferences.scheduling import (
 from qrowd.preferences.scheduling.bounds import Goal
 from qrowd.preferences.scheduling.utility import Estimate
 from qrowd.reports.document import Document, Note, Table
-from qrowd.reports.phrases import cells, count, interval, number, percent, probability
+from qrowd.reports.phrases import cells, count, interval, number, percent
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -51,144 +42,6 @@ if TYPE_CHECKING:
     from qrowd.preferences.scheduling import Topic
 
 SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
-CYCLES_SHOWN = 2
-
-
-def preference_document(
-    preferences: Preferences, judgments: Judgments | None = None, *, separate_strong: bool = False, chains: bool = False
-) -> Document:
-    """How consistent each assessor is, how far assessors agree, and preferences compared with grades.
-
-    judgments : grades to compare with. separate_strong, chains : see `qrowd.preferences.preference_table`.
-    """
-    own = transitivity(preferences)
-    shared = _shared(preferences, chains)
-    tables = [_assessors(preferences, own)]
-    if shared is not None:
-        table = preference_table(preferences, separate_strong=separate_strong, chains=chains)
-        columns = {
-            "answer": list(table.states),
-            **{s: cells(number, p, digits=3) for s, p in zip(table.states, table.probability.T, strict=True)},
-            "judgments": cells("{:,.0f}".format, table.total),
-        }
-        title = "probability that another assessor answers the column where one assessor answers the row"
-        tables.append(Table.of(title, columns))
-        tables.append(_pairs(shared))
-    if judgments is not None:
-        tables.append(_grades_table(preferences, judgments))
-    return Document(_sentence(preferences, own, shared), tuple(tables), tuple(_notes(preferences, own)), own.to_frame)
-
-
-def _shared(preferences: Preferences, chains: bool) -> PairwisePreferences | None:
-    """None where no two assessors ordered a pair in common."""
-    try:
-        return pairwise_preferences(preferences, chains=chains)
-    except NoOverlapError:
-        return None
-
-
-def _sentence(preferences: Preferences, own: Transitivity, shared: PairwisePreferences | None) -> str:
-    n = len(preferences.assessors)
-    source = f"by {count(n, 'assessor')} on {count(len(preferences.topics), 'topic')}"
-    parts = [f"{count(len(preferences), 'preference')} {source}"]
-    if not np.isnan(own.rate):
-        parts.append(f"{100 * own.rate:.1f} % of chains are kept")
-    if shared is not None:
-        parts.append(f"two assessors order {100 * shared.mean_agreement:.0f} % of the pairs that both ordered alike")
-    elif n > 1:
-        parts.append("no two assessors ordered a pair in common")
-    return "; ".join(parts) + "."
-
-
-def _assessors(preferences: Preferences, own: Transitivity) -> Table:
-    n_assessors = len(preferences.assessors)
-    bad = np.bincount(preferences.bad_assessor, minlength=n_assessors)
-    counts = np.bincount(preferences.assessor, minlength=n_assessors)
-    strong = np.bincount(preferences.assessor[preferences.strength > 1], minlength=n_assessors)
-    order = np.argsort(-counts, kind="stable")[:SHOWN]
-    names = [preferences.assessors[a] for a in order]
-    topics = [np.unique(preferences.topic[preferences.assessor == a]).size for a in order]
-    cyclic, triples = ([column[own.assessor == a].sum() for a in order] for column in (own.cyclic, own.triples))
-    columns = {
-        "assessor": names,
-        "preferences": cells("{:,}".format, counts[order]),
-        "strong": cells("{:,}".format, strong[order]),
-        "Bad": cells("{:,}".format, bad[order]),
-        "topics": cells("{:,}".format, topics),
-        "chains kept": [number(own.by_assessor.get(name, np.nan), 3) for name in names],
-        "cyclic triples": cells("{:,} of {:,}".format, cyclic, triples),
-    }
-    title = "assessors" if n_assessors <= SHOWN else f"the {SHOWN} assessors with most preferences"
-    return Table.of(title, columns)
-
-
-def _pairs(shared: PairwisePreferences) -> Table:
-    frame = shared.to_frame().sort_values("n_pairs", ascending=False, kind="stable").head(SHOWN)
-    rows = [[f"{r.first}, {r.second}", f"{r.n_pairs:,}", number(r.agreement, 3)] for r in frame.itertuples()]
-    return Table("pairs of assessors", ["assessor", "pairs both ordered", "agreement"], rows)
-
-
-def _grades_table(preferences: Preferences, judgments: Judgments) -> Table:
-    agreement = agreement_with_grades(preferences, judgments)
-    rows = []
-    for p, preferring in enumerate(agreement.assessors):
-        for g, grading in enumerate(agreement.graders):
-            here = (agreement.assessor == p) & (agreement.grader == g)
-            ordered = here & (agreement.difference > 0)
-            n, tied = agreement.n[ordered].sum(), agreement.n[here & (agreement.difference == 0)].sum()
-            if here.any():
-                share = agreement.concordant[ordered].sum() / n if n else np.nan
-                rows.append([f"{preferring}, {grading}", f"{n:,}", number(share, 3), f"{tied:,}"])
-    header = ["assessor", "pairs that grades order", "agreement", "pairs of equal grade"]
-    return Table("preferences compared with grades", header, rows)
-
-
-def _notes(preferences: Preferences, own: Transitivity) -> Iterator[Note]:
-    yield Note("chains kept", "share of i over k where i over j and j over k, all three pairs judged")
-    yield Note("tested chains", _tested(own))
-    if own.n_repeats:
-        repeated = count(own.n_repeats, "preference repeats", "preferences repeat")
-        yield Note("repeats", f"{repeated} a pair of the same assessor; the majority counts")
-    if own.n_contradictions:
-        pairs = count(own.n_contradictions, "pair was", "pairs were")
-        yield Note(
-            "contradictions",
-            f"{pairs} ordered both ways by the same assessor, {own.n_undecided:,} of them equally often (no order)",
-        )
-    if circles := cycles(preferences):
-        examples = "; ".join(map(str, circles[:CYCLES_SHOWN]))
-        yield Note("cycles", f"{len(circles):,}, as {examples}{' ...' if len(circles) > CYCLES_SHOWN else ''}")
-    if preferences.seconds is not None and not np.isnan(preferences.seconds).all():
-        times = judging_time(preferences.pooled()).to_frame().iloc[0].to_dict()
-        yield Note("seconds", ", ".join(f"{key} {value:g}" for key, value in times.items() if _is_number(value)))
-    if preferences.first is not None and not np.isnan(preferences.first).all():
-        bias = position_bias(preferences.pooled())
-        n = count(bias.n[0], "preference")
-        yield Note("shown first", f"preferred in {percent(bias.share[0], 1)} of {n} (p {probability(bias.p[0])})")
-
-
-def _tested(own: Transitivity) -> str:
-    """What the share of chains that are kept says about consistency."""
-    chains = own.chains.sum()
-    if own.tested is None or own.tested_kept is None:
-        return (
-            "not known, since no order of judging is recorded; random answers keep half of the chains, unless pairs "
-            "were left out because earlier answers implied them: then no chain can be broken"
-        )
-    n_tested = own.tested.sum()
-    if not n_tested:
-        return (
-            f"0 of {chains:,}; no pair was judged whose answer earlier ones implied, so no chain could be broken, and "
-            "chains kept say nothing about consistency"
-        )
-    return (
-        f"in {n_tested:,} of {chains:,} i over k was judged last, and the answer could break the chain; "
-        f"{own.tested_kept.sum():,} of these were kept, where random answers keep half"
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float | int) and not np.isnan(value)
 
 
 def worth_document(worths: BradleyTerry) -> Document:
