@@ -179,6 +179,7 @@ def test_by_utility_the_documents_that_systems_rank_most_differently_come_first(
 
 def test_a_batch_ends_once_no_further_grade_can_change_which_system_is_better():
     batch = compared(order="utility")
+    assert batch.view.at_most  # so that the page promises no number
     first, second = batch.task.documents[:2]
     assert {first, second} == {0, 3}  # P@1 looks at the first documents alone
     assert batch.act(Judge(0, "1")) == ["judged"]  # the other system's may still be relevant, too
@@ -223,6 +224,7 @@ def test_a_revised_grade_may_settle_what_was_open():
 
 def test_without_a_stop_every_document_is_graded_and_the_end_is_not_early():
     batch = compared(order="utility", stop=False)
+    assert not batch.view.at_most
     for position in range(5):
         kinds = batch.act(Judge(position, "1"))
     assert kinds == ["judged", "finished", "completed"]

@@ -351,3 +351,8 @@ def test_the_context_is_offered_beside_single_documents_too() -> None:
     assert "Background" in html
     assert 'id="context"' in html
     assert "Background" not in render_main(GALLERY["grades"], csrf="t", base=BASE)
+
+
+def test_a_unit_that_may_end_early_promises_no_number_of_documents():
+    assert "Document 3 of 8" in read(document(position=2, of=8)).text
+    assert "Document 3 of at most 8" in read(document(position=2, of=8, at_most=True)).text

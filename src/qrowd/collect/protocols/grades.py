@@ -43,6 +43,10 @@ class GradesProtocol(Sequence):
         order = order_documents(_comparison(material, settings)[0], [places[document] for document in task.documents])
         return replace(task, documents=tuple(material.documents[place] for place in order.tolist()))
 
+    def stops(self, task: Task) -> bool:
+        settings: GradesSettings = task.settings
+        return settings.stop
+
     def enough(self, task: Task, state: SequenceState) -> bool:
         settings: GradesSettings = task.settings
         if not settings.stop:

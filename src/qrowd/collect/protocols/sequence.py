@@ -153,6 +153,10 @@ class Sequence(Protocol[SequenceState]):
         """Whether "I can't tell" is an answer to the document now shown."""
         return False
 
+    def stops(self, task: Task) -> bool:
+        """Whether units may end before all documents have an answer."""
+        return False
+
     def enough(self, task: Task, state: SequenceState) -> bool:
         """Whether the unit ends although documents have no answer yet."""
         return False
@@ -276,6 +280,7 @@ class Sequence(Protocol[SequenceState]):
                     self.may_not_tell(task, state),
                     state.revising,
                     task.material.n_snippets > 0,
+                    self.stops(task),
                 )
             case "revision":
                 left = self.revisions(task)
