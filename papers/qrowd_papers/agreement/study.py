@@ -64,6 +64,7 @@ CUTOFF = 10
 MISSING = 0.26  # of RF's scores were missing (section 3.3)
 RF = "trec-rf10"
 YEARS = ("dl21", "dl19")
+UNBROKEN = "broken links left out"
 BROKEN: dict[float, float] = {-2: 0}  # a link that leads nowhere is not relevant
 UNKNOWN: dict[float, float] = {-2: 0, -1: 0}
 THREE_LEVELS: dict[float, float] = {0: 0, 1: 1, 2: 2, 3: 2}  # NIST's four grades as RF has three
@@ -140,12 +141,14 @@ class CrowdFound:
 class CollectionFound:
     """Sections 4.2 and 5 on runs, and section 6.2 on the same assessors' gains.
 
+    in_bins : bins of topics removed.
     interpolated : correlations by system and by topic of nDCG with itself, a quarter of the scores lost and filled in.
     """
 
     by_gold: AlphaByGold
     ease: EaseCorrelation
     removal: TopicRemoval
+    in_bins: TopicRemoval
     interpolated: tuple[float, float]
     aware: Scatter
 
@@ -336,7 +339,7 @@ def crowd_agreement(crowd: Crowd, *, replicates: int = 1000, orders: int = 200, 
         "five labels, the first five": strict,
         "the same, ordinal alpha": alphas_of(labels, "ordinal", least=LABELS),
         "two labels or more, all of them": alphas_of(labels, slots=MANY),
-        "broken links left out": alphas_of(crowd.labels),
+        UNBROKEN: alphas_of(crowd.labels),
         "unknown gold as 0": alphas_of(labels, gold=crowd.gold.recode(UNKNOWN)),
     }
     random = Chance.of(seed).stream("orders")
@@ -360,6 +363,7 @@ def collection_agreement(collection: Collection, *, repetitions: int = 300, rng:
     ease = ease_correlation(scores, by_gold, bins=BINS)
     alphas = dict(zip(by_gold.topics, by_gold.of(by_gold.names[-1]).tolist(), strict=True))
     removal = topic_removal(scores, alphas, n_resamples=repetitions, rng=seed)
+    in_bins = topic_removal(scores, alphas, bins=BINS[1], n_resamples=repetitions, rng=seed)
     table = scores.values[0, 0]
     lost = np.where(Chance.of(seed).stream("missing").random(table.shape) < MISSING, np.nan, table)
     filled = interpolated(lost)
@@ -367,7 +371,7 @@ def collection_agreement(collection: Collection, *, repetitions: int = 300, rng:
     aware = _against_ap(
         _agreement_aware(runs, gain_distributions(collection.judgments)), runs, collection.gold, collection.relevant
     )
-    return CollectionFound(by_gold, ease, removal, (correlations[0], correlations[1]), aware)
+    return CollectionFound(by_gold, ease, removal, in_bins, (correlations[0], correlations[1]), aware)
 
 
 def magnitude_agreement(panel: Magnitudes, *, repetitions: int = 300, rng: Rng = 1) -> MagnitudesFound:
