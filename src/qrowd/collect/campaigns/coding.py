@@ -89,20 +89,31 @@ class Listed:
 
 
 def codings(connection: Connection, campaign_id: int) -> dict[tuple[Item, str], Coding]:
-    """{(item, coder): the last coding}, in the order in which items were first coded; those taken back are left out.
+    """{(item, coder): the last coding}, in the order in which items were first coded; those taken back are left out."""
+    last = {(coding.item, coding.coder): coding for coding in history(connection, campaign_id)}
+    return {key: coding for key, coding in last.items() if not coding.empty}
 
-    An archive may hold codings of what is no item; these are left out too.
-    """
-    last: dict[tuple[Item, str], Coding] = {}
-    for time, data in rows.owner_events(connection, campaign_id, "coded"):
-        item = tuple(data["item"])
-        last[item, data["coder"]] = Coding(
-            item, data["coder"], tuple(data["codes"]), data["verdict"], data["cause"], data["note"], time
+
+def history(connection: Connection, campaign_id: int) -> list[Coding]:
+    """All codings, oldest first; without those of an archive that name no item."""
+    entries = rows.owner_events(connection, campaign_id, "coded")
+    all_codings = [
+        Coding(
+            tuple(data["item"]),
+            data["coder"],
+            tuple(data["codes"]),
+            data["verdict"],
+            data["cause"],
+            data["note"],
+            time,
         )
-    return {key: coding for key, coding in last.items() if not coding.empty and _is_item(coding.item)}
+        for time, data in entries
+    ]
+    return [coding for coding in all_codings if is_item(coding.item)]
 
 
-def _is_item(item: Item) -> bool:
+def is_item(item: Item) -> bool:
+    """Whether these are words that name an item."""
     match item:
         case ("reason", *numbers) if len(numbers) == 2:
             return all(map(_is_number, numbers))
@@ -159,7 +170,7 @@ def code(connection: Connection, campaign: str, coding: Coding) -> None:
             raise ArgumentError(f"{field}: use at most {longest:,} characters, and none that cannot be stored")
     if len(coding.codes) > MAX_CODES:
         raise ArgumentError(f"codes: {len(coding.codes)} are more than {MAX_CODES}; leave some out")
-    if not _is_item(coding.item) or not _exists(connection, row.id, coding.item):
+    if not is_item(coding.item) or not _exists(connection, row.id, coding.item):
         raise ArgumentError(f"item: the campaign {campaign} has no item {'/'.join(coding.item)[:80]!r} to code")
     data = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(coding).items()}
     del data["time"]

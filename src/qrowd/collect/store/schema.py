@@ -146,6 +146,7 @@ event = Table(
     Index(None, "campaign_id", "id"),
     Index(None, "assignment_id", "id"),
     Index(None, "unit_id", "id"),
+    _partial("ix_event_of_owner", "campaign_id", "kind", where="assessor_id is null"),
     sqlite_autoincrement=True,
 )
 

@@ -3,20 +3,21 @@
 context      the request of an owner, and routes for it      formatting   numbers and times as text
 login        login, the printed link, logout                 campaigns    all, a new one, one as it runs
 assessors    all, one of them, agreement                     invitations  links, platforms, payment
-export_page  files, keys for programs
+export_page  files, keys for programs                        coding       comments and conflicts, coded
 """
 
 from starlette.routing import BaseRoute
 
-from qrowd.collect.web.owner import assessors, campaigns, export_page, invitations, login
+from qrowd.collect.web.owner import assessors, campaigns, coding, export_page, invitations, login
 from qrowd.collect.web.owner.login import owner_link
 
-LARGE = campaigns.LARGE
+LARGE = {**campaigns.LARGE, **coding.LARGE}
 ROUTES: list[BaseRoute] = [
     *login.ROUTES,
     *export_page.ROUTES,
     *campaigns.ROUTES,
     *assessors.ROUTES,
+    *coding.ROUTES,
     *invitations.ROUTES,
 ]
 
