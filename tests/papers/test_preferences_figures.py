@@ -8,6 +8,7 @@ import pytest
 from qrowd.evaluation import evaluate
 from qrowd.preferences import from_grades, transitivity
 from qrowd_papers.preferences import claims as printed
+from qrowd_papers.preferences.arms import ASSESSORS, feedback_claims, three_arms, times_claims
 from qrowd_papers.preferences.figures import SHOWN, preferences_figures
 
 
@@ -68,10 +69,41 @@ def test_what_the_text_says_of_its_tables_is_so(study):
     assert twice[-1].startswith("differs: because")
 
 
-def test_absolute_judgments_take_about_twice_as_long():
-    rows = printed.times_claims().table().rows
-    assert rows[-1][:5] == ["Overall", "2.87", "3.15", "6.33", "2.21"]
-    assert rows[-1][5].endswith("about twice as long: match")
+@pytest.fixture(scope="module")
+def arms(study):
+    return three_arms(study, rng=1)
+
+
+def test_table_4_is_printed_and_computed_from_the_simulated_arms(arms):
+    *rows, overall, first = times_claims(arms).table().rows
+    assert overall[:5] == ["Overall", "2.87", "3.15", "6.33", "3.23"]
+    assert overall[-1].endswith("about twice as long: match")
+    assert first[:5] == ["at first sight", "3.89", "5.40", "6.33", "-"]
+    assert [float(cell) for cell in overall[5:9]] == pytest.approx([2.87, 3.15, 6.33, 3.23], abs=0.15)
+    assert [float(cell) for cell in first[5:8]] == pytest.approx([3.89, 5.40, 6.33], abs=0.4)
+    frame = arms.times.to_frame().set_index(["assessor", "arm"])["median"]
+    assert [row[5] for row in rows] == [f"{frame[name, 'preference']:.2f}" for name in ASSESSORS]
+
+
+def test_each_of_six_assessors_sees_each_query_in_one_arm_and_two_see_it_in_each(study, arms):
+    shown = {}
+    for number, judged in enumerate((study.preferred, study.strong, study.graded)):
+        topics = [study.runs.topics.index(name) for name in judged.topics]
+        for topic, assessor in zip(judged.topic.tolist(), judged.assessor.tolist(), strict=True):
+            shown.setdefault((topics[topic] + 2 * number + assessor) % 6, set()).add((topics[topic], number))
+    for seen in shown.values():
+        assert sorted(topic for topic, _ in seen) == list(range(51))  # each query once
+        assert {sum(arm == number for _, arm in seen) for number in range(3)} <= {16, 17, 18}
+    times = arms.times.to_frame().set_index(["assessor", "arm"])["n"]
+    assert (times.drop("all", level="assessor").drop("all", level="arm") > 0).all()
+
+
+def test_feedback_and_context_are_computed_as_section_3_2_says_them(arms):
+    rows = {row[0]: row[1:] for row in feedback_claims(arms).table().rows}
+    assert rows["median confidence"][:2] == rows["median understanding"][:2] == ["4", "4"]
+    assert rows["times that the context was opened"][0] == "41"
+    assert len(arms.feedback.arms) == 2 * 4
+    assert arms.context.n.tolist() == [102, 102, 102]
 
 
 def test_the_simulated_study_has_the_paper_s_design(study):

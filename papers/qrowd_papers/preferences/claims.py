@@ -7,7 +7,7 @@ Figure 2. Numbers only; its judgments are not public.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import log2
 
@@ -31,7 +31,7 @@ from qrowd.preferences import (
 )
 from qrowd.reports.phrases import number
 from qrowd.simulation import Lenient, Truth, simulate_judgments, simulate_pool, simulate_preferences, simulate_runs
-from qrowd_papers.claims import MATCH, NOT_PUBLIC, Claim, Claims, verdict
+from qrowd_papers.claims import NOT_PUBLIC, Claim, Claims, verdict
 
 LABELS = ("Bad", "Fair", "Good", "Excellent", "Perfect")
 WAYS = ("A < B", "A, B bad", "A > B")
@@ -229,20 +229,7 @@ def _rate(actual: PreferenceTable, inferred: PreferenceTable) -> str:
     return "never"
 
 
-# ---------------------------------------------------------------------- tables 4 and 5
-
-
-def times_claims() -> Claims:
-    """Table 4, and how many preferences an absolute judgment takes."""
-    claims = []
-    for i, seconds in enumerate(zip(*SECONDS.values(), strict=True)):
-        name = "Overall" if i == 6 else f"Assessor {i + 1}"
-        claims.append(Claim("Table 4", name, seconds, seconds[2] / seconds[0]))
-    ratio = SECONDS["absolute"][6] / SECONDS["preference"][6]
-    length = f"{'about twice' if 1.75 < ratio < 2.5 else 'not twice'} as long: {MATCH}"
-    claims[-1] = replace(claims[-1], verdict=f"{NOT_PUBLIC}; {length}")
-    header = ["Table 4", *SECONDS, "absolute / preference"]
-    return Claims("Table 4: median seconds per judgment, as printed", header, claims)
+# ---------------------------------------------------------------------- table 5
 
 
 def measure_scores(runs: Runs, judgments: Judgments) -> dict[str, Floats]:

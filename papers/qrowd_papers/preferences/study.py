@@ -42,6 +42,7 @@ from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import interval, number
 from qrowd_papers.frames import stacked
 from qrowd_papers.preferences import claims as printed
+from qrowd_papers.preferences.arms import feedback_claims, three_arms, times_claims
 from qrowd_papers.preferences.grades import graded_curves, savings_table
 from qrowd_papers.preferences.missing import Missing, missing_preferences
 
@@ -150,6 +151,7 @@ def preferences_page(
             graded[f"{engines} engines' first five of {candidates}"] = graded_curves(topics, rng=seed)
         advance(name)
     study = printed.simulated_study(rng=chance.stream("study"))
+    arms = three_arms(study, rng=seed)
     measured = {"simulated": printed.measure_scores(study.runs, study.graded)}
     incomplete = missing_preferences(rng=chance.stream("missing"), **(QUICK if quick else {}))
     advance("missing pairs")
@@ -177,7 +179,7 @@ def preferences_page(
         savings_table(graded),
         _robustness(incomplete),
         *tables,
-        *(one.table() for one in (*printed.agreement_claims(study), printed.times_claims())),
+        *(one.table() for one in (*printed.agreement_claims(study), times_claims(arms), feedback_claims(arms))),
         printed.measures_claims(measured).table(),
         *(_figure(curve, name) for name, curve in curves.items()),
     ]
@@ -253,7 +255,7 @@ def _robustness(incomplete: Missing) -> Table:
     rows = [
         [
             f"{row.measure}, {100 * row.missing:.0f} % missing{', chains inferred' if row.inferred else ''}",
-            number(row.bias, 3),
+            number(round(row.bias, 3) + 0.0, 3),  # without a sign of zero
             number(row.sd, 3),
             number(row.tau, 2),
             interval(row.low, row.high, 2),
