@@ -29,9 +29,9 @@ from qrowd.magnitude import (
 from qrowd.magnitude.normalisation import Scheme
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
+from qrowd.reports.plots import magnitude as plots
 from qrowd.reports.plots.style import GREY, PALETTE, Figure
 from qrowd_papers.frames import frame_of, stacked
-from qrowd_papers.magnitude import plots
 from qrowd_papers.magnitude.study import (
     LEVELS,
     MEASURES,
@@ -340,14 +340,7 @@ def _distributions(findings: Findings, normalised: bool, axes: Any) -> None:
         (inner, "all", ".001 to 100"),
         *((topics, topic, topic) for topic in topics.groups),
     ]
-    for i, (ax, (one, group, name)) in enumerate(zip(axes.flat, panels, strict=True)):
-        plots.plot_distribution(one, group, name=name, ax=ax)
-        if i % 4:
-            ax.set(ylabel=None)
-        if i < 16:
-            ax.set(xlabel=None)
-        if i:
-            ax.set_xlim(0.03, 130)
+    plots.plot_distributions(axes, panels, limits=(0.03, 130))
 
 
 def _levels(findings: Findings, axes: Any) -> None:
@@ -358,25 +351,7 @@ def _levels(findings: Findings, axes: Any) -> None:
 
 def _levels_by_topic(findings: Findings, axes: Any) -> None:
     tests = {kind: findings.tests[kind] for kind in ("Sormunen", "TREC")}  # in the order of the boxes
-    for i, (ax, topic) in enumerate(zip(axes.flat, tests["TREC"].topics, strict=True)):
-        _both_kinds(tests, topic, ax)
-        ax.text(0.03, 0.97, topic, transform=ax.transAxes, va="top", weight="bold")
-        ax.set(xlabel="Sormunen | TREC" if i >= 15 else None, ylabel="median magnitude" if i % 3 == 0 else None)
-
-
-def _both_kinds(tests: Mapping[str, LevelTests], topic: str, ax: Axes) -> None:
-    """Sormunen's boxes and TREC's side by side."""
-    names: list[str] = []
-    for kind, color in zip(tests, PALETTE, strict=False):
-        one = tests[kind]
-        here = one.topic == one.topics.index(topic)
-        masks = [np.isnan(one.level), *(one.level == level for level in one.levels)]
-        places = range(len(names) + 1 + bool(names), len(names) + len(masks) + 1 + bool(names))
-        plots.draw_boxes(ax, [one.magnitude[here & mask] for mask in masks], places=places, color=color)
-        names += [""] * bool(names) + ["U", *KINDS[kind]]
-    plots.name_categories(ax, names)
-    ax.axvline(6, color=GREY, linewidth=0.8)
-    ax.set_yscale("log")
+    plots.plot_levels_by_topic(axes, tests, KINDS, tests["TREC"].topics)
 
 
 def _systems(findings: Findings, kind: str, axes: Any) -> None:
@@ -384,8 +359,7 @@ def _systems(findings: Findings, kind: str, axes: Any) -> None:
         plots.plot_two_rankings(
             both.x, both.y, top_x=both.top_x, top_y=both.top_y, tau=both.tau, name=name, kind=f"{kind}'s", ax=ax
         )
-    # Four words beside each other, over both panels, where they cover nothing.
-    axes.flat[0].figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside upper left", ncols=4)
+    plots.legend_above(axes)
 
 
 def _taus(findings: Findings, ax: Axes) -> None:

@@ -44,13 +44,14 @@ def plot(
     """Draw one plot as SVG, PDF or PNG, ready for a paper."""
     from qrowd import files
     from qrowd.cli.show import progress
+    from qrowd.reports.phrases import listed
     from qrowd.reports.plots.drawing import check_plot_file, draw, write_plot
-    from qrowd.reports.plots.registry import PLOTS, Options, plot_named
+    from qrowd.reports.plots.registry import MAGNITUDES, PLOTS, Options, plot_named
 
     if name is None:
-        width = max(map(len, PLOTS))
-        for each in PLOTS.values():
-            typer.echo(f"{each.name:{width}}  {each.sentence} ({' and '.join(each.needs)})")
+        width = max(map(len, PLOTS | MAGNITUDES))
+        for each in (*PLOTS.values(), *MAGNITUDES.values()):
+            typer.echo(f"{each.name:{width}}  {each.sentence} ({listed(each.needs)})")
         typer.echo(f"{'arms':{width}}  How do the ways of judging in a study differ? (arms)")
         return
     # What can be wrong without reading a file is said before any file is read.
@@ -69,15 +70,17 @@ def plot(
         raise ArgumentError(f"plot {name}: it needs runs; give --runs FILES")
     if "gold" in needs and gold is None:
         raise ArgumentError(f"plot {name}: it needs gold grades; give --gold NAME or FILE")
-    of_magnitudes = name.startswith("magnitude-")
+    of_magnitudes = name in MAGNITUDES
     if (gold or checks or by) and not of_magnitudes:
         raise ArgumentError(
             f"plot {name}: --gold, --checks and --by are options of the plots magnitude-1 to magnitude-15"
         )
     with progress("computing") as advance:
-        judgments, names = data.read(), {}
+        names: dict[str, str] = {}
         if of_magnitudes:  # which are normalised where the plot needs it
             judgments, names = replace(data, slots=None).read_with(gold=gold, normalise=False)
+        else:
+            judgments = data.read()
         settings = Options(
             measures=tuple(measure or ()),
             conventions=conventions,

@@ -1,7 +1,7 @@
 """Pictures of magnitudes: what is drawn, and each as it was when somebody last looked at it.
 
 The references in `reference/` are drawn from a small simulated campaign. `QROWD_DRAW=1 pytest
-tests/papers/test_magnitude_plots.py` draws them anew; look at them before they are committed.
+tests/reports/plots/test_magnitude.py` draws them anew; look at them before they are committed.
 """
 
 import os
@@ -24,9 +24,9 @@ from qrowd.magnitude import (
     normalise,
     unit_widths,
 )
+from qrowd.reports.plots import magnitude as plots
 from qrowd.reports.plots.style import RULES, styled
 from qrowd.simulation import MagnitudeCrowd, simulate_magnitudes, simulate_pool
-from qrowd_papers.magnitude import plots
 
 REFERENCE = Path(__file__).parent / "reference"
 DOTS = 50

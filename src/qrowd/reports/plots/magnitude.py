@@ -1,4 +1,4 @@
-"""What magnitudes look like: the figures of a campaign of magnitude estimation.
+"""Magnitudes: how they are distributed, how they agree with gold, what they are worth as gains.
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
 ACM TOIS 35(3). Each function draws onto one set of axes, given or new, and gives it back.
@@ -17,6 +17,7 @@ from qrowd.reports.plots.style import GREY, LINES, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from qrowd.agreement import GeometricSD, OrderAgreement
     from qrowd.magnitude import Distribution, GainProfile, LevelRatios, LevelTests, UnitWidths
@@ -61,6 +62,28 @@ def plot_distribution(
     return ax
 
 
+def plot_distributions(
+    axes: NDArray[Any], panels: Sequence[tuple[Distribution, str, str]], *, limits: tuple[float, float]
+) -> None:
+    """Several distributions, one per axes of a grid: (distribution, group, name in the corner). Figures 1 and 2.
+
+    limits : of the magnitudes shown, in all panels but the first.
+    """
+    rows, columns = axes.shape
+    for i, ax in enumerate(axes.flat):
+        if i >= len(panels):
+            ax.set_visible(False)
+            continue
+        distribution, group, name = panels[i]
+        plot_distribution(distribution, group, name=name, ax=ax)
+        if i % columns:
+            ax.set(ylabel=None)
+        if i < min(len(panels), (rows - 1) * columns):
+            ax.set(xlabel=None)
+        if i:
+            ax.set_xlim(*limits)
+
+
 def plot_levels(tests: LevelTests, names: Sequence[str], *, color: str = BLUE, ax: Axes | None = None) -> Axes:
     """The documents' median magnitudes by gold level, those without gold (U) first; log scale.
 
@@ -71,8 +94,43 @@ def plot_levels(tests: LevelTests, names: Sequence[str], *, color: str = BLUE, a
     draw_boxes(ax, [tests.magnitude[mask] for mask in masks], color=color)
     name_categories(ax, ["U", *names])
     ax.set_yscale("log")
-    ax.set(xlabel="official level", ylabel="median magnitude")
+    ax.set(xlabel="gold level", ylabel="median magnitude")
     return ax
+
+
+def plot_levels_by_topic(
+    axes: NDArray[Any], tests: Mapping[str, LevelTests], names: Mapping[str, Sequence[str]], topics: Sequence[str]
+) -> None:
+    """The same by topic, one axes of a grid each; several kinds of gold stand side by side. Figure 4.
+
+    tests, names : {kind of gold: its tests}, {kind: names of its levels, lowest first}.
+    """
+    rows, columns = axes.shape
+    for i, ax in enumerate(axes.flat):
+        if i >= len(topics):
+            ax.set_visible(False)
+            continue
+        _draw_levels(ax, tests, names, topics[i])
+        ax.text(0.03, 0.97, topics[i], transform=ax.transAxes, va="top", weight="bold")
+        bottom = i >= min(len(topics), rows * columns) - columns
+        ax.set(xlabel=" | ".join(tests) if bottom else None, ylabel=None if i % columns else "median magnitude")
+
+
+def _draw_levels(ax: Axes, tests: Mapping[str, LevelTests], names: Mapping[str, Sequence[str]], topic: str) -> None:
+    """The boxes of each kind of gold side by side, with a line between two kinds."""
+    labels: list[str] = []
+    for kind, color in zip(tests, PALETTE, strict=False):
+        one = tests[kind]
+        in_topic = one.topic == one.topics.index(topic)
+        masks = [np.isnan(one.level), *(one.level == level for level in one.levels)]
+        if labels:
+            ax.axvline(len(labels) + 1, color=GREY, linewidth=0.8)
+            labels.append("")
+        places = range(len(labels) + 1, len(labels) + len(masks) + 1)
+        draw_boxes(ax, [one.magnitude[in_topic & mask] for mask in masks], places=places, color=color)
+        labels += ["U", *names[kind]]
+    name_categories(ax, labels)
+    ax.set_yscale("log")
 
 
 def plot_spread(ratios: GeometricSD, *, checks: NDArray[np.bool_], ax: Axes | None = None) -> Axes:
@@ -102,7 +160,8 @@ def plot_spread(ratios: GeometricSD, *, checks: NDArray[np.bool_], ax: Axes | No
     inner.set_ylabel("geometric standard deviation", fontsize=7)
     inner.set_xlabel("highest / lowest", fontsize=7)
     inner.tick_params(labelsize=6)
-    _plain_ticks(inner, ratios.geometric_sd)
+    _plain_ticks(inner.xaxis, ratios.ratio)
+    _plain_ticks(inner.yaxis, ratios.geometric_sd)
     return ax
 
 
@@ -120,7 +179,7 @@ def plot_unit_agreement(results: Mapping[str, OrderAgreement], *, ax: Axes | Non
             100 * np.append(0, at), 100 * np.append(1.0, share), where="pre",
             color=PALETTE[i], linestyle=LINES[i % len(LINES)], label=f"{name} ({known.size:,})",
         )  # fmt: skip
-    ax.set(xlim=(0, 101), ylim=(0, 103), xlabel="pairs in the official order, %", ylabel="units with at least that, %")
+    ax.set(xlim=(0, 101), ylim=(0, 103), xlabel="pairs in the order of gold, %", ylabel="units with at least that, %")
     ax.legend(loc="lower left")
     return ax
 
@@ -164,7 +223,7 @@ def plot_schemes(values: Mapping[tuple[str, str], Floats], *, ax: Axes | None = 
         means = [group.mean() for group in known]
         ax.scatter(places, means, s=26, marker=MARKERS[j], color=PALETTE[j], edgecolors="white", zorder=4, label=name)
     name_categories(ax, schemes, start=0)
-    ax.set(ylabel="pairs in the official order, %", xlim=(-0.5, len(schemes) - 0.5))
+    ax.set(ylabel="pairs in the order of gold, %", xlim=(-0.5, len(schemes) - 0.5))
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.14 * (high - low))
     ax.legend(loc="upper center", ncols=len(aggregators), title=None, columnspacing=1.4, handletextpad=0.2)
@@ -199,7 +258,7 @@ def plot_two_rankings(
     kind: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Systems by magnitudes as gains against official grades; top sets have markers of their own, tau is written in.
+    """Systems by magnitudes as gains against gold grades; top sets have markers of their own, tau is written in.
 
     x, y : (systems,) mean scores. name : of the measure; kind : whose grades. Figures 10 and 11.
     """
@@ -215,6 +274,12 @@ def plot_two_rankings(
     ax.set(xlabel=f"{name}, gains are magnitudes", ylabel=f"{name}, gains are {kind} grades")
     ax.text(0.04, 0.97, rf"$\tau$ = {tau:.3f}", transform=ax.transAxes, va="top", weight="bold", bbox=_paper())
     return ax
+
+
+def legend_above(axes: Any) -> None:
+    """One legend for several axes, over all of them, where it covers nothing."""
+    first = axes.flat[0]
+    first.figure.legend(*first.get_legend_handles_labels(), loc="outside upper left", ncols=4)
 
 
 def plot_correlations(values: Mapping[str, Floats], *, marks: Mapping[str, float], ax: Axes | None = None) -> Axes:
@@ -366,13 +431,15 @@ def name_categories(ax: Axes, names: Sequence[str], start: int = 1) -> None:
     ax.tick_params(axis="x", length=0)
 
 
-def _plain_ticks(ax: Axes, values: Floats) -> None:
-    """A few plain numbers up a log scale of little more than one power of ten."""
+def _plain_ticks(axis: Axis, values: Floats) -> None:
+    """A few plain numbers along a log scale."""
     from matplotlib.ticker import NullFormatter
 
-    steps = [step for step in (1, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000) if values.min() <= step <= values.max()]
-    ax.set_yticks(steps, [f"{step:g}" for step in steps])
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    low, high = float(values.min()), float(values.max())
+    steps = (1, 1.5, 2, 3, 5, 10, 20, 50, 100) if high < 100 * low else tuple(10.0**power for power in range(12))
+    labels = [step for step in steps if low <= step <= high]
+    axis.set_ticks(labels, [f"{step:,.4g}" for step in labels])
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _paper() -> dict[str, Any]:

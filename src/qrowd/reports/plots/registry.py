@@ -16,6 +16,7 @@ from qrowd.comparison.system_ranking import rank_changes, rank_systems
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import bounds_of, evaluate
 from qrowd.kernels.disagreement import Level
+from qrowd.magnitude.units import By
 from qrowd.methods import evaluate_methods
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
@@ -23,9 +24,11 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.reports.magnitude_data import Checks, MagnitudeData, magnitude_data
 from qrowd.reports.phrases import listed, percent
 from qrowd.reports.plots import assessors as assessor_plots
 from qrowd.reports.plots import ranking, systems, topics
+from qrowd.reports.plots.magnitude_figures import MAGNITUDE_PLOTS, TOPICS, MagnitudePlot
 from qrowd.reports.plots.marks import list_size, table_size
 from qrowd.reports.plots.style import Figure
 
@@ -43,6 +46,8 @@ class Options:
     top : number of systems, topics, documents or, in `kappa` and `correlation`, assessors shown. cutoff : number of
         documents of each ranking that `coverage` looks at.
     methods : that combine the assessors, for `bump`. level : of measurement, for alpha. confidence : of intervals.
+    gold, checks, scheme, by : of plots of magnitudes: the name of the gold assessor; the check documents; what
+        normalises; what a unit is. See `MagnitudeData`.
     n_resamples, rng : where intervals are computed by resampling. progress : called with (topics done, topics in all)
         of the scoring.
     """
@@ -53,6 +58,10 @@ class Options:
     cutoff: int = 10
     methods: tuple[str, ...] = ()
     level: Level | None = None
+    gold: str | None = None
+    checks: Checks | None = None
+    scheme: str = "geometric_mean"
+    by: By | None = None
     confidence: float = 0.95
     n_resamples: int = 2000
     rng: Rng = 1
@@ -71,8 +80,8 @@ class Options:
 class Plot:
     """A plot of `qrowd plot`.
 
-    sentence : the question it answers. needs : "runs", "judgments" or both. measures : the default ones; empty where
-        it shows no scores. make : computes it.
+    sentence : the question it answers. needs : of "runs", "judgments" and "gold". measures : the default ones; empty
+        where it shows no scores. make : computes it.
     """
 
     name: str
@@ -93,6 +102,8 @@ class Plot:
         measures = options.measures or self.measures
         if "runs" in self.needs and runs is None:
             raise ArgumentError(f"plot {self.name}: it needs runs; give --runs FILES")
+        if "gold" in self.needs and options.gold is None:
+            raise ArgumentError(f"plot {self.name}: it needs gold grades; give --gold NAME or FILE")
         if self.name == "scores" and len(measures) < 2:
             raise ArgumentError(f"plot {self.name}: name two measures, as in -m nDCG@10 -m AP")
         return self.make(_Data(self.name, runs, judgments, measures, options))
@@ -111,6 +122,13 @@ class _Data:
     @property
     def measure(self) -> str:
         return self.measures[0]
+
+    @property
+    def magnitudes(self) -> MagnitudeData:
+        options = self.options
+        named = {"checks": options.checks, "scheme": options.scheme, "by": options.by}
+        draws = {"n_resamples": options.n_resamples, "rng": options.rng}
+        return magnitude_data(self.judgments, options.gold, self.runs, **named, **draws)
 
     @property
     def graded(self) -> Judgments:
@@ -407,6 +425,15 @@ def _coverage(data: _Data) -> Figure:
     )
 
 
+def _of_magnitudes(plot: MagnitudePlot) -> Plot:
+    """The plot of magnitudes as one of `qrowd plot`."""
+
+    def make(data: _Data) -> Figure:
+        return plot.make(data.magnitudes, data.options.top or TOPICS)
+
+    return Plot(plot.name, plot.sentence, plot.needs, (), make)
+
+
 _BOTH = ("runs", "judgments")
 _ALONE = ("judgments",)
 _ONE = ("nDCG@10",)
@@ -437,6 +464,10 @@ PLOTS: dict[str, Plot] = {
 }
 
 
+MAGNITUDES: dict[str, Plot] = {plot.name: _of_magnitudes(plot) for plot in MAGNITUDE_PLOTS}
+"""Plots of magnitudes, which are normalised where the plot needs it."""
+
+
 def plot_named(name: str) -> Plot:
     """The plot of that name.
 
@@ -445,6 +476,7 @@ def plot_named(name: str) -> Plot:
     ArgumentError
         There is none.
     """
-    if name not in PLOTS:
-        raise ArgumentError(f"plot {name!r} is not known; {closest(name, tuple(PLOTS), 'plot')}")
-    return PLOTS[name]
+    plots = PLOTS | MAGNITUDES
+    if name not in plots:
+        raise ArgumentError(f"plot {name!r} is not known; {closest(name, tuple(plots), 'plot')}")
+    return plots[name]
