@@ -57,22 +57,8 @@ def agree(
     chains: Annotated[
         bool, option("--chains", help="Also count the preferences that follow from others by transitivity.")
     ] = False,
-    arm: Annotated[
-        list[str] | None,
-        option(
-            help="Arms of a study that are compared: tables of preferences or of judgments.",
-            panel="Data",
-            metavar="NAME=FILE",
-        ),
-    ] = None,
-    units: Annotated[
-        str | None,
-        option(
-            help="Table of the units of these arms, from qrowd campaign export --what units.",
-            panel="Data",
-            metavar="FILE",
-        ),
-    ] = None,
+    arm: options.Arms = None,
+    units: options.Units = None,
     tie_rate: Annotated[
         float, convention(help="Rate at which two documents of equal grade agree with a preference; .5: by a coin.")
     ] = 0.5,
@@ -84,30 +70,12 @@ def agree(
     from qrowd.reports.preference_agreement import preference_document
 
     if arm or units:
-        from qrowd.reports.arms import compare_arms
-
-        columns = None if units is None else files.read_columns(units)
-        report = compare_arms(arms_of(arm or []), columns, tie_rate=tie_rate, confidence=confidence)
+        report = options.compared_arms(arm, units, tie_rate=tie_rate, confidence=confidence)
         deliver(report.to_document(), output)
         return
     grades = None if judgments is None else files.read_judgments(judgments)
     document = preference_document(data.read(), grades, separate_strong=separate_strong, chains=chains)
     deliver(document, output)
-
-
-def arms_of(texts: list[str]) -> dict[str, Any]:
-    """{name: preferences or judgments} of NAME=FILE."""
-    from qrowd import files
-
-    arms = {}
-    for text in texts:
-        name, equals, path = text.partition("=")
-        if not equals or not name or not path:
-            raise ArgumentError(f"--arm {text}: expected NAME=FILE, as in absolute=grades.csv")
-        if name in arms:
-            raise ArgumentError(f"--arm {text}: there are two arms of this name; rename one")
-        arms[name] = files.read_answers(path)
-    return arms
 
 
 def bradley_terry(
