@@ -18,6 +18,7 @@ from starlette.routing import Route
 from collect.pictures import png
 from qrowd.collect.campaigns.pages import DocumentText, Draft, Page, TopicText
 from qrowd.collect.protocols.events import Refusal
+from qrowd.collect.protocols.instructions import PRACTICE
 from qrowd.collect.protocols.views import (
     Answer,
     ConsentView,
@@ -136,7 +137,8 @@ GALLERY: dict[str, Page] = {
     "consent": page(ConsentView()),
     "consent-default": page(ConsentView(), consent="", instructions=""),
     "consent-platform": page(ConsentView(), consent="", instructions="", name="5f01", named=False),
-    "line": page(LineView(0, 3, 0.31), topic=None),
+    "line": page(LineView(0, 3, 0.31), topic=None, practice_instructions=PRACTICE),
+    "line-next": page(LineView(1, 3, 0.62), topic=None, practice_instructions=PRACTICE),
     "line-again": page(LineView(0, 3, 0.62, retry=True), topic=None),
     "lines-passed": page(LinesView((0.2, 0.45, 0.9), ("2", "4,5", "10"), True, 0), topic=None),
     "lines-failed": page(LinesView((0.2, 0.45, 0.9), ("20", "4", "10"), False, 1), topic=None),
@@ -304,6 +306,7 @@ def poisoned(payload: str) -> dict[str, str]:
     grades = (Grade(1, payload, payload), Grade(2, "b"))
     views: dict[str, View] = {
         "consent": ConsentView(),
+        "line": LineView(0, 3, 0.5),
         "question": QuestionView(payload, (payload, payload), True, 1),
         "lines": LinesView((0.1, 0.2), (payload, "2"), False, 1),
         "magnitude": replace(DOCUMENT, answer=Answer(payload, payload)),
@@ -315,7 +318,7 @@ def poisoned(payload: str) -> dict[str, str]:
     pages = {}
     for name, view in views.items():
         one = page(view, title=payload, campaign=payload, name=payload, topic=topic, documents=text, consent=payload,
-                   instructions=payload, ask=payload, full_topic=name == "pair",
+                   instructions=payload, practice_instructions=payload, ask=payload, full_topic=name == "pair",
                    shown=payload, key=payload, code=payload, link=payload)  # fmt: skip
         refusal = Refusal("x", payload, "text" if name == "magnitude" else "")
         typed = {"text": payload, "reason": payload, "comment": payload}

@@ -211,5 +211,5 @@ def test_the_back_button_comes_with_the_advice_what_it_is_for(tab: Page, study: 
     assert tab.get_by_role("button", name="← Back").count() == 0
     judge_one(tab, study, {})
     expect(tab.get_by_role("button", name="← Back")).to_be_visible()
-    expect(tab.locator(".actions")).to_contain_text("only to fix a mistake")
+    expect(tab.locator(".actions")).to_contain_text("Back only to fix a mistake")
     no_faults(tab)
