@@ -33,14 +33,13 @@ CONFUSION = ((0.7, 0.2, 0.1, 0.0), (0.3, 0.4, 0.2, 0.1), (0.1, 0.2, 0.5, 0.2), (
 BEHAVIOURS = (Lenient(noise=0.2), Lenient(noise=0.6), Confused(CONFUSION), Inverted(Lenient(noise=0.2)), Spammer(2))
 
 
-def planned(truth: Truth, name: str, protocol: str, settings: Settings) -> Plan:
+def planned(truth: Truth, name: str, settings: Settings) -> Plan:
     """A campaign over a simulated pool. A document is called what it is, so that a page says which one it shows."""
     pool = truth.pool
     labels = [[pool.documents[d] for d in pool.document[pool.rows(t)]] for t in range(len(pool.topics))]
     return Plan(
         name=name,
         title=name,
-        protocol=protocol,
         settings=settings,
         topics=tuple(TopicPlan(t, f"What is {t}?", tuple(d)) for t, d in zip(pool.topics, labels, strict=True)),
         documents=tuple(DocumentPlan(label, f"About {label}.", label) for topic in labels for label in topic),
@@ -99,7 +98,7 @@ def test_thirty_simulated_assessors_grade_through_http_and_the_scores_are_those_
         return lambda screen: {"do": "judge", "text": grade[name, screen.titles[0]], "reason": ""}
 
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
-    plan = planned(truth, "loop", "grades", settings_of("grades", {"k": 8, "redundancy": 30, "rating": False}))
+    plan = planned(truth, "loop", settings_of("grades", {"k": 8, "redundancy": 30, "rating": False}))
     judged(url, plan, {name: by(name) for name in behaviours}, tmp_path)
 
     expected = qrowd.evaluate(runs, said, ["nDCG@5", "AP", "P@3"]).to_xarray()
@@ -137,7 +136,7 @@ def test_simulated_preferences_through_http_give_the_scores_of_what_was_preferre
 
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
     settings = settings_of("preference", {"redundancy": 6, "rating": False})
-    judged(url, planned(truth, "pairs", "preference", settings), {name: by(name) for name in names}, tmp_path)
+    judged(url, planned(truth, "pairs", settings), {name: by(name) for name in names}, tmp_path)
 
     expected = qrowd.evaluate(runs, Preferences.from_rows(rows), ["wpref", "ppref"]).to_xarray()
     for form in ("jsonl", "prefs"):

@@ -93,8 +93,8 @@ def bad_offers(connection: Connection) -> list[str]:
 
 
 def _shared(settings: dict[str, object]) -> bool:
-    protocol = settings["protocol"]
-    return isinstance(protocol, dict) and protocol.get("sharing") == "shared"
+    arms = settings["arms"]
+    return isinstance(arms, list) and any(arm["settings"].get("sharing") == "shared" for arm in arms)
 
 
 def unsaved(connection: Connection, forms: Forms) -> list[str]:

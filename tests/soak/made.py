@@ -54,7 +54,6 @@ def plan(
     return Plan(
         name=name or protocol,
         title=f"About {protocol}",
-        protocol=protocol,
         settings=chosen,
         topics=tuple(
             TopicPlan(

@@ -67,7 +67,7 @@ def judgment_row(assignment: int, position: int, document: int, **other: object)
 
 def campaign(connection: Connection, *, topics: int = 1, units: int = 1, documents: int = K) -> None:
     """A campaign with empty units: topics numbered from 1, each with `units` units of the same documents."""
-    one = {"id": 1, "name": "c", "title": "C", "protocol": "magnitude", "settings": {}, "status": "running"}
+    one = {"id": 1, "name": "c", "title": "C", "settings": {}, "status": "running"}
     connection.execute(insert(schema.campaign), one | {"seed": 1, "created": AT})
     text = {"campaign_id": 1, "title": "", "description": "", "narrative": ""}
     rows = [text | {"id": t + 1, "label": f"{t + 1:03}"} for t in range(topics)]

@@ -29,7 +29,7 @@ def create(
         from qrowd.collect.campaigns.folder import read_folder
         from qrowd.collect.campaigns.plan_notes import plan_notes
     plan = read_folder(folder)
-    summary = f"{plan.name} ({plan.protocol}: {plan.counted})"
+    summary = f"{plan.name} ({plan.in_short}: {plan.counted})"
     for note in plan_notes(plan):
         typer.echo(f"note: {note}")
     if check:
@@ -88,9 +88,9 @@ def export(
 
     with server_extra():
         from qrowd.collect.campaigns.exports import export_rows, kinds_of
-        from qrowd.collect.campaigns.state import find
+        from qrowd.collect.campaigns.state import find_arms
     with open_campaigns(database) as store, store.reading() as connection:
-        kind = what or kinds_of(find(connection, name).protocol)[0]
+        kind = what or kinds_of(find_arms(connection, name)[1].values())[0]
         pieces = export_rows(connection, name, kind, format, everything=everything, session_gap=session_gap)
         if output == "-":
             for piece in pieces:

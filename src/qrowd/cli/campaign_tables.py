@@ -28,7 +28,7 @@ def all_campaigns(campaigns: Sequence[Progress]) -> Document:
     """One row per campaign."""
     columns = {
         "campaign": [one.campaign for one in campaigns],
-        "protocol": [one.protocol for one in campaigns],
+        "protocol": [one.collects for one in campaigns],
         "status": [one.status for one in campaigns],
         "done": [f"{one.share:.0%}" for one in campaigns],
         "slots": [str(one.slots) for one in campaigns],

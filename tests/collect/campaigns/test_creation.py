@@ -29,13 +29,12 @@ def magnitude(**changes):
         TopicPlan("t1", "tea", LABELS[:12], "how", "black", QUESTION, ("d4", "d2"), ("one", "two")),
         TopicPlan("t2", "salt", LABELS[5:], checks=("d19", "d5")),
     )
-    plan = Plan("pilot", "A pilot", "magnitude", MagnitudeSettings(5, 3), topics, DOCUMENTS, 2**62 + 11)
+    plan = Plan("pilot", "A pilot", MagnitudeSettings(5, 3), topics, DOCUMENTS, 2**62 + 11)
     return replace(plan, **changes)
 
 
 def grades():
     return magnitude(
-        protocol="grades",
         settings=GradesSettings(k=7, redundancy=4),
         topics=tuple(replace(t, checks=None) for t in magnitude().topics),
         journey=JourneySettings(consent=False, max_units=2),
@@ -50,7 +49,6 @@ def preference(sharing="own"):
     systems = {"a": ("d2", "d0", "d1"), "b": ("d1",)}
     topics = (replace(magnitude().topics[0], checks=None, systems=systems),)
     return magnitude(
-        protocol="preference",
         settings=PreferenceSettings(redundancy=3, sharing=sharing),
         topics=topics,
         documents=DOCUMENTS[:12],
@@ -171,7 +169,7 @@ def test_settings_are_read_as_they_were(connection):
     number = create_campaign(connection, grades(), 5.0)
     row = materials.find_campaign(connection, number)
     said = read_settings(row)
-    assert (said.protocol, said.settings, said.journey) == ("grades", grades().settings, grades().journey)
+    assert (said.protocol, said.arms[""].settings, said.journey) == ("grades", grades().settings, grades().journey)
     assert (said.lease_seconds, said.consent, said.instructions, said.crowd) == (
         750,
         "May we?",
@@ -193,18 +191,21 @@ def test_material_is_what_the_unit_and_its_topic_hold(connection):
     number = create_campaign(connection, magnitude(), 5.0)
     numbers = {row["label"]: row["id"] for row in rows(connection, document)}
     first, second = materials.topics_of(connection, number)
+    arm = read_settings(materials.find_campaign(connection, number)).arms[""]
     units = list(materials.units_of(connection, number))
     held = [one for one in units if one.topic_id == first.id][3]
     expected = Material(tuple(held.documents), numbers["d4"], numbers["d2"], QUESTION, (), 2)
-    assert material_of(held, first) == expected
+    assert material_of(held, first, arm) == expected
     held = next(one for one in units if one.topic_id == second.id)
-    assert material_of(held, second) == Material(tuple(held.documents), numbers["d19"], numbers["d5"])
+    assert material_of(held, second, arm) == Material(tuple(held.documents), numbers["d19"], numbers["d5"])
 
 
 def test_material_for_preferences_has_the_systems_best_first(connection):
     number = create_campaign(connection, preference(), 5.0)
     numbers = {row["label"]: row["id"] for row in rows(connection, document)}
-    material = material_of(next(materials.units_of(connection, number)), materials.topics_of(connection, number)[0])
+    arm = read_settings(materials.find_campaign(connection, number)).arms[""]
+    unit = next(materials.units_of(connection, number))
+    material = material_of(unit, materials.topics_of(connection, number)[0], arm)
     assert material.systems == (tuple(numbers[d] for d in ("d2", "d0", "d1")), (numbers["d1"],))
     assert (material.high, material.low) == (None, None)
 
@@ -213,9 +214,10 @@ def test_material_for_preferences_has_the_systems_best_first(connection):
 
 
 def test_units_of_an_archive_stay_as_they_are(connection):
-    units = {"t1": [list(LABELS[:6]), ["d4", "d2", *LABELS[6:12]]], "t2": [["d19", "d5", *LABELS[6:19]]]}
+    first, second = [list(LABELS[:6]), ["d4", "d2", *LABELS[6:12]]], [["d19", "d5", *LABELS[6:19]]]
+    units = {"t1": {"": first}, "t2": {"": second}}
     held, _ = told(connection, create_campaign(connection, magnitude(), 5.0, units=units))
-    assert [list(documents) for _, _, documents in held] == [*units["t1"], *units["t2"]]
+    assert [list(documents) for _, _, documents in held] == [*first, *second]
 
 
 @pytest.mark.parametrize(
@@ -223,18 +225,21 @@ def test_units_of_an_archive_stay_as_they_are(connection):
     [
         None,
         3,
-        [],
-        [[]],
-        [["d1", 3]],
-        ["d1"],
-        [list(LABELS[:11])],  # one is missing
-        [list(LABELS[:13])],  # one too many
-        [[*LABELS[:12], "d0"]],  # one twice
-        [list(LABELS[:12]), ["d4", "d1"]],  # no low check
+        {},
+        {"": 3},
+        {"": []},
+        {"": [[]]},
+        {"": [["d1", 3]]},
+        {"": ["d1"]},
+        {"other": [list(LABELS[:12])]},  # no arm of this campaign
+        {"": [list(LABELS[:11])]},  # one is missing
+        {"": [list(LABELS[:13])]},  # one too many
+        {"": [[*LABELS[:12], "d0"]]},  # one twice
+        {"": [list(LABELS[:12]), ["d4", "d1"]]},  # no low check
     ],
 )
 def test_units_that_do_not_fit_their_topic_are_refused(connection, made):
-    units = {"t1": made, "t2": [list(LABELS[5:])]}
+    units = {"t1": made, "t2": {"": [list(LABELS[5:])]}}
     with pytest.raises(ArgumentError, match="units of topic 't1': they do not fit its pool"):
         create_campaign(connection, magnitude(), 5.0, units=units)
 
@@ -253,6 +258,6 @@ def test_whatever_the_words_a_plan_comes_back(engine, said):
     names, text, seed = said
     documents = tuple(DocumentPlan(name, f"a{text}", text) for name in names[1:])
     topics = (TopicPlan(names[0], f"a{text}", tuple(names[1:]), text, text),)
-    plan = Plan("p", f"a{text}", "grades", GradesSettings(), topics, documents, seed, consent=text)
+    plan = Plan("p", f"a{text}", GradesSettings(), topics, documents, seed, consent=text)
     with engine.connect() as connection:  # and never committed
         assert plan_of(connection, create_campaign(connection, plan, 0.0)) == plan

@@ -27,7 +27,7 @@ def gold():
 
 
 def test_every_protocol_has_a_campaign_on_the_same_topics(plans):
-    assert [plan.protocol for plan in plans.values()] == list(NAMES)
+    assert [plan.in_short for plan in plans.values()] == list(NAMES)
     assert [plan.name for plan in plans.values()] == ["demo-magnitude", "demo-grades", "demo-preference"]
     assert len({tuple((t.label, t.pool) for t in plan.topics) for plan in plans.values()}) == 1
     assert len({plan.seed for plan in plans.values()}) == 3

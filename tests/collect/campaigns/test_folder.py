@@ -235,7 +235,7 @@ FAULTS = [
         {"campaign.toml": MAGNITUDE + "[likert]\n"},
         "campaign.toml, line 7: likert: there is no such table; choose from campaign, magnitu",
     ),
-    ({"campaign.toml": "journey = 3\n" + MAGNITUDE}, "campaign.toml: journey: is a table; write [journey]"),
+    ({"campaign.toml": "journey = 3\n" + MAGNITUDE}, "campaign.toml, line 1: journey: is a table; write [journey]"),
     ({"campaign.toml": MAGNITUDE.replace("pilot", "A B")}, "campaign.toml, line 2: campaign.name: 'A B' cannot"),
     (
         {"campaign.toml": MAGNITUDE.replace("k = 3", "k = 1")},

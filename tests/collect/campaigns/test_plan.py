@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qrowd.collect.campaigns.crowd import PROLIFIC_KEYS, crowd_of
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.protocols.schema import SchemaError
-from qrowd.collect.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings
+from qrowd.collect.protocols.settings import JourneySettings, MagnitudeSettings
 from qrowd.errors import ArgumentError
 
 DOCUMENTS = [f"d{i}" for i in range(6)]
@@ -183,7 +183,7 @@ def test_what_cannot_work_is_refused_in_one_line(whole, message):
 def test_what_is_not_said_has_its_default():
     plan = plan_from_table(with_head(title=""))
     assert (plan.title, plan.lease_minutes, plan.consent, plan.checks) == ("pilot-1", 60, "", True)
-    assert (plan.protocol, plan.settings, plan.journey) == ("magnitude", MagnitudeSettings(5, 2), JourneySettings())
+    assert (plan.in_short, plan.settings, plan.journey) == ("magnitude", MagnitudeSettings(5, 2), JourneySettings())
     assert repr(plan) == "Plan(pilot-1, magnitude: 1 topic, 6 documents)"
     whole = table()
     del whole["topics"][0]["pool"]
@@ -213,9 +213,9 @@ def test_documents_in_nobodys_pool_are_left_out_and_faults_still_counted_among_a
     assert [document.label for document in plan_from_table(whole).documents] == DOCUMENTS
 
 
-def test_settings_of_another_protocol_are_refused():
-    with pytest.raises(SchemaError, match="'magnitude' does not go with GradesSettings"):
-        replace(plan_from_table(table()), settings=GradesSettings())
+def test_settings_that_are_no_protocol_s_are_refused():
+    with pytest.raises(SchemaError, match="JourneySettings is no protocol's; choose from magnitude, grades, prefer"):
+        replace(plan_from_table(table()), settings=JourneySettings())
 
 
 @given(st.text(max_size=70))

@@ -31,7 +31,7 @@ def folder_of(tmp_path, toml=HEAD, *, questions=("t1", "t2"), n=10):
 def test_one_line_makes_the_campaign_of_the_paper(tmp_path):
     plan = read_folder(folder_of(tmp_path))
     assert plan_notes(plan) == ("Preset maddalena2017: all 22 settings are in force.",)
-    assert (plan.protocol, plan.settings.k, plan.settings.revisions, plan.journey.max_units) == ("magnitude", 8, -1, 18)
+    assert (plan.in_short, plan.settings.k, plan.settings.revisions, plan.journey.max_units) == ("magnitude", 8, -1, 18)
     assert "imagine three documents" in plan.instructions
     assert plan.practice_instructions == PRACTICE
     assert plan_from_table(table_from_plan(plan)) == plan

@@ -14,6 +14,7 @@ from collect.web.owner.estate import Estate, JudgingService, estate, judge, smal
 from judging import Clock
 from qrowd.collect.campaigns.admin import CampaignAdmin
 from qrowd.collect.campaigns.progress import HOUR, progress
+from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.store import export
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.store.schema import assessor, assignment, slot, topic, unit
@@ -34,7 +35,7 @@ def rows_of(filled: Estate, name: str) -> list[dict[str, Any]]:
     def work(connection: Any) -> list[dict[str, Any]]:
         row = find_campaign(connection, name)
         assert row is not None
-        if row.protocol != "preference":
+        if protocols_of(row) != {"": "preference"}:
             columns = (*export.JUDGMENTS, *export.STATUS)
             found = export.judgments(connection, row.id, everything=True)
             return [dict(zip(columns, one, strict=True)) for one in found]

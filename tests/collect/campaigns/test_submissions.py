@@ -27,7 +27,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JudgingService
     """A campaign of six topics with one document each."""
     names = [str(i) for i in range(N)]
     plan = Plan(
-        "few", "Few", "grades", GradesSettings(k=1, redundancy=500, rating=False),
+        "few", "Few", GradesSettings(k=1, redundancy=500, rating=False),
         tuple(TopicPlan(f"t{name}", name, (f"d{name}",)) for name in names),
         tuple(DocumentPlan(f"d{name}", name) for name in names), 1, JourneySettings(consent=True, another=True),
     )  # fmt: skip

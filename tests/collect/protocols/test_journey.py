@@ -31,7 +31,7 @@ class Assessor:
 
     def __init__(self, protocol="magnitude", seed=11, **options):
         self.settings, self.protocol, self.seed = JourneySettings(**options), protocol, seed
-        self.way, self.at, self.log = journey.new(self.settings, protocol, seed=seed), 0.0, []
+        self.way, self.at, self.log = journey.new(self.settings, lines=protocol == "magnitude", seed=seed), 0.0, []
 
     @property
     def view(self):
@@ -376,7 +376,7 @@ def test_whatever_is_tried_the_log_tells_all(data):
             assessor.act(action)
         except Refusal:
             assert assessor.way == before
-    again = journey.new(assessor.settings, assessor.protocol, seed=assessor.seed)
+    again = journey.new(assessor.settings, lines=assessor.protocol == "magnitude", seed=assessor.seed)
     for event in assessor.log:
         again = journey.evolve(assessor.settings, again, event)
     assert again == assessor.way

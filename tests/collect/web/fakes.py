@@ -179,8 +179,11 @@ def fill(connection: Any) -> dict[str, str]:
     numbers = {}
     for name in ("one", "two"):
         row = {
-            "name": name, "title": f"Title {name}", "protocol": "magnitude", "status": "running", "seed": 1,
-            "settings": {"crowd": CROWD if name == "one" else {}}, "created": NOW,
+            "name": name, "title": f"Title {name}", "status": "running", "seed": 1,
+            "settings": {
+                "arms": [{"name": "", "protocol": "magnitude", "settings": {}}],
+                "crowd": CROWD if name == "one" else {},
+            }, "created": NOW,
         }  # fmt: skip
         numbers[name] = connection.execute(insert(campaign_table).values(row)).inserted_primary_key[0]
     where = {"ann": "one", "bob": "one", "cleo": "two"}

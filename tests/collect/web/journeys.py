@@ -138,7 +138,6 @@ class Application:
     def plan(
         self,
         settings: Settings,
-        protocol: str,
         *,
         n_documents: int = 8,
         n_topics: int = 1,
@@ -153,7 +152,6 @@ class Application:
         return Plan(
             name=f"small-{next(self.numbers)}",
             title="A small campaign",
-            protocol=protocol,
             settings=settings,
             seed=7,
             journey=JourneySettings(**{"consent": False, "practice": False} | journey),
@@ -256,7 +254,7 @@ def line_length(tab: Page) -> str:
 
 def preferences(app: Application, **settings: object) -> Running:
     made = PreferenceSettings(**{"measure": "wpref", "rating": False} | settings)  # type: ignore[arg-type]
-    return app.campaign(app.plan(made, "preference", n_documents=6, systems=True))
+    return app.campaign(app.plan(made, n_documents=6, systems=True))
 
 
 def pair(tab: Page) -> tuple[str, str]:
@@ -271,12 +269,12 @@ def better(tab: Page) -> str:
 
 def grades(app: Application, k: int = 4, **settings: object) -> Running:
     made = GradesSettings(**{"k": k, "redundancy": 1} | GRADES | settings)  # type: ignore[arg-type]
-    return app.campaign(app.plan(made, "grades", n_documents=k))
+    return app.campaign(app.plan(made, n_documents=k))
 
 
 def magnitudes(app: Application, **journey: object) -> Running:
     made = MagnitudeSettings(k=3, redundancy=1, min_seconds=0, rating=False)
-    return app.campaign(app.plan(made, "magnitude", n_documents=3, **journey))
+    return app.campaign(app.plan(made, n_documents=3, **journey))
 
 
 def fill(tab: Page, number: str = "40", reason: str = "because") -> None:

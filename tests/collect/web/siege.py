@@ -86,7 +86,7 @@ def fill(connection: Any) -> dict[str, str]:
     first = create_campaign(
         connection,
         Plan(
-            "empty", "Empty", "grades", GradesSettings(k=1, redundancy=1), (TopicPlan("t", "T", ("d",)),),
+            "empty", "Empty", GradesSettings(k=1, redundancy=1), (TopicPlan("t", "T", ("d",)),),
             (DocumentPlan("d", "Text."),), 1, JourneySettings(consent=False),
         ),
         NOW,

@@ -198,7 +198,7 @@ def until_in(tab: Page, happened: Callable[[], bool]) -> None:
 
 def test_an_answer_after_the_lease_was_lost_is_kept_and_another_set_is_offered(app: Application, tab: Page) -> None:
     made = GradesSettings(k=3, redundancy=1, rating=False)
-    campaign = app.campaign(app.plan(made, "grades", n_documents=3, n_topics=2))
+    campaign = app.campaign(app.plan(made, n_documents=3, n_topics=2))
     enter(tab, campaign)
     topic = tab.locator("main h1").inner_text()
     campaign.bring("carl")  # holds the other topic
@@ -267,7 +267,7 @@ def test_who_comes_when_nothing_is_left_may_check_again(app: Application, tab: P
 def test_who_fails_the_question_may_go_on_with_another_topic_or_not(app: Application, tab: Page) -> None:
     made = MagnitudeSettings(k=3, redundancy=1, min_seconds=0, attempts=1)
     for n_topics, text in ((1, "please return the task there"), (2, "You may go on with another topic.")):
-        plan = app.plan(made, "magnitude", n_documents=3, n_topics=n_topics, question=True)
+        plan = app.plan(made, n_documents=3, n_topics=n_topics, question=True)
         enter(tab, app.campaign(plan))
         tab.get_by_label("Soup").check()
         click(tab, "Answer")

@@ -379,7 +379,6 @@ def test_a_unit_is_judged_without_javascript(app: Application, browser: Browser)
     campaign = app.campaign(
         app.plan(
             MagnitudeSettings(k=3, redundancy=1, min_seconds=0),
-            "magnitude",
             n_documents=3,
             question=True,
             checks=True,

@@ -257,7 +257,7 @@ def test_a_campaign_that_names_another_host_takes_nobody_in_and_asks_nobody(tmp_
         crowd = {"prolific": {"codes": {"completed": "C1"}, "verified": True, "audience": "judge.test",
                               "jwks_url": "https://10.0.0.1/x"}}  # fmt: skip
         plan = Plan(
-            "trap", "Trap", "grades", GradesSettings(k=1), (TopicPlan("t", "T", ("d",)),), (DocumentPlan("d", "x"),), 1,
+            "trap", "Trap", GradesSettings(k=1), (TopicPlan("t", "T", ("d",)),), (DocumentPlan("d", "x"),), 1,
             crowd=crowd,
         )  # fmt: skip
         place.store.write(lambda c: create_campaign(c, plan, 0.0))

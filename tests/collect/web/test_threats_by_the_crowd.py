@@ -49,7 +49,7 @@ def test_a_unit_is_submitted_for_one_assignment_only_however_often_the_page_is_o
 def further(place: Fort) -> None:
     """A campaign in which one may judge several topics."""
     plan = Plan(
-        "more", "More", "grades", GradesSettings(k=1, redundancy=5),
+        "more", "More", GradesSettings(k=1, redundancy=5),
         tuple(TopicPlan(f"t{i}", f"Water {i}", (f"d{i}",)) for i in range(3)),
         tuple(DocumentPlan(f"d{i}", "It speaks.", f"Tale {i}") for i in range(3)), 4,
         JourneySettings(another=True, restart=True),

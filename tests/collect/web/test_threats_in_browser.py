@@ -51,7 +51,7 @@ def hostile_plan() -> Plan:
     every = "\n".join(PAYLOADS)
     journey = JourneySettings(consent=True, another=True, restart=True)
     return Plan(
-        "hostile", PAYLOADS[7], "grades", grades, tuple(topics), tuple(documents), 5, journey,
+        "hostile", PAYLOADS[7], grades, tuple(topics), tuple(documents), 5, journey,
         consent=every, instructions=every, crowd={"panel": {"codes": {"completed": "P1"}}},
     )  # fmt: skip
 

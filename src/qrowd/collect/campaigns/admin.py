@@ -83,7 +83,7 @@ class CampaignAdmin:
             transaction.record_assessor(assessor, Event("reinstated"))
             for row in state.assignments_of(transaction.connection, assessor.id):
                 assignment = transaction.cache.read(transaction.connection, row)
-                if row.status != "withdrawn" or transaction.protocol.status(assignment.state) != "completed":
+                if row.status != "withdrawn" or assignment.protocol.status(assignment.state) != "completed":
                     continue
                 if state.hold_slot(transaction.connection, row):
                     transaction.record_assignment(assignment, Event("assignment_restored", {"status": "completed"}))
@@ -132,7 +132,7 @@ def withdraw(transaction: Transaction, assessor: AssessorRow, statuses: tuple[st
     for row in state.assignments_of(transaction.connection, assessor.id):
         if row.status not in statuses:
             continue
-        if transaction.settings.together:  # first, in the order in which assessors lock
+        if transaction.settings.arms[row.arm].together:  # first, in the order in which assessors lock
             state.lock_unit(transaction.connection, row.unit_id)
         now = state.find_assignment(transaction.connection, row.id, lock=True)
         if now is None or now.status not in statuses:  # it went to somebody else a moment ago

@@ -44,10 +44,10 @@ def write_archive(connection: Connection, name: str) -> Iterator[bytes]:
     row = find(connection, name)
     documents = {one.id: one.label for one in materials.documents_of(connection, row.id)}
     topics = {one.id: one.label for one in materials.topics_of(connection, row.id)}
-    units = {one.id: (one.topic_id, one.number, one.documents) for one in materials.units_of(connection, row.id)}
-    assembled: dict[str, list[list[str]]] = {label: [] for label in topics.values()}
-    for topic_id, _, held in units.values():
-        assembled[topics[topic_id]].append([documents[id] for id in held])
+    units = {one.id: one for one in materials.units_of(connection, row.id)}
+    assembled: dict[str, dict[str, list[list[str]]]] = {label: {} for label in topics.values()}
+    for unit in units.values():
+        assembled[topics[unit.topic_id]].setdefault(unit.arm, []).append([documents[id] for id in unit.documents])
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -63,7 +63,7 @@ def write_archive(connection: Connection, name: str) -> Iterator[bytes]:
         data |= {key: documents[value] for key, value in data.items() if key in DOCUMENTS}
         if one.kind == "assigned":
             data["topic"] = topics[data["topic"]]
-        place = None if one.unit_id is None else [topics[units[one.unit_id][0]], units[one.unit_id][1]]
+        place = None if one.unit_id is None else [topics[units[one.unit_id].topic_id], units[one.unit_id].number]
         rest = {key: getattr(one, key) for key in _KEPT}
         yield _line({**rest, "unit": place, "data": data})
 
@@ -111,7 +111,7 @@ class _Head:
     version: int
     created: float
     plan: dict[str, Any]
-    units: dict[str, tuple[tuple[str, ...], ...]]
+    units: dict[str, dict[str, tuple[tuple[str, ...], ...]]]
 
 
 @dataclass(frozen=True)

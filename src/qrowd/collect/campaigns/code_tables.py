@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from qrowd.agreement.kappa import cohen_kappa
 from qrowd.collect.campaigns import collected
 from qrowd.collect.campaigns.coding import CODES, Coding, Item, code_rows, codings
-from qrowd.collect.campaigns.state import find
+from qrowd.collect.campaigns.state import find, protocols_of, the_protocol
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export
 from qrowd.errors import ArgumentError
@@ -93,7 +93,7 @@ def code_tables(connection: Connection, campaign: str, *, coder: str | None = No
         if one["verdict"]
     }.values()
     totals = Counter(one["item"] for one in verdicts)
-    scores, normalised = _scores(connection, row.id, row.protocol, campaign)
+    scores, normalised = _scores(connection, row.id, the_protocol(protocols_of(row)), campaign)
     return CodeTables(
         coders=coders,
         n_codings=len(last),

@@ -25,7 +25,7 @@ from sqlalchemy import Connection
 from qrowd.agreement.conflicts import Conflicts, Merge, scale_conflicts
 from qrowd.agreement.geometric_sd import geometric_sd
 from qrowd.collect.campaigns import collected
-from qrowd.collect.campaigns.state import find
+from qrowd.collect.campaigns.state import find, protocols_of
 from qrowd.collect.protocols.asking import storable
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
 from qrowd.collect.store import coding as rows
@@ -237,7 +237,9 @@ def list_ratios(connection: Connection, campaign: str, at: float, *, min_ratio: 
     row = find(connection, campaign)
     judgments, normalised = _judgments(connection, campaign)
     if not normalised:
-        raise ScaleError(f"{campaign}: a ratio needs magnitudes, and this campaign collects {row.protocol}")
+        raise ScaleError(
+            f"{campaign}: a ratio needs magnitudes, and this campaign collects {', '.join(protocols_of(row).values())}"
+        )
     try:
         table = geometric_sd(judgments).to_frame()
     except NoOverlapError:

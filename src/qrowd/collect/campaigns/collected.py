@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.state import find, read_settings
+from qrowd.collect.campaigns.state import find_arms, only_arm, read_settings
 from qrowd.collect.protocols.registry import PREFERENCE
-from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings
+from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.store import export
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
@@ -17,32 +17,36 @@ from qrowd.model.preferences import Preferences
 
 
 def collected(connection: Connection, name: str) -> Judgments | Preferences:
-    """What a campaign collects, whichever it is, as it stands.
+    """What a campaign collects, whichever it is, as it stands. name : of the campaign, or CAMPAIGN/ARM for one arm.
 
     Raises
     ------
     ArgumentError
-        There is no such campaign.
+        There is no such campaign, or it has several arms and none is named.
     """
-    read = preferences if find(connection, name).protocol == PREFERENCE else judgments
+    row, arms = find_arms(connection, name)
+    read = preferences if arms[only_arm(row.name, arms)] == PREFERENCE else judgments
     return read(connection, name)
 
 
 def judgments(connection: Connection, name: str, *, everything: bool = False) -> Judgments:
     """The judgments of a campaign as they stand, with order, unit, seconds, time and comment.
 
+    name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments.
     everything : also those that do not count: units that failed, were lost or not finished, and excluded assessors.
 
     Raises
     ------
     ArgumentError
-        There is no such campaign, or it collects preferences.
+        There is no such campaign, it collects preferences, or several arms have judgments and none is named.
     """
-    row = find(connection, name)
-    settings = read_settings(row).settings
-    if isinstance(settings, PreferenceSettings):
+    row, arms = find_arms(connection, name)
+    if set(arms.values()) == {PREFERENCE}:
         raise ArgumentError(f"{name}: this campaign collects preferences; read them with preferences()")
-    columns = _columns(export.judgments(connection, row.id, everything=everything), export.JUDGMENTS)
+    arm = only_arm(row.name, {arm: protocol for arm, protocol in arms.items() if protocol != PREFERENCE})
+    settings = read_settings(row).arms[arm].settings
+    rows = export.judgments(connection, row.id, arms=[arm] if arm else None, everything=everything)
+    columns = _columns(rows, export.JUDGMENTS)
     scale = settings.scale if isinstance(settings, GradesSettings) else "magnitude"
     return Judgments.from_frame(columns, scales={"*": scale} if columns["assessor"] else None)
 
@@ -53,13 +57,14 @@ def preferences(connection: Connection, name: str, *, everything: bool = False) 
     Raises
     ------
     ArgumentError
-        There is no such campaign, or it collects judgments.
+        There is no such campaign, it collects judgments, or several arms have preferences and none is named.
     """
-    row = find(connection, name)
-    if not isinstance(read_settings(row).settings, PreferenceSettings):
-        raise ArgumentError(f"{name}: this campaign collects {row.protocol}; read them with judgments()")
-    columns = _columns(export.preferences(connection, row.id, everything=everything), export.PREFERENCES)
-    return Preferences.from_frame(columns)
+    row, arms = find_arms(connection, name)
+    if PREFERENCE not in arms.values():
+        raise ArgumentError(f"{name}: this campaign collects {', '.join(arms.values())}; read them with judgments()")
+    arm = only_arm(row.name, {arm: protocol for arm, protocol in arms.items() if protocol == PREFERENCE})
+    rows = export.preferences(connection, row.id, arms=[arm] if arm else None, everything=everything)
+    return Preferences.from_frame(_columns(rows, export.PREFERENCES))
 
 
 def _columns(rows: Iterable[Sequence[Any]], names: tuple[str, ...]) -> dict[str, list[Any]]:

@@ -12,19 +12,19 @@ from qrowd.collect.campaigns.plan_tables import question_table
 from qrowd.collect.campaigns.state import question_of, read_settings
 from qrowd.collect.campaigns.web_pages import image_from_text, image_to_text, sites_of
 from qrowd.collect.protocols.assembly import slots_of, units_of_topic
-from qrowd.collect.protocols.settings import to_table
+from qrowd.collect.protocols.settings import MagnitudeSettings, Settings, protocol_of, to_table
 from qrowd.collect.store import events, materials
 from qrowd.collect.store.events import LogEntry
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
 
-Assembled = Mapping[str, Sequence[Sequence[str]]]
+Assembled = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 
 
 def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Assembled | None = None) -> int:
     """Write the campaign, running, in the connection's transaction.
 
-    units : {topic: [documents of a unit, ...]} by label, where they have been assembled before (an archive).
+    units : {topic: {arm: [documents of a unit, ...]}} by label, where they have been assembled before (an archive).
 
     All that chance decides comes from the plan's seed: the same plan makes the same units and slots everywhere.
 
@@ -40,7 +40,6 @@ def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Ass
     row = {
         "name": plan.name,
         "title": plan.title,
-        "protocol": plan.protocol,
         "settings": _settings_table(plan),
         "status": "running",
         "seed": plan.seed,
@@ -76,6 +75,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
     if row is None:
         raise ArgumentError(f"there is no campaign {campaign_id}; list those there are")
     settings = read_settings(row)
+    settings_by_arm = {name: arm.settings for name, arm in settings.arms.items()}
     labels: dict[int, str] = {}
     documents = []
     for d in materials.documents_of(connection, campaign_id):
@@ -103,8 +103,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
     return Plan(
         name=row.name,
         title=row.title,
-        protocol=row.protocol,
-        settings=settings.settings,
+        settings=settings_by_arm.pop("") if "" in settings_by_arm else settings_by_arm,
         topics=topics,
         documents=tuple(documents),
         seed=row.seed,
@@ -125,7 +124,10 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
 
 def _settings_table(plan: Plan) -> dict[str, Any]:
     return {
-        "protocol": to_table(plan.settings),
+        "arms": [
+            {"name": arm, "protocol": protocol_of(settings), "settings": to_table(settings)}
+            for arm, settings in plan.arms.items()
+        ],
         "journey": to_table(plan.journey),
         "lease_minutes": plan.lease_minutes,
         "consent": plan.consent,
@@ -152,24 +154,29 @@ def _topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def _assembled(plan: Plan, t: TopicPlan, rng: Rng) -> list[list[str]]:
-    """A topic's units; made of places in its pool, so that no database's numbers have a say."""
-    checks = None if t.checks is None else (t.pool.index(t.checks[0]), t.pool.index(t.checks[1]))
+def _checks(t: TopicPlan, settings: Settings) -> tuple[str, ...]:
+    """The check documents of a topic, in an arm that has them."""
+    return t.checks or () if isinstance(settings, MagnitudeSettings) else ()
+
+
+def _assembled(t: TopicPlan, settings: Settings, rng: Rng) -> list[list[str]]:
+    """A topic's units in one arm; made of places in its pool, so that no database's numbers have a say."""
+    places = tuple(map(t.pool.index, _checks(t, settings)))
     try:
-        units = units_of_topic(range(len(t.pool)), checks, plan.settings, rng)
+        units = units_of_topic(range(len(t.pool)), (places[0], places[1]) if places else None, settings, rng)
     except ArgumentError as error:
         raise ArgumentError(f"topic {t.label!r}: {error}") from None
     return [[t.pool[place] for place in places] for places in units]
 
 
-def _known_units(t: TopicPlan, units: Any) -> list[list[str]]:
-    """A topic's units as they were assembled before, if they can be its."""
+def _known_units(t: TopicPlan, settings: Settings, units: Any) -> list[list[str]]:
+    """A topic's units in one arm as they were assembled before, if they can be its."""
     of_texts = isinstance(units, list | tuple) and all(
         isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels) for labels in units
     )
     if of_texts and all(len(set(labels)) == len(labels) > 0 for labels in units):
         members = {label for labels in units for label in labels}
-        if members == set(t.pool) and all(set(t.checks or ()) <= set(labels) for labels in units):
+        if members == set(t.pool) and all(set(_checks(t, settings)) <= set(labels) for labels in units):
             return [list(labels) for labels in units]
     raise ArgumentError(
         f"units of topic {t.label!r}: they do not fit its pool; give lists of its documents that hold each, none twice "
@@ -185,30 +192,43 @@ def _add_units(
     documents: Mapping[str, int],
     units: Assembled | None,
 ) -> tuple[int, int]:
-    """Write units and their slots; how many of each."""
-    chance = Chance.of(plan.seed)
+    """Write units and their slots; how many of each.
+
+    In a campaign with several arms the slots are laid out as a Latin square: in each of its rows a topic has one arm,
+    and the arms take turns over the topics. `balance` gives each assessor a row.
+    """
+    chance, arms = Chance.of(plan.seed), list(plan.arms.items())
     rows: list[dict[str, Any]] = []
+    latin_rows: list[int] = []
     for i, t in enumerate(plan.topics):
-        assembled = (
-            _assembled(plan, t, chance.stream("units", i)) if units is None else _known_units(t, units.get(t.label))
-        )
-        rows += [
-            {"topic_id": topics[t.label], "number": number, "documents": [documents[label] for label in labels]}
-            for number, labels in enumerate(assembled)
-        ]
+        number = 0
+        for j, (arm, settings) in enumerate(arms):
+            if units is None:
+                assembled = _assembled(t, settings, chance.stream(f"units {arm}".strip(), i))
+            else:
+                of_topic = units.get(t.label)
+                assembled = _known_units(t, settings, of_topic.get(arm) if isinstance(of_topic, Mapping) else None)
+            for labels in assembled:
+                held = [documents[label] for label in labels]
+                rows.append({"topic_id": topics[t.label], "arm": arm, "number": number, "documents": held})
+                latin_rows.append((j - i) % len(arms))
+                number += 1
     materials.add_material(connection, "unit", campaign_id, rows)
     numbers = {(one.topic_id, one.number): one.id for one in materials.units_of(connection, campaign_id)}
-    n_slots = slots_of(plan.settings)
-    lottery = chance.stream("slots").random((len(rows), n_slots)).tolist()
+    n_slots = {arm: slots_of(settings) for arm, settings in arms}
+    total = sum(n_slots[row["arm"]] for row in rows)
+    lottery = iter(chance.stream("slots").random(total).tolist())
     slots = (
         {
             "unit_id": numbers[row["topic_id"], row["number"]],
             "number": number,
             "topic_id": row["topic_id"],
-            "lottery": ticket,
+            "arm": row["arm"],
+            "latin_row": latin_row,
+            "lottery": next(lottery),
         }
-        for row, tickets in zip(rows, lottery, strict=True)
-        for number, ticket in enumerate(tickets)
+        for row, latin_row in zip(rows, latin_rows, strict=True)
+        for number in range(n_slots[row["arm"]])
     )
     materials.add_material(connection, "slot", campaign_id, slots)
-    return len(rows), len(rows) * n_slots
+    return len(rows), total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.archive import write_archive
 from qrowd.collect.campaigns.coding import CODES, code_rows
-from qrowd.collect.campaigns.state import find
+from qrowd.collect.campaigns.state import find_arms
 from qrowd.collect.campaigns.units import SESSION_GAP, UNITS, campaign_units
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export, writers
@@ -78,20 +78,22 @@ def file_of(campaign: str, what: str, format: str, *, everything: bool = False) 
     if what != ARCHIVE:
         ending, media_type, refuses = FORMATS[format].ending, FORMATS[format].media_type, FORMATS[format].refuses
     further = f"{'-all' if everything else ''}{'-spreadsheet' if format == 'spreadsheet' else ''}"
-    name = campaign if what == ARCHIVE else f"{campaign}-{what}{further}"
+    stem = campaign.replace("/", "-")
+    name = stem if what == ARCHIVE else f"{stem}-{what}{further}"
     return File(
         name + ending, media_type, refuses, lambda c: export_rows(c, campaign, what, format, everything=everything)
     )
 
 
-def kinds_of(protocol: str) -> list[str]:
-    """What a campaign has to give, the usual first.
+def kinds_of(protocols: Collection[str]) -> list[str]:
+    """What a campaign of these protocols has to give, the usual first.
 
-    >>> kinds_of("grades")
+    >>> kinds_of(["grades"])
     ['judgments', 'units', 'codes', 'revisions', 'archive']
     """
-    what = PREFERENCES if protocol == PREFERENCE else JUDGMENTS
-    return [what, *([DUPLICATES] if what == PREFERENCES else []), OF_UNITS, OF_CODES, REVISIONS, ARCHIVE]
+    judgments = [] if set(protocols) == {PREFERENCE} else [JUDGMENTS]
+    preferences = [PREFERENCES, DUPLICATES] if PREFERENCE in protocols else []
+    return [*judgments, *preferences, OF_UNITS, OF_CODES, REVISIONS, ARCHIVE]
 
 
 def export_rows(
@@ -105,6 +107,7 @@ def export_rows(
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
 
+    campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`.
     what : judgments, preferences, duplicates (pairs that say the same), units (one row per assignment), codes (what
     owners said of comments and documents), revisions (all that ever happened) or archive.
     format : a name of FORMATS; an archive has its own. everything : also what does not count, and columns that say why.
@@ -115,18 +118,27 @@ def export_rows(
     ArgumentError
         There is no such campaign, kind or format, the format cannot hold that kind, or the campaign has none of it.
     """
-    row = find(connection, campaign)
+    row, protocols = find_arms(connection, campaign)
     _check(what, format)
-    if what not in kinds_of(row.protocol):
-        raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds_of(row.protocol))}")
+    kinds = kinds_of(protocols.values())
+    if what not in kinds:
+        raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds)}")
+    if what in (REVISIONS, ARCHIVE) and "/" in campaign:
+        raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
     if what == ARCHIVE:
         return _together(write_archive(connection, campaign))
+    several = "" not in protocols
+    arms = [arm for arm, protocol in protocols.items() if (protocol == PREFERENCE) == (what != JUDGMENTS)]
     if what == REVISIONS:
-        return FORMATS[format].write(export.REVISIONS, export.revisions(connection, row.id))
+        names = (*export.REVISIONS, *(export.ARM if several else ()))
+        return FORMATS[format].write(names, export.revisions(connection, row.id, arms=arms if several else None))
     if what == OF_UNITS:
         return FORMATS[format].write(UNITS, campaign_units(connection, campaign, session_gap=session_gap).rows())
     if what == OF_CODES:
         return FORMATS[format].write(CODES, code_rows(connection, row.id))
+    if len(arms) > 1 and FORMATS[format].refuses:
+        choices = ", ".join(f"{row.name}/{arm}" for arm in arms)
+        raise ArgumentError(f"{campaign}: format {format} holds one arm; choose {choices}")
     if everything and FORMATS[format].refuses:
         raise ArgumentError(f"format={format!r}: it cannot tell what counts from what does not; choose a table")
     read, columns = {
@@ -134,8 +146,9 @@ def export_rows(
         PREFERENCES: (export.preferences, export.PREFERENCES),
         DUPLICATES: (export.duplicates, export.DUPLICATES),
     }[what]
-    further = export.STATUS if everything else ()
-    return FORMATS[format].write((*columns, *further), read(connection, row.id, everything=everything))
+    further = (*(export.ARM if several else ()), *(export.STATUS if everything else ()))
+    rows = read(connection, row.id, arms=arms if several else None, everything=everything)
+    return FORMATS[format].write((*columns, *further), rows)
 
 
 def _check(what: str, format: str) -> None:

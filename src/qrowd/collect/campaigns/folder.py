@@ -66,7 +66,8 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
 
     [campaign] name, title, protocol, seed, lease_minutes, consent, instructions, practice_instructions, checks,
     questions, preset.
-    [magnitude], [grades] or [preference] and [journey]: settings. [prolific], [panel], [mturk]: platforms.
+    [magnitude], [grades] or [preference], or [arms.NAME.PROTOCOL] for each of several arms: settings. [journey]:
+    settings. [prolific], [panel], [mturk]: platforms.
     [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
     under its usual name (`USUAL`).
 
@@ -233,7 +234,7 @@ def _read(folder: Folder, toml: str) -> Plan:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
-    allowed = ("campaign", *SETTINGS, "journey", *KEYS, "files")
+    allowed = ("campaign", *SETTINGS, "arms", "journey", *KEYS, "files")
     reading = Reading(folder, toml, {})
     try:
         for key in table:
@@ -257,8 +258,7 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
     head = table.setdefault("campaign", {})
     if "seed" not in head:
         head["seed"] = secrets.randbits(62)
-    magnitude = head.get("protocol", "magnitude" if "magnitude" in table else None) == "magnitude"
-    preference = head.get("protocol", "preference" if "preference" in table else None) == "preference"
+    protocols = _protocols(table)
     topics = _topics(reading)
     by_label: dict[str, dict[str, Any]] = {topic["label"]: topic for topic in topics}
     runs = _lists(reading, by_label)
@@ -273,10 +273,10 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
             for n, document in enumerate(topic["pool"]):
                 if (origin := pools[label][document]) is not None:
                     reading.places[(*place[label], "pool", n)] = origin
-            if preference and runs is not None:
+            if "preference" in protocols and runs is not None:
                 topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
     documents = _documents(reading, None if pools is None else {d for pool in pools.values() for d in pool})
-    if magnitude and head.get("checks", True) is not False:
+    if "magnitude" in protocols and head.get("checks", True) is not False:
         everything = {label: [row["label"] for row in documents] for label in by_label}
         _checks(reading, by_label, everything if pools is None else pools, head["seed"])
     for name in reading.names("questions") if head.get("questions") is not False else ():
@@ -295,6 +295,15 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
                 raise FileError(name, 'expected {"topic": ..., "snippets": [...]}, a list of texts', line)
             topic["context"] = [*topic.get("context", []), *snippets]
     return {"topics": topics, "documents": documents}
+
+
+def _protocols(table: Mapping[str, Any]) -> set[str]:
+    """The protocols of a campaign's arms, or the one that it names or has a table of."""
+    arms = table.get("arms")
+    if arms:
+        return {protocol for arm in arms.values() if isinstance(arm, dict) for protocol in arm}
+    named = table["campaign"].get("protocol")
+    return {named} if isinstance(named, str) else {protocol for protocol in SETTINGS if protocol in table}
 
 
 def _topics(reading: Reading) -> list[dict[str, Any]]:
@@ -451,11 +460,14 @@ def _placed(error: SchemaError, reading: Reading, text: str) -> FileError:
 def _line_of(text: str, where: Where) -> int | None:
     """The line on which a key or its table stands in the TOML file, as far as plain looking tells."""
     names = [str(part) for part in where]
-    section, heading_line = "", None
+    section: list[str] = []
+    heading_line = None
     for number, line in enumerate(text.split("\n"), start=1):
         if heading := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):
-            section = heading[1]
-            heading_line = number if section == names[0] else heading_line
-        elif (key := re.match(r"\s*([\w-]+)\s*=", line)) and section == names[0] and key[1] in names[1:]:
-            return number
+            section = heading[1].split(".")
+            heading_line = number if section[: len(names)] == names[: len(section)] else heading_line
+        elif section == names[: len(section)]:
+            key = re.match(r"\s*([\w-]+)\s*=", line)
+            if key and key[1] in names[len(section) :]:
+                return number
     return heading_line

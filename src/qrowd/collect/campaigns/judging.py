@@ -177,7 +177,7 @@ class JudgingService:
         def work(connection: Connection) -> Page:
             row = _campaign(connection, campaign)
             settings = self.cache.settings(connection, row.id)
-            view = journey.view(settings.journey, journey.new(settings.journey, settings.protocol, seed=0))
+            view = journey.view(settings.journey, journey.new(settings.journey, lines=settings.lines, seed=0))
             return self._page_of_view(connection, settings, "", view, None, named=False, preview=True)
 
         return await self.store.read_async(work)
@@ -327,7 +327,7 @@ class JudgingService:
         return Page(
             campaign=settings.name,
             title=settings.title,
-            protocol=settings.protocol,
+            protocol=settings.protocol if assignment is None else assignment.arm.protocol,
             name=name,
             view=view,
             topic=topic,

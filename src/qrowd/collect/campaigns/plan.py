@@ -23,6 +23,7 @@ from qrowd.collect.protocols.settings import (
     MagnitudeSettings,
     PreferenceSettings,
     Settings,
+    protocol_of,
 )
 from qrowd.errors import ArgumentError
 
@@ -85,6 +86,8 @@ class Plan:
     """A campaign that can be created.
 
     name : as it stands in addresses. seed : of all that chance decides, from 0 below 2**63.
+    settings : of the protocol; or by name those of several arms over the same topics. An assessor judges a topic in
+        one arm.
     checks : whether magnitude units hold two check documents; without them nobody's order is checked.
     questions : whether every topic has a question, or none has; None for those that are given.
     instructions, practice_instructions : for the documents and for the practice. A campaign of magnitudes has our own
@@ -99,8 +102,7 @@ class Plan:
 
     name: str
     title: str
-    protocol: str
-    settings: Settings
+    settings: Settings | Mapping[str, Settings]
     topics: tuple[TopicPlan, ...]
     documents: tuple[DocumentPlan, ...]
     seed: int
@@ -124,16 +126,38 @@ class Plan:
             questions = any(topic.question is not None for topic in self.topics)
             built_in = magnitude_instructions(self.settings, self.journey, question=questions, checks=self.checks)
             object.__setattr__(self, "instructions", self.instructions or built_in)
+        if any(isinstance(settings, MagnitudeSettings) for settings in self.arms.values()):
             object.__setattr__(self, "practice_instructions", self.practice_instructions or PRACTICE)
 
     def __repr__(self) -> str:
-        return f"Plan({self.name}, {self.protocol}: {self.counted})"
+        return f"Plan({self.name}, {self.in_short}: {self.counted})"
+
+    @property
+    def arms(self) -> dict[str, Settings]:
+        """The settings of each arm, in order; a campaign without arms has one, called ""."""
+        return dict(self.settings) if isinstance(self.settings, Mapping) else {"": self.settings}
+
+    @property
+    def in_short(self) -> str:
+        """The protocol, or that of each arm: "grades", "absolute (grades), degrees (preference)"."""
+        return arms_in_short({arm: protocol_of(settings) for arm, settings in self.arms.items()})
 
     @property
     def counted(self) -> str:
         """How many topics and documents, in words."""
         counts = ((len(self.topics), "topic"), (len(self.documents), "document"))
         return ", ".join(f"{n} {noun}{'s' * (n != 1)}" for n, noun in counts)
+
+
+def arms_in_short(protocols: Mapping[str, str]) -> str:
+    """What a campaign collects, from {arm: protocol}.
+
+    >>> arms_in_short({"": "grades"})
+    'grades'
+    >>> arms_in_short({"absolute": "grades", "degrees": "preference"})
+    'absolute (grades), degrees (preference)'
+    """
+    return ", ".join(f"{arm} ({protocol})" if arm else protocol for arm, protocol in protocols.items())
 
 
 def in_short(value: Any) -> str:
@@ -162,8 +186,12 @@ def _problems(plan: Plan) -> Problems:
     labels = {document.label for document in plan.documents}
     for i, topic in enumerate(plan.topics):
         yield from _topic_problems(plan, topic, ("topics", i), labels)
-    if (n := _n_slots(plan)) > MAX_SLOTS:
-        yield (plan.protocol, "redundancy"), f"{n} units to judge are more than {MAX_SLOTS}; lower it"
+    n_slots = 0
+    for arm, settings in plan.arms.items():
+        n_slots += _n_slots(plan, settings)
+        if n_slots > MAX_SLOTS:
+            where = (*table_of(arm, settings), "redundancy")
+            yield where, f"{n_slots} units to judge are more than {MAX_SLOTS}; lower it"
 
 
 def _document_problems(document: DocumentPlan, where: Where) -> Problems:
@@ -191,9 +219,14 @@ def _document_problems(document: DocumentPlan, where: Where) -> Problems:
             yield (*where, "image"), f"{name}: {error}"
 
 
-def _n_slots(plan: Plan) -> int:
-    """How many units there will be for somebody to judge, without making them."""
-    settings, n_slots = plan.settings, 0
+def table_of(arm: str, settings: Settings) -> Where:
+    """The table of a plan that holds the settings of an arm."""
+    return ("arms", arm, protocol_of(settings)) if arm else (protocol_of(settings),)
+
+
+def _n_slots(plan: Plan, settings: Settings) -> int:
+    """How many units of an arm there will be for somebody to judge, without making them."""
+    n_slots = 0
     for topic in plan.topics:
         n = len(topic.pool)
         if isinstance(settings, MagnitudeSettings):
@@ -216,8 +249,7 @@ def _head_problems(plan: Plan) -> Problems:
             (*where, "name"),
             f"{in_short(name)} cannot stand in an address; write a-z, 0-9, - and _, at most 64, such as pilot-1",
         )
-    if plan.protocol not in SETTINGS or not isinstance(plan.settings, SETTINGS[plan.protocol]):
-        yield (*where, "protocol"), f"{plan.protocol!r} does not go with {type(plan.settings).__name__}; match the two"
+    yield from _arm_problems(plan)
     if not plan.title.strip():
         yield (*where, "title"), "is empty; say what assessors take part in"
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
@@ -228,8 +260,23 @@ def _head_problems(plan: Plan) -> Problems:
     yield from _text_problems(where, **texts)
     if plan.preset:
         preset = preset_of(plan.preset)
-        if plan.protocol != preset.protocol:
-            yield (*where, "preset"), f"{plan.preset!r} is for {preset.protocol}, not for {plan.protocol}; remove it"
+        if plan.in_short != preset.protocol:
+            yield (*where, "preset"), f"{plan.preset!r} is for {preset.protocol}, not for {plan.in_short}; remove it"
+
+
+def _arm_problems(plan: Plan) -> Problems:
+    arms: Any = plan.settings if isinstance(plan.settings, Mapping) else {}
+    if len(arms) == 1:
+        yield ("arms",), "there is only one; add another, or put its settings in the place of [arms]"
+    if isinstance(plan.settings, Mapping) and not arms:
+        yield ("arms",), "there are none; name at least two"
+    named: Mapping[Any, Any] = plan.arms
+    for arm, settings in named.items():
+        if arms and (not isinstance(arm, str) or not NAME.fullmatch(arm)):
+            yield ("arms",), f"{in_short(arm)} cannot be used; name an arm by a-z, 0-9, - and _, at most 64"
+        if not isinstance(settings, tuple(SETTINGS.values())):
+            where = ("arms", str(arm)) if arms else ("settings",)
+            yield where, f"{type(settings).__name__} is no protocol's; choose from {', '.join(SETTINGS)}"
 
 
 def _label_problems(key: str, items: Sequence[TopicPlan | DocumentPlan], most: int) -> Problems:
@@ -274,7 +321,7 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
     if len(pool) > MAX_IN_POOL:
         yield (*where, "pool"), f"{len(pool)} documents are more than {MAX_IN_POOL}; lower the depth"
     yield from _check_problems(plan, topic, (*where, "checks"))
-    least, reason = _least(plan)
+    least, reason = max(map(_least, plan.arms.values()))
     if len(pool) < least:
         yield (*where, "pool"), f"{len(pool)} documents, but {reason}; add documents or lower k"
     if topic.question is None and plan.questions:
@@ -290,7 +337,8 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
             yield (*where, "systems", name), "a document is there twice; remove one"
         if stranger := next((document for document in ranking if document not in pool), None):
             yield (*where, "systems", name), f"{stranger!r} is not in the pool; leave it out"
-    yield from _comparison_problems(plan.settings, topic, where)
+    for settings in plan.arms.values():
+        yield from _comparison_problems(settings, topic, where)
 
 
 def _comparison_problems(settings: Settings, topic: TopicPlan, where: Where) -> Problems:
@@ -308,20 +356,21 @@ def _comparison_problems(settings: Settings, topic: TopicPlan, where: Where) -> 
         yield (*where, "systems"), f"{problem}; give more runs, or lower n_best"
 
 
-def _least(plan: Plan) -> tuple[int, str]:
+def _least(settings: Settings) -> tuple[int, str]:
     """How many documents a topic needs, and why."""
-    if isinstance(plan.settings, MagnitudeSettings):
-        return plan.settings.k, f"a unit needs {plan.settings.k}"
-    return (2, "a pair needs 2") if isinstance(plan.settings, PreferenceSettings) else (1, "a unit needs 1")
+    if isinstance(settings, MagnitudeSettings):
+        return settings.k, f"a unit needs {settings.k}"
+    return (2, "a pair needs 2") if isinstance(settings, PreferenceSettings) else (1, "a unit needs 1")
 
 
 def _check_problems(plan: Plan, topic: TopicPlan, where: Where) -> Problems:
+    magnitude = any(isinstance(settings, MagnitudeSettings) for settings in plan.arms.values())
     if topic.checks is None:
-        if plan.protocol == "magnitude" and plan.checks:
+        if magnitude and plan.checks:
             yield where, "are missing; name one document of H and one of N, or write checks = false in [campaign]"
         return
-    if plan.protocol != "magnitude" or not plan.checks:
-        reason = "checks = false" if plan.protocol == "magnitude" else f"{plan.protocol} judging has none"
+    if not magnitude or not plan.checks:
+        reason = "checks = false" if magnitude else f"{plan.in_short} judging has none"
         yield where, f"are given, but {reason}; remove them"
     if outsider := next((document for document in topic.checks if document not in topic.pool), None):
         yield where, f"document {outsider!r} is not in the pool; add it there, or choose one that is"

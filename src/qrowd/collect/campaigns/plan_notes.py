@@ -7,7 +7,7 @@ from typing import Any
 
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.protocols.presets import PRESETS, overrides
-from qrowd.collect.protocols.settings import MagnitudeSettings, to_table
+from qrowd.collect.protocols.settings import MagnitudeSettings, protocol_of, to_table
 
 
 def plan_notes(plan: Plan) -> tuple[str, ...]:
@@ -34,20 +34,20 @@ def preset_note(preset: str, tables: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _settings(plan: Plan) -> dict[str, dict[str, Any]]:
-    return {plan.protocol: to_table(plan.settings)}
+    return {protocol_of(settings): to_table(settings) for settings in plan.arms.values()}
 
 
 def _missing_checks(plan: Plan) -> Iterator[str]:
     """The quality checks that nobody has to pass."""
-    settings = plan.settings
-    if isinstance(settings, MagnitudeSettings) and not plan.journey.practice:
+    settings = next((one for one in plan.arms.values() if isinstance(one, MagnitudeSettings)), None)
+    if settings is not None and not plan.journey.practice:
         yield "there is no practice (practice = false)"
     without = [topic.label for topic in plan.topics if topic.question is None]
     if len(without) == len(plan.topics):
         yield "no topic has a question"
     elif without:
         yield f"{len(without)} of {len(plan.topics)} topics have no question, {without[0]!r} first"
-    if isinstance(settings, MagnitudeSettings):
+    if settings is not None:
         if not plan.checks:
             yield "there are no check documents (checks = false)"
         if settings.min_seconds == 0:

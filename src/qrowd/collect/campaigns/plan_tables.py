@@ -19,6 +19,7 @@ from qrowd.collect.protocols.settings import (
     MagnitudeSettings,
     PreferenceSettings,
     Settings,
+    protocol_of,
     to_table,
 )
 
@@ -48,11 +49,20 @@ HEAD = tuple(HeadTable.__dataclass_fields__)
 
 
 @dataclass(frozen=True)
+class ArmTable:
+    """The table of an arm: the settings of one protocol."""
+
+    magnitude: MagnitudeSettings | None = None
+    grades: GradesSettings | None = None
+    preference: PreferenceSettings | None = None
+
+
+@dataclass(frozen=True)
 class PlanTable:
     """A plan as one table of JSON or TOML.
 
-    The settings of one protocol, the journey, and a table for each platform that assessors come from. A topic without a
-    pool has all documents in it.
+    The settings of one protocol, or `arms` with those of each arm by its name; the journey, and a table for each
+    platform that assessors come from. A topic without a pool has all documents in it.
     """
 
     campaign: HeadTable
@@ -61,6 +71,7 @@ class PlanTable:
     magnitude: MagnitudeSettings | None = None
     grades: GradesSettings | None = None
     preference: PreferenceSettings | None = None
+    arms: dict[str, ArmTable] = field(default_factory=dict)
     journey: JourneySettings = field(default_factory=JourneySettings)
     prolific: ProlificTable | None = None
     panel: PanelTable | None = None
@@ -85,7 +96,6 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
         return Plan(
             name=head.name,
             title=head.title or head.name,
-            protocol=_protocol(whole),
             settings=settings,
             topics=whole.topics,
             documents=tuple(whole.documents[i] for i in places),
@@ -110,8 +120,8 @@ def plan_from_table(table: Mapping[str, Any]) -> Plan:
 def table_from_plan(plan: Plan) -> dict[str, Any]:
     """The table that `plan_from_table` reads as this plan."""
     return {
-        "campaign": {key: getattr(plan, key) for key in HeadTable.__dataclass_fields__},
-        plan.protocol: to_table(plan.settings),
+        "campaign": {key: getattr(plan, key) for key in HeadTable.__dataclass_fields__ if key != "protocol"},
+        **_settings_tables(plan),
         "journey": to_table(plan.journey),
         **{name: dict(part) for name, part in plan.crowd.items()},
         "topics": plain(tuple[TopicPlan, ...], plan.topics),
@@ -122,6 +132,11 @@ def table_from_plan(plan: Plan) -> dict[str, Any]:
 def question_table(question: Question | None) -> dict[str, Any] | None:
     """A question as JSON values."""
     return None if question is None else {**asdict(question), "options": list(question.options)}
+
+
+def _settings_tables(plan: Plan) -> dict[str, Any]:
+    tables = {arm: {protocol_of(settings): to_table(settings)} for arm, settings in plan.arms.items()}
+    return tables.get("", {"arms": tables})
 
 
 def _protocol(whole: PlanTable) -> str:
@@ -135,10 +150,24 @@ def _protocol(whole: PlanTable) -> str:
     return protocol
 
 
-def _settings(whole: PlanTable) -> Settings:
+def _settings(whole: PlanTable) -> Settings | dict[str, Settings]:
+    if whole.arms:
+        if whole.campaign.protocol is not None:
+            raise SchemaError(("campaign", "protocol"), "each of the arms has its own; remove it")
+        if tables := [name for name in SETTINGS if getattr(whole, name) is not None]:
+            raise SchemaError((tables[0],), "each of the arms has its own settings; remove it, or put it into an arm")
+        return {arm: _settings_of_arm(arm, table) for arm, table in whole.arms.items()}
     protocol = _protocol(whole)
     settings: Settings | None = getattr(whole, protocol)
     return SETTINGS[protocol]() if settings is None else settings
+
+
+def _settings_of_arm(arm: str, table: ArmTable) -> Settings:
+    tables = [settings for settings in (table.magnitude, table.grades, table.preference) if settings is not None]
+    if len(tables) != 1:
+        problem = f"has the tables of {len(tables)} protocols; give it one of {', '.join(SETTINGS)}"
+        raise SchemaError(("arms", arm), problem)
+    return tables[0]
 
 
 def _with_pools(table: Any) -> Any:

@@ -6,14 +6,19 @@ Everything is counted by the database; nothing here reads answers one by one.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.state import find
+from qrowd.collect.campaigns.plan import arms_in_short
+from qrowd.collect.campaigns.state import find, protocols_of, the_protocol
+from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import counts, materials
 from qrowd.collect.store.counts import HOUR
 from qrowd.collect.store.schema import COMPLETED, OPEN
+
+Place = tuple[int, str]  # a topic in an arm
 
 HOURS = 24  # for which the pace is stated
 LEAST = 5  # completed units from which an end is predicted
@@ -21,7 +26,7 @@ LEAST = 5  # completed units from which an end is predicted
 
 @dataclass(frozen=True)
 class TopicProgress:
-    """One topic.
+    """One topic, in a campaign with several arms in one of them.
 
     documents : in its pool. slots, completed : wanted and done. answers : that count.
     least, most : answers that the document with the fewest, and with the most, has; None where pairs are judged.
@@ -35,6 +40,7 @@ class TopicProgress:
     answers: int
     least: int | None
     most: int | None
+    arm: str = ""
 
     @property
     def share(self) -> float:
@@ -46,6 +52,7 @@ class TopicProgress:
 class Progress:
     """A campaign as it stands at `at`; times are seconds since 1970.
 
+    protocol : "" where several arms have different ones. arms : {arm: protocol}, empty without arms.
     slots : wanted assignments; completed, open and free add up to them.
     failed, screened_out, expired, withdrawn : assignments that ended otherwise; their slots are free again, or others'.
     answers : judgments, or preferences and duplicates, that count; uncounted : that are kept and do not.
@@ -77,11 +84,17 @@ class Progress:
     by_hour: tuple[tuple[float, int], ...]
     last: float | None
     ends: float | None
+    arms: dict[str, str] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
         """Of the slots, how many are done."""
         return self.completed / self.slots if self.slots else 1.0
+
+    @property
+    def collects(self) -> str:
+        """The protocol, or that of each arm."""
+        return arms_in_short(self.arms or {"": self.protocol})
 
 
 def progress(connection: Connection, name: str, at: float) -> Progress:
@@ -95,18 +108,25 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     row = find(connection, name)
     slots = counts.slots_by_topic(connection, row.id)
     work = _work(connection, row.id, at)
-    answers = _preferences(connection, row.id) if row.protocol == "preference" else _judgments(connection, row.id, work)
+    protocols = protocols_of(row)
+    answers = _Answers(Counter(), {}, {}, 0)
+    if PREFERENCE in protocols.values():
+        answers = _preferences(connection, row.id)
+    if set(protocols.values()) != {PREFERENCE}:
+        answers = answers.together(_judgments(connection, row.id, work, protocols))
     topics = tuple(
         TopicProgress(
             topic.label,
             topic.title,
-            work.documents[topic.id],
-            slots.get(topic.id, 0),
-            work.completed[topic.id],
-            answers.by_topic[topic.id],
-            answers.least.get(topic.id),
-            answers.most.get(topic.id),
+            work.documents[topic.id, arm],
+            slots.get((topic.id, arm), 0),
+            work.completed[topic.id, arm],
+            answers.by_topic[topic.id, arm],
+            answers.least.get((topic.id, arm)),
+            answers.most.get((topic.id, arm)),
+            arm,
         )
+        for arm in protocols
         for topic in materials.topics_of(connection, row.id)
     )
     total, status = sum(slots.values()), work.by_status
@@ -116,11 +136,11 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         passed = min(at - work.begun, HOURS * HOUR)
         ends = at + left * passed / work.recent if passed > 0 else None
     first = int(at // HOUR) - HOURS + 1
-    by_hour = counts.answers_by_hour(connection, row.id, row.protocol, first * HOUR)
+    by_hour = counts.answers_by_hour(connection, row.id, protocols.values(), first * HOUR)
     return Progress(
         row.name,
         row.title,
-        row.protocol,
+        the_protocol(protocols),
         row.status,
         row.created,
         at,
@@ -139,6 +159,7 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         tuple((hour * HOUR, by_hour.get(hour, 0)) for hour in range(first, first + HOURS)),
         counts.last_answer(connection, row.id),
         ends,
+        {} if "" in protocols else protocols,
     )
 
 
@@ -147,15 +168,15 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
 
 @dataclass
 class _Work:
-    """Assignments added up. units : topic and documents by number. documents, completed : by topic.
+    """Assignments added up. units : topic, arm and documents by number. documents, completed : by topic and arm.
 
     whole : by unit, assignments that are completed, and of these those that count. recent : completed of late.
     """
 
-    units: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
-    documents: Counter[int] = field(default_factory=Counter)
+    units: dict[int, tuple[Place, list[int]]] = field(default_factory=dict)
+    documents: Counter[Place] = field(default_factory=Counter)
     by_status: Counter[str] = field(default_factory=Counter)
-    completed: Counter[int] = field(default_factory=Counter)
+    completed: Counter[Place] = field(default_factory=Counter)
     whole: Counter[int] = field(default_factory=Counter)
     counted: Counter[int] = field(default_factory=Counter)
     begun: float | None = None
@@ -163,11 +184,12 @@ class _Work:
 
 
 def _work(connection: Connection, campaign_id: int, at: float) -> _Work:
-    work, pools = _Work(), dict[int, set[int]]()
+    work, pools = _Work(), dict[Place, set[int]]()
     for unit in materials.units_of(connection, campaign_id):
-        work.units[unit.id] = unit.topic_id, unit.documents
-        pools.setdefault(unit.topic_id, set()).update(unit.documents)
-    work.documents.update({topic_id: len(pool) for topic_id, pool in pools.items()})
+        place = unit.topic_id, unit.arm
+        work.units[unit.id] = place, unit.documents
+        pools.setdefault(place, set()).update(unit.documents)
+    work.documents.update({place: len(pool) for place, pool in pools.items()})
     since = at - HOURS * HOUR
     for unit_id, status, counted, n, created, recent in counts.assignments_by_unit(connection, campaign_id, since):
         work.by_status[status] += n
@@ -185,33 +207,46 @@ def _work(connection: Connection, campaign_id: int, at: float) -> _Work:
 
 @dataclass
 class _Answers:
-    """Answers added up. by_topic : those that count. least, most : by topic, of a document. total : all of them."""
+    """Answers added up. by_topic : by topic and arm, those that count. least, most : likewise, of a document.
 
-    by_topic: Counter[int]
-    least: dict[int, int]
-    most: dict[int, int]
+    total : all of them.
+    """
+
+    by_topic: Counter[Place]
+    least: dict[Place, int]
+    most: dict[Place, int]
     total: int
+
+    def together(self, other: _Answers) -> _Answers:
+        """With the answers of other arms."""
+        return _Answers(
+            self.by_topic + other.by_topic, self.least | other.least, self.most | other.most, self.total + other.total
+        )
 
 
 def _preferences(connection: Connection, campaign_id: int) -> _Answers:
-    by_topic, total = Counter[int](), 0
-    for topic_id, counted, n in counts.preferences_by_topic(connection, campaign_id):
-        by_topic[topic_id] += n if counted else 0
+    by_topic, total = Counter[Place](), 0
+    for topic_id, arm, counted, n in counts.preferences_by_topic(connection, campaign_id):
+        by_topic[topic_id, arm] += n if counted else 0
         total += n
     return _Answers(by_topic, {}, {}, total)
 
 
-def _judgments(connection: Connection, campaign_id: int, work: _Work) -> _Answers:
+def _judgments(connection: Connection, campaign_id: int, work: _Work, protocols: Mapping[str, str]) -> _Answers:
     """Judgments of every document in every topic: completed units are counted whole, others one by one."""
-    pools: dict[int, Counter[int]] = {topic_id: Counter() for topic_id in work.documents}
+    pools: dict[Place, Counter[int]] = {
+        (topic_id, arm): Counter() for topic_id, arm in work.documents if protocols[arm] != PREFERENCE
+    }
     total = 0
-    for unit_id, (topic_id, documents) in work.units.items():
+    for unit_id, (place, documents) in work.units.items():
+        if place not in pools:
+            continue
         total += work.whole[unit_id] * len(documents)
         for document_id in documents:
-            pools[topic_id][document_id] += work.counted[unit_id]
-    for topic_id, document_id, counted, n in counts.judgments_of_other_units(connection, campaign_id):
+            pools[place][document_id] += work.counted[unit_id]
+    for topic_id, arm, document_id, counted, n in counts.judgments_of_other_units(connection, campaign_id):
         total += n
-        pools[topic_id][document_id] += n if counted else 0
-    by_topic = Counter({topic_id: pool.total() for topic_id, pool in pools.items()})
-    least, most = ({id: f(pool.values(), default=0) for id, pool in pools.items()} for f in (min, max))
+        pools[topic_id, arm][document_id] += n if counted else 0
+    by_topic = Counter({place: pool.total() for place, pool in pools.items()})
+    least, most = ({place: f(pool.values(), default=0) for place, pool in pools.items()} for f in (min, max))
     return _Answers(by_topic, least, most, total)

@@ -16,8 +16,9 @@ from sqlalchemy import Connection
 from qrowd.agreement.alpha import Alpha, Alphas, krippendorff_alpha
 from qrowd.agreement.assessors import assessor_profiles
 from qrowd.collect.campaigns import collected
-from qrowd.collect.campaigns.state import find
+from qrowd.collect.campaigns.state import find_arms, only_arm
 from qrowd.collect.protocols import journey
+from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import counts, state
 from qrowd.collect.store.state import AssessorRow
 from qrowd.errors import NoOverlapError, ScaleError
@@ -74,7 +75,7 @@ class AssessorQuality:
 
 @dataclass(frozen=True)
 class Quality:
-    """A campaign's assessors, in the order they came, and their agreement.
+    """The assessors of a campaign, or of one of its arms, in the order they came, and their agreement.
 
     alpha, by_topic : Krippendorff's, of judgments that count; None for preferences, and where no two assessors judged
         the same document. pairs_alike : share of pairs that two assessors ordered alike, each two judgments counting
@@ -89,6 +90,7 @@ class Quality:
     pairs_alike: float | None
     fast_below: float | None
     why_not: str = ""
+    arm: str = ""
 
     def of(self, name: str) -> AssessorQuality | None:
         """The row of one assessor."""
@@ -98,27 +100,30 @@ class Quality:
 def quality(connection: Connection, name: str, *, bootstrap: int = REPLICATES, rng: int = 1) -> Quality:
     """How well a campaign is judged so far. It reads every answer: seconds, where there are a million.
 
+    name : of the campaign, or CAMPAIGN/ARM.
     bootstrap : replicates for the interval of alpha; fewer where there are very many judgments, 0 for no interval.
 
     Raises
     ------
     ArgumentError
-        There is no such campaign.
+        There is no such campaign, or it has several arms and none is named.
     """
-    row = find(connection, name)
-    rows, fast_below = _rows(connection, row.id, row.protocol)
-    if row.protocol == "preference":
+    row, arms = find_arms(connection, name)
+    arm = only_arm(row.name, arms)
+    protocol = arms[arm]
+    rows, fast_below = _rows(connection, row.id, protocol, arm)
+    if protocol == PREFERENCE:
         preferences = collected.preferences(connection, name)
         alike, pairs_alike, why_not = _alike(preferences)
         rows = [replace(one, agreement=alike.get(one.name)) for one in rows]
-        return Quality(row.name, row.protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not)
+        return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not, arm)
     judgments = collected.judgments(connection, name)
     profiles = _profiles(judgments)
     rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
     alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
     by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
-    return Quality(row.name, row.protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not)
+    return Quality(row.name, protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not, arm)
 
 
 def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
@@ -164,9 +169,11 @@ def _number(value: float) -> float | None:
 # ---- what they did
 
 
-def _rows(connection: Connection, campaign_id: int, protocol: str) -> tuple[list[AssessorQuality], float | None]:
-    units = counts.units_by_assessor(connection, campaign_id)
-    answers = counts.answer_seconds(connection, campaign_id, protocol)
+def _rows(
+    connection: Connection, campaign_id: int, protocol: str, arm: str
+) -> tuple[list[AssessorQuality], float | None]:
+    units = counts.units_by_assessor(connection, campaign_id, arm)
+    answers = counts.answer_seconds(connection, campaign_id, protocol, arm)
     assessor = np.fromiter((row.assessor_id for row in answers), np.int64, len(answers))
     seconds = np.fromiter((row.seconds for row in answers), np.float64, len(answers))
     active = np.fromiter((np.nan if row.active is None else row.active for row in answers), np.float64, len(answers))
@@ -174,7 +181,7 @@ def _rows(connection: Connection, campaign_id: int, protocol: str) -> tuple[list
     below = None if median is None else FAST * median
     order = np.argsort(assessor, kind="stable")
     assessor, seconds, active = assessor[order], seconds[order], active[order]
-    sums = counts.backs_and_fails(connection, campaign_id, protocol)
+    sums = counts.backs_and_fails(connection, campaign_id, protocol, arm)
     rows = []
     for row in state.assessors_of(connection, campaign_id):
         own = units[row.id]

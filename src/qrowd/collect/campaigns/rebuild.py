@@ -62,7 +62,7 @@ def rebuild(connection: Connection, name: str) -> int:
     for assignment in assignments.values():
         for table, rows, _ in differences(None, assignment):
             answers[table] += rows
-        hold_pair(connection, settings, assignment)
+        hold_pair(connection, assignment)
     for table, rows in answers.items():
         state.save_answers(connection, table, rows)
     return n

@@ -20,7 +20,15 @@ from qrowd.collect.protocols.events import Event
 from qrowd.collect.protocols.journey import Journey
 from qrowd.collect.protocols.protocol import BadRow, JudgmentRow, Material, PreferenceRow, Protocol, Question, Task
 from qrowd.collect.protocols.registry import PROTOCOLS
-from qrowd.collect.protocols.settings import JourneySettings, PreferenceSettings, Settings, journey_of, settings_of
+from qrowd.collect.protocols.settings import (
+    JourneySettings,
+    MagnitudeSettings,
+    PreferenceSettings,
+    Settings,
+    journey_of,
+    protocol_of,
+    settings_of,
+)
 from qrowd.collect.store import events, materials, state
 from qrowd.collect.store.materials import CampaignRow, TopicRow, UnitRow
 from qrowd.collect.store.schema import bad_mark, judgment, preference
@@ -54,24 +62,70 @@ def find(connection: Connection, campaign: str) -> CampaignRow:
     return row
 
 
+def find_arms(connection: Connection, name: str) -> tuple[CampaignRow, dict[str, str]]:
+    """A campaign by its name, with {arm: protocol}; by CAMPAIGN/ARM, with that arm alone.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such campaign, or no such arm of it.
+    """
+    campaign, slash, arm = name.partition("/")
+    row = find(connection, campaign)
+    arms = protocols_of(row)
+    if not slash:
+        return row, arms
+    if arm not in arms or not arm:
+        choices = f"it has {', '.join(arms)}" if "" not in arms else "it has none"
+        raise NotFoundError(f"{campaign}: there is no arm {arm!r}; {choices}")
+    return row, {arm: arms[arm]}
+
+
+def only_arm(campaign: str, arms: Mapping[str, str]) -> str:
+    """The arm that is meant: the only one.
+
+    Raises
+    ------
+    ArgumentError
+        There are several.
+    """
+    if len(arms) > 1:
+        choices = ", ".join(f"{campaign}/{arm}" for arm in arms)
+        raise ArgumentError(f"{campaign} has several arms; choose one of {choices}")
+    return next(iter(arms))
+
+
 # ---- campaigns
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One arm of a campaign: how it collects judgments.
+
+    name : "" in a campaign without arms. protocol : its name.
+    together : whether all assessors of a topic work on one order of its documents.
+    seats : before how many assessors the same pair of one order may be at once.
+    """
+
+    name: str
+    protocol: str
+    settings: Settings
+    together: bool
+    seats: int
 
 
 @dataclass(frozen=True)
 class CampaignSettings:
     """What a campaign's row says of how it is run.
 
-    name, title : of the campaign. protocol : its name.
+    name, title : of the campaign. arms : by name, in order; a campaign without arms has one, called "".
     lease_seconds : how long a unit is kept for somebody who does nothing.
     frames : sites whose pages may be shown in frames.
-    together : whether all assessors of a topic work on one order of its documents.
-    seats : before how many assessors the same pair of one order may be at once.
     """
 
     name: str
     title: str
-    protocol: str
-    settings: Settings
+    arms: Mapping[str, Arm]
     journey: JourneySettings
     lease_seconds: float
     consent: str
@@ -79,20 +133,30 @@ class CampaignSettings:
     practice_instructions: str
     crowd: Mapping[str, Mapping[str, Any]]
     frames: tuple[str, ...]
-    together: bool
-    seats: int
+
+    @property
+    def together(self) -> bool:
+        """Whether there is an arm whose assessors work together."""
+        return any(arm.together for arm in self.arms.values())
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of the only arm; "" where several arms have different ones."""
+        return the_protocol({name: arm.protocol for name, arm in self.arms.items()})
+
+    @property
+    def lines(self) -> bool:
+        """Whether the practice with lines is needed."""
+        return any(isinstance(arm.settings, MagnitudeSettings) for arm in self.arms.values())
 
 
 def read_settings(row: CampaignRow) -> CampaignSettings:
     """How a campaign is run, from its row."""
     table = row.settings
-    settings = settings_of(row.protocol, table["protocol"])
-    together = isinstance(settings, PreferenceSettings) and settings.sharing == "shared"
     return CampaignSettings(
         row.name,
         row.title,
-        row.protocol,
-        settings,
+        {one["name"]: _arm(one["name"], settings_of(one["protocol"], one["settings"])) for one in table["arms"]},
         journey_of(table["journey"]),
         60.0 * table["lease_minutes"],
         table["consent"],
@@ -100,14 +164,33 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
         table["practice_instructions"],
         table["crowd"],
         tuple(table["frames"]),
-        together,
-        settings.pair_redundancy if isinstance(settings, PreferenceSettings) and together else 1,
     )
 
 
-def material_of(unit: UnitRow, topic: TopicRow) -> Material:
-    """What a unit is made of, from its row and its topic's."""
-    high, low = topic.checks or (None, None)
+def _arm(name: str, settings: Settings) -> Arm:
+    together = isinstance(settings, PreferenceSettings) and settings.sharing == "shared"
+    seats = settings.pair_redundancy if isinstance(settings, PreferenceSettings) and together else 1
+    return Arm(name, protocol_of(settings), settings, together, seats)
+
+
+def protocols_of(row: CampaignRow) -> dict[str, str]:
+    """{arm: protocol} of a campaign, in order."""
+    return {one["name"]: one["protocol"] for one in row.settings["arms"]}
+
+
+def the_protocol(arms: Mapping[str, str]) -> str:
+    """The protocol of the only arm, or of all; "" where they have different ones.
+
+    >>> the_protocol({"": "grades"}), the_protocol({"absolute": "grades", "degrees": "preference"})
+    ('grades', '')
+    """
+    protocols = set(arms.values())
+    return protocols.pop() if len(protocols) == 1 else ""
+
+
+def material_of(unit: UnitRow, topic: TopicRow, arm: Arm) -> Material:
+    """What a unit of an arm is made of, from its row and its topic's."""
+    high, low = (topic.checks if isinstance(arm.settings, MagnitudeSettings) else None) or (None, None)
     rankings = tuple(map(tuple, (topic.systems or {}).values()))
     return Material(tuple(unit.documents), high, low, question_of(topic.question), rankings, len(topic.context or ()))
 
@@ -139,7 +222,7 @@ def new_assessor(settings: CampaignSettings, campaign_id: int, id: int, event: E
         created=at,
         updated=at,
     )
-    return _with_journey(row, journey.new(settings.journey, settings.protocol, seed=seed))
+    return _with_journey(row, journey.new(settings.journey, lines=settings.lines, seed=seed))
 
 
 def assessor_after(
@@ -176,8 +259,13 @@ class AssignmentState:
 
     row: AssignmentRow
     task: Task
-    protocol: Protocol[Any]
+    arm: Arm
     state: Any
+
+    @property
+    def protocol(self) -> Protocol[Any]:
+        """That of its arm."""
+        return PROTOCOLS[self.arm.protocol]
 
     def after(self, settings: CampaignSettings, event: Event, at: float) -> AssignmentState:
         """After one of its events."""
@@ -185,7 +273,7 @@ class AssignmentState:
         match event.kind:
             case "lease_expired" | "assignment_withdrawn":
                 status = "expired" if event.kind == "lease_expired" else "withdrawn"
-                stays = settings.together and status == "expired"
+                stays = self.arm.together and status == "expired"
                 return replace(self, row=replace(row, status=status, counts=stays and self.row.counts))
             case "assignment_restored":
                 status = str(event.data["status"])
@@ -238,11 +326,11 @@ def differences(
         yield table, changes, [{"assignment_id": now.row.id, KEYS[table]: key} for key in earlier if key not in rows]
 
 
-def hold_pair(connection: Connection, settings: CampaignSettings, assignment: AssignmentState) -> None:
+def hold_pair(connection: Connection, assignment: AssignmentState) -> None:
     """Write which pair is on the page of an assignment, if there is one."""
     if (pair := assignment.pair()) is not None:
-        board = assignment.row.unit_id if settings.together else assignment.row.id
-        state.hold_pair(connection, board, pair, assignment.row.id, settings.seats)
+        board = assignment.row.unit_id if assignment.arm.together else assignment.row.id
+        state.hold_pair(connection, board, pair, assignment.row.id, assignment.arm.seats)
 
 
 # ---- what a process remembers
@@ -275,7 +363,7 @@ class Cache:
 
     def __init__(self) -> None:
         self._settings: Bounded[int, CampaignSettings] = Bounded(256)
-        self._materials: Bounded[int, Material] = Bounded(4096)
+        self._units: Bounded[int, tuple[str, Material]] = Bounded(4096)
         self._tasks: Bounded[int, Task] = Bounded(16384)
         self._topics: Bounded[int, TopicRow] = Bounded(4096)
         self._documents: Bounded[int, DocumentText] = Bounded(8192)
@@ -287,32 +375,40 @@ class Cache:
             campaign_id, lambda: read_settings(_there(materials.find_campaign(connection, campaign_id)))
         )
 
+    def _unit(self, connection: Connection, campaign_id: int, unit_id: int) -> tuple[str, Material]:
+        """The arm of a unit, and what it is made of."""
+
+        def make() -> tuple[str, Material]:
+            unit = _there(materials.find_unit(connection, unit_id))
+            arm = self.settings(connection, campaign_id).arms[unit.arm]
+            return unit.arm, material_of(unit, _there(materials.find_topic(connection, unit.topic_id)), arm)
+
+        return self._units.get_or_make(unit_id, make)
+
     def task(self, connection: Connection, row: AssignmentRow) -> Task:
         """A unit as the holder of an assignment gets it."""
 
-        def material() -> Material:
-            unit = _there(materials.find_unit(connection, row.unit_id))
-            return material_of(unit, _there(materials.find_topic(connection, unit.topic_id)))
-
         def make() -> Task:
-            settings = self.settings(connection, row.campaign_id)
-            unit = self._materials.get_or_make(row.unit_id, material)
-            return PROTOCOLS[settings.protocol].task(settings.settings, unit, row.seed)
+            arm = self.settings(connection, row.campaign_id).arms[row.arm]
+            _, material = self._unit(connection, row.campaign_id, row.unit_id)
+            return PROTOCOLS[arm.protocol].task(arm.settings, material, row.seed)
 
         return self._tasks.get_or_make(row.id, make)
 
     def read(self, connection: Connection, row: AssignmentRow) -> AssignmentState:
         """An assignment with its task and state, from its row."""
-        protocol = PROTOCOLS[self.settings(connection, row.campaign_id).protocol]
-        return AssignmentState(row, self.task(connection, row), protocol, protocol.from_json(row.state))
+        arm = self.settings(connection, row.campaign_id).arms[row.arm]
+        return AssignmentState(row, self.task(connection, row), arm, PROTOCOLS[arm.protocol].from_json(row.state))
 
     def assignment(
         self, connection: Connection, campaign_id: int, id: int, *, lock: bool = False
     ) -> AssignmentState | None:
         """An assignment with its task and state; where a unit is worked on together, the unit is locked first."""
-        if lock and self.settings(connection, campaign_id).together:
+        settings = self.settings(connection, campaign_id)
+        if lock and settings.together:
             before = state.find_assignment(connection, id)
-            if before is not None and before.status == "open":  # in one that has ended nothing changes any more
+            # In one that has ended nothing changes any more.
+            if before is not None and before.status == "open" and settings.arms[before.arm].together:
                 state.lock_unit(connection, before.unit_id)
         row = state.find_assignment(connection, id, lock=lock)
         return None if row is None else self.read(connection, row)
@@ -322,7 +418,8 @@ class Cache:
     ) -> AssignmentState:
         """An assignment of a slot in which nothing has happened yet."""
         settings = self.settings(connection, assessor.campaign_id)
-        protocol = PROTOCOLS[settings.protocol]
+        arm = settings.arms[self._unit(connection, assessor.campaign_id, slot.unit_id)[0]]
+        protocol = PROTOCOLS[arm.protocol]
         row = AssignmentRow(
             id=id,
             campaign_id=assessor.campaign_id,
@@ -335,9 +432,10 @@ class Cache:
             lease_until=at + settings.lease_seconds,
             created=at,
             updated=at,
+            arm=arm.name,
         )
         task = self.task(connection, row)
-        return AssignmentState(row, task, protocol, protocol.new(task, at))
+        return AssignmentState(row, task, arm, protocol.new(task, at))
 
     def topic(self, connection: Connection, id: int, order: tuple[int, ...]) -> TopicText:
         """The words of a topic, its snippets in this order."""
@@ -357,8 +455,7 @@ class Cache:
     def board(self, connection: Connection, assignment: AssignmentState) -> Board:
         """What everybody who judges a unit together knows by now, at the transaction of this assignment."""
         row = assignment.row
-        seats = self.settings(connection, row.campaign_id).seats
-        infer = assignment.task.settings.infer
+        seats, infer = assignment.arm.seats, assignment.task.settings.infer
         start = 0, Board.of(assignment.task.material.documents, pair_redundancy=seats, infer=infer)
         last, board = self._boards.get(row.unit_id, start)
         new = [one for one in events.of_unit(connection, row.unit_id, after=last) if not one.late]

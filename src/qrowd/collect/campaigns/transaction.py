@@ -24,7 +24,6 @@ from qrowd.collect.campaigns.state import (
 from qrowd.collect.protocols import journey
 from qrowd.collect.protocols.board import Board
 from qrowd.collect.protocols.events import Action, Event, GoOn, Refusal
-from qrowd.collect.protocols.registry import PROTOCOLS
 from qrowd.collect.protocols.views import EndView
 from qrowd.collect.store import events, state
 from qrowd.collect.store.events import LogEntry
@@ -52,7 +51,6 @@ class Transaction:
         self.connection, self.cache, self.campaign_id = connection, cache, campaign_id
         self.at, self.actor, self._number = at, actor, number
         self.settings = cache.settings(connection, campaign_id)
-        self.protocol = PROTOCOLS[self.settings.protocol]
         self._events: list[Event] = []
         self._pending: list[LogEntry] = []
         self._last = 0
@@ -138,8 +136,8 @@ class Transaction:
         self, assessor: AssessorRow, assignment: AssignmentState, action: Action
     ) -> tuple[AssessorRow, AssignmentState | None]:
         """An action in an open unit."""
-        board = self.cache.board(self.connection, assignment) if self.settings.together else None
-        new_events = self.protocol.decide(assignment.task, assignment.state, action, self.at, board)
+        board = self.cache.board(self.connection, assignment) if assignment.arm.together else None
+        new_events = assignment.protocol.decide(assignment.task, assignment.state, action, self.at, board)
         for event in new_events:
             assignment = self.record_assignment(assignment, event)
             board = None if board is None else board.after(assignment.row.id, event, self.at)
@@ -152,7 +150,7 @@ class Transaction:
         return assessor, assignment
 
     def _ended(self, assessor: AssessorRow, assignment: AssignmentState) -> AssessorRow:
-        view = self.protocol.view(assignment.task, assignment.state)
+        view = assignment.protocol.view(assignment.task, assignment.state)
         early = isinstance(view, EndView) and view.early
         assessor = self.record_assessor(
             assessor, Event("unit_ended", {"outcome": assignment.row.status, "early": early})
@@ -206,17 +204,17 @@ class Transaction:
         """Begin an assignment of this slot, with whatever the protocol needs to show the first page."""
         id, seed = self._number(), self._number()
         data = {"slot": slot.number, "topic": slot.topic_id, "seed": seed}
-        if self.settings.together:
-            state.lock_unit(self.connection, slot.unit_id)
         assignment = self.cache.new_assignment(self.connection, assessor, id, slot, seed, self.at)
+        if assignment.arm.together:
+            state.lock_unit(self.connection, slot.unit_id)
         assessor = self.record_assessor(assessor, Event("assigned", data), assignment.row)
         board = None
-        if self.settings.together:
+        if assignment.arm.together:
             self.flush()  # the board is read from the log
             board = self.cache.board(self.connection, assignment)
         state.add_assignments(self.connection, [assignment.to_row()])
         self._assignments[id] = None, assignment
-        for event in self.protocol.resume(assignment.task, assignment.state, board, self.at):
+        for event in assignment.protocol.resume(assignment.task, assignment.state, board, self.at):
             assignment = self.record_assignment(assignment, event)
         if assignment.row.status != "open":
             state.save_assignment(self.connection, assignment.to_row())  # or nobody could have another
@@ -231,7 +229,7 @@ class Transaction:
             if row is None or row.status != "open":
                 continue
             other = self.cache.read(self.connection, row)
-            for follows in self.protocol.resume(
+            for follows in other.protocol.resume(
                 other.task, other.state, board.for_assignment(id), self.at, removed=document
             ):
                 other = self.record_assignment(other, follows)
@@ -314,4 +312,4 @@ class Transaction:
             if pair is not None:
                 state.release_pair(self.connection, now.row.id)
         for _, now in changes:
-            hold_pair(self.connection, self.settings, now)
+            hold_pair(self.connection, now)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from qrowd.collect.campaigns.state import find
+from qrowd.collect.campaigns.state import find_arms
 from qrowd.collect.store import materials
 from qrowd.collect.store.assignments import AssignmentTotals, assignment_totals
 from qrowd.collect.store.schema import COMPLETED
@@ -100,6 +100,7 @@ def campaign_units(connection: Connection, name: str, *, session_gap: float = SE
 
     Parameters
     ----------
+    name : of the campaign, or CAMPAIGN/ARM for those of one arm.
     session_gap : minutes between two units of an assessor from which on the later one begins a new session.
 
     Raises
@@ -109,10 +110,10 @@ def campaign_units(connection: Connection, name: str, *, session_gap: float = SE
     """
     if not session_gap >= 0:
         raise ArgumentError(f"session_gap={session_gap:g}: expected minutes, 0 or more")
-    row = find(connection, name)
+    row, protocols = find_arms(connection, name)
     totals = list(assignment_totals(connection, row.id))
     session = sessions(totals, session_gap=session_gap)
-    cells = [_cells(one, row.protocol, session[one.id]) for one in totals]
+    cells = [_cells(one, protocols[one.arm], session[one.id]) for one in totals if one.arm in protocols]
     columns = {
         column: np.array([one[i] for one in cells], _KINDS.get(column, object)) for i, column in enumerate(UNITS)
     }
@@ -135,7 +136,7 @@ def _cells(one: AssignmentTotals, protocol: str, session: int) -> tuple[Any, ...
     state = one.state
     ratings = (np.nan if state.get(key) is None else state[key] for key in ("confidence", "understanding"))
     return (
-        one.assessor, one.topic, f"{one.topic}/{one.unit}", "", protocol, one.status, one.counts, one.documents,
+        one.assessor, one.topic, f"{one.topic}/{one.unit}", one.arm, protocol, one.status, one.counts, one.documents,
         one.answers, one.seconds, one.created, np.nan if one.last is None else one.last, session,
         state.get("backs", one.acts["undone"]), state.get("fails", 0), state.get("wrong", 0), one.acts["looked_up"],
         *ratings, state.get("comment", ""), one.id,
@@ -157,7 +158,7 @@ def campaign_topic_units(connection: Connection, name: str) -> TopicUnits:
     ArgumentError
         There is no such campaign.
     """
-    row, units = find(connection, name), campaign_units(connection, name)
+    (row, arms), units = find_arms(connection, name), campaign_units(connection, name)
     topics = materials.topics_of(connection, row.id)
     place = {topic.label: i for i, topic in enumerate(topics)}
     rows = np.flatnonzero(units.counts & (units.status == COMPLETED))
@@ -167,7 +168,8 @@ def campaign_topic_units(connection: Connection, name: str) -> TopicUnits:
         assessors[i].add(assessor)
     pools: dict[int, set[int]] = {one.id: set() for one in topics}
     for unit in materials.units_of(connection, row.id):
-        pools[unit.topic_id].update(unit.documents)
+        if unit.arm in arms:
+            pools[unit.topic_id].update(unit.documents)
     checks = [one.checks for one in topics]
     high = low = None
     if topics and all(checks):

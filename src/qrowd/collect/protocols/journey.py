@@ -93,9 +93,12 @@ class Journey:
         return self.completed + self.failed + self.screened_out
 
 
-def new(settings: JourneySettings, protocol: str, *, seed: int) -> Journey:
-    """The journey of somebody who has just arrived; the same seed gives the same lines, for ever."""
-    journey = Journey("consent", seed, lines=protocol == "magnitude")
+def new(settings: JourneySettings, *, lines: bool, seed: int) -> Journey:
+    """The journey of somebody who has just arrived; the same seed gives the same lines, for ever.
+
+    lines : whether there is a practice with lines, for magnitudes.
+    """
+    journey = Journey("consent", seed, lines=lines)
     return journey if settings.consent else _after_consent(settings, journey)
 
 
@@ -164,7 +167,7 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event) -> Journey
         case "reinstated":
             return replace(journey, excluded=False)
         case "reset":
-            again = new(settings, "magnitude" if journey.lines else "", seed=journey.seed)
+            again = new(settings, lines=journey.lines, seed=journey.seed)
             return replace(again, drawing=journey.drawing + 1, excluded=journey.excluded)
     return journey
 

@@ -40,6 +40,7 @@ class AssignmentTotals(NamedTuple):
     last: float | None
     acts: Counter[str]
     state: dict[str, Any]
+    arm: str
 
 
 def assignment_totals(connection: Connection, campaign_id: int) -> Iterator[AssignmentTotals]:
@@ -64,6 +65,7 @@ def assignment_totals(connection: Connection, campaign_id: int) -> Iterator[Assi
         select(
             assignment.c.id, assessor.c.name, topic.c.label, unit.c.number, assignment.c.status, counted,
             unit.c.documents, assignment.c.created, assignment.c.state,
+            assignment.c.arm,
         )
         .select_from(assignment)
         .join(assessor, assessor.c.id == assignment.c.assessor_id)
@@ -72,10 +74,10 @@ def assignment_totals(connection: Connection, campaign_id: int) -> Iterator[Assi
         .where(assignment.c.campaign_id == campaign_id)
         .order_by(topic.c.id, unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id)
     )  # fmt: skip
-    for id, who, label, number, status, counts, documents, created, state in connection.execute(
+    for id, who, label, number, status, counts, documents, created, state, arm in connection.execute(
         query, execution_options={"yield_per": CHUNK}
     ):
         yield AssignmentTotals(
             id, who, label, number, status, bool(counts), len(documents), answers[id], seconds[id], created,
-            last.get(id), acts[id], state,
+            last.get(id), acts[id], state, arm,
         )  # fmt: skip

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, and_, bindparam, case, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, bindparam, case, func, select
 
 from qrowd.collect.store.schema import (
     COMPLETED,
@@ -58,9 +58,11 @@ _WITH_ASSESSOR = assignment.join(assessor, assessor.c.id == assignment.c.assesso
 _COUNTED = and_(assignment.c.counts, assessor.c.excluded.is_(None))
 
 
-def slots_by_topic(connection: Connection, campaign_id: int) -> dict[int, int]:
-    """{topic: how many assignments it asks for}."""
-    return dict(_grouped(connection, slot.c.topic_id, slot.c.campaign_id == campaign_id))
+def slots_by_topic(connection: Connection, campaign_id: int) -> dict[tuple[int, str], int]:
+    """{(topic, arm): how many assignments it asks for}."""
+    columns = slot.c.topic_id, slot.c.arm
+    query = select(*columns, func.count()).where(slot.c.campaign_id == campaign_id).group_by(*columns)
+    return {(topic_id, arm): int(n) for topic_id, arm, n in connection.execute(query)}
 
 
 def assessors_by_status(connection: Connection, campaign_id: int) -> dict[str, int]:
@@ -79,40 +81,50 @@ def assignments_by_unit(
         yield row[0], row[1], bool(row[2]), int(row[3]), row[4], int(row[5])
 
 
-def preferences_by_topic(connection: Connection, campaign_id: int) -> Iterator[tuple[int, bool, int]]:
-    """(topic, whether they count, preferences and duplicates)."""
-    columns = assignment.c.topic_id, _COUNTED.label("counted")
+def preferences_by_topic(connection: Connection, campaign_id: int) -> Iterator[tuple[int, str, bool, int]]:
+    """(topic, arm, whether they count, preferences and duplicates)."""
+    columns = assignment.c.topic_id, assignment.c.arm, _COUNTED.label("counted")
     query = select(*columns, func.count()).select_from(_joined(preference.c.assignment_id))
-    for topic_id, counted, n in connection.execute(_of(query, campaign_id).group_by(*columns)):
-        yield topic_id, bool(counted), int(n)
+    for topic_id, arm, counted, n in connection.execute(_of(query, campaign_id).group_by(*columns)):
+        yield topic_id, arm, bool(counted), int(n)
 
 
-def judgments_of_other_units(connection: Connection, campaign_id: int) -> Iterator[tuple[int, int, bool, int]]:
-    """Judgments besides those of completed units, as (topic, document, whether they count, judgments).
+def judgments_of_other_units(connection: Connection, campaign_id: int) -> Iterator[tuple[int, str, int, bool, int]]:
+    """Judgments besides those of completed units, as (topic, arm, document, whether they count, judgments).
 
     A completed unit has one answer to each of its documents, so its answers need not be counted one by one; "cannot
     tell" in one is a number below 0.
     """
-    columns = assignment.c.topic_id, judgment.c.document_id, _COUNTED.label("counted")
+    columns = assignment.c.topic_id, assignment.c.arm, judgment.c.document_id, _COUNTED.label("counted")
     query = _of(select(*columns, func.count()).select_from(_joined(judgment.c.assignment_id)), campaign_id)
     open_units = query.where(assignment.c.status != COMPLETED, judgment.c.value.is_not(None)).group_by(*columns)
-    for topic_id, document_id, counted, n in connection.execute(open_units):
-        yield topic_id, document_id, bool(counted), int(n)
+    for topic_id, arm, document_id, counted, n in connection.execute(open_units):
+        yield topic_id, arm, document_id, bool(counted), int(n)
     # A million judgments are read faster in the order they lie than by the index, which "+ 0" keeps away.
     in_campaign: ColumnElement[bool] = judgment.c.campaign_id + 0 == campaign_id
     none = select(judgment.c.assignment_id, judgment.c.document_id).where(in_campaign, judgment.c.value.is_(None))
     silent = none.subquery()
-    unsaid = assignment.c.topic_id, silent.c.document_id, _COUNTED.label("counted")
+    unsaid = assignment.c.topic_id, assignment.c.arm, silent.c.document_id, _COUNTED.label("counted")
     query = _of(select(*unsaid, func.count()).select_from(_joined(silent.c.assignment_id)), campaign_id)
-    for topic_id, document_id, counted, n in connection.execute(
+    for topic_id, arm, document_id, counted, n in connection.execute(
         query.where(assignment.c.status == COMPLETED).group_by(*unsaid)
     ):
-        yield topic_id, document_id, bool(counted), -int(n)
+        yield topic_id, arm, document_id, bool(counted), -int(n)
 
 
-def answers_by_hour(connection: Connection, campaign_id: int, protocol: str, since: float) -> dict[int, int]:
+def answers_by_hour(connection: Connection, campaign_id: int, protocols: Collection[str], since: float) -> Counter[int]:
     """{hours since 1970: answers that count, by the hour of their last change}."""
-    table = preference if protocol == "preference" else judgment
+    hours = Counter[int]()
+    for table in dict.fromkeys(map(_table_of, protocols)):
+        hours.update(_table_by_hour(connection, campaign_id, table, since))
+    return hours
+
+
+def _table_of(protocol: str) -> Table:
+    return preference if protocol == "preference" else judgment
+
+
+def _table_by_hour(connection: Connection, campaign_id: int, table: Table, since: float) -> dict[int, int]:
     hour = func.floor(table.c.time / HOUR).label("hour")
     query = _of(select(hour, func.count()).select_from(_joined(table.c.assignment_id)), campaign_id)
     query = query.where(_COUNTED, assignment.c.updated >= since, table.c.time >= since).group_by("hour")
@@ -130,30 +142,40 @@ def last_answer(connection: Connection, campaign_id: int) -> float | None:
 # ---- by assessor
 
 
-def units_by_assessor(connection: Connection, campaign_id: int) -> defaultdict[int, Counter[str]]:
-    """{assessor: {status: units}}."""
+def units_by_assessor(connection: Connection, campaign_id: int, arm: str = "") -> defaultdict[int, Counter[str]]:
+    """{assessor: {status: units}} in an arm; "" in a campaign without arms."""
     columns = assignment.c.assessor_id, assignment.c.status
     units: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for number, status, n in connection.execute(_of(select(*columns, func.count()), campaign_id).group_by(*columns)):
+    query = _of(select(*columns, func.count()), campaign_id).where(assignment.c.arm == arm)
+    for number, status, n in connection.execute(query.group_by(*columns)):
         units[number][status] = int(n)
     return units
 
 
-def answer_seconds(connection: Connection, campaign_id: int, protocol: str) -> Sequence[Row[Any]]:
-    """(assessor, seconds by the server's clock, and by the browser's) of every answer."""
-    table = preference if protocol == "preference" else judgment
+def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm: str = "") -> Sequence[Row[Any]]:
+    """(assessor, seconds by the server's clock, and by the browser's) of every answer in an arm."""
+    table = _table_of(protocol)
     query = select(assignment.c.assessor_id, table.c.seconds, table.c.active).select_from(assignment)
     query = query.join(table, table.c.assignment_id == assignment.c.id)
-    return connection.execute(_of(query, campaign_id)).all()
+    return connection.execute(_of(query, campaign_id).where(assignment.c.arm == arm)).all()
 
 
-def backs_and_fails(connection: Connection, campaign_id: int, protocol: str) -> dict[int, tuple[int, int]]:
-    """{assessor: (steps back, or preferences undone; submissions that failed a check)}."""
+def backs_and_fails(
+    connection: Connection, campaign_id: int, protocol: str, arm: str = ""
+) -> dict[int, tuple[int, int]]:
+    """{assessor: (steps back, or preferences undone; submissions that failed a check)} in an arm."""
     if protocol == "preference":
-        undone = event.c.campaign_id == campaign_id, event.c.kind == "undone", event.c.late.is_(False)
+        units = select(unit.c.id).where(unit.c.campaign_id == campaign_id, unit.c.arm == arm)
+        undone = (
+            event.c.campaign_id == campaign_id,
+            event.c.kind == "undone",
+            event.c.late.is_(False),
+            event.c.unit_id.in_(units),
+        )
         return {number: (n, 0) for number, n in _grouped(connection, event.c.assessor_id, *undone)}
     backs, fails = (func.coalesce(func.sum(assignment.c.state[key].as_integer()), 0) for key in ("backs", "fails"))
-    query = _of(select(assignment.c.assessor_id, backs, fails), campaign_id).group_by(assignment.c.assessor_id)
+    query = _of(select(assignment.c.assessor_id, backs, fails), campaign_id).where(assignment.c.arm == arm)
+    query = query.group_by(assignment.c.assessor_id)
     return {number: (int(a), int(b)) for number, a, b in connection.execute(query)}
 
 

@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam, case, literal, null, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal,
+    null,
+    select,
+    union_all,
+)
 
 from qrowd.collect.store.base import to_json
 from qrowd.collect.store.events import CHUNK
@@ -26,6 +39,7 @@ from qrowd.collect.store.schema import (
 )
 
 Tuple = tuple[Any, ...]
+Arms = Sequence[str] | None
 
 JUDGMENTS = (
     "topic", "document", "assessor", "value", "order", "unit", "seconds", "time", "comment",
@@ -36,6 +50,7 @@ PREFERENCES = (
     "active", "unit", "assignment",
 )  # fmt: skip
 DUPLICATES = ("topic", "one", "same_as", "assessor", "order", "seconds", "time", "active", "unit", "assignment")
+ARM = ("arm",)  # a further column in a campaign with several arms
 STATUS = ("counted", "status", "excluded")  # further columns where rows are exported that do not count
 REVISIONS = ("id", "time", "topic", "unit", "assignment", "assessor", "actor", "kind", "late", "data")
 
@@ -46,10 +61,11 @@ _order = (unit.c.number, assignment.c.slot, assessor.c.name, assignment.c.id)
 
 
 def judgments(
-    connection: Connection, campaign_id: int, *, everything: bool = False, cannot_tell: bool = False
+    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False, cannot_tell: bool = False
 ) -> Iterator[Tuple]:
     """Judgments as they stand, as tuples of the columns JUDGMENTS.
 
+    arms : those that are read, with the further column ARM; None in a campaign without arms.
     everything : also those that do not count (a unit not finished or failed, an excluded assessor); then the columns
         STATUS follow. cannot_tell : also documents that somebody could not judge; their value is None.
     """
@@ -58,18 +74,20 @@ def judgments(
         judgment.c.time, judgment.c.reason, judgment.c.raw, judgment.c.active, judgment.c.visits, judgment.c.revisions,
         assignment.c.id,
     ]  # fmt: skip
-    query = _answers(judgment, columns, everything).join(document, document.c.id == judgment.c.document_id)
+    query = _answers(judgment, columns, arms, everything).join(document, document.c.id == judgment.c.document_id)
     if not cannot_tell:
         query = query.where(judgment.c.value.is_not(None))
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, judgment.c.position)):
         yield label, *row[:4], f"{label}/{row[4]}", *row[5:]
 
 
-def preferences(connection: Connection, campaign_id: int, *, everything: bool = False) -> Iterator[Tuple]:
+def preferences(
+    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False
+) -> Iterator[Tuple]:
     """Preferences and Bad marks as they stand, as tuples of the columns PREFERENCES.
 
     A Bad mark is a row without a preferred document. Pairs that were called duplicates prefer nothing: `duplicates`.
-    everything : as in `judgments`.
+    arms, everything : as in `judgments`.
     """
     choice, left = preference.c.choice, preference.c.choice == "left"
     pairs = _answers(
@@ -79,7 +97,7 @@ def preferences(connection: Connection, campaign_id: int, *, everything: bool = 
             assessor.c.name, preference.c.strength, case((left, 1), else_=0), preference.c.number,
             preference.c.seconds, preference.c.time, preference.c.active, unit.c.number.label("unit"), assignment.c.id,
         ],
-        everything,
+        arms, everything,
         (assignment.c.slot.label("slot"), literal(0).label("mark")),
     ).where(choice != "duplicates")  # fmt: skip
     pairs = pairs.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
@@ -89,7 +107,7 @@ def preferences(connection: Connection, campaign_id: int, *, everything: bool = 
             null(), document.c.label, assessor.c.name, literal(1), null(), bad_mark.c.number, bad_mark.c.seconds,
             bad_mark.c.time, null(), unit.c.number.label("unit"), assignment.c.id,
         ],
-        everything,
+        arms, everything,
         (assignment.c.slot.label("slot"), literal(1).label("mark")),
     ).join(document, document.c.id == bad_mark.c.document_id)  # fmt: skip
     both = union_all(pairs, marks).subquery()
@@ -100,27 +118,35 @@ def preferences(connection: Connection, campaign_id: int, *, everything: bool = 
         yield label, *row[:9], f"{label}/{row[9]}", *row[10:-2]
 
 
-def duplicates(connection: Connection, campaign_id: int, *, everything: bool = False) -> Iterator[Tuple]:
-    """Pairs of documents that say the same, as tuples of the columns DUPLICATES. everything : as in `judgments`."""
+def duplicates(
+    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False
+) -> Iterator[Tuple]:
+    """Pairs of documents that say the same, as tuples of the columns DUPLICATES.
+
+    arms, everything : as in `judgments`.
+    """
     columns: list[ColumnElement[Any]] = [
         _left.c.label, _right.c.label, assessor.c.name, preference.c.number, preference.c.seconds, preference.c.time,
         preference.c.active, unit.c.number, assignment.c.id,
     ]  # fmt: skip
-    query = _answers(preference, columns, everything).where(preference.c.choice == "duplicates")
+    query = _answers(preference, columns, arms, everything).where(preference.c.choice == "duplicates")
     query = query.join(_left, _left.c.id == preference.c.left_id).join(_right, _right.c.id == preference.c.right_id)
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, preference.c.number)):
         yield label, *row[:7], f"{label}/{row[7]}", *row[8:]
 
 
-def revisions(connection: Connection, campaign_id: int, *, kinds: Sequence[str] | None = None) -> Iterator[Tuple]:
+def revisions(
+    connection: Connection, campaign_id: int, *, arms: Arms = None, kinds: Sequence[str] | None = None
+) -> Iterator[Tuple]:
     """All that ever happened, oldest first, as tuples of the columns REVISIONS; nothing that was changed is left out.
 
+    arms : given, the further column ARM follows, "" for what happened outside units.
     kinds : only events of these kinds, such as ("judged", "preferred").
     """
     query = (
         select(
             event.c.id, event.c.time, topic.c.label, unit.c.number, event.c.assignment_id, assessor.c.name,
-            event.c.actor, event.c.kind, event.c.late, event.c.data,
+            event.c.actor, event.c.kind, event.c.late, event.c.data, func.coalesce(unit.c.arm, ""),
         )
         .select_from(event)
         .outerjoin(unit, unit.c.id == event.c.unit_id)
@@ -133,13 +159,19 @@ def revisions(connection: Connection, campaign_id: int, *, kinds: Sequence[str] 
         query = query.where(event.c.kind.in_(list(kinds)))
     for row in connection.execute(query, execution_options={"yield_per": CHUNK}):
         where = None if row[3] is None else f"{row[2]}/{row[3]}"
-        yield *row[:3], where, *row[4:9], to_json(row[9])
+        yield *row[:3], where, *row[4:9], to_json(row[9]), *([] if arms is None else [row[10]])
 
 
 def _answers(
-    table: Table, columns: list[ColumnElement[Any]], everything: bool, further: Sequence[ColumnElement[Any]] = ()
+    table: Table,
+    columns: list[ColumnElement[Any]],
+    arms: Arms,
+    everything: bool,
+    further: Sequence[ColumnElement[Any]] = (),
 ) -> Select[Any]:
-    """What one topic's assignments hold in a table, with STATUS or only what counts."""
+    """What one topic's assignments hold in a table, with ARM where there are arms, with STATUS or only what counts."""
+    if arms is not None:
+        columns = [*columns, assignment.c.arm]
     if everything:
         columns = [*columns, _counted.label("counted"), assignment.c.status, assessor.c.excluded]
     query = (
@@ -150,6 +182,8 @@ def _answers(
         .join(assessor, assessor.c.id == assignment.c.assessor_id)
         .where(assignment.c.campaign_id == bindparam("of"), assignment.c.topic_id == bindparam("topic"))
     )
+    if arms is not None:
+        query = query.where(assignment.c.arm.in_(list(arms)))
     return query if everything else query.where(_counted)
 
 

@@ -62,6 +62,11 @@ def _references(*tables: str) -> list[Column[Any]]:
     return [Column(f"{table}_id", Key, _of(table), nullable=False) for table in tables]
 
 
+def _arm() -> Column[Any]:
+    """The arm of a campaign that has several; "" in all others."""
+    return Column("arm", Text, nullable=False, default="")
+
+
 def _partial(name: str, *columns: str, where: str, unique: bool = False) -> Index:
     """An index of the rows of which a condition holds."""
     return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
@@ -75,8 +80,7 @@ campaign = Table(
     Column("id", Key, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("title", Text, nullable=False),
-    Column("protocol", Text, nullable=False),  # magnitude, grades, preference
-    Column("settings", JSON, nullable=False),
+    Column("settings", JSON, nullable=False),  # protocols by arm among them
     Column("status", Text, nullable=False),  # running, paused, stopped
     Column("seed", BigInteger, nullable=False),
     Column("created", Double, nullable=False),
@@ -121,7 +125,8 @@ unit = Table(
     metadata,
     Column("id", Key, primary_key=True),
     *_references("campaign", "topic"),
-    Column("number", Integer, nullable=False),  # from 0, within the topic
+    _arm(),
+    Column("number", Integer, nullable=False),  # from 0, within the topic, arm after arm
     Column("documents", JSON, nullable=False),  # numbers of documents, check documents included
     UniqueConstraint("topic_id", "number"),
 )
@@ -178,6 +183,7 @@ assignment = Table(
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     *_references("campaign", "topic", "unit"),
+    _arm(),
     Column("slot", Integer, nullable=False),
     Column("assessor_id", BigInteger, _of("assessor"), nullable=False),
     Column("status", Text, nullable=False),  # open, completed, failed, screened_out, expired, withdrawn
@@ -200,9 +206,14 @@ slot = Table(
     Column("unit_id", Key, _of("unit"), primary_key=True),
     Column("number", Integer, primary_key=True),
     *_references("campaign", "topic"),
+    _arm(),
+    Column("latin_row", Integer, nullable=False, default=0),  # of the design that balances arms over topics
     Column("lottery", Double, nullable=False),  # in [0, 1): where it stands in the order of handing out
     Column("assignment_id", BigInteger),  # who holds it; null where free
     _partial("ix_slot_free", "campaign_id", "lottery", where="assignment_id is null"),
+    _partial(
+        "ix_slot_free_of_arm", "campaign_id", "arm", "latin_row", "lottery", where="assignment_id is null and arm <> ''"
+    ),
 )
 
 judgment = Table(

@@ -127,6 +127,7 @@ class AssignmentRow:
     lease_until: float
     created: float
     updated: float
+    arm: str = ""
     status: str = "open"
     version: int = 0
     state: dict[str, Any] = field(default_factory=dict)

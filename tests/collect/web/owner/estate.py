@@ -71,7 +71,7 @@ def small_plan() -> Plan:
     topics = (TopicPlan("t1", "Ducks", labels[:6]), TopicPlan("t2", f"Geese {HOSTILE}", labels[1:]))
     settings = GradesSettings(k=3, redundancy=3)
     journey = JourneySettings(consent=False)
-    return Plan("small", f"Birds {HOSTILE}", "grades", settings, topics, documents, 7, journey, crowd=CROWD)
+    return Plan("small", f"Birds {HOSTILE}", settings, topics, documents, 7, journey, crowd=CROWD)
 
 
 def likely(view: View, rng: random.Random, clock: Clock) -> Action | None:

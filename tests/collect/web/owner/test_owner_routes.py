@@ -400,7 +400,7 @@ def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Pat
                 )
                 assert answer.body == written
                 assert answer.body or what in ("duplicates", "codes")  # of which there are none
-            assert kinds_of(protocol)[0] in listed[0]
+            assert kinds_of([protocol])[0] in listed[0]
         assert owner.get("/owner/c/demo-grades/export/preferences/csv").status == 404
         assert owner.get("/owner/c/demo-grades/export/judgments/prefs").status == 404
         assert owner.get("/owner/c/demo-grades/export/judgments/exe").status == 404

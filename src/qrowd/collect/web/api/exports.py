@@ -16,6 +16,7 @@ from qrowd.collect.campaigns.exports import (
     REVISIONS,
     kinds_of,
 )
+from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.campaigns.units import UNITS
 from qrowd.collect.protocols.schema import Schema
 from qrowd.collect.store import export
@@ -54,7 +55,7 @@ def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -
 
 
 async def _file(caller: Caller, what: str, format: str, everything: bool) -> Response:
-    name, kinds = caller.campaign.name, kinds_of(caller.campaign.protocol)
+    name, kinds = caller.campaign.name, kinds_of(protocols_of(caller.campaign).values())
     if what not in kinds:
         raise Problem(409, "protocol", f"{name}: this campaign collects {kinds[0]}; ask for those.")
     return await download(caller.server.store, name, what, format, everything=everything)

@@ -12,7 +12,7 @@ from pydantic import StringConstraints
 from qrowd.collect.campaigns import pages
 from qrowd.collect.campaigns.plan_tables import PlanTable
 from qrowd.collect.campaigns.progress import Progress
-from qrowd.collect.campaigns.state import read_settings
+from qrowd.collect.campaigns.state import protocols_of, read_settings, the_protocol
 from qrowd.collect.protocols.events import ACTIONS, Action
 from qrowd.collect.protocols.schema import Schema, SchemaError, components, path, plain, read
 from qrowd.collect.protocols.settings import JourneySettings, Settings
@@ -25,6 +25,7 @@ from qrowd.collect.web.api.bodies import invalid
 T = TypeVar("T")
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,99}$"
 Status = Literal["running", "paused", "stopped"]
+ProtocolName = Literal["magnitude", "grades", "preference"]
 
 
 # ---- what programs send
@@ -88,13 +89,17 @@ class Problem:
 
 @dataclass(frozen=True)
 class CampaignHead:
-    """A campaign in a list. name : as in addresses. created : seconds since 1970."""
+    """A campaign in a list. name : as in addresses. created : seconds since 1970.
+
+    protocol : null where several arms have different ones. arms : the protocol of each arm, empty without arms.
+    """
 
     name: str
     title: str
-    protocol: Literal["magnitude", "grades", "preference"]
+    protocol: ProtocolName | None
     status: Status
     created: float
+    arms: dict[str, ProtocolName]
 
 
 @dataclass(frozen=True)
@@ -110,9 +115,12 @@ class CampaignSettings:
 
     questions : whether every topic has a question, or none has; null where some may have one. preset : whose settings
     were taken where the campaign had none of its own.
+
+    protocol : the settings; null in a campaign with arms. arms : those of each arm.
     """
 
-    protocol: Settings
+    protocol: Settings | None
+    arms: dict[str, Settings]
     journey: JourneySettings
     lease_minutes: float
     consent: str
@@ -172,14 +180,18 @@ class Receipt:
 
 def head_of(row: CampaignRow) -> CampaignHead:
     """A campaign as it stands in a list."""
-    return CampaignHead(**{one.name: getattr(row, one.name) for one in fields(CampaignHead)})
+    arms = protocols_of(row)
+    own: Any = {"protocol": the_protocol(arms) or None, "arms": {} if "" in arms else arms}
+    return CampaignHead(name=row.name, title=row.title, status=row.status, created=row.created, **own)
 
 
 def campaign_of(row: CampaignRow, counts: Counts) -> Campaign:
     """One campaign, whole."""
     settings, table = read_settings(row), row.settings
+    arms = {name: arm.settings for name, arm in settings.arms.items()}
     own = CampaignSettings(
-        settings.settings,
+        arms.pop("", None),
+        arms,
         settings.journey,
         table["lease_minutes"],
         settings.consent,

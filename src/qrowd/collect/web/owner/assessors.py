@@ -46,13 +46,14 @@ COLUMNS: dict[str, Callable[[AssessorQuality], Any]] = {
 }
 
 
-async def quality_of(context: OwnerContext, name: str) -> Quality:
-    """The quality of a campaign's judgments, up to some seconds ago."""
+async def quality_of(context: OwnerContext) -> Quality:
+    """The quality of a campaign's judgments, in the arm that the page shows, up to some seconds ago."""
+    name, arm = context.campaign.name, context.arm
 
     async def work() -> Quality:
-        return await context.read(lambda connection: quality(connection, name))
+        return await context.read(lambda connection: quality(connection, f"{name}/{arm}" if arm else name))
 
-    return await context.memory.get(("quality", name), FRESH, work)
+    return await context.memory.get(("quality", name, arm), FRESH, work)
 
 
 def ordered(rows: tuple[AssessorQuality, ...], sort: str) -> list[AssessorQuality]:
@@ -70,14 +71,14 @@ def ordered(rows: tuple[AssessorQuality, ...], sort: str) -> list[AssessorQualit
 async def assessors(context: OwnerContext) -> Response:
     """The table of all assessors."""
     sort = query_of(context.request).get("sort", "")
-    q = await quality_of(context, context.campaign.name)
+    q = await quality_of(context)
     column = sort if sort.removeprefix("-") in COLUMNS else ""
     return context.render("assessors", tab="assessors", q=q, rows=ordered(q.assessors, column), sort=column)
 
 
 async def agreement(context: OwnerContext) -> Response:
     """The agreement of assessors, overall and by topic, and those who stand out."""
-    return context.render("agreement", tab="agreement", q=await quality_of(context, context.campaign.name))
+    return context.render("agreement", tab="agreement", q=await quality_of(context))
 
 
 # ---- one assessor
@@ -113,11 +114,11 @@ async def assessor(context: OwnerContext, notice: str = "") -> Response:
     """One assessor: units, times, checks, and all answers in order with what they were before."""
     row = await _assessor_row(context)
     units = await context.read(lambda connection: units_of(connection, row))
-    q = await quality_of(context, context.campaign.name)
+    q = await quality_of(context)
     mine = next((one for one in q.assessors if one.id == row.id), None)
     if mine is None:  # arrived after the quality was computed
         context.memory.forget(context.campaign.name)
-        q = await quality_of(context, context.campaign.name)
+        q = await quality_of(context)
         mine = next(one for one in q.assessors if one.id == row.id)
     values = {"person": row, "mine": mine, "units": units[-UNITS_SHOWN:], "n_units": len(units), "q": q}
     return context.render("assessor", tab="assessors", notice=notice, **values)

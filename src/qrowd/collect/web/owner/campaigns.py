@@ -78,7 +78,10 @@ async def settings(context: OwnerContext) -> Response:
     row = context.campaign
     current = read_settings(row)
     tables = {
-        formatting.PROTOCOL[row.protocol].capitalize(): to_table(current.settings),
+        **{
+            formatting.arm(name, arm.protocol).capitalize(): to_table(arm.settings)
+            for name, arm in current.arms.items()
+        },
         "The assessor's way": to_table(current.journey),
         "Campaign": {
             "name": row.name,
@@ -90,7 +93,8 @@ async def settings(context: OwnerContext) -> Response:
         },
     }
     preset = row.settings["preset"]
-    in_force = {"campaign": row.settings, "journey": row.settings["journey"], row.protocol: row.settings["protocol"]}
+    arms = {one["protocol"]: one["settings"] for one in row.settings["arms"]}
+    in_force = {"campaign": row.settings, "journey": row.settings["journey"], **arms}
     preset_text = preset_note(preset, in_force) if preset else ""
     rows = {title: {key: in_words(value) for key, value in table.items()} for title, table in tables.items()}
     return context.render(

@@ -40,6 +40,7 @@ from qrowd.collect.campaigns.coding import (
     listed,
 )
 from qrowd.collect.campaigns.coding_items import OFFERED, item_details, item_rows, next_item, vocabulary
+from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.campaigns import in_words
 from qrowd.collect.web.owner.context import OwnerContext, form, page, upload
@@ -69,7 +70,8 @@ def item_of(key: str) -> Item | None:
 
 
 def _list_of(context: OwnerContext, fields: Form) -> ListName:
-    name = fields.get("list") or ("comments" if context.campaign.protocol == "preference" else "reasons")
+    only_preferences = set(protocols_of(context.campaign).values()) == {"preference"}
+    name = fields.get("list") or ("comments" if only_preferences else "reasons")
     if name not in LISTS:
         raise not_found()
     return name

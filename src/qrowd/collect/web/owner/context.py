@@ -20,10 +20,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from qrowd.collect.campaigns.admin import CampaignAdmin
+from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.store.accounts import Kind, account_name
 from qrowd.collect.store.base import StoreError
 from qrowd.collect.store.materials import CampaignRow
-from qrowd.collect.web.forms import Form
+from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner import formatting
 from qrowd.collect.web.problems import Problem, invalid_token, not_signed_in, wants_data
 from qrowd.collect.web.rendering import render
@@ -73,6 +74,13 @@ class OwnerContext:
         return formatting.base_of(self.campaign.name)
 
     @property
+    def arm(self) -> str:
+        """The arm that the address asks for, by default the first; "" in a campaign without arms."""
+        arms = protocols_of(self.campaign)
+        name = query_of(self.request).get("arm", "")
+        return name if name in arms else next(iter(arms))
+
+    @property
     def admin(self) -> CampaignAdmin:
         """What changes the campaign."""
         return CampaignAdmin(self.server.store, clock=self.server.clock)
@@ -96,7 +104,9 @@ class OwnerContext:
 
     def render_text(self, name: str, **values: Any) -> str:
         """The same, as text."""
-        usual = {"notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
+        usual: dict[str, Any] = {"notice": "", "tab": "", "row": self.row, "base": self.base if self.row else ""}
+        if self.row is not None:
+            usual |= {"arms": protocols_of(self.row), "arm": self.arm}
         more = {"owner": self.owner, "csrf": self.owner.csrf, "f": formatting, "now": self.server.clock()}
         refusal = {"problem": self.problem, "typed": self.typed}
         return render(f"owner/{name}", **(usual | more | refusal | values))
@@ -199,13 +209,13 @@ class Memory:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
-        self._results: dict[tuple[str, str], tuple[float, Any]] = {}
-        self._running: dict[tuple[str, str], asyncio.Task[Any]] = {}
+        self._results: dict[tuple[str, ...], tuple[float, Any]] = {}
+        self._running: dict[tuple[str, ...], asyncio.Task[Any]] = {}
 
-    async def get(self, key: tuple[str, str], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
+    async def get(self, key: tuple[str, ...], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
         """The result of `work` of less than `seconds` ago (or ten times as long as it takes); else a new one.
 
-        key : the kind of result, and the campaign.
+        key : the kind of result, the campaign, and what else there is.
         """
         entry = self._results.get(key)
         if entry is not None and self.clock() < entry[0]:
@@ -219,7 +229,7 @@ class Memory:
         result: T = await asyncio.shield(task)
         return result
 
-    async def _work(self, key: tuple[str, str], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
+    async def _work(self, key: tuple[str, ...], seconds: float, work: Callable[[], Awaitable[T]]) -> T:
         began = time.monotonic()
         result = await work()
         lifetime = max(seconds, 10 * (time.monotonic() - began))

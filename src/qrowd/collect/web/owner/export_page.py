@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.exports import ARCHIVE, FORMATS, WHOLE, kinds_of
+from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.store.accounts import api_keys, make_api_key, revoke_api_key
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.web.downloads import download
@@ -34,7 +35,7 @@ FORMAT_TEXTS = {
 
 async def exports(context: OwnerContext) -> Response:
     """The files of a campaign."""
-    kinds = [kind for kind in kinds_of(context.campaign.protocol) if kind != ARCHIVE]
+    kinds = [kind for kind in _kinds(context) if kind != ARCHIVE]
     tables = [
         (kind, [(name, *FORMAT_TEXTS[name]) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds
     ]
@@ -44,13 +45,17 @@ async def exports(context: OwnerContext) -> Response:
 async def export_file(context: OwnerContext) -> Response:
     """A file, streamed from the store."""
     what, format = context.request.path_params["what"], context.request.path_params["format"]
-    if what not in kinds_of(context.campaign.protocol) or (what != ARCHIVE and what not in _kinds_in(format)):
+    if what not in _kinds(context) or (what != ARCHIVE and what not in _kinds_in(format)):
         raise not_found()
     everything = query_of(context.request).get("everything") == "1"
     try:
         return await download(context.server.store, context.campaign.name, what, format, everything=everything)
     except ArgumentError as error:
         return await exports(replace(context, problem=str(error)))
+
+
+def _kinds(context: OwnerContext) -> list[str]:
+    return kinds_of(protocols_of(context.campaign).values())
 
 
 def _kinds_in(format: str) -> tuple[str, ...]:

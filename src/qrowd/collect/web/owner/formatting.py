@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from urllib.parse import quote
@@ -171,5 +171,23 @@ PROTOCOL = {"magnitude": "magnitudes", "grades": "grades", "preference": "prefer
 
 
 def answers_of(protocol: str) -> str:
-    """The name of its answers."""
-    return "preferences" if protocol == "preference" else "judgments"
+    """The name of its answers; "" is for several protocols.
+
+    >>> answers_of("grades"), answers_of("")
+    ('judgments', 'answers')
+    """
+    return {"preference": "preferences", "": "answers"}.get(protocol, "judgments")
+
+
+def arm(name: str, protocol: str) -> str:
+    """An arm and what it collects.
+
+    >>> arm("", "grades"), arm("absolute", "grades")
+    ('grades', 'absolute (grades)')
+    """
+    return f"{name} ({PROTOCOL[protocol]})" if name else PROTOCOL[protocol]
+
+
+def arms(protocols: Mapping[str, str]) -> str:
+    """What a campaign collects, from {arm: protocol}."""
+    return ", ".join(arm(name, protocol) for name, protocol in protocols.items())

@@ -149,7 +149,7 @@ def address_of(base: str, campaign: str, platform: str, table: dict[str, Any]) -
 
 async def payment(context: OwnerContext) -> Response:
     """Everybody who completed a unit, with their code; and the assessor of a code that was typed."""
-    q = await quality_of(context, context.campaign.name)
+    q = await quality_of(context)
     secret, name = context.server.settings.secret, context.campaign.name
     rows = [(one, payment_code(secret, name, one.id)) for one in q.assessors if one.completed]
     typed = query_of(context.request).get("code", "")
