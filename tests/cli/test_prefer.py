@@ -55,6 +55,27 @@ def test_chains_that_no_answer_could_break_are_said_to_show_nothing(qrowd, tmp_p
     assert words in qrowd("prefer", "agree", "--preferences", tmp_path / "p.csv").out
 
 
+@pytest.mark.parametrize(
+    ("pairs", "ordered", "words"),
+    [
+        ("ab bc ac", True, "100.0 % of chains are kept;"),
+        ("ab ac bc", True, "no answer could break a chain, because pairs that earlier answers imply were not asked"),
+        ("ab bc ca", True, "0.0 % of chains are kept"),
+        ("ab bc ac cd de", True, "100.0 % of the 1 chain that an answer could break are kept"),
+        ("ab bc ac cd", False, "100.0 % of chains are kept, which may be so by construction"),
+        ("ab bc ac", False, "100.0 % of chains are kept;"),
+    ],
+)
+def test_only_chains_that_an_answer_could_break_show_consistency(qrowd, tmp_path, pairs, ordered, words):
+    rows = [f"q,{first},{second},ann{f',{place}' * ordered}" for place, (first, second) in enumerate(pairs.split())]
+    rows = [*rows, f"q,y,z,bob{',99' * ordered}"]
+    header = "topic,preferred,other,assessor" + ",order" * ordered
+    (tmp_path / "p.csv").write_text("\n".join([header, *rows]) + "\n")
+    outcome = qrowd("prefer", "agree", "--preferences", tmp_path / "p.csv")
+    assert words in outcome.out.splitlines()[0] + ";"
+    assert f"pairs: {len(rows)} were asked and ordered" in outcome.out
+
+
 def test_strong_preferences_are_counted_apart_on_request(qrowd, said):
     pooled, apart = (qrowd("prefer", "agree", *said, *more).out for more in ((), ("--separate-strong",)))
     assert "A << B" not in pooled

@@ -110,6 +110,41 @@ def test_a_pair_that_several_leave_even_has_no_order_and_is_not_asked_again():
     assert not board.state.open.any()
 
 
+def test_pairs_that_others_began_come_first_the_oldest_judgment_before_what_is_only_being_asked():
+    log = [(1, preferred(10, 20), 0.0), (1, preferred(30, 40), 1.0), (2, preferred(20, 30), 2.0)]
+    board = Board.of(DOCUMENTS, [*log, (3, offered(10, 40), 3.0)], pair_redundancy=2)
+    assert board.for_assignment(4).incomplete() == [(0, 1), (2, 3), (1, 2), (0, 3)]
+    assert board.for_assignment(1).incomplete() == [(1, 2), (0, 3)]  # nobody is asked twice
+    assert board.for_assignment(2).choose(InOrder()) == (0, 1)
+    board = board.after(2, preferred(20, 10, "right"), 4.0)
+    assert board.for_assignment(4).incomplete() == [(2, 3), (1, 2), (0, 3)]
+    board = board.after(4, preferred(20, 30), 5.0)
+    assert board.for_assignment(5).incomplete() == [(2, 3), (0, 3)]
+    assert board.state.known[0, 2]
+    assert Board.of(DOCUMENTS, log).incomplete() == []
+
+
+def test_a_new_pair_is_chosen_as_if_begun_pairs_would_end_as_they_stand():
+    board = Board.of(
+        (10, 20, 30), [(1, preferred(10, 20), 0.0), (1, preferred(20, 30), 1.0)], pair_redundancy=2
+    ).for_assignment(1)
+    assert board.state.open[0, 2]
+    assert not board.provisional.open.any()
+    assert board.choose(InOrder()) == "waiting"  # the first and the last follow, if the second assessor agrees
+    board = board.after(2, preferred(10, 20, "right"), 2.0).for_assignment(1)
+    assert board.choose(InOrder()) == (0, 2)  # but the second does not
+    assert board.choose(InOrder(), enough=lambda state: True) == "waiting"
+
+
+def test_without_inference_only_what_was_asked_is_known_and_bad_documents_are_left_out():
+    bad = Event("marked_bad", {"left": 30, "right": 40, "side": "right"})
+    log = [(1, preferred(10, 20), 0.0), (1, preferred(20, 30), 1.0), (1, bad, 2.0)]
+    board = Board.of(DOCUMENTS, log, infer=False)
+    assert board.state.known.sum() == 2
+    assert board.state.open_pairs().tolist() == [[0, 2]]
+    assert Board.of(DOCUMENTS, log).state.known.sum() == 6
+
+
 def test_undo_takes_back_ones_own_last_and_nothing_else():
     log = [(1, preferred(10, 20), 0.0), (2, preferred(20, 30), 0.0), (1, preferred(30, 40), 0.0)]
     board = Board.of(DOCUMENTS, [*log, (1, Event("undone"), 0.0)])

@@ -220,6 +220,37 @@ def test_where_the_new_document_wins_it_stays_on_its_side():
     assert (room.view(1).right, room.view(1).new) == (right, "left")
 
 
+@pytest.mark.parametrize("systems", [(), ((0, 1, 2, 3, 4),)])
+@pytest.mark.parametrize("order", ["utility", "settled", "printed"])
+def test_with_fewer_than_two_systems_an_order_that_compares_them_keeps_the_preferred_document(order, systems):
+    shown = []
+    for name in (order, "keep-preferred"):
+        room = told(tuple(range(5)), seed=2, order=name, systems=systems)
+        shown.append([])
+        while room.at_work():
+            view = room.view(1)
+            shown[-1].append((view.left, view.right))
+            room.act(1, Prefer(view.pair, "left" if view.left < view.right else "right"))
+    assert shown[0] == shown[1]
+
+
+def test_all_asks_every_pair_once_and_keeps_the_preferred_document_on_the_page():
+    systems = (tuple(range(6)), tuple(range(5, -1, -1)))
+    room = told(tuple(range(6)), seed=3, order="all", systems=systems)
+    assert not room.options.infer
+    assert not room.options.stop
+    shown = []
+    while room.at_work():
+        view = room.view(1)
+        shown.append(frozenset((view.left, view.right)))
+        winner = max(view.left, view.right)
+        room.act(1, Prefer(view.pair, "left" if view.left == winner else "right"))
+        on_page = {room.states[1].current.left, room.states[1].current.right}
+        assert winner in on_page or all({winner, other} in shown for other in range(6) if other != winner)
+    assert len(shown) == len(set(shown)) == 15
+    assert room.states[1].ending == "finished"
+
+
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_bad_acts_at_once_and_the_other_document_stays_in_place(side):
     room = told(tuple(range(5)), seed=1)

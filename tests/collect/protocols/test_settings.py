@@ -206,6 +206,12 @@ def test_so_it_is_for_the_journey(table, message):
     assert str(found.value) == message
 
 
+def test_every_pair_is_asked_without_inference_and_stop():
+    settings = settings_of("preference", {"order": "all", "stop": True, "infer": True})
+    assert (settings.infer, settings.stop) == (False, False)
+    assert to_table(settings)["infer"] is False
+
+
 def test_settings_can_be_made_in_python_too():
     assert MagnitudeSettings(redundancy=5) == settings_of("magnitude", {"redundancy": 5})
     assert PreferenceSettings(order="kept") == settings_of("preference", {"order": "kept"})
