@@ -100,7 +100,7 @@ def fill(connection: Any) -> dict[str, str]:
     more = {
         "sizes": {"k": N, "redundancy": 12},
         "stars": {"k": N, "redundancy": 60},
-        "pairs": {"redundancy": 60, "sharing": "own"},
+        "pairs": {"redundancy": 60, "sharing": "own", "order": "keep-preferred"},
     }
     for name in CAMPAIGNS:
         id = create_campaign(connection, plan_from_table(table(name, protocols[name], **more[name])), NOW)
