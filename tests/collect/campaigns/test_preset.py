@@ -114,3 +114,32 @@ def test_a_campaign_of_magnitudes_has_our_instructions_unless_it_has_its_own(tmp
     own = PLAIN + 'instructions = "Judge."\npractice_instructions = "Lines first."\n[magnitude]\n'
     plan = read_folder(folder_of(tmp_path, own))
     assert (plan.instructions, plan.practice_instructions) == ("Judge.", "Lines first.")
+
+
+ARMS = HEAD + 'instructions = "Judge."\n[arms.numbers.magnitude]\nmin_seconds = 5\n[arms.grades.grades]\nk = 10\n'
+
+
+def test_in_a_campaign_with_arms_those_of_its_protocol_follow_the_preset(tmp_path):
+    plan = read_folder(folder_of(tmp_path, ARMS))
+    numbers = plan.arms["numbers"]
+    assert (numbers.revisions, numbers.attempts, numbers.min_seconds) == (-1, 1, 5.0)
+    assert (plan.journey.max_units, plan.arms["grades"].attempts, plan.questions) == (18, 2, True)
+    assert plan_notes(plan) == (
+        "Arm numbers: Preset maddalena2017: 21 of 22 settings are in force; changed: magnitude.min_seconds = 5 "
+        "(preset: 20).",
+    )
+    assert plan_from_table(table_from_plan(plan)) == plan
+
+
+def test_a_campaign_with_arms_and_without_instructions_is_noted(tmp_path):
+    plan = read_folder(folder_of(tmp_path, ARMS.replace('instructions = "Judge."\n', "")))
+    assert plan_notes(plan)[1] == (
+        "There are no instructions; write some, because a campaign with arms has none of ours."
+    )
+
+
+def test_a_preset_is_refused_where_no_arm_is_of_its_protocol(tmp_path):
+    toml = ARMS.replace("[arms.numbers.magnitude]\nmin_seconds = 5", "[arms.numbers.preference]")
+    (folder_of(tmp_path, toml) / "checks.txt").unlink()
+    with pytest.raises(FileError, match="'maddalena2017' is for magnitude, not for"):
+        read_folder(tmp_path)

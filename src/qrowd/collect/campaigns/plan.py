@@ -260,7 +260,7 @@ def _head_problems(plan: Plan) -> Problems:
     yield from _text_problems(where, **texts)
     if plan.preset:
         preset = preset_of(plan.preset)
-        if plan.in_short != preset.protocol:
+        if preset.protocol not in map(protocol_of, plan.arms.values()):
             yield (*where, "preset"), f"{plan.preset!r} is for {preset.protocol}, not for {plan.in_short}; remove it"
 
 

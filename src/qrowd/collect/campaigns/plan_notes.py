@@ -7,22 +7,36 @@ from typing import Any
 
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.protocols.presets import PRESETS, overrides
-from qrowd.collect.protocols.settings import MagnitudeSettings, protocol_of, to_table
+from qrowd.collect.protocols.settings import JourneySettings, MagnitudeSettings, Settings, protocol_of, to_table
 
 
 def plan_notes(plan: Plan) -> tuple[str, ...]:
     """Sentences about a plan; none is an error."""
-    notes = []
+    notes: list[str] = []
     if plan.preset:
         head = {"checks": plan.checks, "questions": plan.questions}
-        notes.append(preset_note(plan.preset, {"campaign": head, "journey": to_table(plan.journey), **_settings(plan)}))
+        notes += preset_notes(plan.preset, head, plan.journey, plan.arms)
+    if len(plan.arms) > 1 and not plan.instructions:
+        notes.append("There are no instructions; write some, because a campaign with arms has none of ours.")
     if missing := list(_missing_checks(plan)):
         notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
     return tuple(notes)
 
 
-def preset_note(preset: str, tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """Whether a campaign follows its preset. tables : its settings in force."""
+def preset_notes(
+    preset: str, head: Mapping[str, Any], journey: JourneySettings, arms: Mapping[str, Settings]
+) -> Iterator[str]:
+    """Whether a campaign, or each of its arms of the preset's protocol, follows its preset.
+
+    head : `checks` and `questions`. arms : settings by arm; a campaign without arms has one, called "".
+    """
+    for arm, settings in arms.items():
+        if (protocol := protocol_of(settings)) == PRESETS[preset].protocol:
+            note = _preset_note(preset, {"campaign": head, "journey": to_table(journey), protocol: to_table(settings)})
+            yield f"Arm {arm}: {note}" if arm else note
+
+
+def _preset_note(preset: str, tables: Mapping[str, Mapping[str, Any]]) -> str:
     changes = [
         f"{change.rule.table}.{change.rule.key} = {_toml(change.value)} (preset: {_toml(change.rule.value)})"
         for change in overrides(preset, tables)
@@ -31,10 +45,6 @@ def preset_note(preset: str, tables: Mapping[str, Mapping[str, Any]]) -> str:
     if not changes:
         return f"Preset {preset}: all {n} settings are in force."
     return f"Preset {preset}: {n - len(changes)} of {n} settings are in force; changed: {', '.join(changes)}."
-
-
-def _settings(plan: Plan) -> dict[str, dict[str, Any]]:
-    return {protocol_of(settings): to_table(settings) for settings in plan.arms.values()}
 
 
 def _missing_checks(plan: Plan) -> Iterator[str]:

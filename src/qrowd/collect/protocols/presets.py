@@ -97,16 +97,29 @@ def preset_of(name: Any) -> Preset:
 
 
 def with_preset(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of a campaign with the settings of its preset, if it names one, where it has none of its own."""
+    """The tables of a campaign with the settings of its preset, if it names one, where it has none of its own.
+
+    In a campaign with arms, those of the preset's protocol get its settings.
+    """
     head = table.get("campaign")
     if not isinstance(head, Mapping) or not head.get("preset"):
         return dict(table)
     preset = preset_of(head["preset"])
-    filled = dict(table)
+    filled, arms = dict(table), table.get("arms")
     for name, settings in preset.tables().items():
-        own = filled.get(name)
-        filled[name] = {**settings, **own} if isinstance(own, Mapping) else settings if own is None else own
+        if name == preset.protocol and isinstance(arms, Mapping) and arms:
+            filled["arms"] = {arm: _with_settings(own, name, settings) for arm, own in arms.items()}
+        else:
+            filled = _with_settings(filled, name, settings, always=True)
     return filled
+
+
+def _with_settings(tables: Any, name: str, settings: Mapping[str, Any], *, always: bool = False) -> Any:
+    """Tables of which the one of that name has further settings. always : also where it is missing."""
+    own = tables.get(name) if isinstance(tables, Mapping) else None
+    if isinstance(own, Mapping):
+        return {**tables, name: {**settings, **own}}
+    return {**tables, name: dict(settings)} if own is None and always else tables
 
 
 def overrides(name: str, tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Override]:

@@ -25,7 +25,7 @@ from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.demo import demo_plans
 from qrowd.collect.campaigns.folder import MAX_ZIP, TOML, plan_from_zip
 from qrowd.collect.campaigns.plan import Plan
-from qrowd.collect.campaigns.plan_notes import preset_note
+from qrowd.collect.campaigns.plan_notes import preset_notes
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.campaigns.state import read_settings
 from qrowd.collect.protocols.settings import to_table
@@ -93,9 +93,8 @@ async def settings(context: OwnerContext) -> Response:
         },
     }
     preset = row.settings["preset"]
-    arms = {one["protocol"]: one["settings"] for one in row.settings["arms"]}
-    in_force = {"campaign": row.settings, "journey": row.settings["journey"], **arms}
-    preset_text = preset_note(preset, in_force) if preset else ""
+    arms = {name: arm.settings for name, arm in current.arms.items()}
+    preset_text = " ".join(preset_notes(preset, row.settings, current.journey, arms)) if preset else ""
     rows = {title: {key: in_words(value) for key, value in table.items()} for title, table in tables.items()}
     return context.render(
         "settings", tab="settings", tables=rows, current=current, consent=texts.consent, preset=preset_text
