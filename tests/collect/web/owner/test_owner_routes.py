@@ -79,6 +79,28 @@ FOLDER = {
 }
 
 
+def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_instructions(made: Estate) -> None:
+    toml = (
+        '[campaign]\nname = "paper"\npreset = "maddalena2017"\nquestions = false\n[magnitude]\nask = "How new is it?"\n'
+    )
+    documents = "".join(f'{{"id": "d{i}", "text": "Text {i}."}}\n' for i in range(8))
+    folder = {
+        "campaign.toml": toml,
+        "topics.tsv": "t1\tducks\n",
+        "documents.jsonl": documents,
+        "checks.txt": "t1 d0 d1",
+    }
+    owner = made.owner()
+    csrf = owner.get("/owner/new").field("csrf")
+    body, headers = multipart({"csrf": csrf}, [("folder.zip", zipped(folder))])
+    assert owner.post("/owner/new", body, headers).status == 303
+    text = html.unescape(owner.get("/owner/c/paper/settings").text)
+    assert "Preset maddalena2017: 20 of 22 settings are in force; changed: campaign.questions = false" in text
+    assert '<dt>ask</dt><dd dir="auto">How new is it?</dd>' in text
+    assert 'Of each document you are asked: "How new is it?"' in text
+    assert "Instructions for the practice" in text
+
+
 # ---- who may
 
 
