@@ -32,7 +32,7 @@ WRITTEN = DocumentPlan("d3", "Some text.", url="http://a.example.org/")
 def plan(*documents):
     documents = documents or (IMAGED, FRAMED, WRITTEN)
     topic = TopicPlan("t", "swallows", tuple(one.label for one in documents))
-    return Plan("pages", "Pages", "grades", GradesSettings(), (topic,), documents, 1)
+    return Plan("pages", "Pages", GradesSettings(), (topic,), documents, 1)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from collect.pictures import png
 from qrowd.collect.campaigns.pages import DocumentText, Draft, Page, TopicText
 from qrowd.collect.protocols.events import Refusal
 from qrowd.collect.protocols.instructions import PRACTICE
+from qrowd.collect.protocols.settings import ASK_PAIR
 from qrowd.collect.protocols.views import (
     Answer,
     ConsentView,
@@ -82,10 +83,11 @@ LONG = DocumentText(
 )
 ODD = DocumentText("A" * 300, "no_spaces_" * 200 + "\n\n\u202eturned round\u202c \x00 \ufffd 𝔘𝔫𝔲𝔰𝔲𝔞𝔩 👩‍👩‍👧 \t tabs")
 EMPTY = DocumentText("", "")
-SITE = "http://birds.invalid"  # the gallery stands for it
+SITE = "https://station.example"  # nobody is asked: the browser answers for it
+STATION = "<title>Birds</title><h1>Bird station</h1>" + "<p>We count swallows.</p>" * 60
 ADDRESSED = replace(PLAIN, url="https://birds.example.org/swallows/the-shortening-day.html?lang=en&page=1")
 IMAGE = DocumentText("A page about swallows", "", url="https://birds.example.org/notes", image="/image/page.png")
-FRAME = DocumentText("The bird station", "", url=f"{SITE}/framed", frame=True)
+FRAME = DocumentText("The bird station", "", url=f"{SITE}/birds/count.html", frame=True)
 
 GRADES = (
     Grade(1, "Bad", "Says nothing of the topic, or cannot be read."),
@@ -123,7 +125,7 @@ def document(**changes: object) -> Page:
 
 def pair(**changes: object) -> Page:
     """A page with two documents."""
-    return replace(page(replace(PAIR, **changes)), protocol="preference")
+    return replace(page(replace(PAIR, **changes)), protocol="preference", ask=ASK_PAIR)
 
 
 DONE = EndView("completed")
@@ -348,8 +350,8 @@ class Gallery:
 @contextmanager
 def gallery(base: str) -> Iterator[Gallery]:
     """An application that shows all pages under the policy of the real one."""
-    pages, reports = {name: html.replace(SITE, base) for name, html in drawn().items()}, []
-    headers = {"content-security-policy": f"{content_policy()}; frame-src {base}; report-uri /csp"}
+    pages, reports = drawn(), []
+    headers = {"content-security-policy": f"{content_policy()}; frame-src {SITE}; report-uri /csp"}
 
     async def show(request: Request) -> Response:
         return HTMLResponse(pages[request.path_params["name"]], headers=headers)
@@ -362,7 +364,6 @@ def gallery(base: str) -> Iterator[Gallery]:
         Route("/static/{name:path}", Static().serve),
         Route("/csp", report, methods=["POST"]),
         Route("/image/page.png", lambda _: Response(png(900, 1600), media_type="image/png")),
-        Route("/framed", lambda _: HTMLResponse("<title>Birds</title><h1>Bird station</h1>" + "<p>We count.</p>" * 60)),
         Route("/{name}", show),
     ]
     yield Gallery(base, pages, Starlette(routes=routes), reports)
@@ -378,6 +379,7 @@ def photograph(folder: Path, names: tuple[str, ...] = ()) -> list[Path]:
     with listening(gallery) as site, chromium() as browser:
         for look, options in LOOKS.items():
             tab = browser.new_context(**options).new_page()
+            tab.route(f"{SITE}/**", lambda route: route.fulfill(body=STATION, content_type="text/html"))
             for name in names or site.pages:
                 tab.goto(f"{site.base}/{name}")
                 files.append(folder / f"{name}-{look}.png")

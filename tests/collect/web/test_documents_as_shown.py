@@ -55,7 +55,7 @@ def shown(plan: Plan, site: str) -> Plan:
 def test_images_and_frames_are_shown_while_grades_are_given(
     app: Application, tab: Page, elsewhere: str, tmp_path: Path
 ) -> None:
-    plan = app.plan(GradesSettings(scale="binary", k=3, redundancy=1, **GRADES), "grades", n_documents=3)
+    plan = app.plan(GradesSettings(scale="binary", k=3, redundancy=1, **GRADES), n_documents=3)
     campaign = app.campaign(shown(plan, elsewhere))
     enter(tab, campaign)
     seen = set()
@@ -105,7 +105,7 @@ def test_images_and_frames_are_shown_while_grades_are_given(
 def test_two_images_stand_side_by_side_and_a_frame_is_allowed_for_its_site_alone(
     app: Application, tab: Page, elsewhere: str
 ) -> None:
-    plan = app.plan(PreferenceSettings(redundancy=1, rating=False), "preference", n_documents=3)
+    plan = app.plan(PreferenceSettings(redundancy=1, rating=False), n_documents=3)
     campaign = app.campaign(shown(plan, elsewhere))
     enter(tab, campaign)
     reply = tab.reload()
@@ -129,7 +129,7 @@ def test_two_images_stand_side_by_side_and_a_frame_is_allowed_for_its_site_alone
 
 
 def test_a_campaign_without_frames_allows_none(app: Application, tab: Page) -> None:
-    campaign = app.campaign(app.plan(GradesSettings(**GRADES), "grades", n_documents=2))
+    campaign = app.campaign(app.plan(GradesSettings(**GRADES), n_documents=2))
     enter(tab, campaign)
     reply = tab.reload()
     assert reply is not None
