@@ -273,7 +273,7 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
             for n, document in enumerate(topic["pool"]):
                 if (origin := pools[label][document]) is not None:
                     reading.places[(*place[label], "pool", n)] = origin
-            if "preference" in protocols and runs is not None:
+            if runs is not None and _compares(table):
                 topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
     documents = _documents(reading, None if pools is None else {d for pool in pools.values() for d in pool})
     if "magnitude" in protocols and head.get("checks", True) is not False:
@@ -295,6 +295,14 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
                 raise FileError(name, 'expected {"topic": ..., "snippets": [...]}, a list of texts', line)
             topic["context"] = [*topic.get("context", []), *snippets]
     return {"topics": topics, "documents": documents}
+
+
+def _compares(table: Mapping[str, Any]) -> bool:
+    """Whether a protocol looks at systems: preferences, and grades by utility or with a stop."""
+    arms = table.get("arms", {}).values() if table.get("arms") else [table]
+    graded = [arm["grades"] for arm in arms if isinstance(arm, dict) and isinstance(arm.get("grades"), dict)]
+    stops = any(one.get("stop") or one.get("order") == "utility" for one in graded)
+    return stops or "preference" in _protocols(table)
 
 
 def _protocols(table: Mapping[str, Any]) -> set[str]:
