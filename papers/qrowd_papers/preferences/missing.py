@@ -71,8 +71,10 @@ def missing_preferences(
                 bias, sd = (means[:, m] - complete[m]).mean(), means[:, m].std(axis=0, ddof=1).mean()
                 rows.append((name, share, inferred, bias, sd, np.mean(taus), *np.quantile(taus, (0.025, 0.975))))
     measure, missing, inferred_column, *numbers = zip(*rows, strict=True)
-    columns = (np.array(column, np.float64) for column in numbers)
-    return Missing(measure, np.array(missing), inferred_column, *columns, n_topics, n_systems, n_resamples)
+    bias, sd, tau, low, high = (np.array(column, np.float64) for column in numbers)
+    return Missing(
+        measure, np.array(missing), inferred_column, bias, sd, tau, low, high, n_topics, n_systems, n_resamples
+    )
 
 
 def _panel(n_topics: int, n_systems: int, chance: Chance) -> tuple[Runs, Preferences]:
