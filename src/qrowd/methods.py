@@ -185,7 +185,10 @@ class Median(_LabelMerging):
 
 
 class GeometricMean(_LabelMerging):
-    """exp of the mean logarithm of what assessors gave, scored: for magnitudes.
+    """exp of the mean logarithm of what assessors gave, scored: for magnitudes, once they are normalised.
+
+    The source normalises first (`qrowd.magnitude.normalise`, --normalise): magnitudes as written are dominated by the
+    assessors who use the largest numbers.
 
     Source: Maddalena, Mizzaro, Scholer & Turpin (2017), ACM TOIS 35(3), section 4.3.
     """
@@ -278,7 +281,7 @@ class AgreementAware(Method):
             labels = on_one_scale(labels, task.combine_scales, "rescaled")
         distributions = gain_distributions(labels, gains=gains)
         parts, disagreement = [], {}
-        own = Conventions(score_dtype=task.conventions.score_dtype)
+        own = Conventions(score_dtype=task.conventions.score_dtype, duplicates=task.conventions.duplicates)
         for each in task.measures:
             if each.definition.name != "nDCG" or each.cutoff is None:
                 raise ArgumentError(f"method agreement-aware: it is a form of nDCG@k, not of {each}")

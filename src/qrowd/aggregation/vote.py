@@ -147,6 +147,9 @@ def geometric_mean(
 ) -> Aggregate:
     """The geometric mean of the values, for magnitudes (Maddalena et al. 2017, section 4.3).
 
+    Normalise magnitudes of several assessors first, as the source does (`qrowd.magnitude.normalise`): each may use a
+    range of numbers of their own.
+
     Raises
     ------
     ScaleError
