@@ -83,7 +83,10 @@ def runs_from_table(text: bytes, name: str, *, system: str) -> Runs:
 def duplicates_from_table(text: bytes, name: str) -> Duplicates:
     """Groups of documents that say the same: rows (topic, document, group), or pairs (topic, one, same_as)."""
     table = read_table(text, name)
-    return _read(text, name, lambda columns: _duplicates(columns, table.names))
+    duplicates = _read(text, name, lambda columns: _duplicates(columns, table.names))
+    if not duplicates.groups:
+        raise FileError(name, "no group holds two documents of a topic; documents that say the same share a group")
+    return duplicates
 
 
 def _duplicates(columns: Frame, names: Sequence[str]) -> Duplicates:

@@ -6,10 +6,12 @@ import pandas as pd
 import pytest
 
 import qrowd as library
+from qrowd.files import read_duplicates
 from qrowd.predicted_relevance import (
     posterior_relevance,
     predicted_relevance,
     predicted_relevance_by_type,
+    relevant_results,
     sensitivity_to_sample_size,
 )
 
@@ -152,6 +154,27 @@ def test_all_judgments_of_a_document_and_a_prior_make_its_probability(qrowd, exp
     expected = posterior_relevance(library.read_judgments(experts[1:]), rel=2, priors=prior).probability
     assert sorted(library.read_judgments("p.qrels").value) == pytest.approx(sorted(expected))
     assert "--posterior linear" in qrowd("predict", *experts, "--rel", 2, "--priors", "prior.csv").err
+
+
+def test_duplicates_and_unjudged_documents_are_treated_as_asked(qrowd, experts, folder, tmp_path):
+    judgments = library.read_judgments(experts[1:])
+    pairs = judgments.to_frame()[["topic", "document"]].drop_duplicates()
+    pairs["group"] = pairs.groupby("topic").cumcount() // 4
+    pairs.to_csv(tmp_path / "d.csv", index=False)
+    arguments = ["predict", *experts, "--rel", 2, "--n-resamples", 0, "--runs", folder / "runs", "-o", "p.json"]
+    out = qrowd(*arguments, "--duplicates", "d.csv", "--unjudged", "condensed", "--ranks", "pool").out
+    assert "duplicates: 250 groups of 1,000 documents that count as one in results and scores" in out
+    assert "unjudged: documents without a judgment are taken out of each ranking" in out
+    duplicates = read_duplicates(tmp_path / "d.csv")
+    conventions = library.Conventions(unjudged="condensed", duplicates=duplicates)
+    model, runs = predicted_relevance(judgments, rel=2, n_resamples=0), library.read_runs(folder / "runs")
+    scores = library.evaluate(runs, model.with_gains(judgments), "nDCG@10", conventions=conventions)
+    expected = dict(zip(scores.systems, scores.values.mean(axis=(0, 1, 2)), strict=True))
+    written = json.loads((tmp_path / "p.json").read_text())
+    assert {row["system"]: row["predicted"] for row in written["systems"]} == pytest.approx(expected)
+    counted = relevant_results(model, judgments, runs=runs, duplicates=duplicates).to_frame().set_index("system")
+    for row in written["relevant_results"]:
+        assert row["binary"] == pytest.approx(counted.loc[row["system"], "binary"])
 
 
 def test_sensitivity_says_how_many_double_judgments_are_enough_and_what_ranks_do(qrowd, experts, folder):

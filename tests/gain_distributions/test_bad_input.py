@@ -14,6 +14,7 @@ from qrowd.gain_distributions import (
     uncertain_dcg,
 )
 from qrowd.model.conventions import Conventions
+from qrowd.model.duplicates import Duplicates
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 
@@ -93,6 +94,7 @@ def test_what_a_list_cannot_be_cumulated_by_is_named(function, options, message)
 @pytest.mark.parametrize(("option", "message"), [
     ({"unjudged": "condensed"}, "unjudged='condensed': .*'nonrelevant' alone; condensed lists need one assessor's"),
     ({"ties": "expected"}, "ties='expected': distributions of gains allow 'document' alone"),
+    ({"duplicates": Duplicates.from_pairs([("q1", "d", "e")])}, "duplicates=1 group of 2 documents: .* allow None"),
     ({"min_coverage": 0.5}, "min_coverage=0.5: distributions of gains allow 0.1 alone"),
 ])  # fmt: skip
 def test_a_convention_that_cannot_be_honoured_is_refused(function, option, message):

@@ -337,7 +337,7 @@ def crowd_agreement(crowd: Crowd, *, replicates: int = 1000, orders: int = 200, 
     readings = {
         "two labels or more, the first five": by_gold,
         "five labels, the first five": strict,
-        "the same, ordinal alpha": alphas_of(labels, "ordinal", least=LABELS),
+        "five labels, ordinal alpha": alphas_of(labels, "ordinal", least=LABELS),
         "two labels or more, all of them": alphas_of(labels, slots=MANY),
         UNBROKEN: alphas_of(crowd.labels),
         "unknown gold as 0": alphas_of(labels, gold=crowd.gold.recode(UNKNOWN)),

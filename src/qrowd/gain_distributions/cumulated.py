@@ -262,7 +262,8 @@ def distributions_of(
     for name, reason in refused.items():
         value, default = getattr(conventions, name), getattr(Conventions, name)
         if value != default:
-            raise ArgumentError(f"{name}={value!r}: distributions of gains allow {default!r} alone; {reason}")
+            shown = str(value) if name == "duplicates" else repr(value)
+            raise ArgumentError(f"{name}={shown}: distributions of gains allow {default!r} alone; {reason}")
     if isinstance(judgments, GainDistributions):
         return judgments
     return gain_distributions(judgments, gains=conventions.grades, repeats=conventions.repeats)

@@ -84,7 +84,7 @@ class Prediction(Reported):
     gains : the judgments with the gains of the whole pool as their values. user : whose gains they are.
     types : one model for each type of topic; sizes, ranks : sensitivity of p(R|i); posterior : after all judgments of
         a document. None where not asked for.
-    scales : on which scales judgments were made.
+    scales : on which scales judgments were made, and by which conventions results and scores were computed.
     """
 
     model: PredictedRelevance
@@ -231,8 +231,15 @@ def predict_relevance(
         sizes,
         ranks,
         after,
-        (scale_note(judgments, rules),),
+        (scale_note(judgments, rules), *_convention_notes(conventions)),
     )
+
+
+def _convention_notes(conventions: Conventions) -> Iterator[Note]:
+    if conventions.unjudged == "condensed":
+        yield Note("unjudged", "documents without a judgment are taken out of each ranking before systems are scored")
+    if conventions.duplicates is not None:
+        yield Note("duplicates", f"{conventions.duplicates} that count as one in results and scores")
 
 
 def predicted_scores(
