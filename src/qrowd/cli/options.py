@@ -291,6 +291,17 @@ Units = Annotated[
 ]
 
 
+def read_arms(campaign: str, database: str) -> tuple[dict[str, Judgments | Preferences], Any]:
+    """What was collected in each arm of a campaign, and its units; nothing for a campaign with one arm."""
+    with server_extra():
+        from qrowd.collect.campaigns.collected import collected_by_arm
+        from qrowd.collect.campaigns.units import campaign_units
+
+    with open_campaigns(database) as store:
+        arms = store.read(lambda connection: collected_by_arm(connection, campaign))
+        return arms, store.read(lambda connection: campaign_units(connection, campaign)).to_frame() if arms else None
+
+
 def compared_arms(
     arm: list[str] | None,
     units: str | None,
@@ -302,7 +313,11 @@ def compared_arms(
     from qrowd import files
     from qrowd.reports.arms import compare_arms
 
-    arms: dict[str, Judgments | Preferences] = {}
+    if campaign is not None and not arm:
+        arms, columns = read_arms(campaign, database)
+        return compare_arms(arms, columns, **settings)
+    _check_no_campaign(campaign)
+    arms = {}
     for text in arm or ():
         name, equals, path = text.partition("=")
         if not equals or not name or not path:

@@ -69,8 +69,11 @@ def agree(
     from qrowd import files
     from qrowd.reports.preference_agreement import preference_document
 
-    if arm or units:
-        report = options.compared_arms(arm, units, tie_rate=tie_rate, confidence=confidence)
+    several = data.campaign is not None and bool(options.read_arms(data.campaign, data.database)[0])
+    if arm or units or several:
+        report = options.compared_arms(
+            arm, units, data.campaign, data.database, tie_rate=tie_rate, confidence=confidence
+        )
         deliver(report.to_document(), output)
         return
     grades = None if judgments is None else files.read_judgments(judgments)

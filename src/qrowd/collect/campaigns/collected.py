@@ -29,6 +29,19 @@ def collected(connection: Connection, name: str) -> Judgments | Preferences:
     return read(connection, name)
 
 
+def collected_by_arm(connection: Connection, name: str) -> dict[str, Judgments | Preferences]:
+    """{arm: what has been collected in it} of a campaign with several arms; empty for one without.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign.
+    """
+    row, arms = find_arms(connection, name)
+    several = len(arms) > 1
+    return {arm: collected(connection, f"{row.name}/{arm}") for arm in arms} if several else {}
+
+
 def judgments(connection: Connection, name: str, *, everything: bool = False) -> Judgments:
     """The judgments of a campaign as they stand, with order, unit, seconds, time and comment.
 
