@@ -6,14 +6,15 @@ Everything is counted by the database; nothing here reads answers one by one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
 from qrowd.collect.campaigns.plan import arms_in_short
-from qrowd.collect.campaigns.state import find, protocols_of, the_protocol
+from qrowd.collect.campaigns.state import find, protocols_of, read_settings, the_protocol
 from qrowd.collect.protocols.registry import PREFERENCE
+from qrowd.collect.protocols.settings import GradesSettings
 from qrowd.collect.store import counts, materials
 from qrowd.collect.store.counts import HOUR
 from qrowd.collect.store.schema import COMPLETED, OPEN
@@ -113,7 +114,9 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     if PREFERENCE in protocols.values():
         answers = _preferences(connection, row.id)
     if set(protocols.values()) != {PREFERENCE}:
-        answers = answers.together(_judgments(connection, row.id, work, protocols))
+        arms = read_settings(row).arms.values()
+        partly = {arm.name for arm in arms if isinstance(arm.settings, GradesSettings) and arm.settings.stop}
+        answers = answers.together(_judgments(connection, row.id, work, protocols, partly))
     topics = tuple(
         TopicProgress(
             topic.label,
@@ -232,8 +235,13 @@ def _preferences(connection: Connection, campaign_id: int) -> _Answers:
     return _Answers(by_topic, {}, {}, total)
 
 
-def _judgments(connection: Connection, campaign_id: int, work: _Work, protocols: Mapping[str, str]) -> _Answers:
-    """Judgments of every document in every topic: completed units are counted whole, others one by one."""
+def _judgments(
+    connection: Connection, campaign_id: int, work: _Work, protocols: Mapping[str, str], partly: Collection[str]
+) -> _Answers:
+    """Judgments of every document in every topic: completed units are counted whole, others one by one.
+
+    partly : arms whose units may be completed before all documents are judged.
+    """
     pools: dict[Place, Counter[int]] = {
         (topic_id, arm): Counter() for topic_id, arm in work.documents if protocols[arm] != PREFERENCE
     }
@@ -241,10 +249,11 @@ def _judgments(connection: Connection, campaign_id: int, work: _Work, protocols:
     for unit_id, (place, documents) in work.units.items():
         if place not in pools:
             continue
-        total += work.whole[unit_id] * len(documents)
+        whole = place[1] not in partly
+        total += work.whole[unit_id] * len(documents) * whole
         for document_id in documents:
-            pools[place][document_id] += work.counted[unit_id]
-    for topic_id, arm, document_id, counted, n in counts.judgments_of_other_units(connection, campaign_id):
+            pools[place][document_id] += work.counted[unit_id] * whole
+    for topic_id, arm, document_id, counted, n in counts.judgments_of_other_units(connection, campaign_id, partly):
         total += n
         pools[topic_id, arm][document_id] += n if counted else 0
     by_topic = Counter({place: pool.total() for place, pool in pools.items()})

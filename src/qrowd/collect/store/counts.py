@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, bindparam, case, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, and_, bindparam, case, func, not_, select
 
 from qrowd.collect.store.schema import (
     COMPLETED,
@@ -89,15 +89,18 @@ def preferences_by_topic(connection: Connection, campaign_id: int) -> Iterator[t
         yield topic_id, arm, bool(counted), int(n)
 
 
-def judgments_of_other_units(connection: Connection, campaign_id: int) -> Iterator[tuple[int, str, int, bool, int]]:
+def judgments_of_other_units(
+    connection: Connection, campaign_id: int, partly: Collection[str] = ()
+) -> Iterator[tuple[int, str, int, bool, int]]:
     """Judgments besides those of completed units, as (topic, arm, document, whether they count, judgments).
 
     A completed unit has one answer to each of its documents, so its answers need not be counted one by one; "cannot
-    tell" in one is a number below 0.
+    tell" in one is a number below 0. partly : arms whose completed units may lack answers; theirs are counted, too.
     """
+    whole = and_(assignment.c.status == COMPLETED, assignment.c.arm.not_in(partly))
     columns = assignment.c.topic_id, assignment.c.arm, judgment.c.document_id, _COUNTED.label("counted")
     query = _of(select(*columns, func.count()).select_from(_joined(judgment.c.assignment_id)), campaign_id)
-    open_units = query.where(assignment.c.status != COMPLETED, judgment.c.value.is_not(None)).group_by(*columns)
+    open_units = query.where(not_(whole), judgment.c.value.is_not(None)).group_by(*columns)
     for topic_id, arm, document_id, counted, n in connection.execute(open_units):
         yield topic_id, arm, document_id, bool(counted), int(n)
     # A million judgments are read faster in the order they lie than by the index, which "+ 0" keeps away.
@@ -106,9 +109,7 @@ def judgments_of_other_units(connection: Connection, campaign_id: int) -> Iterat
     silent = none.subquery()
     unsaid = assignment.c.topic_id, assignment.c.arm, silent.c.document_id, _COUNTED.label("counted")
     query = _of(select(*unsaid, func.count()).select_from(_joined(silent.c.assignment_id)), campaign_id)
-    for topic_id, arm, document_id, counted, n in connection.execute(
-        query.where(assignment.c.status == COMPLETED).group_by(*unsaid)
-    ):
+    for topic_id, arm, document_id, counted, n in connection.execute(query.where(whole).group_by(*unsaid)):
         yield topic_id, arm, document_id, bool(counted), -int(n)
 
 
