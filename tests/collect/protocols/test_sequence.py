@@ -1,6 +1,7 @@
 """Documents one after another: where the page goes, what is counted, and laws that hold for every protocol."""
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -469,3 +470,30 @@ def test_no_view_names_a_check_document_or_a_reply():
         judging.act(GoOn() if isinstance(judging.view, RevisionView) else Judge(judging.view.position, "5"))
     assert {type(view) for view in seen} == {QuestionView, DocumentView, RevisionView}
     assert not any(word in repr(view) for view in seen for word in ("high", "low", "correct", "ordered", "hurried"))
+
+
+# ---- the stored context
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_context_may_be_opened_at_the_question_and_at_each_page_and_takes_no_time_from_it(name):
+    judging = Judging(PROTOCOLS[name], EVERY_SETTING[name][0], material_of(name, question=True))
+    assert judging.act(LookUp()) == ["looked_up"]
+    assert judging.log[-1][0].data == {"place": None}
+    judging.act(Reply(judging.task.options.index(judging.task.material.question.correct)))
+    assert judging.view.has_context
+    before = judging.view
+    assert judging.act(LookUp(), after=3.0) == ["looked_up"]
+    assert judging.log[-1][0].data == {"place": 0}
+    assert judging.view == before
+    if isinstance(before, DocumentView):
+        judging.act(Judge(0, "1", "" if judging.task.settings.reason == "none" else "why"), after=4.0)
+        assert judging.rows[0].seconds == 7.0
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_topic_without_context_offers_none(name):
+    material = replace(material_of(name, question=False), n_snippets=0)
+    judging = Judging(PROTOCOLS[name], EVERY_SETTING[name][0], material)
+    assert not judging.view.has_context
+    assert judging.refused(LookUp()).code == "context"
