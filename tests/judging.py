@@ -1,6 +1,7 @@
 """Assessors who judge at random through a `JudgingService`, and what the tables hold afterwards."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any
@@ -25,6 +26,7 @@ from qrowd.collect.protocols.events import (
     Reply,
     Undo,
 )
+from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings, Settings
 from qrowd.collect.protocols.views import (
     ConsentView,
     DocumentView,
@@ -92,6 +94,26 @@ def small_plan(
             ],
         }
     )
+
+
+def three_arms(
+    *,
+    name: str = "study",
+    topics: int = 3,
+    documents: int = 2,
+    redundancy: int = 2,
+    rating: bool = False,
+    seed: int = 7,
+) -> Plan:
+    """The design of Carterette et al. (2008), section 3: grades, preferences, and preferences with degrees."""
+    plan = small_plan("preference", name=name, topics=topics, documents=documents, campaign={"seed": seed})
+    pairs = PreferenceSettings(redundancy=redundancy, stop=False, rating=rating, order="keep-preferred")
+    arms: dict[str, Settings] = {
+        "absolute": GradesSettings("0-4", k=documents, redundancy=redundancy, rating=rating),
+        "preference": replace(pairs, definitely=False),
+        "degrees": replace(pairs, definitely=True),
+    }
+    return replace(plan, settings=arms)
 
 
 def seeded(store: Store, clock: Callable[[], float], seed: int = 1) -> JudgingService:

@@ -289,7 +289,7 @@ class JudgingService:
             if not isinstance(view, EndView) or assignment.row.status == "open":
                 return view
             may_work = journey.may_work(settings.journey, journey_of_assessor(assessor))
-            return replace(view, another=status == "running" and may_work and self._is_free(connection, assessor))
+            return replace(view, another=status == "running" and may_work and self._is_next(connection, assessor, at))
         if status != "running":
             return PausedView(stopped=status == "stopped")
         way = journey_of_assessor(assessor)
@@ -298,6 +298,13 @@ class JudgingService:
         free = self._is_free(connection, assessor)
         until = at if free else state.next_lapse(connection, assessor.campaign_id, assessor.id)
         return NoneLeftView(until, journey.has_worked(way))
+
+    def _is_next(self, connection: Connection, assessor: AssessorRow, at: float) -> bool:
+        """Whether there is another unit: a free one, or one whose lease expired."""
+        if self._is_free(connection, assessor):
+            return True
+        until = state.next_lapse(connection, assessor.campaign_id, assessor.id)
+        return until is not None and until < at
 
     def _is_free(self, connection: Connection, assessor: AssessorRow) -> bool:
         return state.free_slot(connection, assessor.campaign_id, assessor.id, 0.0, lock=False) is not None

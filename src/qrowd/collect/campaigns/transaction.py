@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
+from qrowd.collect.campaigns.balance import turns_of
 from qrowd.collect.campaigns.pages import Receipt
 from qrowd.collect.campaigns.state import (
     AssignmentState,
@@ -173,26 +174,34 @@ class Transaction:
     def _find_slot(self, assessor: AssessorRow) -> Slot | None:
         """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired."""
         pivot = random.Random(self._number()).random()
-        slot = state.free_slot(self.connection, self.campaign_id, assessor.id, pivot)
-        if slot is not None:
-            return slot
-        expired = self._find_lapsed(assessor)
-        if expired is None:
-            return None
+        arms = list(self.settings.arms)
+        for row, order in turns_of(self.connection, self.campaign_id, assessor.id, arms, self.at):
+            for arm in order:
+                slot = state.free_slot(self.connection, self.campaign_id, assessor.id, pivot, arm=arm, latin_row=row)
+                if slot is not None:
+                    return slot
+            if (expired := self._find_lapsed(assessor, row)) is not None:
+                return self._take_over(expired)
+        return None
+
+    def _take_over(self, expired: AssignmentRow) -> Slot:
+        """The slot of an assignment whose lease expired."""
         other = self.record_assignment(self.cache.read(self.connection, expired), Event("lease_expired"))
         state.save_assignment(self.connection, other.to_row())
         state.release_slot(self.connection, expired)
         return Slot(expired.unit_id, expired.slot, expired.topic_id)
 
-    def _find_lapsed(self, assessor: AssessorRow) -> AssignmentRow | None:
-        """The assignment whose lease expired first.
+    def _find_lapsed(self, assessor: AssessorRow, latin_row: int | None) -> AssignmentRow | None:
+        """The assignment whose lease expired first, in a row of the Latin square or anywhere.
 
         A shared unit is locked before its assignment, the order in which its assessors lock, so that nobody waits in a
         circle; it may have changed hands by then.
         """
         together = self.settings.together
         while True:
-            row = state.lapsed(self.connection, self.campaign_id, assessor.id, self.at, lock=not together)
+            row = state.lapsed(
+                self.connection, self.campaign_id, assessor.id, self.at, latin_row=latin_row, lock=not together
+            )
             if row is None or not together:
                 return row
             state.lock_unit(self.connection, row.unit_id)

@@ -6,11 +6,24 @@ nobody holds two units, and that no slot is held twice are constraints of the ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from qrowd.collect.store.base import upsert
 from qrowd.collect.store.schema import (
@@ -164,8 +177,19 @@ _FREE = (
     .order_by(slot.c.lottery)
     .limit(1)
 )
-_FROM_PIVOT = (_FREE.where(slot.c.lottery >= bindparam("pivot")), _FREE.where(slot.c.lottery < bindparam("pivot")))
-_FROM_PIVOT_LOCKED = [statement.with_for_update(of=slot, skip_locked=True) for statement in _FROM_PIVOT]
+_FREE_OF_ARM = _FREE.where(slot.c.arm == bindparam("arm"), slot.c.arm != literal_column("''"))
+_FREE_OF_ROW = _FREE_OF_ARM.where(slot.c.latin_row == bindparam("latin_row"))
+
+
+def _from_pivot(free: Select[Any]) -> tuple[Select[Any], Select[Any]]:
+    return free.where(slot.c.lottery >= bindparam("pivot")), free.where(slot.c.lottery < bindparam("pivot"))
+
+
+_FROM_PIVOT = {name: _from_pivot(free) for name, free in (("", _FREE), ("arm", _FREE_OF_ARM), ("row", _FREE_OF_ROW))}
+_FROM_PIVOT_LOCKED = {
+    name: [statement.with_for_update(of=slot, skip_locked=True) for statement in statements]
+    for name, statements in _FROM_PIVOT.items()
+}
 _open_of_others = (
     assignment.c.campaign_id == bindparam("campaign"),
     assignment.c.status == "open",
@@ -176,7 +200,25 @@ _LAPSED = (
     .order_by(assignment.c.lease_until)
     .limit(1)
 )
-_LAPSED_LOCKED = _LAPSED.with_for_update(skip_locked=True)
+_this_place = and_(slot.c.unit_id == assignment.c.unit_id, slot.c.number == assignment.c.slot)
+_LAPSED_OF_ROW = _LAPSED.join(slot, _this_place).where(slot.c.latin_row == bindparam("latin_row"))
+_LAPSED_LOCKED, _LAPSED_OF_ROW_LOCKED = (
+    statement.with_for_update(of=assignment, skip_locked=True) for statement in (_LAPSED, _LAPSED_OF_ROW)
+)
+_in_order = assignment.c.created, assignment.c.id
+_PLACES_OF = (
+    select(slot.c.latin_row, slot.c.arm)
+    .join(assignment, _this_place)
+    .where(assignment.c.assessor_id == bindparam("assessor"))
+    .order_by(*_in_order)
+)
+_PLACES = (
+    select(assignment.c.assessor_id, slot.c.latin_row, slot.c.arm, assignment.c.status, assignment.c.lease_until)
+    .join(slot, _this_place)
+    .where(assignment.c.campaign_id == bindparam("campaign"))
+    .order_by(*_in_order)
+)
+_LOCK_CAMPAIGN = select(campaign.c.id).where(campaign.c.id == bindparam("campaign")).with_for_update(key_share=True)
 _NEXT_LAPSE = select(func.min(assignment.c.lease_until)).where(*_open_of_others)
 _this_slot = slot.c.unit_id == bindparam("unit"), slot.c.number == bindparam("place")
 _HOLD = update(slot).where(*_this_slot, slot.c.assignment_id.is_(None)).values(assignment_id=bindparam("holder"))
@@ -206,29 +248,69 @@ def lock_unit(connection: Connection, unit_id: int) -> None:
         connection.execute(_LOCK_UNIT, {"unit": unit_id})
 
 
+def lock_campaign(connection: Connection, campaign_id: int) -> None:
+    """Whoever chooses by what others have in a campaign does so one after another; answers need not wait for it."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(_LOCK_CAMPAIGN, {"campaign": campaign_id})
+
+
+def places_of(connection: Connection, assessor_id: int) -> list[tuple[int, str]]:
+    """(row of the Latin square, arm) of all units that an assessor ever had, the first first."""
+    return [(row, arm) for row, arm in connection.execute(_PLACES_OF, {"assessor": assessor_id})]
+
+
+def places(connection: Connection, campaign_id: int) -> Iterator[tuple[int, int, str, str, float]]:
+    """(assessor, row of the Latin square, arm, status, end of the lease) of all units, the first first."""
+    yield from (tuple(row) for row in connection.execute(_PLACES, {"campaign": campaign_id}))
+
+
 def free_slot(
-    connection: Connection, campaign_id: int, assessor_id: int, pivot: float, *, lock: bool = True
+    connection: Connection,
+    campaign_id: int,
+    assessor_id: int,
+    pivot: float,
+    *,
+    arm: str | None = None,
+    latin_row: int | None = None,
+    lock: bool = True,
 ) -> Slot | None:
     """The first free slot from `pivot` on, in the order of the lottery, of a topic the assessor never had.
 
+    arm, latin_row : only slots of this arm, and in this row of the Latin square; None for any. A row needs an arm.
     lock : keep others from taking it until the end of the transaction; False only looks.
     """
-    names = {"campaign": campaign_id, "assessor": assessor_id, "pivot": pivot}
-    for statement in _FROM_PIVOT_LOCKED if lock else _FROM_PIVOT:
+    names: dict[str, Any] = {"campaign": campaign_id, "assessor": assessor_id, "pivot": pivot}
+    kind = ""
+    if arm is not None:
+        kind, names = ("arm", names | {"arm": arm})
+        if latin_row is not None:
+            kind, names = ("row", names | {"latin_row": latin_row})
+    for statement in (_FROM_PIVOT_LOCKED if lock else _FROM_PIVOT)[kind]:
         if (row := connection.execute(statement, names).first()) is not None:
             return Slot(*row)
     return None
 
 
 def lapsed(
-    connection: Connection, campaign_id: int, assessor_id: int, at: float, *, lock: bool = True
+    connection: Connection,
+    campaign_id: int,
+    assessor_id: int,
+    at: float,
+    *,
+    latin_row: int | None = None,
+    lock: bool = True,
 ) -> AssignmentRow | None:
     """The unit that has been left alone longest, beyond its lease, of a topic the assessor never had.
 
+    latin_row : as for `free_slot`.
     lock : keep others from changing it until the end of the transaction, and pass over what others keep so.
     """
-    names = {"campaign": campaign_id, "assessor": assessor_id, "at": at}
-    row = connection.execute(_LAPSED_LOCKED if lock else _LAPSED, names).first()
+    names: dict[str, Any] = {"campaign": campaign_id, "assessor": assessor_id, "at": at}
+    statement = _LAPSED_LOCKED if lock else _LAPSED
+    if latin_row is not None:
+        statement = _LAPSED_OF_ROW_LOCKED if lock else _LAPSED_OF_ROW
+        names["latin_row"] = latin_row
+    row = connection.execute(statement, names).first()
     return None if row is None else AssignmentRow(*row)
 
 
