@@ -168,6 +168,9 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
         ("preference", {"goal": "best"}, "goal: 'best' cannot be used; choose one of ranking, top"),
         ("preference", {"n_best": 2}, "n_best: 2 has no effect with goal = 'ranking'; write goal = \"top\", or leave "
          "it out"),
+        ("preference", {"infer": False, "stop_probability": 0.9},
+         "stop_probability: 0.9 draws answers that follow chains, which infer = false does not assume; write 1, or "
+         "infer = true"),
         ("preference", {"stop": False, "stop_probability": 0.9},
          "stop_probability: 0.9 has no effect without stop; write stop = true, or leave it out"),
         ("preference", {"order": "merge", "probability": "regression"},

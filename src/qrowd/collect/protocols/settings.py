@@ -209,6 +209,9 @@ class PreferenceSettings:
             counts = f"{self.pair_redundancy} assessors of each pair, but {self.redundancy} of a topic"
             raise SchemaError(("pair_redundancy",), f"{counts}; raise redundancy")
         _check_goal(self)
+        if self.stop_probability < 1 and not self.infer:
+            problem = f"{self.stop_probability:g} draws answers that follow chains, which infer = false does not assume"
+            raise SchemaError(("stop_probability",), f"{problem}; write 1, or infer = true")
         if self.probability != "odds" and self.order not in ("utility", "settled", "printed"):
             problem = f"{self.probability!r} has no effect with order = {self.order!r}; choose utility, or leave it out"
             raise SchemaError(("probability",), problem)
