@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from random import Random
 
 import pandas as pd
 import pytest
@@ -176,3 +177,30 @@ def test_conflicts_with_gold_are_listed_for_coding_and_codes_are_tabulated(qrowd
     refused = qrowd("campaign", "ratios", pilot)
     assert refused.status == 2
     assert "a ratio needs magnitudes, and this campaign collects grades" in refused.err
+
+
+def test_the_units_of_a_campaign_with_arms_have_times_by_arm(qrowd, pilot, tmp_path):
+    (tmp_path / "pilot" / "campaign.toml").write_text(
+        CAMPAIGN.replace("pilot", "arms").replace("[grades]\n", "[arms.stars.grades]\n")
+        + "[arms.pairs.preference]\nrating = false\n"
+    )
+    assert qrowd("campaign", "create", "pilot").err == ""
+
+    from judging import work
+    from qrowd.collect.campaigns.judging import JudgingService
+    from qrowd.collect.store.engine import open_store
+
+    async def judge(service):
+        for name in ("ann", "bob", "eve"):
+            await work(service, await service.arrive("arms", "link", name), Random(1))
+
+    with open_store("judgments.db") as store:
+        asyncio.run(judge(JudgingService(store)))
+    out = qrowd("campaign", "units", "arms").out
+    assert "Seconds per answer in the arm stars: mean" in out
+    assert "Seconds per answer in the arm pairs: mean" in out
+    assert "in the arm stars" not in qrowd("campaign", "units", "arms/pairs").out
+    (tmp_path / "gold.qrels").write_text("".join(f"t{t} 0 d{i} {3 * (i > 1)}\n" for t in (1, 2) for i in range(4)))
+    listed = qrowd("campaign", "conflicts", "arms/stars", "--gold", "gold.qrels", "--min-distance", 1)
+    assert "documents listed" in listed.out
+    assert "collects preferences" in qrowd("campaign", "conflicts", "arms/pairs", "--gold", "gold.qrels").err

@@ -135,10 +135,13 @@ def units(
 
     with server_extra():
         from qrowd.collect.campaigns.collected import collected
+        from qrowd.collect.campaigns.state import find_arms
         from qrowd.collect.campaigns.units import campaign_topic_units, campaign_units
     with open_campaigns(database) as store, store.reading() as connection:
+        row, arms = find_arms(connection, name)
+        answers = {arm: collected(connection, f"{row.name}/{arm}" if arm else name) for arm in arms}
         rows = campaign_units(connection, name, session_gap=session_gap)
-        document = units_of_campaign(rows, campaign_topic_units(connection, name), collected(connection, name))
+        document = units_of_campaign(rows, campaign_topic_units(connection, name), answers)
     deliver(document, output)
 
 
@@ -164,7 +167,7 @@ def conflicts(
             )
         )
     documents = count(listed.n_documents, "document")
-    typer.echo(f"{name}: {len(listed)} of {documents} listed; code them at /owner/c/{name}/coding")
+    typer.echo(f"{name}: {len(listed)} of {documents} listed; code them at /owner/c/{name.partition('/')[0]}/coding")
 
 
 def ratios(
@@ -177,7 +180,7 @@ def ratios(
         from qrowd.collect.campaigns.coding import list_ratios
     with open_campaigns(database, write=True) as store:
         n = store.write(lambda connection: list_ratios(connection, name, time.time(), min_ratio=min_ratio))
-    typer.echo(f"{name}: {count(n, 'document')} listed; code them at /owner/c/{name}/coding")
+    typer.echo(f"{name}: {count(n, 'document')} listed; code them at /owner/c/{name.partition('/')[0]}/coding")
 
 
 def codes(

@@ -75,8 +75,13 @@ def one_campaign(progress: Progress, quality: Quality | None) -> Document:
     return Document(sentence, tuple(tables), tuple(notes), _frame(topics))
 
 
-def units_of_campaign(units: CampaignUnits, by_topic: TopicUnits, answers: Judgments | Preferences) -> Document:
-    """Units by topic with steps back and failed checks; assessors by number of units; sessions; seconds per answer."""
+def units_of_campaign(
+    units: CampaignUnits, by_topic: TopicUnits, answers: Mapping[str, Judgments | Preferences]
+) -> Document:
+    """Units by topic with steps back and failed checks; assessors by number of units; sessions; seconds per answer.
+
+    answers : by arm.
+    """
     from qrowd.collect.campaigns.units import power_law_of_units, unit_sessions
     from qrowd.magnitude.participation import answer_times
 
@@ -100,12 +105,13 @@ def units_of_campaign(units: CampaignUnits, by_topic: TopicUnits, answers: Judgm
             f"{count(sessions.n_sessions, 'session')} of {count(sessions.n_assessors, 'assessor')}; more than "
             f"{sessions.session_gap:g} minutes between two units begin a new session."
         )
-    if len(answers) and answers.seconds is not None:
-        times = answer_times(answers).to_frame().iloc[0]
-        notes.append(
-            f"Seconds per answer: mean {times['mean']:.1f}, sd {times['sd']:.1f}, median {times['median']:.1f} "
-            f"({count(int(times['n']), 'answer')})."
-        )
+    for arm, given in answers.items():
+        if len(given) and given.seconds is not None:
+            times = answer_times(given).to_frame().iloc[0]
+            notes.append(
+                f"Seconds per answer{f' in the arm {arm}' if arm else ''}: mean {times['mean']:.1f}, sd "
+                f"{times['sd']:.1f}, median {times['median']:.1f} ({count(int(times['n']), 'answer')})."
+            )
     others = Counter(units.status[~(units.counts & (units.status == "completed"))].tolist())
     outcomes = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(others.items()))
     if outcomes:

@@ -17,6 +17,7 @@ from collect.web.owner.estate import Estate, estate
 from judging import Clock, created, seeded, small_plan, until, work
 from qrowd.collect.campaigns.collected import judgments
 from qrowd.collect.campaigns.exports import export_rows
+from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.rebuild import rebuild
 from qrowd.collect.campaigns.units import (
     UNITS,
@@ -225,3 +226,34 @@ def test_a_campaign_in_which_nobody_worked_has_no_units(store: Store) -> None:
     assert store.read(lambda c: campaign_topic_units(c, "pilot")).n_units.tolist() == [0, 0, 0]
     assert power_law_of_units(units, 3) is None
     assert unit_sessions(units).to_frame()["share"].tolist() == [0, 0, 0]
+
+
+def test_a_unit_has_the_arm_and_the_protocol_in_which_it_was_judged(store: Store) -> None:
+    labels = [f"d{d}" for d in range(4)]
+    plan = plan_from_table(
+        {
+            "campaign": {"name": "pilot", "seed": 7},
+            "arms": {"absolute": {"grades": {"redundancy": 1}}, "pairs": {"preference": {}}},
+            "journey": {"consent": False},
+            "documents": [{"label": label, "text": f"Text of {label}."} for label in labels],
+            "topics": [{"label": f"t{t}", "title": f"Topic {t}", "pool": labels} for t in range(4)],
+        }
+    )
+    created(store, plan)
+    service = seeded(store, Clock(step=5.0))
+
+    async def judge(name: str) -> None:
+        await work(service, await service.arrive("pilot", "link", name), Random(1))
+
+    for name in ("ann", "bob"):
+        asyncio.run(judge(name))
+    units = store.read(lambda c: campaign_units(c, "pilot"))
+    protocol = {"absolute": "grades", "pairs": "preference"}
+    assert set(units.arm.tolist()) == set(protocol)
+    assert units.protocol.tolist() == [protocol[arm] for arm in units.arm]
+    one = store.read(lambda c: campaign_units(c, "pilot/pairs"))
+    assert one.assignment.tolist() == units.assignment[units.arm == "pairs"].tolist()
+    assert one.session.tolist() == units.session[units.arm == "pairs"].tolist(), "sessions go over all arms"
+    both, pairs = (store.read(lambda c, n=n: campaign_topic_units(c, n)) for n in ("pilot", "pilot/pairs"))
+    assert both.n_units.sum() == len(units)
+    assert pairs.n_units.sum() == len(one)

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from qrowd.agreement.kappa import cohen_kappa
 from qrowd.collect.campaigns import collected
 from qrowd.collect.campaigns.coding import CODES, Coding, Item, code_rows, codings
-from qrowd.collect.campaigns.state import find, protocols_of, the_protocol
+from qrowd.collect.campaigns.state import find, find_arms
 from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.store import export
 from qrowd.errors import ArgumentError
@@ -93,7 +93,7 @@ def code_tables(connection: Connection, campaign: str, *, coder: str | None = No
         if one["verdict"]
     }.values()
     totals = Counter(one["item"] for one in verdicts)
-    scores, normalised = _scores(connection, row.id, the_protocol(protocols_of(row)), campaign)
+    scores, normalised = _scores(connection, campaign)
     return CodeTables(
         coders=coders,
         n_codings=len(last),
@@ -115,13 +115,14 @@ def _counted(rows: Iterable[Mapping[str, Any]], *names: str) -> list[tuple[tuple
 # ---- codes against scores
 
 
-def _scores(
-    connection: Connection, campaign_id: int, protocol: str, campaign: str
-) -> tuple[dict[tuple[int, int], float], bool]:
-    """{(assignment, position): the score of a judgment that counts}, and whether these are normalised magnitudes."""
-    if protocol == PREFERENCE:
-        return {}, False
-    rows = list(export.judgments(connection, campaign_id))
+def _scores(connection: Connection, campaign: str) -> tuple[dict[tuple[int, int], float], bool]:
+    """{(assignment, position): the score of a judgment that counts}, and whether these are normalised magnitudes.
+
+    Of several arms with judgments there are none, since their scores cannot be compared.
+    """
+    row, protocols = find_arms(connection, campaign)
+    arms = [arm for arm, protocol in protocols.items() if protocol != PREFERENCE]
+    rows = list(export.judgments(connection, row.id, arms=arms)) if len(arms) == 1 else []
     if not rows:
         return {}, False
     judgments = collected.judgments(connection, campaign)

@@ -25,7 +25,7 @@ from sqlalchemy import Connection
 from qrowd.agreement.conflicts import Conflicts, Merge, scale_conflicts
 from qrowd.agreement.geometric_sd import geometric_sd
 from qrowd.collect.campaigns import collected
-from qrowd.collect.campaigns.state import find, protocols_of
+from qrowd.collect.campaigns.state import find, find_arms
 from qrowd.collect.protocols.asking import storable
 from qrowd.collect.protocols.events import MAX_REASON, MAX_TEXT
 from qrowd.collect.store import coding as rows
@@ -205,6 +205,7 @@ def list_conflicts(
 
     Parameters
     ----------
+    campaign : its name, or CAMPAIGN/ARM for one of several arms.
     gold : as for `scale_conflicts`. at : now, in seconds since 1970.
 
     Raises
@@ -214,7 +215,7 @@ def list_conflicts(
     NoOverlapError
         Nobody judged a document that gold has.
     """
-    row = find(connection, campaign)
+    row, _ = find_arms(connection, campaign)
     judgments, normalised = _judgments(connection, campaign)
     conflicts = scale_conflicts(judgments, gold, merge=merge, min_distance=min_distance)
     options = {"merge": merge, "min_distance": min_distance, "normalised": normalised, "n": conflicts.n_documents}
@@ -225,7 +226,7 @@ def list_conflicts(
 def list_ratios(connection: Connection, campaign: str, at: float, *, min_ratio: float = MIN_RATIO) -> int:
     """List the documents whose highest normalised magnitude is at least so many times the lowest; how many those are.
 
-    at : now, in seconds since 1970.
+    campaign, at : as for `list_conflicts`.
 
     Raises
     ------
@@ -234,12 +235,10 @@ def list_ratios(connection: Connection, campaign: str, at: float, *, min_ratio: 
     """
     if not min_ratio > 1:
         raise ArgumentError(f"min_ratio={min_ratio:g}: expected a number above 1")
-    row = find(connection, campaign)
+    row, arms = find_arms(connection, campaign)
     judgments, normalised = _judgments(connection, campaign)
     if not normalised:
-        raise ScaleError(
-            f"{campaign}: a ratio needs magnitudes, and this campaign collects {', '.join(protocols_of(row).values())}"
-        )
+        raise ScaleError(f"{campaign}: a ratio needs magnitudes, and this campaign collects {', '.join(arms.values())}")
     try:
         table = geometric_sd(judgments).to_frame()
     except NoOverlapError:

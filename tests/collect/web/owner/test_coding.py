@@ -1,9 +1,11 @@
 """The coding pages: item after item, with the keyboard, without a script, each coder for themselves."""
 
+import asyncio
 import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from urllib.parse import urlencode
 
 import pytest
@@ -12,7 +14,10 @@ from playwright.sync_api import expect
 
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, served, text_of
 from collect.web.owner.test_owner_routes import multipart
+from judging import work
 from qrowd.collect.campaigns.coding import codings, items, listed
+from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.store.materials import find_campaign
 from qrowd.collect.web.owner import owner_link
 from qrowd.collect.web.owner.coding import item_of, key_of
@@ -43,10 +48,10 @@ def send(owner: Browser, page: Answer, **fields: str) -> Answer:
     return owner.post(f"{CODING}/item", hidden | fields)
 
 
-def upload(owner: Browser, files: list[tuple[str, bytes]], **fields: str) -> Answer:
+def upload(owner: Browser, files: list[tuple[str, bytes]], campaign: str = "small", **fields: str) -> Answer:
     csrf = owner.get(CODING).field("csrf")
     body, headers = multipart({"csrf": csrf, **fields}, files)
-    return owner.post("/owner/lists/small", body, headers)
+    return owner.post(f"/owner/lists/{campaign}", body, headers)
 
 
 def test_an_item_of_an_address_is_the_item_whatever_its_labels() -> None:
@@ -167,6 +172,37 @@ def test_what_is_no_list_or_item_is_not_found_and_what_cannot_be_kept_is_refused
     assert "x" * 201 in answer.text
     assert "kept" in answer.text
     assert said(made) == {}
+
+
+def test_of_several_arms_with_judgments_one_is_chosen(made: Estate) -> None:
+    labels = [f"d{d}" for d in range(4)]
+    plan = plan_from_table(
+        {
+            "campaign": {"name": "study", "seed": 7},
+            "arms": {
+                "stars": {"grades": {"redundancy": 2}},
+                "binary": {"grades": {"scale": "binary", "redundancy": 2}},
+                "pairs": {"preference": {}},
+            },
+            "journey": {"consent": False},
+            "documents": [{"label": label, "text": f"Text of {label}."} for label in labels],
+            "topics": [{"label": f"t{t}", "title": f"Topic {t}", "pool": labels} for t in range(6)],
+        }
+    )
+    made.store.write(lambda c: create_campaign(c, plan, 1.0))
+
+    async def fill() -> None:
+        for name in "abcd":
+            await work(made.service, await made.service.arrive("study", "link", name), Random(1))
+
+    asyncio.run(fill())
+    owner, path = made.owner(), "/owner/c/study/coding?list=conflicts"
+    assert re.findall(r"<option>(\w+)</option>", owner.get(path).text) == ["stars", "binary"]
+    gold = "".join(f"t{t} 0 d{i} {3 * (i > 1)}\n" for t in range(6) for i in range(4)).encode()
+    answer = upload(owner, [("gold.qrels", gold)], "study", list="conflicts", min_distance="1")
+    assert "choose one of study/stars, study/binary" in text_of(answer.text)
+    answer = upload(owner, [("gold.qrels", gold)], "study", list="conflicts", min_distance="1", arm="stars")
+    assert answer.header("location") == path
 
 
 @pytest.mark.parametrize("script", [True, False])

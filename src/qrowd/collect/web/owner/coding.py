@@ -41,6 +41,7 @@ from qrowd.collect.campaigns.coding import (
 )
 from qrowd.collect.campaigns.coding_items import OFFERED, item_details, item_rows, next_item, vocabulary
 from qrowd.collect.campaigns.state import protocols_of
+from qrowd.collect.protocols.registry import PREFERENCE
 from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner.campaigns import in_words
 from qrowd.collect.web.owner.context import OwnerContext, form, page, upload
@@ -70,7 +71,7 @@ def item_of(key: str) -> Item | None:
 
 
 def _list_of(context: OwnerContext, fields: Form) -> ListName:
-    only_preferences = set(protocols_of(context.campaign).values()) == {"preference"}
+    only_preferences = set(protocols_of(context.campaign).values()) == {PREFERENCE}
     name = fields.get("list") or ("comments" if only_preferences else "reasons")
     if name not in LISTS:
         raise not_found()
@@ -105,9 +106,9 @@ async def index(context: OwnerContext) -> Response:
         }
 
     values = await context.read(work)
-    return context.render(
-        "coding", tab="coding", chosen=name, key_of=key_of, in_words=in_words, min_ratio=MIN_RATIO, **values
-    )
+    values |= {"chosen": name, "key_of": key_of, "in_words": in_words, "min_ratio": MIN_RATIO}
+    judged = [arm for arm, protocol in protocols_of(row).items() if protocol != PREFERENCE]
+    return context.render("coding", tab="coding", judged=judged, **values)
 
 
 # ---- one item
@@ -186,7 +187,8 @@ async def tables(context: OwnerContext) -> Response:
 
 async def make_list(context: OwnerContext, fields: Form, sent: list[UploadFile]) -> Response:
     """The list of conflicts with the gold of a file, or that of ratios."""
-    name, at = context.campaign.name, context.server.clock()
+    arm, at = fields.get("arm", ""), context.server.clock()
+    name = f"{context.campaign.name}/{arm}" if arm else context.campaign.name
     write = context.server.store.write_async
     match fields.get("list", ""):
         case "conflicts" if len(sent) == 1:
