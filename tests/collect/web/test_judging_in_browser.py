@@ -261,7 +261,7 @@ def test_single_keys_can_be_switched_off_for_good(app: Application, tab: Page) -
 
 def test_the_kept_document_keeps_its_place_and_the_new_one_is_announced(app: Application, tab: Page) -> None:
     tab.set_viewport_size({"width": 1280, "height": 480})
-    enter(tab, preferences(app))
+    enter(tab, preferences(app, order="keep-preferred"))
     first, stays = pair(tab), better(tab)
     goes = "right" if stays == "left" else "left"
     top = tab.locator(f"#{stays} .scroll").evaluate("pane => { pane.scrollTop = 40; return pane.scrollTop }")
