@@ -14,8 +14,8 @@ from qrowd.collect.campaigns.judging import JudgingService
 from qrowd.collect.campaigns.plan import DocumentPlan, Plan, TopicPlan
 from qrowd.collect.campaigns.state import NotFoundError
 from qrowd.collect.campaigns.submissions import Submission
-from qrowd.collect.protocols.events import Consent, GoOn, Judge
-from qrowd.collect.protocols.settings import GradesSettings, JourneySettings
+from qrowd.collect.protocols.events import Consent, GoOn, Judge, JudgeLine
+from qrowd.collect.protocols.settings import GradesSettings, JourneySettings, MagnitudeSettings
 from qrowd.collect.protocols.views import DocumentView, EndView, RatingView
 from qrowd.collect.store.engine import open_store
 
@@ -81,6 +81,36 @@ def test_every_unit_belongs_to_the_submission_it_was_finished_under(service: Jud
         assert await service.submissions(who) == wanted
 
     asyncio.run(run())
+
+
+def test_a_practice_that_failed_belongs_to_its_submission_and_a_restarted_one_to_the_next(tmp_path: Path) -> None:
+    plan = Plan(
+        "lines", "Lines", MagnitudeSettings(k=3, redundancy=2), (TopicPlan("t", "tea", ("a", "b", "c")),),
+        tuple(DocumentPlan(label, label) for label in "abc"), 1,
+        JourneySettings(consent=False, practice_attempts=1, practice_restart=True), checks=False,
+    )  # fmt: skip
+
+    async def fail(service: JudgingService, who: int) -> None:
+        for line in range(3):
+            await service.act(who, JudgeLine(line, "1"))
+
+    async def run(service: JudgingService) -> tuple[Submission, ...]:
+        who = await service.arrive("lines", "mturk", "W1", submission="first")
+        await fail(service, who)
+        await service.arrive("lines", "mturk", "W1", submission="second")
+        await service.act(who, GoOn())
+        await fail(service, who)
+        await service.arrive("lines", "mturk", "W1", submission="third")
+        return await service.submissions(who)
+
+    with open_store(tmp_path / "judgments.db") as store:
+        store.write(lambda c: create_campaign(c, plan, 0.0))
+        outcomes = asyncio.run(run(JudgingService(store, clock=lambda: 1.0)))
+    assert outcomes == (
+        Submission("first", "practice_failed"),
+        Submission("second", "practice_failed"),
+        Submission("third", None),
+    )
 
 
 def test_who_comes_by_a_door_without_takings_has_none(service: JudgingService) -> None:
