@@ -4,29 +4,23 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.figure import Figure as Canvas
 
 from qrowd.aggregation import median
 from qrowd.agreement import krippendorff_alpha
-from qrowd.comparison.correlation import kendall_tau_b
-from qrowd.errors import InputError, NoOverlapError
+from qrowd.errors import InputError
+from qrowd.evaluation import evaluate
 from qrowd.magnitude import ratio_digits
 from qrowd.model.judgments import Judgments
-from qrowd.model.runs import Runs
+from qrowd.reports.magnitude_data import MEASURES, gain_rankings
 from qrowd.reports.plots.style import styled
 from qrowd.simulation import simulate_demo
 from qrowd_papers.claims import MATCH, NOT_PUBLIC
-from qrowd_papers.magnitude.claims import TABLE_III, TABLE_IV, magnitude_page, page_of
+from qrowd_papers.magnitude.claims import CHOSEN_FEE, TABLE_III, TABLE_IV, magnitude_page, page_of
 from qrowd_papers.magnitude.figures import SIMULATED, figures_of, find, magnitude_figures
 from qrowd_papers.magnitude.study import (
-    DEPTH,
     MAPPINGS,
-    MEASURES,
     TOPICS,
-    TwoRankings,
-    complete_lists,
     crowd_and_gold,
     magnitude_gains,
     mapping_rankings,
@@ -34,9 +28,6 @@ from qrowd_papers.magnitude.study import (
     real_rankings,
     sampled_taus,
     simulate_campaign,
-    stopping,
-    topic_scores,
-    two_rankings,
 )
 
 approx = pytest.approx
@@ -84,28 +75,6 @@ def test_the_same_number_gives_the_same_campaign_and_another_another(campaign):
     assert (other.written.value != campaign.written.value).any()
 
 
-def test_a_system_is_put_together_from_lists_that_were_judged_in_full():
-    names = [f"d{i}" for i in range(12)]
-    full = {name: 100.0 - i for i, name in enumerate(names[:DEPTH])}
-    turned = dict(zip(reversed(names[:DEPTH]), full.values(), strict=True))
-    unknown = {**dict(list(full.items())[:-1]), "d11": 1.0}
-    runs = Runs.from_dict(
-        {
-            "a": {"q1": full, "q2": full},
-            "b": {"q1": turned, "q2": unknown},  # q2 has one complete list only
-            "c": {"q1": unknown},
-        }
-    )
-    judged = Judgments.from_rows([(q, name, "gold", 1) for q in ("q1", "q2") for name in names[:11]])
-    merged = complete_lists(runs, judged, 40, rng=1)
-    assert merged.topics == ("q1",)
-    assert len(merged.systems) == 40
-    firsts = {merged.documents[merged.document[i]] for i in range(len(merged.document)) if merged.score[i] == DEPTH}
-    assert firsts == {"d0", "d9"}
-    with pytest.raises(NoOverlapError, match="no topic has two lists"):
-        complete_lists(runs, judged.select(documents=["d0"]), rng=1)
-
-
 # ---- gains and rankings
 
 
@@ -125,10 +94,10 @@ def slow_scores(ranking, gain, top):
     return (dcg(gains) / best if best else 0.0), err
 
 
-@pytest.mark.parametrize("maximum", [None, 60.0])
-def test_scores_are_those_of_the_equations(campaign, maximum):
+def test_scores_are_those_of_the_equations(campaign):
     merged = median(campaign.judgments).judgments
-    found = topic_scores(campaign.runs, merged, maximum)
+    scores = evaluate(campaign.runs, merged, list(MEASURES.values()))
+    found = {name: scores.values[m, 0] for m, name in enumerate(MEASURES)}
     gains = {topic: {} for topic in merged.topics}
     for t, d, value in zip(merged.topic, merged.document, merged.value, strict=True):
         gains[merged.topics[t]][merged.documents[d]] = float(value)
@@ -137,25 +106,10 @@ def test_scores_are_those_of_the_equations(campaign, maximum):
         rows = np.flatnonzero((runs.topic == t) & (runs.system == s))
         ranking = [runs.documents[d] for d in runs.document[rows[np.argsort(-runs.score[rows])]]]
         gain = gains[runs.topics[t]]
-        ndcg, err = slow_scores(ranking, gain, maximum or max(gain.values()))
+        ndcg, err = slow_scores(ranking, gain, max(gain.values()))
+        t = scores.topics.index(runs.topics[t])
         assert found["nDCG@10"][t, s] == approx(ndcg)
         assert found["ERR@10"][t, s] == approx(err)
-
-
-@given(st.lists(st.floats(0.01, 2000), min_size=1, max_size=8))
-def test_a_user_stops_with_a_probability_and_the_sooner_the_higher_the_gain(gains):
-    said = Judgments.from_rows([("q", f"d{i}", "ann", g) for i, g in enumerate(gains)], scales={"ann": "magnitude"})
-    value = stopping(said).value
-    assert ((value >= 0) & (value < 1 + 1e-12)).all()
-    assert (np.diff(value[np.argsort(gains)]) >= 0).all()
-    assert value.max() == approx(1 - 2.0 ** -max(gains))
-
-
-def test_the_overlap_is_a_part_of_the_top_set_by_official_grades():
-    x = np.zeros(4)
-    both = TwoRankings(tuple("abcd"), x, x, np.array([1, 1, 1, 0], bool), np.array([1, 0, 0, 1], bool))
-    assert both.overlap == 0.5
-    assert len(both.to_frame()) == 4
 
 
 def test_the_printed_overlaps_are_parts_of_11_and_5_and_41_and_22_systems():
@@ -167,13 +121,6 @@ def test_the_printed_overlaps_are_parts_of_11_and_5_and_41_and_22_systems():
             assert top == approx(100 * round(systems) / sizes[key], abs=0.006)
 
 
-def test_a_ranking_is_itself_and_its_reverse_is_the_opposite(campaign):
-    scores = topic_scores(campaign.runs, campaign.binary, 1)["nDCG@10"]
-    same = two_rankings(campaign.runs.systems, scores, scores)
-    assert (same.tau, same.overlap) == (1, 1)
-    assert two_rankings(campaign.runs.systems, -scores, scores).tau == -1
-
-
 def test_three_agreeing_units_give_every_document_its_gain(campaign):
     gains = magnitude_gains(campaign, campaign.binary)
     assert len(gains) == 4269
@@ -182,7 +129,7 @@ def test_three_agreeing_units_give_every_document_its_gain(campaign):
 
 def test_a_factor_changes_no_ndcg_and_huge_gains_let_err_see_the_best_grade_alone(campaign):
     """In Table III too 100 C and 10^(1+C) have the same tau by ERR: only the highest grade still stops anyone."""
-    found = mapping_rankings(campaign.merged_runs, campaign.levels)
+    found = mapping_rankings(campaign.complete_runs, campaign.levels)
     assert tuple(found) == tuple(MAPPINGS) == tuple(TABLE_III)
     assert found["C"]["nDCG@10"].tau == found["C"]["ERR@10"].tau == 1
     assert found["100 C"]["nDCG@10"].tau == 1
@@ -201,10 +148,10 @@ def test_one_judgment_a_document_can_only_be_drawn_in_one_way():
     ]
     said = Judgments.from_rows(rows, scales={"ann": "magnitude"})
     taus = sampled_taus(runs, said, official, 130, rng=1)
-    plain, ours = topic_scores(runs, official, 3), topic_scores(runs, said)
+    both = gain_rankings(runs, said, official)
     for name in MEASURES:
         assert taus[name].shape == (130,)
-        expected = kendall_tau_b(ours[name].mean(axis=0).round(12), plain[name].mean(axis=0).round(12))
+        expected = both[name].tau
         assert taus[name] == approx(np.full(130, expected))
 
 
@@ -269,7 +216,7 @@ def test_what_needs_no_data_matches_and_the_rest_says_why_not(page):
     assert workers.rows[3][1] == workers.rows[3][2] == "2, 7, 15, 27, 42, 60"
     for table in page.tables[3:]:
         for row in table.rows:
-            assert row[-1] in (MATCH, NOT_PUBLIC)
+            assert row[-1] in (MATCH, NOT_PUBLIC, CHOSEN_FEE)
 
 
 def test_the_page_is_one_call(page):
@@ -332,7 +279,7 @@ def test_the_judges_of_2021_rank_real_systems_much_as_nist_does(dl21):
     found = real_rankings(panel)
     assert found["nDCG@10"].tau == approx(0.927, abs=0.001)
     assert found["ERR@10"].tau == approx(0.836, abs=0.001)
-    drawn = sampled_taus(panel.runs, panel.others, panel.nist, 20, maximum=3, rng=1)
+    drawn = sampled_taus(panel.runs, panel.others, panel.nist, 20, rng=1)
     assert drawn["nDCG@10"].max() < found["nDCG@10"].tau  # one judge a document says less than their median
     assert mapping_rankings(panel.runs, panel.nist)["100 C"]["nDCG@10"].tau == 1
 

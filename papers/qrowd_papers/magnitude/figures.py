@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from qrowd.aggregation import geometric_mean, mean, median
 from qrowd.agreement import OrderAgreement, geometric_sd, order_agreement
+from qrowd.comparison import TwoRankings
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import (
     FIGURE_15,
@@ -29,15 +30,14 @@ from qrowd.magnitude import (
 from qrowd.magnitude.normalisation import Scheme
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
+from qrowd.reports.magnitude_data import MEASURES
 from qrowd.reports.plots import magnitude as plots
 from qrowd.reports.plots.style import GREY, PALETTE, Figure
 from qrowd_papers.frames import frame_of, stacked
 from qrowd_papers.magnitude.study import (
     LEVELS,
-    MEASURES,
     Campaign,
     RealPanel,
-    TwoRankings,
     crowd_and_gold,
     rankings,
     real_panels,
@@ -170,9 +170,7 @@ class Findings:
             drawn = sampled_taus(runs, self.campaign.judgments, official, self.n, rng=chance.stream(f"draws {kind}"))
             results |= {f"{kind}\n{name}": (drawn[name], self.rankings[kind, "all"][name].tau) for name in MEASURES}
         for panel in self.real:
-            drawn = sampled_taus(
-                panel.runs, panel.others, panel.nist, self.n, maximum=3, rng=chance.stream(f"draws {panel.name}")
-            )
+            drawn = sampled_taus(panel.runs, panel.others, panel.nist, self.n, rng=chance.stream(f"draws {panel.name}"))
             marks = self.real_rankings[panel.name]
             results |= {f"{panel.name}\n{name}": (drawn[name], marks[name].tau) for name in MEASURES}
         return results

@@ -11,25 +11,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd import files
 from qrowd.aggregation import median
-from qrowd.comparison import top_set
-from qrowd.comparison.correlation import kendall_tau_b, row_correlations, shared_means
-from qrowd.errors import InputError, NoOverlapError
-from qrowd.evaluation import evaluate
+from qrowd.comparison import TwoRankings
+from qrowd.errors import InputError
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import normalise, select_units_by_agreement, unit_widths
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
-from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.model.scores import Scores
+from qrowd.reports.magnitude_data import MEASURES, gain_rankings
 from qrowd.simulation import (
     Lenient,
     MagnitudeCrowd,
@@ -40,10 +36,7 @@ from qrowd.simulation import (
     simulate_pool,
     simulate_runs,
 )
-
-if TYPE_CHECKING:
-    import pandas
-
+from qrowd.uncertainty import merged_runs, simulate_single_assessor
 
 TOPICS: dict[str, tuple[int, int]] = {
     "402": (278, 460), "403": (111, 182), "405": (214, 354), "407": (212, 350), "408": (188, 310), "410": (212, 350),
@@ -53,9 +46,6 @@ TOPICS: dict[str, tuple[int, int]] = {
 """Table I: TREC-8's topics with the number of documents and of units."""
 N_WORKERS, N_SYSTEMS = 1481, 129
 N_BINARY, N_LEVELS = 3881, 805  # documents that TREC, that Sormunen's assessors judged
-NDCG, ERR = "nDCG(dcg='original')@10", "ERR(stop='given')@10"
-MEASURES = {"nDCG@10": NDCG, "ERR@10": ERR}
-"""As section 7.1 has them: no discount at rank 1 and log2(r) below; R = (2^G - 1) / 2^max."""
 LEVELS = ("N", "M", "R", "H")
 DEPTH = 10
 
@@ -119,13 +109,13 @@ class Campaign:
         return unit_widths(self.written, self.checks).wide
 
     @cached_property
-    def merged_runs(self) -> Runs:
+    def complete_runs(self) -> Runs:
         """A hundred systems put together from lists that `levels` covers (section 7.2)."""
-        return complete_lists(self.runs, self.levels, rng=Chance.of(self.seed).stream("merged runs"))
+        return merged_runs(self.runs, self.levels, rng=Chance.of(self.seed).stream("merged runs"))
 
     def official(self, kind: str) -> tuple[Runs, Judgments]:
         """The runs and the grades of Figure 10 ("TREC") or 11 ("Sormunen")."""
-        return (self.runs, self.binary) if kind == "TREC" else (self.merged_runs, self.levels)
+        return (self.runs, self.binary) if kind == "TREC" else (self.complete_runs, self.levels)
 
 
 def simulate_campaign(*, rng: Rng = None) -> Campaign:
@@ -188,100 +178,7 @@ def simulate_campaign(*, rng: Rng = None) -> Campaign:
     )
 
 
-def complete_lists(runs: Runs, judgments: Judgments, n: int = 100, *, rng: Rng = None) -> Runs:
-    """Systems put together, topic by topic, from lists whose first ten documents were all judged (section 7.2).
-
-    A topic needs two such lists at least. n : how many systems.
-
-    Raises
-    ------
-    NoOverlapError
-        No topic has them.
-    """
-    random = np.random.default_rng(rng)
-    judged = {
-        (judgments.topics[t], judgments.documents[d])
-        for t, d in zip(judgments.topic.tolist(), judgments.document.tolist(), strict=True)
-    }
-    lists: dict[int, list[dict[str, float]]] = {}
-    order = np.lexsort((-runs.score, runs.topic, runs.system))
-    cell = runs.system[order].astype(np.int64) * len(runs.topics) + runs.topic[order]
-    for rows in np.split(order, np.flatnonzero(np.diff(cell)) + 1):
-        topic = int(runs.topic[rows[0]])
-        names = [runs.documents[d] for d in runs.document[rows[:DEPTH]].tolist()]
-        if len(names) == DEPTH and all((runs.topics[topic], name) in judged for name in names):
-            lists.setdefault(topic, []).append({name: float(DEPTH - i) for i, name in enumerate(names)})
-    complete = {topic: results for topic, results in sorted(lists.items()) if len(results) > 1}
-    if not complete:
-        raise NoOverlapError("no topic has two lists whose first ten documents were all judged")
-    return Runs.from_dict(
-        {
-            f"merged-{i + 1:03}": {
-                runs.topics[topic]: results[int(random.integers(len(results)))] for topic, results in complete.items()
-            }
-            for i in range(n)
-        }
-    )
-
-
 # ---------------------------------------------------------------------- gains and rankings
-
-
-def stopping(judgments: Judgments, maximum: float | None = None) -> Judgments:
-    """ERR's R = (2^G - 1) / 2^max of every gain.
-
-    maximum : the highest gain possible; by default the highest of each topic, since magnitudes have no end.
-    """
-    highest = np.zeros(len(judgments.topics))
-    np.maximum.at(highest, judgments.topic, judgments.value)
-    top = highest[judgments.topic] if maximum is None else np.float64(maximum)
-    value = np.exp2(judgments.value - top) - np.exp2(-top)
-    return replace(judgments, value=value, scales=(Scale("fractions", 1.0),) * len(judgments.assessors))
-
-
-def topic_scores(runs: Runs, gains: Judgments, maximum: float | None = None) -> dict[str, Floats]:
-    """{"nDCG@10", "ERR@10"}: (topics, systems), over the runs' topics, with the values of one assessor as gains."""
-    here = gains.select(topics=list(runs.topics))
-    values = {NDCG: here, ERR: stopping(here, maximum)}
-    return {name: evaluate(runs, values[text], [text]).of(text)[0] for name, text in MEASURES.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class TwoRankings:
-    """Systems by magnitudes (x) and by official grades (y).
-
-    x, y : (systems,) mean scores. tau : Kendall's tau-b of them.
-    top_x, top_y : (systems,) who cannot be told from the best by a paired Wilcoxon test over topics, p < .05.
-    """
-
-    systems: tuple[str, ...]
-    x: Floats
-    y: Floats
-    top_x: NDArray[np.bool_]
-    top_y: NDArray[np.bool_]
-
-    @property
-    def tau(self) -> float:
-        return kendall_tau_b(self.x, self.y)
-
-    @property
-    def overlap(self) -> float:
-        """Which part of the top set by official grades is in the other too; the paper's percentages are such parts."""
-        return float((self.top_x & self.top_y).sum() / self.top_y.sum())
-
-    def to_frame(self) -> pandas.DataFrame:
-        """One row per system."""
-        import pandas as pd
-
-        columns = {"system": self.systems, "x": self.x, "y": self.y, "top_x": self.top_x, "top_y": self.top_y}
-        return pd.DataFrame(columns)
-
-
-def two_rankings(systems: tuple[str, ...], first: Floats, second: Floats) -> TwoRankings:
-    """From (topics, systems) scores on either side."""
-    x, y, _, _ = shared_means(first, second)
-    in_top = (top_set(Scores.from_array(table, systems=systems)).member for table in (first, second))
-    return TwoRankings(systems, x, y, *in_top)
 
 
 def magnitude_gains(campaign: Campaign, official: Judgments, preferred: NDArray[np.bool_] | None = None) -> Judgments:
@@ -295,9 +192,7 @@ def rankings(campaign: Campaign, kind: str, preferred: NDArray[np.bool_] | None 
     preferred : (units,) narrow or wide units alone, as in Table IV.
     """
     runs, official = campaign.official(kind)
-    ours = topic_scores(runs, magnitude_gains(campaign, official, preferred))
-    theirs = topic_scores(runs, official, official.scales[0].maximum)
-    return {name: two_rankings(runs.systems, ours[name], theirs[name]) for name in MEASURES}
+    return gain_rankings(runs, magnitude_gains(campaign, official, preferred), official)
 
 
 def mapping_rankings(runs: Runs, official: Judgments) -> dict[str, dict[str, TwoRankings]]:
@@ -306,45 +201,20 @@ def mapping_rankings(runs: Runs, official: Judgments) -> dict[str, dict[str, Two
     Documents without a grade gain 0 under every mapping.
     """
     highest = official.scales[0].maximum
-    plain = topic_scores(runs, official, highest)
     results = {}
     for name, mapped in MAPPINGS.items():
         top = float(mapped(np.array([highest]))[0])
         gains = replace(official, value=mapped(official.value), scales=(Scale("fractions", top),))
-        scores = topic_scores(runs, gains, top)
-        results[name] = {measure: two_rankings(runs.systems, scores[measure], plain[measure]) for measure in MEASURES}
+        results[name] = gain_rankings(runs, gains, official)
     return results
 
 
 def sampled_taus(
-    runs: Runs, judgments: Judgments, official: Judgments, n: int = 1000, *, maximum: float | None = None, rng: Rng
+    runs: Runs, judgments: Judgments, official: Judgments, n: int = 1000, *, rng: Rng
 ) -> dict[str, Floats]:
-    """Figure 12, {measure: (n,) tau-b}: each document's gain is one of its judgments, drawn at random n times.
-
-    maximum : as for `stopping`; of the judgments, not of the official grades.
-    """
-    random = np.random.default_rng(rng)
-    plain = topic_scores(runs, official, official.scales[0].maximum)
-    here = judgments.select(topics=list(runs.topics))
-    pair = here.pair_numbers
-    order = np.argsort(pair, kind="stable")
-    pairs, first, count = np.unique(pair[order], return_index=True, return_counts=True)
-    topic, document = np.divmod(pairs, len(here.documents))
-    starts = np.searchsorted(topic, np.arange(len(here.topics) + 1)).astype(np.int64)
-    pool = Pool(here.topics, here.documents, starts, document.astype(np.int32))
-    taus: dict[str, list[Floats]] = {name: [] for name in MEASURES}
-    for begin in range(0, n, 100):
-        some = min(100, n - begin)
-        names = tuple(f"draw {begin + i}" for i in range(some))
-        drawn = first[:, None] + (random.random((pairs.size, some)) * count[:, None]).astype(np.int64)
-        gains = here.value[order][drawn]
-        top = np.maximum.reduceat(gains, starts[:-1], axis=0)[topic] if maximum is None else np.float64(maximum)
-        by_measure = {NDCG: gains, ERR: np.exp2(gains - top) - np.exp2(-top)}
-        scale = (Scale("fractions", float(gains.max())),) * some
-        for name, text in MEASURES.items():
-            scores = evaluate(runs, Panel(pool, names, scale, by_measure[text]), [text]).of(text)
-            taus[name].append(row_correlations(scores.mean(axis=1).round(12), plain[name].mean(axis=0).round(12)))
-    return {name: np.concatenate(parts) for name, parts in taus.items()}
+    """Figure 12, {measure: (n,) tau-b}: each document's gain is one of its judgments, drawn at random n times."""
+    draws = simulate_single_assessor(runs, judgments, list(MEASURES.values()), gold=official, n_resamples=n, rng=rng)
+    return dict(zip(MEASURES, draws.tau_b, strict=True))
 
 
 # ---------------------------------------------------------------------- real panels
@@ -393,9 +263,7 @@ def real_panels(data: str | None) -> Iterator[RealPanel]:
 
 def real_rankings(panel: RealPanel) -> dict[str, TwoRankings]:
     """{measure: both rankings}: the assessors' median as gain (x), NIST's grades (y)."""
-    ours = topic_scores(panel.runs, median(panel.others).judgments, 3)
-    theirs = topic_scores(panel.runs, panel.nist, 3)
-    return {name: two_rankings(panel.runs.systems, ours[name], theirs[name]) for name in MEASURES}
+    return gain_rankings(panel.runs, median(panel.others).judgments, panel.nist)
 
 
 def crowd_and_gold(data: str | None) -> tuple[Judgments, Judgments] | None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from qrowd.aggregation import Aggregate, geometric_mean, mean, median
 from qrowd.agreement import GeometricSD, OrderAgreement, geometric_sd, order_agreement
 from qrowd.comparison import TwoRankings, two_rankings
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import (
@@ -248,8 +248,12 @@ def magnitude_data(
 
 def gain_rankings(runs: Runs, magnitudes: Judgments, gold: Judgments) -> dict[str, TwoRankings]:
     """{measure: both rankings} by the measures of section 7.1; gains are magnitudes (x) and gold grades (y)."""
-    topics = [topic for topic in gold.topics if topic in set(magnitudes.topics)]
-    first, second = (evaluate(runs, one.select(topics=topics), list(MEASURES.values())) for one in (magnitudes, gold))
+    shared = set(magnitudes.topics) & set(gold.topics) & set(runs.topics)
+    if not shared:
+        raise NoOverlapError("runs, magnitudes and gold share no topic; check that all are of the same collection")
+    first, second = (
+        evaluate(runs, one.select(topics=shared.__contains__), list(MEASURES.values())) for one in (magnitudes, gold)
+    )
     return {
         name: two_rankings(first.sel(measure=text), second.sel(measure=text))
         for name, text in zip(MEASURES, first.measures, strict=True)
