@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import measures as oracle
 from oracles.notation import ON_A_BOUNDED_SCALE, ON_ANY_SCALE
+from qrowd.aware import similarity_to_random
 from qrowd.errors import ArgumentError, FileError
 from qrowd.evaluation import evaluate
 from qrowd.files import read_duplicates
@@ -17,6 +18,7 @@ from qrowd.model.duplicates import Duplicates
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
+from qrowd.simulation import simulate_demo
 from strategies import BOUNDED, DOCUMENTS, worlds
 
 MEASURES = [*ON_ANY_SCALE, *ON_A_BOUNDED_SCALE]
@@ -120,3 +122,17 @@ def test_a_table_that_names_no_groups_is_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(FileError, match=message):
         read_duplicates(path)
+
+
+def test_random_assessors_of_aware_are_scored_with_the_same_duplicates():
+    runs, judgments, _ = simulate_demo()
+    people = judgments.select(assessors=["ann", "bob", "lena"])
+    pairs = people.to_frame()[["topic", "document"]].drop_duplicates()
+    group = pairs.groupby("topic").cumcount() // 3
+    duplicates = Duplicates.from_groups(zip(pairs["topic"], pairs["document"], group.astype(str), strict=True))
+    conventions = Conventions(empty="nan", duplicates=duplicates)
+    found = similarity_to_random(runs, people, "AP", n_resamples=5, rng=1, conventions=conventions)
+    expected = evaluate(runs, people, "AP", conventions=conventions)
+    assert found.scores.values == pytest.approx(expected.values, nan_ok=True)
+    plain = similarity_to_random(runs, people, "AP", n_resamples=5, rng=1)
+    assert not np.allclose(found.single, plain.single)

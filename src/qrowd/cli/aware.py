@@ -52,7 +52,9 @@ def aware(
     ] = 0.0,
     conventions: Annotated[
         Conventions,
-        conventions_named("ties", "score_dtype", "unjudged", "missing", "min_coverage", "repeats", "grades"),
+        conventions_named(
+            "ties", "score_dtype", "unjudged", "missing", "min_coverage", "repeats", "grades", "duplicates"
+        ),
     ] = Conventions(empty="nan"),
     n_resamples: options.NResamples = 1000,
     seed: options.Seed = 1,

@@ -25,6 +25,7 @@ RANKS_SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def grades_table(model: PredictedRelevance) -> Table:
+    """p(R|i) of each grade, with its interval and counts."""
     where = "of all documents judged twice"
     if model.by_band is not None:
         bands = model.by_band.bands
@@ -46,6 +47,7 @@ def grades_table(model: PredictedRelevance) -> Table:
 
 
 def bands_table(by_band: ByBand) -> Table:
+    """p(R|i) of each band of ranks."""
     by_grade = zip(by_band.grades[::-1], by_band.probability.T[::-1], strict=True)
     columns = {
         "ranks": list(by_band.bands.labels),
@@ -56,6 +58,7 @@ def bands_table(by_band: ByBand) -> Table:
 
 
 def results_table(results: RelevantResults, user: UserModel) -> Table:
+    """Expected and counted relevant results of each system."""
     frame = results.to_frame().sort_values("predicted", ascending=False, kind="stable")
     columns = {
         "system": frame["system"].tolist(),
@@ -70,6 +73,7 @@ def results_table(results: RelevantResults, user: UserModel) -> Table:
 
 
 def scores_table(measure: str, systems: tuple[str, ...], predicted: Floats, binary: Floats, tau: float) -> Table:
+    """Systems by predicted and by binary relevance, by one measure."""
     order = np.argsort(-predicted, kind="stable")
     columns = {
         "system": [systems[s] for s in order],
@@ -162,6 +166,7 @@ def gains_notes(models: Mapping[str, PredictedRelevance], user: UserModel, *, of
 
 
 def model_notes(model: PredictedRelevance) -> Iterator[Note]:
+    """What the probabilities rest on, and how they were estimated."""
     data = model.data
     yield Note(
         "double judgments",
