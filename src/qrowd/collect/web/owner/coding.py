@@ -167,11 +167,10 @@ async def save(context: OwnerContext, fields: Form) -> Response:
         context.server.clock(),
     )
 
-    def work(connection: Connection) -> Item | None:
-        code(connection, context.campaign.name, coding)
-        return next_item(connection, context.campaign.id, name, coder, chosen)
-
-    following = await context.server.store.write_async(work)
+    await context.server.store.write_async(lambda connection: code(connection, context.campaign.name, coding))
+    following = await context.read(
+        lambda connection: next_item(connection, context.campaign.id, name, coder, chosen)  # long: not while writing
+    )
     path = ("", {}) if following is None else ("/item", {"item": key_of(following)})
     return RedirectResponse(_address(context, path[0], list=name, **path[1]), 303)
 
