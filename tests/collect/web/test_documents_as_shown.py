@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from collect.pictures import png
-from collect.web.journeys import GRADES, Application, enter, press
+from collect.web.journeys import GRADES, Application, enter, press, until
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.protocols.settings import GradesSettings, PreferenceSettings
 
@@ -122,7 +122,7 @@ def test_two_images_stand_side_by_side_and_a_frame_is_allowed_for_its_site_alone
     tab.locator("#left .scroll").focus()
     tab.keyboard.press("End")
     if tab.locator("#left img").count():
-        tab.wait_for_function("document.querySelector('#left .scroll').scrollTop > 0")
+        until(lambda: tab.evaluate("document.querySelector('#left .scroll').scrollTop") > 0, "scrolling by a key")
     press(tab, "2")
     expect(tab.locator("[data-status]").first).to_contain_text("Saved")
     assert len(campaign.events("preferred")) == 1
