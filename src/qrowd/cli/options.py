@@ -51,7 +51,10 @@ RUNS = option(
 )
 Runs = Annotated[list[str], RUNS]
 MaybeRuns = Annotated[list[str] | None, RUNS]
-Campaign = Annotated[str | None, option(help="Campaign that is read instead of files.", panel="Data", metavar="NAME")]
+Campaign = Annotated[
+    str | None,
+    option(help="Campaign, or one arm of it: NAME/ARM, that is read instead of files.", panel="Data", metavar="NAME"),
+]
 Database = Annotated[
     str,
     option(
@@ -231,13 +234,17 @@ class PreferenceData:
 
 
 def read_campaign(name: str | None, database: str, files: str) -> Judgments | Preferences:
-    """What a campaign has collected; a server may write to it meanwhile. files : the option for files instead."""
+    """What a campaign, or CAMPAIGN/ARM, has collected; a server may write to it meanwhile.
+
+    files : the option for files instead.
+    """
     if name is None:
         raise ArgumentError(f"nothing to read: give {files} FILES, or --campaign NAME")
     with server_extra():
         from qrowd.collect.campaigns.collected import collected
     with open_campaigns(database) as store:
-        return store.read(lambda connection: collected(connection, name))
+        wanted: Any = files.removeprefix("--")
+        return store.read(lambda connection: collected(connection, name, wanted=wanted))
 
 
 def _check_no_campaign(campaign: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection
 
@@ -16,17 +16,25 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 
 
-def collected(connection: Connection, name: str) -> Judgments | Preferences:
-    """What a campaign collects, whichever it is, as it stands. name : of the campaign, or CAMPAIGN/ARM for one arm.
+def collected(
+    connection: Connection, name: str, *, wanted: Literal["judgments", "preferences"] | None = None
+) -> Judgments | Preferences:
+    """What a campaign collects, whichever it is, as it stands.
+
+    name : of the campaign, or CAMPAIGN/ARM for one arm. wanted : which arms are meant where some have judgments and
+        others preferences.
 
     Raises
     ------
     ArgumentError
-        There is no such campaign, or it has several arms and none is named.
+        There is no such campaign, or several arms could be meant and none is named.
     """
     row, arms = find_arms(connection, name)
-    read = preferences if arms[only_arm(row.name, arms)] == PREFERENCE else judgments
-    return read(connection, name)
+    if wanted is not None:
+        arms = {arm: one for arm, one in arms.items() if (one == PREFERENCE) == (wanted == "preferences")} or arms
+    arm = only_arm(row.name, arms)
+    read = preferences if arms[arm] == PREFERENCE else judgments
+    return read(connection, f"{row.name}/{arm}" if arm else name)
 
 
 def collected_by_arm(connection: Connection, name: str) -> dict[str, Judgments | Preferences]:

@@ -42,6 +42,7 @@ OF_UNITS, OF_CODES, ARCHIVE = "units", "codes", "archive"
 LINES = 500  # of an archive, in a piece
 TABLES = (JUDGMENTS, PREFERENCES, DUPLICATES, OF_UNITS, OF_CODES, REVISIONS)
 WHOLE = (OF_UNITS, OF_CODES, REVISIONS)  # tables that always hold everything
+WHOLE_CAMPAIGN = (OF_CODES, REVISIONS, ARCHIVE)  # never of one arm
 FORMATS = {
     format.name: format
     for format in (
@@ -123,7 +124,7 @@ def export_rows(
     kinds = kinds_of(protocols.values())
     if what not in kinds:
         raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds)}")
-    if what in (REVISIONS, ARCHIVE) and "/" in campaign:
+    if what in WHOLE_CAMPAIGN and "/" in campaign:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
     if what == ARCHIVE:
         return _together(write_archive(connection, campaign))

@@ -14,12 +14,14 @@ from qrowd.collect.campaigns.exports import (
     OF_UNITS,
     PREFERENCES,
     REVISIONS,
+    WHOLE_CAMPAIGN,
     kinds_of,
 )
 from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.campaigns.units import UNITS
 from qrowd.collect.protocols.schema import Schema
 from qrowd.collect.store import export
+from qrowd.collect.web.api.bodies import invalid
 from qrowd.collect.web.api.keys import Caller
 from qrowd.collect.web.api.operations import Answer, Operation, operation
 from qrowd.collect.web.downloads import download
@@ -33,13 +35,20 @@ EVERYTHING: Schema = {
 }
 
 
+ARM: Schema = {
+    "type": "string",
+    "default": "",
+    "description": "Only this arm of a campaign that has several; otherwise all, and a further column names the arm",
+}
+
+
 def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -> Operation:
     formats = [name for name, one in FORMATS.items() if what in one.of]
     media_types = tuple(dict.fromkeys(FORMATS[one].media_type for one in formats))
     format: Schema = {"type": "string", "enum": formats, "default": "jsonl", "description": "How it is written"}
 
-    async def handler(caller: Caller, format: str, everything: bool = False) -> Response:
-        return await _file(caller, what, format, everything)
+    async def handler(caller: Caller, format: str, everything: bool = False, arm: str = "") -> Response:
+        return await _file(caller, what, format, everything, arm)
 
     return Operation(
         what,
@@ -49,13 +58,17 @@ def _table(what: str, columns: tuple[str, ...], summary: str, **query: Schema) -
         handler,
         (Answer(f"The columns are {', '.join(columns)}", files=media_types),),
         "Streamed, all of it as it stood at one moment; asked for again, the same bytes unless something was added.",
-        {"format": format, **query},
+        {"format": format, **query, **({} if what in WHOLE_CAMPAIGN else {"arm": ARM})},
         problems=(409,),
     )
 
 
-async def _file(caller: Caller, what: str, format: str, everything: bool) -> Response:
-    name, kinds = caller.campaign.name, kinds_of(protocols_of(caller.campaign).values())
+async def _file(caller: Caller, what: str, format: str, everything: bool, arm: str = "") -> Response:
+    arms, name = protocols_of(caller.campaign), caller.campaign.name
+    if arm and arm not in arms:
+        raise invalid("arm", f"choose one of {', '.join(arms)}" if "" not in arms else "this campaign has no arms")
+    kinds = kinds_of([arms[arm]] if arm else arms.values())
+    name = f"{name}/{arm}" if arm else name
     if what not in kinds:
         raise Problem(409, "protocol", f"{name}: this campaign collects {kinds[0]}; ask for those.")
     return await download(caller.server.store, name, what, format, everything=everything)

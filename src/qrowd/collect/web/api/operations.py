@@ -114,8 +114,8 @@ def read_query(request: Request, schemas: Mapping[str, Schema]) -> dict[str, Any
     values: dict[str, Any] = {}
     for name, schema in schemas.items():
         text = texts.get(name)
-        if text is None:
-            values[name] = schema["default"]
+        if text is None or (schema["type"] == "string" and "enum" not in schema):
+            values[name] = schema["default"] if text is None else text
             continue
         choices: Mapping[str, Any] = YES_OR_NO if schema["type"] == "boolean" else {one: one for one in schema["enum"]}
         if text not in choices:

@@ -1,7 +1,7 @@
 """The export page with the files of a campaign, and the page of keys for programs.
 
 GET  /owner/c/{campaign}/export                   the list of files
-GET  /owner/c/{campaign}/export/{what}/{format}   a file; ?everything=1 adds what does not count
+GET  /owner/c/{campaign}/export/{what}/{format}   a file; ?everything=1 adds what does not count, ?arm= takes one arm
 GET  /owner/keys                                  keys    POST: make, revoke
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from qrowd.collect.campaigns.exports import ARCHIVE, FORMATS, WHOLE, kinds_of
+from qrowd.collect.campaigns.exports import ARCHIVE, FORMATS, WHOLE, WHOLE_CAMPAIGN, kinds_of
 from qrowd.collect.campaigns.state import protocols_of
 from qrowd.collect.store.accounts import api_keys, make_api_key, revoke_api_key
 from qrowd.collect.store.materials import campaigns
@@ -35,27 +35,36 @@ FORMAT_TEXTS = {
 
 async def exports(context: OwnerContext) -> Response:
     """The files of a campaign."""
-    kinds = [kind for kind in _kinds(context) if kind != ARCHIVE]
+    arm = _arm(context)
+    kinds = [kind for kind in _kinds(context, arm) if kind != ARCHIVE]
     tables = [
         (kind, [(name, *FORMAT_TEXTS[name]) for name, one in FORMATS.items() if kind in one.of]) for kind in kinds
     ]
-    return context.render("export", tab="export", tables=tables, whole=WHOLE)
+    return context.render("export", tab="export", tables=tables, whole=WHOLE, arm=arm)
 
 
 async def export_file(context: OwnerContext) -> Response:
     """A file, streamed from the store."""
     what, format = context.request.path_params["what"], context.request.path_params["format"]
-    if what not in _kinds(context) or (what != ARCHIVE and what not in _kinds_in(format)):
+    arm = _arm(context)
+    if what not in _kinds(context, arm) or (what != ARCHIVE and what not in _kinds_in(format)):
         raise not_found()
     everything = query_of(context.request).get("everything") == "1"
+    name = f"{context.campaign.name}/{arm}" if arm else context.campaign.name
     try:
-        return await download(context.server.store, context.campaign.name, what, format, everything=everything)
+        return await download(context.server.store, name, what, format, everything=everything)
     except ArgumentError as error:
         return await exports(replace(context, problem=str(error)))
 
 
-def _kinds(context: OwnerContext) -> list[str]:
-    return kinds_of(protocols_of(context.campaign).values())
+def _arm(context: OwnerContext) -> str:
+    """The arm whose files are asked for; "" for all."""
+    return context.arm if query_of(context.request).get("arm") else ""
+
+
+def _kinds(context: OwnerContext, arm: str) -> list[str]:
+    arms = protocols_of(context.campaign)
+    return [kind for kind in kinds_of([arms[arm]]) if kind not in WHOLE_CAMPAIGN] if arm else kinds_of(arms.values())
 
 
 def _kinds_in(format: str) -> tuple[str, ...]:
