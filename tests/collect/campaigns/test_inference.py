@@ -1,6 +1,7 @@
 """What is known without being asked: campaigns that infer nothing, and what the analysis says of those that do."""
 
 import asyncio
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from judging import Clock, created, next_action, seeded, small_plan
 from qrowd.collect.campaigns.collected import collected
+from qrowd.collect.campaigns.plan_notes import plan_notes
 from qrowd.collect.protocols.events import Prefer
 from qrowd.collect.protocols.views import PairView
 from qrowd.preferences import closure, transitivity
@@ -90,3 +92,17 @@ def test_where_chains_are_inferred_the_report_says_so_instead_of_a_share_of_chai
         document
     )
     assert closed.implied_share == (PAIRS - n) / PAIRS
+
+
+def test_an_owner_is_told_of_topics_without_systems_and_of_pairs_that_need_all_assessors_of_a_topic():
+    plan = small_plan("preference", question=True, sharing="shared", redundancy=2, pair_redundancy=2)
+    assert plan_notes(plan) == (
+        "A topic has no more assessors than a pair (2): what they disagree about may stay open; raise redundancy.",
+    )
+    first, *others = plan.topics
+    without = replace(plan, topics=(replace(first, systems={}), *others))
+    assert plan_notes(without)[0] == (
+        "1 of 3 topics have fewer than two systems to compare: there the preferred document stays, and judging goes on "
+        "until all pairs are known."
+    )
+    assert plan_notes(small_plan("preference", question=True, sharing="shared", redundancy=6, pair_redundancy=2)) == ()

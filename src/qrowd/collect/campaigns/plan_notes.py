@@ -7,7 +7,14 @@ from typing import Any
 
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.protocols.presets import PRESETS, overrides
-from qrowd.collect.protocols.settings import JourneySettings, MagnitudeSettings, Settings, protocol_of, to_table
+from qrowd.collect.protocols.settings import (
+    JourneySettings,
+    MagnitudeSettings,
+    PreferenceSettings,
+    Settings,
+    protocol_of,
+    to_table,
+)
 
 
 def plan_notes(plan: Plan) -> tuple[str, ...]:
@@ -20,7 +27,27 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
         notes.append("There are no instructions; write some, because a campaign with arms has none of ours.")
     if missing := list(_missing_checks(plan)):
         notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
+    notes += _preference_notes(plan)
     return tuple(notes)
+
+
+def _preference_notes(plan: Plan) -> Iterator[str]:
+    """What settings of preferences lead to that an owner may not expect."""
+    for arm, settings in plan.arms.items():
+        if not isinstance(settings, PreferenceSettings):
+            continue
+        where = f"Arm {arm}: " if arm else ""
+        n, of_pair = len([topic for topic in plan.topics if len(topic.systems) < 2]), settings.pair_redundancy
+        if n and settings.order in ("utility", "settled", "printed"):
+            yield (
+                f"{where}{n} of {len(plan.topics)} topics have fewer than two systems to compare: there the preferred "
+                "document stays, and judging goes on until all pairs are known."
+            )
+        if settings.sharing == "shared" and of_pair == settings.redundancy > 1:
+            yield (
+                f"{where}A topic has no more assessors than a pair ({of_pair}): what they disagree about may stay "
+                "open; raise redundancy."
+            )
 
 
 def preset_notes(
