@@ -244,6 +244,7 @@ def test_arms_of_a_study_are_compared_from_their_files(qrowd, arms, tmp_path):
     [
         (["--arm", "grades.csv"], "--arm grades.csv: expected NAME=FILE"),
         (["--arm", "absolute=x.csv"], "there are two arms of this name"),
+        (["--chains"], "--chains: it does not go with the arms of a study"),
     ],
 )
 def test_an_arm_is_a_name_and_a_file(qrowd, arms, more, words):
