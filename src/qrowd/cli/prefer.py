@@ -61,7 +61,7 @@ def agree(
     units: options.Units = None,
     tie_rate: Annotated[
         float,
-        convention(help="Arms: rate at which two documents of equal grade agree with a preference; .5: by a coin."),
+        convention(help="Arms: rate at which two equal grades agree with a preference; .5: by a coin."),
     ] = 0.5,
     confidence: options.Confidence = 0.95,
     output: options.Output = None,
@@ -72,10 +72,10 @@ def agree(
 
     several = data.campaign is not None and bool(options.read_arms(data.campaign, data.database)[0])
     if arm or units or several:
-        alone = {"--preferences": data.preferences, "--judgments": judgments}
-        alone |= {"--separate-strong": separate_strong, "--chains": chains}
-        for name in (name for name, value in alone.items() if value):
-            raise ArgumentError(f"{name}: it does not go with the arms of a study; leave it out")
+        alone = (data.preferences, "--preferences"), (judgments, "--judgments"), (chains, "--chains")
+        for value, name in (*alone, (separate_strong, "--separate-strong")):
+            if value:
+                raise ArgumentError(f"{name}: it does not go with the arms of a study; leave it out")
         report = options.compared_arms(
             arm, units, data.campaign, data.database, tie_rate=tie_rate, confidence=confidence
         )
