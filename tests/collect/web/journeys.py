@@ -137,7 +137,7 @@ class Application:
 
     def plan(
         self,
-        settings: Settings,
+        settings: Settings | dict[str, Settings],
         *,
         n_documents: int = 8,
         n_topics: int = 1,
