@@ -136,3 +136,9 @@ def test_random_assessors_of_aware_are_scored_with_the_same_duplicates():
     assert found.scores.values == pytest.approx(expected.values, nan_ok=True)
     plain = similarity_to_random(runs, people, "AP", n_resamples=5, rng=1)
     assert not np.allclose(found.single, plain.single)
+
+
+def test_the_pairs_that_a_campaign_exports_have_the_columns_that_are_read():
+    from qrowd.collect.store import export
+
+    assert export.DUPLICATES[:3] == ("topic", "one", "same_as")
