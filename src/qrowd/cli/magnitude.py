@@ -138,14 +138,19 @@ def levels(
 def gains(
     data: options.Data,
     gold: options.Gold = None,
+    runs: options.MaybeRuns = None,
     checks: Checks = None,
     by: By = None,
     output: options.Output = None,
 ) -> None:
-    """Show the gain of each gold level according to the magnitudes, and the ratios between levels."""
+    """Show the gain of each gold level by the magnitudes; with runs, also the gains that rank systems most stably."""
+    from qrowd.cli.show import progress
     from qrowd.reports.magnitude_gold import gains as section
 
-    deliver(section(_magnitudes(data, gold, checks, by)).to_document(), output)
+    magnitudes = _magnitudes(data, gold, checks, by, runs)
+    with progress("computing"):
+        part = section(magnitudes)
+    deliver(part.to_document(), output)
 
 
 def conflicts(

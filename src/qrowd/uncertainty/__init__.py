@@ -13,6 +13,7 @@ expected_scores         the scores that are expected from an assessor's severity
 under_label_uncertainty         the distribution of scores and ranks over draws of the labels
 relevance_given_ranks           draws of relevance from labels and ranks, for intervals of the true score
 simulate_single_assessor        the ranking by one judgment per document, compared with a reference
+stable_gains            the gains of grades with which systems are ranked most stably over topics
 merged_runs, complete_lists     simulated runs from lists that were judged completely
 """
 
@@ -39,6 +40,7 @@ from qrowd.uncertainty.prediction_powered_planning import AssessorTopicsNeeded, 
 from qrowd.uncertainty.relevance_given_ranks import RelevanceGivenRanks, relevance_given_ranks
 from qrowd.uncertainty.severity import expected_scores
 from qrowd.uncertainty.single_assessor import SingleAssessorSimulation, simulate_single_assessor
+from qrowd.uncertainty.stable_gains import StableGains, stable_gains
 
 __all__ = [
     "AnnotatorTest",
@@ -54,6 +56,7 @@ __all__ = [
     "PredictionPoweredMeans",
     "RelevanceGivenRanks",
     "SingleAssessorSimulation",
+    "StableGains",
     "alternative_annotator_test",
     "assessor_bias",
     "assessor_topics_needed",
@@ -68,5 +71,6 @@ __all__ = [
     "prediction_powered_means",
     "relevance_given_ranks",
     "simulate_single_assessor",
+    "stable_gains",
     "under_label_uncertainty",
 ]
