@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import convention, deliver, measures, pair_of
+from qrowd.cli.options import convention, deliver, measures
+from qrowd.cli.values import pair_of
 from qrowd.model.conventions import Conventions
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from qrowd.cli.values import read_duplicates
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions
 from qrowd.model.conventions import Grades as GradesChoice
 from qrowd.model.conventions import Repeats as RepeatsChoice
-from qrowd.model.duplicates import Duplicates
 
 if TYPE_CHECKING:
     from qrowd.collect.store.base import Store
@@ -259,28 +259,6 @@ def _pattern_and_scale(text: str) -> tuple[str, str]:
     return pattern, scale
 
 
-def pair_of(systems: list[str] | None) -> tuple[str, str] | None:
-    """The two systems of --systems."""
-    if systems is None:
-        return None
-    if len(systems) != 2:
-        raise ArgumentError(f"--systems {' '.join(systems)}: two systems were expected, found {len(systems)}")
-    return systems[0], systems[1]
-
-
-def numbers(name: str, text: str | None) -> list[int] | None:
-    """Whole numbers above 0, separated by commas."""
-    if text is None:
-        return None
-    try:
-        values = [int(part) for part in text.split(",")]
-    except ValueError:
-        values = [0]
-    if min(values) < 1:
-        raise ArgumentError(f"{name} {text}: whole numbers above 0 were expected, as in 25,50,100")
-    return values
-
-
 Arms = Annotated[
     list[str] | None,
     option(
@@ -391,13 +369,6 @@ Gold = Annotated[
 Systems = Annotated[list[str] | None, option(help="Two systems to compare with each other.", metavar="A B")]
 PerTopic = Annotated[bool, option("--per-topic", help="Also print the results of each topic.")]
 Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
-
-
-def read_duplicates(path: str) -> Duplicates:
-    """The duplicates of a file."""
-    from qrowd import files
-
-    return files.read_duplicates(path)
 
 
 CONVENTIONS = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import deliver, numbers, option, pair_of
+from qrowd.cli.options import deliver, option
+from qrowd.cli.values import numbers, pair_of
 from qrowd.model.conventions import Conventions
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, conventions_named, deliver, measures, option
-from qrowd.errors import ArgumentError, FileError
+from qrowd.cli.values import grades_of, m_of_n, utilities_of
+from qrowd.errors import FileError
 from qrowd.model.conventions import Conventions
 
 
@@ -148,34 +149,6 @@ def predict(
     if qrels is not None and gains is not None:
         files.write_whole(qrels, trec.format_qrels(gains, assessor_in_column=len(gains.assessors) > 1))
     deliver(prediction.to_document(), output)
-
-
-def grades_of(text: str) -> set[float]:
-    """The grades of a list such as 2,3."""
-    try:
-        return {float(part) for part in text.split(",")}
-    except ValueError:
-        raise ArgumentError(f"--relevant-grades {text}: grades separated by commas were expected, as in 2,3") from None
-
-
-def m_of_n(text: str | None) -> tuple[int, int] | None:
-    """The two numbers of 2/3."""
-    if text is None:
-        return None
-    m, _, n = text.partition("/")
-    if not (m.isdecimal() and n.isdecimal()):
-        raise ArgumentError(f"--at-least {text}: two numbers of users were expected, as in 2/3")
-    return int(m), int(n)
-
-
-def utilities_of(text: str | None) -> dict[float, float] | None:
-    """{grade: utility} of 0=0,1=0.3,2=1."""
-    if text is None:
-        return None
-    try:
-        return {float(grade): float(value) for grade, value in (part.split("=") for part in text.split(","))}
-    except ValueError:
-        raise ArgumentError(f"--utility {text}: grades and utilities were expected, as in 0=0,1=0.3,2=1") from None
 
 
 def types_of(path: str) -> dict[str, str]:
