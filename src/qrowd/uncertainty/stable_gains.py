@@ -93,7 +93,7 @@ def stable_gains(
         scores = evaluation.evaluate(runs, judgments, distinct, conventions=conventions)
         tables = known_mean(scores.values, axis=1)
         values = {name: coefficient(table, target) for name, table in zip(distinct, tables, strict=True)}
-        return np.nan_to_num(np.array([values[str(form)] for form in forms]), nan=-1.0)
+        return np.asarray(np.nan_to_num(np.array([values[str(form)] for form in forms]), nan=-1.0), np.float64)
 
     linear, exponential = (values[:-1] / values[1:] for values in (grades, np.exp2(grades) - 1))
     usual = coefficients([linear, exponential])
