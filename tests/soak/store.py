@@ -73,6 +73,7 @@ def campaign(connection: Connection, *, topics: int = 1, units: int = 1, documen
     rows = [text | {"id": t + 1, "label": f"{t + 1:03}"} for t in range(topics)]
     connection.execute(insert(schema.topic), rows)
     page = {"campaign_id": 1, "title": "", "text": "words " * 50, "html": False, "language": "en"}
+    page |= {"url": "", "image": "", "frame": False}
     connection.execute(insert(schema.document), [page | {"id": d + 1, "label": f"d{d + 1}"} for d in range(documents)])
     shape = [
         {"id": t * units + u + 1, "campaign_id": 1, "topic_id": t + 1, "number": u, "documents": list(range(1, K + 1))}
