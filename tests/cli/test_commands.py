@@ -98,10 +98,16 @@ def test_every_convention_can_be_set_and_is_written_down(qrowd, folder, tmp_path
         "min-coverage": "0.2", "repeats": "mean", "grades": "rescaled",
     }  # fmt: skip
     options = [word for name, value in chosen.items() for word in (f"--{name}", value)]
+    documents = [line.split()[:3] for line in (folder / "judges" / "ann.qrels").read_text().splitlines()[:2]]
+    (tmp_path / "d.csv").write_text("topic,document,group\n" + "".join(f"{t},{d},1\n" for t, _, d in documents))
+    options += ["--duplicates", "d.csv"]
     arguments = ["evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "P@5", *options]
     assert qrowd(*arguments, "--output", "s.json").status == 0
     written = json.loads((tmp_path / "s.json").read_text())["conventions"]
-    assert {name.replace("_", "-"): str(value) for name, value in written.items()} == chosen
+    assert {name.replace("_", "-"): str(value) for name, value in written.items()} == {
+        **chosen,
+        "duplicates": "1 group of 2 documents",
+    }
 
 
 def test_check_tells_what_is_in_runs_and_judgments(qrowd, folder):
