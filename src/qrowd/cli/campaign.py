@@ -13,6 +13,7 @@ from qrowd.cli.options import deliver, open_campaigns, option, output_file, serv
 from qrowd.reports.phrases import count
 
 Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
+NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIGN/ARM for one of its arms.")]
 SessionGap = Annotated[
     float, option(help="Minutes between two units from which on the later one begins a new session.", metavar="MINUTES")
 ]
@@ -64,7 +65,7 @@ def import_(
 
 
 def export(
-    name: Name,
+    name: NameOrArm,
     database: options.Database = options.DATABASE,
     what: Annotated[
         Literal["judgments", "preferences", "duplicates", "units", "codes", "revisions", "archive"] | None,
@@ -120,12 +121,13 @@ def status(
             document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
         else:
             one = progress(connection, name, time.time())
-            document = one_campaign(one, quality(connection, name) if per_assessor else None)
+            names = [f"{name}/{arm}" for arm in one.arms] or [name]
+            document = one_campaign(one, [quality(connection, each) for each in names] if per_assessor else [])
     deliver(document, output)
 
 
 def units(
-    name: Name,
+    name: NameOrArm,
     database: options.Database = options.DATABASE,
     session_gap: SessionGap = 30.0,
     output: options.Output = None,

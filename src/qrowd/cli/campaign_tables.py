@@ -40,9 +40,11 @@ def all_campaigns(campaigns: Sequence[Progress]) -> Document:
     return Document(sentence, (table,) if n else (), (), _frame(table))
 
 
-def one_campaign(progress: Progress, quality: Quality | None) -> Document:
-    """The progress of a campaign by topic; with `quality`, its assessors too."""
+def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
+    """The progress of a campaign by topic and arm. qualities : of each arm, where the assessors are printed, too."""
+    arms = {"arm": [topic.arm for topic in progress.topics]} if progress.arms else {}
     columns = {
+        **arms,
         "topic": [topic.label for topic in progress.topics],
         "documents": [str(topic.documents) for topic in progress.topics],
         "slots": [str(topic.slots) for topic in progress.topics],
@@ -65,9 +67,9 @@ def one_campaign(progress: Progress, quality: Quality | None) -> Document:
         notes.append(f"{count(progress.uncounted, 'answer is', 'answers are')} kept but not counted.")
     if progress.ends is not None:
         notes.append(f"Expected end: {_when(progress.ends)}.")
-    if quality is not None:
+    for quality in qualities:
         tables.append(_assessors(quality))
-        notes.append(_agreement(quality))
+        notes.append(f"{quality.arm}: {_agreement(quality)}" if quality.arm else _agreement(quality))
     sentence = (
         f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
         f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
@@ -213,7 +215,7 @@ def _assessors(quality: Quality) -> Table:
         "agreement": [_dash(one.agreement, ".2f") for one in assessors],
         "remark": [one.excluded or one.reasons for one in assessors],
     }
-    return Table.of("assessors", columns)
+    return Table.of(f"assessors of {quality.arm}" if quality.arm else "assessors", columns)
 
 
 def _agreement(quality: Quality) -> str:
