@@ -154,6 +154,23 @@ def test_the_summary_says_what_it_leaves_out_and_why(qrowd, mine):
     assert "left out: rankings: this needs runs; give --runs FILES" in outcome.out
 
 
+def test_gold_that_implies_no_check_documents_leaves_out_only_what_needs_them(qrowd, mine, tmp_path):
+    gold = GOLD.recode(1).to_frame()
+    gold.to_csv(tmp_path / "binary.csv", index=False)
+    frame = pd.read_csv(tmp_path / "mine.csv")
+    of_two = frame.groupby(["topic", "document"])["unit"].transform("count") == 10  # without the check documents
+    frame[of_two].to_csv(tmp_path / "unchecked.csv", index=False)
+    data = ("--judgments", "unchecked.csv", "--gold", "binary.csv")
+    for command, shown in (("units", "units by topic"), ("agreement", "in the order of gold"), ("levels", "adjacent")):
+        outcome = qrowd("magnitude", command, *data)
+        assert outcome.status == 0, outcome.err
+        assert shown in outcome.out
+        assert (command == "levels") or "left out: what needs check documents: " in outcome.out
+    outcome = qrowd("magnitude", "gains", *data)
+    assert outcome.status == 2
+    assert outcome.err.endswith("give --checks FILE, a table of topic, H and N\n")
+
+
 def test_gold_may_be_an_assessor_of_the_judgments(qrowd, mine, tmp_path):
     both = pd.concat([pd.read_csv(tmp_path / name) for name in ("mine.csv", "levels.csv")])
     both.to_csv(tmp_path / "both.csv", index=False)
@@ -209,7 +226,7 @@ def test_every_command_writes_every_kind_of_file(qrowd, mine, tmp_path, ending):
     (("units", "--checks", "twice.csv"), "twice.csv: topic q1 stands twice"),
     (("units", "--checks", "one.csv"), "checks: topic q4 has none"),
     (("levels", "--gold", "mine.csv"), "one assessor was expected"),
-    (("normalise", "--normalise", "checks"), "this needs check documents H and N; give --checks FILE, or --gold"),
+    (("normalise", "--normalise", "checks"), "no check documents H and N are known; give --checks FILE, or --gold"),
     (("distribution", "--by", "document"), "'document'"),
     (("effort", "--pay", -1), "--pay -1"),
     (("rankings", "--gold", "levels.csv"), "--runs"),

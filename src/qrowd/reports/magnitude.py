@@ -32,7 +32,7 @@ from qrowd.magnitude import (
 from qrowd.magnitude import distribution as distribution_of
 from qrowd.magnitude.collection import Equal
 from qrowd.reports.document import Document, Note, Table
-from qrowd.reports.magnitude_data import MagnitudeData, Section, notes_of, rows_of
+from qrowd.reports.magnitude_data import MagnitudeData, Section, notes_of, rows_of, without_checks
 from qrowd.reports.magnitude_gold import conflicts, gains, levels, rankings
 from qrowd.reports.phrases import cells, count, interval, listed, number, percent
 
@@ -117,7 +117,7 @@ def units(data: MagnitudeData, *, min_seconds: float | None = None, equal: Equal
 
     min_seconds, equal : of `unit_checks`.
     """
-    with_checks = data.checks is not None or data.gold is not None
+    with_checks = data.lack_of_checks is None
     by_topic = topic_units(data.written, checks=data.check_documents if with_checks else None, by=data.units_by)
     by_assessor = assessor_units(data.written, by=data.units_by)
     counts = by_assessor.to_frame(what="counts")
@@ -139,7 +139,7 @@ def units(data: MagnitudeData, *, min_seconds: float | None = None, equal: Equal
     n_units = int(by_topic.n_units.sum())
     sentence = f"{count(n_units, 'unit')} by {count(len(by_assessor.assessors), 'assessor')}"
     tables = [Table.of("units by topic", columns), Table.of("assessors by number of units", participation)]
-    notes = [*notes_of(data)]
+    notes = [*notes_of(data), *without_checks(data)]
     rows = {"topics": rows_of(by_topic), "assessors": rows_of(by_assessor), "participation": rows_of(law)}
     if not np.isnan(law.exponent):
         text = (
@@ -218,7 +218,7 @@ def agreement(
     if data.gold is not None:
         table, note, unit_rows = _with_gold(data)
         tables += table
-        notes.append(note)
+        notes += [note, *without_checks(data)]
         rows |= unit_rows
     pearson = dispersion.correlation
     notes.append(Note("dispersion", f"Pearson's r of log ratio and log geometric sd: {number(pearson.r, 3)}"))
@@ -248,7 +248,10 @@ def _with_gold(data: MagnitudeData) -> tuple[list[Table], Note, dict[str, Callab
     mergings = list(dict.fromkeys(merging for _, merging in schemes))
     means = {
         "normalisation": normalisations,
-        **{name: [percent(float(np.nanmean(schemes[scheme, name])), 1) for scheme in normalisations] for name in mergings},
+        **{
+            name: [percent(float(np.nanmean(schemes[scheme, name])), 1) for scheme in normalisations]
+            for name in mergings
+        },
     }
     tables = [
         Table.of(f"units by agreement with the order of gold, of {shares.size:,} with a pair", full),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from qrowd.aggregation import Aggregate, geometric_mean, mean, median
 from qrowd.agreement import GeometricSD, OrderAgreement, geometric_sd, order_agreement
 from qrowd.comparison import TwoRankings, two_rankings
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError, QrowdError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import (
@@ -104,8 +104,26 @@ class MagnitudeData:
         if self.checks is not None:
             return self.checks
         if self.gold is None:
-            raise ArgumentError("this needs check documents H and N; give --checks FILE, or --gold NAME or FILE")
-        return check_documents(self.written, self.gold, by=self.units_by)
+            raise ArgumentError("no check documents H and N are known; give --checks FILE, or --gold NAME or FILE")
+        try:
+            return check_documents(self.written, self.gold, by=self.units_by)
+        except ArgumentError as error:
+            reason = str(error).partition("; name")[0]
+            raise ArgumentError(f"{reason}; give --checks FILE, a table of topic, H and N") from None
+
+    @cached_property
+    def lack_of_checks(self) -> str | None:
+        """Why there are no check documents that all units contain; None where there are.
+
+        Check documents that were given, and are not in all units, are an error.
+        """
+        try:
+            _ = self.widths
+        except QrowdError as error:
+            if self.checks is not None:
+                raise
+            return str(error)
+        return None
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -154,7 +172,7 @@ class MagnitudeData:
     @cached_property
     def is_check(self) -> NDArray[np.bool_]:
         """(documents,) of `dispersion`: the check documents; all False where nobody knows them."""
-        if self.checks is None and self.gold is None:
+        if self.lack_of_checks is not None:
             return np.zeros(self.dispersion.ratio.size, bool)
         checks = {(topic, name) for topic, both in self.check_documents.items() for name in both}
         pairs = zip(self.dispersion.topic, self.dispersion.document, strict=True)
@@ -188,9 +206,9 @@ class MagnitudeData:
 
     @cached_property
     def schemes(self) -> dict[tuple[str, str], Floats]:
-        """{(normalisation, aggregation): (topics,) order agreement with gold}."""
+        """{(normalisation, aggregation): (topics,) order agreement with gold}; by checks where there are any."""
         shares = {}
-        for scheme in SCHEMES:
+        for scheme in SCHEMES if self.lack_of_checks is None else SCHEMES[:-1]:
             judgments = self.normalised(scheme)
             for name, merge in MERGING.items():
                 one = merge(judgments).judgments
@@ -300,6 +318,13 @@ def notes_of(data: MagnitudeData) -> tuple[Note, ...]:
         unit = "units: all judgments of an assessor for a topic, as there is no unit column"
     scheme = f"{data.scheme.replace('_', '-')}; {unit}"
     return Note("normalisation", scheme), scale_note(data.judgments)
+
+
+def without_checks(data: MagnitudeData) -> tuple[Note, ...]:
+    """What is left out for want of check documents, and why."""
+    if data.lack_of_checks is None:
+        return ()
+    return (Note("left out", f"what needs check documents: {data.lack_of_checks}"),)
 
 
 def rows_of(result: Result, what: str | None = None) -> Callable[[], dict[str, Any]]:

@@ -12,6 +12,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.agreement import order_agreement, scale_conflicts
 from qrowd.agreement.conflicts import Merge
@@ -25,7 +26,7 @@ from qrowd.magnitude.gains import Ratios
 from qrowd.magnitude.levels import Values, Variances
 from qrowd.model.runs import Runs
 from qrowd.reports.document import Note, Table
-from qrowd.reports.magnitude_data import MEASURES, MagnitudeData, Section, notes_of, rows_of
+from qrowd.reports.magnitude_data import MEASURES, MagnitudeData, Section, notes_of, rows_of, without_checks
 from qrowd.reports.phrases import cells, count, number, percent, probability
 from qrowd.uncertainty.stable_gains import Target, stable_gains
 
@@ -223,13 +224,15 @@ def conflicts(data: MagnitudeData, *, merge: Merge = "median", min_distance: int
 def rankings(data: MagnitudeData) -> Section:
     """The ranking of systems with magnitudes and with gold grades as gains (section 7); the difficulty of topics."""
     runs = data.systems
-    preferred = {"all units": None, "narrow units": ~data.widths.wide, "wide units": data.widths.wide}
+    preferred: dict[str, NDArray[np.bool_] | None] = {"all units": None}
+    if data.lack_of_checks is None:
+        preferred |= {"narrow units": ~data.widths.wide, "wide units": data.widths.wide}
     rows = [
         (name, measure, both)
         for name, units in preferred.items()
         for measure, both in data.rankings(runs, preferred=units).items()
     ]
-    notes = [*notes_of(data), *_measure_notes()]
+    notes = [*notes_of(data), *_measure_notes(), *without_checks(data)]
     try:
         rows += [("complete lists", *pair) for pair in data.rankings(data.complete_runs).items()]
     except NoOverlapError as error:
