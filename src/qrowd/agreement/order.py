@@ -88,7 +88,8 @@ def order_agreement(
         {(topic, document): grade}.
     by : "assessor", "unit", "topic", "levels" (each pair of the reference's levels), several of these, or None for one
         group. For one value per topic and pair of levels, as in Figure 7, merge the assessors first.
-    strict : False counts equal values as agreement ("not lower", as the paper does), True as disagreement.
+    strict : False counts equal values as agreement ("not lower", as the paper does), True as disagreement. Between two
+        binary scales many values are equal, and both numbers should be read.
     repeats : which of an assessor's judgments of the same document counts.
 
     Raises

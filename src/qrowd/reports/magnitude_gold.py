@@ -313,7 +313,7 @@ def _measure_notes() -> list[Note]:
 
 
 def _difficulty(data: MagnitudeData) -> tuple[dict[str, Any], Floats, dict[str, PearsonTest]]:
-    """Statistics of each topic's magnitudes, its ease, and their correlations (section 9.2, topic level)."""
+    """Statistics of each topic's magnitudes, its ease, and their correlations (section 9.2, at the level of topics)."""
     scores = evaluate(data.systems, data.grades, MEASURES["nDCG@10"])
     by_topic = distribution_of(data.written, by="topic")
     ease_of = dict(zip(scores.topics, np.nanmean(scores.values[0, 0], axis=1).tolist(), strict=True))
