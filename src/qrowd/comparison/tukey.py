@@ -75,17 +75,17 @@ class Tukey(Result):
             for level in self.levels
         )
 
-    def alike(self, level: str) -> tuple[str, ...]:
+    def alike(self, name: str) -> tuple[str, ...]:
         """The levels that do not differ significantly from this one, itself among them, best first.
 
         >>> found = tukey_of_means(["a", "b", "c"], np.array([0.60, 0.58, 0.55]), np.array([50] * 3), 0.004, 98)
         >>> found.alike("b"), found.alike("a")
         (('a', 'b', 'c'), ('a', 'b'))
         """
-        at = number_of(level, self.levels, self.factor)
+        at = number_of(name, self.levels, self.factor)
         least = self.critical * _errors(self.n, self.error_ms)[at]
         near = np.abs(self.mean - self.mean[at]) <= least
-        return tuple(name for name, close in zip(self.levels, near.tolist(), strict=True) if close)
+        return tuple(level for level, close in zip(self.levels, near.tolist(), strict=True) if close)
 
     def p(self, first: str, second: str) -> float:
         """p-value of the difference of two levels, adjusted for all pairs; takes some milliseconds."""
