@@ -24,7 +24,10 @@ from qrowd.reports.phrases import count
 if TYPE_CHECKING:
     import pandas
 
-TEXT_COLUMNS = ("system", "assessor", "scale", "values", "measure", "topic", "method", "source")  # set from the left
+TEXT_COLUMNS = (  # set from the left
+    *("system", "assessor", "scale", "values", "measure", "topic", "method", "source"),
+    *("item", "cause", "code", "about", "followed by"),
+)
 
 
 @dataclass(frozen=True)
