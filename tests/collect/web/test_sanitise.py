@@ -64,6 +64,10 @@ def test_formatting_stays_and_headings_stand_below_the_documents_own() -> None:
     )
 
 
+def test_no_tag_keeps_even_a_title_or_a_language() -> None:
+    assert clean("<p title=a lang=en class=b>One</p>") == "<p>One</p>"
+
+
 def test_what_was_never_text_is_not_shown_as_text() -> None:
     assert clean("<head><title>t</title></head><style>p{}</style><script>x()</script><p>y</p>") == "<p>y</p>"
 

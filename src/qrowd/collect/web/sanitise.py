@@ -39,7 +39,7 @@ def clean(html: str) -> str:
         html,
         tags=set(TAGS),
         clean_content_tags=set(UNREAD),
-        attributes={},
+        attributes={"*": set()},  # without "*" the cleaner keeps title and lang of every tag
         url_schemes=set(),
         link_rel=None,
         strip_comments=True,
