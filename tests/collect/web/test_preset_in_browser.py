@@ -59,8 +59,9 @@ class Study:
         return [event.kind for event in self.rows(schema.event)]
 
     def statuses(self) -> list[str]:
-        rows = sorted(self.rows(schema.assignment), key=lambda row: row.created)
-        return [row.status for row in rows]
+        """The status of each unit, in the order in which they were begun."""
+        by_id = {row.id: row.status for row in self.rows(schema.assignment)}
+        return [by_id[event.assignment_id] for event in self.rows(schema.event) if event.kind == "assigned"]
 
     def judgments(self) -> int:
         """How many judgments count."""
