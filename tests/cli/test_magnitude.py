@@ -1,5 +1,6 @@
 """`qrowd magnitude`: everything that the magnitude paper computes, from a user's own files."""
 
+import asyncio
 import json
 
 import numpy as np
@@ -9,6 +10,10 @@ import pytest
 import qrowd as library
 from qrowd import trec
 from qrowd.agreement import geometric_sd, krippendorff_alpha, order_agreement, scale_conflicts
+from qrowd.collect.campaigns.judging import JudgingService
+from qrowd.collect.protocols.events import GoOn, Judge
+from qrowd.collect.protocols.views import DocumentView
+from qrowd.collect.store.engine import open_store
 from qrowd.magnitude import (
     assessors_needed,
     check_documents,
@@ -247,3 +252,60 @@ def test_a_magnitude_of_0_is_refused_with_its_place(qrowd, tmp_path):
     outcome = qrowd("magnitude", "distribution", "--judgments", "zero.csv")
     assert outcome.status == 2
     assert "document a: magnitude 0" in outcome.err
+
+
+CAMPAIGN = """
+[campaign]
+name = "pilot"
+title = "How relevant is it?"
+seed = 20170301
+checks = false
+
+[magnitude]
+k = 4
+redundancy = 2
+min_seconds = 0
+reason = "none"
+rating = false
+
+[journey]
+consent = false
+practice = false
+"""
+
+
+@pytest.fixture
+def pilot(qrowd, tmp_path):
+    """A campaign of two topics that two assessors have judged, one with numbers ten times as large."""
+    folder = tmp_path / "pilot"
+    folder.mkdir()
+    (folder / "campaign.toml").write_text(CAMPAIGN)
+    (folder / "topics.tsv").write_text("t1\tkeeping bees in a city\nt2\tbread that stays flat\n")
+    (folder / "pool.qrels").write_text("".join(f"t{t} 0 d{i} 0\n" for t in (1, 2) for i in range(4)))
+    documents = ({"docid": f"d{i}", "title": f"Document {i}", "text": f"Bread number {i}, and bees."} for i in range(4))
+    (folder / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    made = qrowd("campaign", "create", "pilot")
+    assert made.status == 0, made.err
+
+    async def judge(service, name, factor):
+        assessor = await service.arrive("pilot", "api", name)
+        page = (await service.act(assessor, GoOn())).page
+        while isinstance(page.view, DocumentView) or getattr(page.view, "another", False):
+            seen = isinstance(page.view, DocumentView)
+            action = Judge(page.view.position, str(factor * (page.view.position + 1))) if seen else GoOn()
+            page = (await service.act(assessor, action, shown=page.shown, key=page.key)).page
+
+    with open_store("judgments.db") as store:
+        asyncio.run(judge(JudgingService(store), "ann", 1.5))
+        asyncio.run(judge(JudgingService(store), "bob", 15))
+    return "pilot"
+
+
+def test_the_magnitudes_of_a_campaign_are_analysed_like_those_of_files(qrowd, pilot):
+    outcome = qrowd("magnitude", "units", "--campaign", pilot)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("4 units by 2 assessors")
+    assert "units: the unit column" in outcome.out
+    assert qrowd("plot", "magnitude-1", "--campaign", pilot).status == 0
+    merged = qrowd("aggregate", "--campaign", pilot, "--method", "geometric-mean", "--normalise", "geometric-mean")
+    assert "magnitude normalised by geometric-mean" in merged.out
