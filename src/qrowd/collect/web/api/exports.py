@@ -37,6 +37,7 @@ EVERYTHING: Schema = {
 
 ARM: Schema = {
     "type": "string",
+    "pattern": "^([a-z0-9][a-z0-9_-]{0,63})?$",
     "default": "",
     "description": "Only this arm of a campaign that has several; otherwise all, and a further column names the arm",
 }
