@@ -260,7 +260,7 @@ class PredictedRelevance(Result):
         """(grades,) expected utility to a random user whose utility is a fraction, not 0 or 1 (sections 2.2 and 8).
 
         E[u | i] = sum over grades j of u(j) p(j|i), where p(j|i) is the share of the other assessors' judgments that
-        are j, by `coincidences`. With u = 1 for relevant grades and 0 for others it is p(R|i), where there are no bands.
+        are j, by `coincidences`. With u = 1 for relevant grades and 0 for others it is p(R|i), without bands.
 
         grade_utility : {grade: utility from 0 to 1} of each grade; default: the grade over the highest one.
 

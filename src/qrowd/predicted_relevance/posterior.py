@@ -91,8 +91,8 @@ def posterior_relevance(
 
     rel, relevant_grades, repeats, combine_scales : as of `predicted_relevance`.
     combine : "linear" or "independent"; see above. They are the same for a single judgment.
-    priors : {topic: probability} or {(topic, document): probability} of relevance before any judgment, above 0 and below
-        1; documents that it does not name have the prior p(R) of all.
+    priors : {topic: probability} or {(topic, document): probability} of relevance before any judgment, above 0 and
+        below 1; documents that it does not name have the prior p(R) of all.
     own : least number of double judgments of an assessor with an own p(i|R); None pools all assessors.
     smoothing : counts added to p(i|R), distributed as all grades are, or, for an assessor's own p(i|R), as the pooled
         ones. With 0, independent judgments may rule out both relevant and not relevant.
