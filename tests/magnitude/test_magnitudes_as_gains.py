@@ -80,7 +80,10 @@ def test_normalised_magnitudes_order_the_systems_as_the_truth_does(world):
 
 def test_err_wants_to_know_where_magnitudes_end(world):
     _, runs, crowd = world
-    with pytest.raises(MeasureError, match=r"ERR@10: assessor crowd gives magnitudes.*write ERR\(max_rel=\.\.\.\)"):
+    with pytest.raises(
+        MeasureError,
+        match=r"ERR@10: assessor crowd gives magnitudes.*write ERR\(max_rel=topic\), ERR\(max_rel=\.\.\.\)",
+    ):
         evaluate(runs, merged(crowd), "ERR@10")
 
 
