@@ -82,7 +82,7 @@ def test_err_wants_to_know_where_magnitudes_end(world):
     _, runs, crowd = world
     with pytest.raises(
         MeasureError,
-        match=r"ERR@10: assessor crowd gives magnitudes.*write ERR\(max_rel=topic\), ERR\(max_rel=\.\.\.\)",
+        match=r"ERR@10: assessor crowd .*write ERR\(max_rel=topic\), ERR\(max_rel=\.\.\.\)",
     ):
         evaluate(runs, merged(crowd), "ERR@10")
 
