@@ -12,12 +12,13 @@ import pytest
 
 from judging import Clock, created, seeded, three_arms, work
 from qrowd.collect.campaigns import collected
+from qrowd.collect.campaigns.creation import plan_of
 from qrowd.collect.campaigns.exports import export_rows
 from qrowd.collect.campaigns.folder import read_folder
 from qrowd.collect.campaigns.plan_tables import plan_from_table, table_from_plan
 from qrowd.collect.campaigns.progress import progress
 from qrowd.collect.campaigns.quality import quality
-from qrowd.collect.campaigns.state import NotFoundError
+from qrowd.collect.campaigns.state import NotFoundError, find, read_settings
 from qrowd.collect.protocols.protocol import Question
 from qrowd.collect.protocols.schema import SchemaError
 from qrowd.collect.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
@@ -150,6 +151,12 @@ def test_magnitudes_among_the_arms_bring_their_practice_and_their_check_document
                 await work(service, one, Random(i))
 
         asyncio.run(study())
+        plain = replace(three_arms(name="plain"), instructions="Read.")
+        created(store, plain)
+        assert store.read(lambda c: plan_of(c, 2)).instructions == "Read."
+        texts = store.read(lambda c: read_settings(find(c, "study"))).arms
+        assert "number" in texts["magnitudes"].instructions
+        assert {texts[arm].instructions for arm in ARMS} == {""}
         done = {one.arm for one in store.read(lambda c: progress(c, "study", 2e9)).topics if one.completed}
         assert done == {*ARMS, "magnitudes"}
 

@@ -181,7 +181,7 @@ def fill(connection: Any) -> dict[str, str]:
         row = {
             "name": name, "title": f"Title {name}", "status": "running", "seed": 1,
             "settings": {
-                "arms": [{"name": "", "protocol": "magnitude", "settings": {}}],
+                "arms": [{"name": "", "protocol": "magnitude", "settings": {}, "instructions": ""}],
                 "crowd": CROWD if name == "one" else {},
             }, "created": NOW,
         }  # fmt: skip

@@ -125,7 +125,12 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
 def _settings_table(plan: Plan) -> dict[str, Any]:
     return {
         "arms": [
-            {"name": arm, "protocol": protocol_of(settings), "settings": to_table(settings)}
+            {
+                "name": arm,
+                "protocol": protocol_of(settings),
+                "settings": to_table(settings),
+                "instructions": plan.built_in_instructions(settings),
+            }
             for arm, settings in plan.arms.items()
         ],
         "journey": to_table(plan.journey),

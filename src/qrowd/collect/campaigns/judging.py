@@ -342,7 +342,7 @@ class JudgingService:
             shown=page_id(assignment),
             key=secrets.token_urlsafe(12),
             consent=settings.consent,
-            instructions=settings.instructions,
+            instructions=settings.instructions or ("" if assignment is None else assignment.arm.instructions),
             practice_instructions=settings.practice_instructions,
             frames=settings.frames,
             draft=draft,

@@ -122,12 +122,17 @@ class Plan:
         place = {document.label: i for i, document in enumerate(self.documents)}
         ordered = (replace(t, pool=tuple(sorted(t.pool, key=place.__getitem__))) for t in self.topics)
         object.__setattr__(self, "topics", tuple(ordered))
-        if isinstance(self.settings, MagnitudeSettings):
-            questions = any(topic.question is not None for topic in self.topics)
-            built_in = magnitude_instructions(self.settings, self.journey, question=questions, checks=self.checks)
-            object.__setattr__(self, "instructions", self.instructions or built_in)
+        if not isinstance(self.settings, Mapping):
+            object.__setattr__(self, "instructions", self.instructions or self.built_in_instructions(self.settings))
         if any(isinstance(settings, MagnitudeSettings) for settings in self.arms.values()):
             object.__setattr__(self, "practice_instructions", self.practice_instructions or PRACTICE)
+
+    def built_in_instructions(self, settings: Settings) -> str:
+        """Our own text for the units of an arm: of magnitudes; "" for other protocols, whose pages say all."""
+        if not isinstance(settings, MagnitudeSettings):
+            return ""
+        questions = any(topic.question is not None for topic in self.topics)
+        return magnitude_instructions(settings, self.journey, question=questions, checks=self.checks)
 
     def __repr__(self) -> str:
         return f"Plan({self.name}, {self.in_short}: {self.counted})"

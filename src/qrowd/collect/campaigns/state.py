@@ -26,7 +26,6 @@ from qrowd.collect.protocols.settings import (
     PreferenceSettings,
     Settings,
     journey_of,
-    protocol_of,
     settings_of,
 )
 from qrowd.collect.store import events, materials, state
@@ -105,6 +104,7 @@ class Arm:
     name : "" in a campaign without arms. protocol : its name.
     together : whether all assessors of a topic work on one order of its documents.
     seats : before how many assessors the same pair of one order may be at once.
+    instructions : shown with its units where the campaign has none of its own.
     """
 
     name: str
@@ -112,6 +112,7 @@ class Arm:
     settings: Settings
     together: bool
     seats: int
+    instructions: str
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
     return CampaignSettings(
         row.name,
         row.title,
-        {one["name"]: _arm(one["name"], settings_of(one["protocol"], one["settings"])) for one in table["arms"]},
+        {one["name"]: _arm(one) for one in table["arms"]},
         journey_of(table["journey"]),
         60.0 * table["lease_minutes"],
         table["consent"],
@@ -167,10 +168,11 @@ def read_settings(row: CampaignRow) -> CampaignSettings:
     )
 
 
-def _arm(name: str, settings: Settings) -> Arm:
+def _arm(table: Mapping[str, Any]) -> Arm:
+    settings = settings_of(table["protocol"], table["settings"])
     together = isinstance(settings, PreferenceSettings) and settings.sharing == "shared"
     seats = settings.pair_redundancy if isinstance(settings, PreferenceSettings) and together else 1
-    return Arm(name, protocol_of(settings), settings, together, seats)
+    return Arm(table["name"], table["protocol"], settings, together, seats, table["instructions"])
 
 
 def protocols_of(row: CampaignRow) -> dict[str, str]:
