@@ -270,9 +270,7 @@ Arms = Annotated[
 ]
 Units = Annotated[
     str | None,
-    option(
-        help="Table of the units of these arms, from qrowd campaign export --what units.", panel="Data", metavar="FILE"
-    ),
+    option(help="Table of the units of these arms, as a campaign exports it.", panel="Data", metavar="FILE"),
 ]
 
 

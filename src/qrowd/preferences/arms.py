@@ -126,8 +126,8 @@ class ArmUnits(Result):
     def from_frame(cls, units: Any, *, arms: Sequence[str] | None = None) -> ArmUnits:
         """From the columns of a campaign's units: arm, status, seconds, confidence, understanding and looked_up.
 
-        units : a data frame or {column: cells}. Only completed units that count are taken. arms : names, in order; default: all,
-        in the order of the units.
+        units : a data frame or {column: cells}. Only completed units that count are taken.
+        arms : names, in order; default: all, in the order of the units.
 
         Raises
         ------
