@@ -82,11 +82,14 @@ def worth(text, document, grades):
     return 1 if text.startswith("Judged") else oracle.gain_of(grades[document], gains)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "Q"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("Q", "Twist")])
 @briefly
 @given(st.data())
 def test_exchanging_a_document_with_a_better_one_further_down_never_lowers_the_score(name, data):
-    """For Bpref both must be judged; condensed lists and residuals, which unjudged documents shape, stay out."""
+    """For Bpref both must be judged; condensed lists and residuals, which unjudged documents shape, stay out.
+
+    Q and Twist are not of this kind: a sum of distances that never recovers makes Twist's first part 0.
+    """
     world, texts = data.draw(worlds_for(name, n_topics=1, n_systems=1))
     ranking, texts = oracle.rank(world.scores("s1", "t1")), without(texts, "judged_only", "residual")
     assume(len(ranking) > 1)

@@ -117,7 +117,6 @@ ON_ANY_SCALE = {
     "Twist@1": lambda r, o: oracle.twist(r, o.grades, 1),
     "Twist@5": lambda r, o: oracle.twist(r, o.grades, 5),
     "Twist@30": lambda r, o: oracle.twist(r, o.grades, 30),
-    "Twist(rel=2)@10": lambda r, o: oracle.twist(r, {d: float(g >= 2) for d, g in o.grades.items()}, 10),
     "Twist(judged_only=True)@10": lambda r, o: oracle.twist(judged(r, o), o.grades, 10),
     "Judged@3": lambda r, o: oracle.judged(r, o.grades, 3),
     "Judged@100": lambda r, o: oracle.judged(r, o.grades, 100),
