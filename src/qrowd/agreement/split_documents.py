@@ -65,7 +65,8 @@ def split_documents(
     panel = judgments.panel(repeats=repeats)
     if not np.isfinite(panel.maximum).all():
         raise ScaleError(
-            "magnitudes have no highest value to be split between; qrowd plot magnitude-5 is for them, and qrowd.agreement.geometric_sd"
+            "magnitudes have no highest value to be split between; qrowd plot magnitude-5 is for them, and "
+            "qrowd.agreement.geometric_sd"
         )
     share = panel.values / panel.maximum
     known = ~np.isnan(share)
