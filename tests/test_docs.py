@@ -26,7 +26,7 @@ from qrowd.cli.main import app
 from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES
 from qrowd.model.conventions import Conventions
 from qrowd.model.frames import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
-from qrowd.reports.plots.registry import PLOTS
+from qrowd.reports.plots.registry import MAGNITUDES, PLOTS
 from qrowd.trec import PreferenceFormat
 from test_architecture import LAYER_OF
 
@@ -350,13 +350,13 @@ def test_every_column_name_that_is_understood_is_listed():
 
 
 def test_the_numbers_of_the_changelog_are_those_of_the_source():
-    numbers = {4: "four", 13: "thirteen", 14: "Fourteen", 20: "twenty", 30: "thirty", 39: "39"}
+    numbers = {4: "four", 15: "Fifteen", 20: "twenty", 29: "29", 30: "thirty", 40: "40"}
     for text, n in (
         ("{} measures in the notation of ir_measures", len(DEFINITIONS) - len(PREFERENCE_MEASURES)),
         ("{} measures of preferences", len(PREFERENCE_MEASURES)),
         ("{} methods of combining assessors", len(qrowd.methods.DEFINITIONS)),
         ("all {} estimators", len(qrowd.aware.NAMES)),
-        ("{} plots ready for a paper", len(PLOTS)),
+        ("{} plots ready for a paper", len(PLOTS) + len(MAGNITUDES) + 1),  # and that of arms
         ("{} text formats", len(get_args(PreferenceFormat)) - 1),  # but for "auto"
     ):
         assert text.format(numbers[n]) in " ".join(PAGES["CHANGELOG.md"].split())

@@ -180,9 +180,10 @@ class Transaction:
                 slot = state.free_slot(self.connection, self.campaign_id, assessor.id, pivot, arm=arm, latin_row=row)
                 if slot is not None:
                     return slot
-            if (expired := self._find_lapsed(assessor, row)) is not None:
-                return self._take_over(expired)
-        return None
+                if row is not None and (expired := self._find_lapsed(assessor, arm, row)) is not None:
+                    return self._take_over(expired)
+        expired = self._find_lapsed(assessor)
+        return None if expired is None else self._take_over(expired)
 
     def _take_over(self, expired: AssignmentRow) -> Slot:
         """The slot of an assignment whose lease expired."""
@@ -191,8 +192,10 @@ class Transaction:
         state.release_slot(self.connection, expired)
         return Slot(expired.unit_id, expired.slot, expired.topic_id)
 
-    def _find_lapsed(self, assessor: AssessorRow, latin_row: int | None) -> AssignmentRow | None:
-        """The assignment whose lease expired first, in a row of the Latin square or anywhere.
+    def _find_lapsed(
+        self, assessor: AssessorRow, arm: str | None = None, latin_row: int | None = None
+    ) -> AssignmentRow | None:
+        """The assignment whose lease expired first, of an arm in a row of the Latin square, or anywhere.
 
         A shared unit is locked before its assignment, the order in which its assessors lock, so that nobody waits in a
         circle; it may have changed hands by then.
@@ -200,7 +203,7 @@ class Transaction:
         together = self.settings.together
         while True:
             row = state.lapsed(
-                self.connection, self.campaign_id, assessor.id, self.at, latin_row=latin_row, lock=not together
+                self.connection, self.campaign_id, assessor.id, self.at, arm=arm, latin_row=latin_row, lock=not together
             )
             if row is None or not together:
                 return row

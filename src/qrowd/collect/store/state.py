@@ -201,7 +201,9 @@ _LAPSED = (
     .limit(1)
 )
 _this_place = and_(slot.c.unit_id == assignment.c.unit_id, slot.c.number == assignment.c.slot)
-_LAPSED_OF_ROW = _LAPSED.join(slot, _this_place).where(slot.c.latin_row == bindparam("latin_row"))
+_LAPSED_OF_ROW = _LAPSED.join(slot, _this_place).where(
+    slot.c.arm == bindparam("arm"), slot.c.latin_row == bindparam("latin_row")
+)
 _LAPSED_LOCKED, _LAPSED_OF_ROW_LOCKED = (
     statement.with_for_update(of=assignment, skip_locked=True) for statement in (_LAPSED, _LAPSED_OF_ROW)
 )
@@ -297,19 +299,20 @@ def lapsed(
     assessor_id: int,
     at: float,
     *,
+    arm: str | None = None,
     latin_row: int | None = None,
     lock: bool = True,
 ) -> AssignmentRow | None:
     """The unit that has been left alone longest, beyond its lease, of a topic the assessor never had.
 
-    latin_row : as for `free_slot`.
+    arm, latin_row : both, as for `free_slot`, or neither.
     lock : keep others from changing it until the end of the transaction, and pass over what others keep so.
     """
     names: dict[str, Any] = {"campaign": campaign_id, "assessor": assessor_id, "at": at}
     statement = _LAPSED_LOCKED if lock else _LAPSED
     if latin_row is not None:
         statement = _LAPSED_OF_ROW_LOCKED if lock else _LAPSED_OF_ROW
-        names["latin_row"] = latin_row
+        names |= {"arm": arm, "latin_row": latin_row}
     row = connection.execute(statement, names).first()
     return None if row is None else AssignmentRow(*row)
 
