@@ -89,7 +89,7 @@ async def settings(context: OwnerContext) -> Response:
             "lease": formatting.seconds(current.lease_seconds),
             "created": f"{formatting.moment(row.created)} UTC",
             "check_documents": row.settings["checks"],
-            "questions": row.settings["questions"],
+            "questions": {True: "required", False: "none", None: "optional"}[row.settings["questions"]],
         },
     }
     preset = row.settings["preset"]
