@@ -128,7 +128,7 @@ def test_gains_that_rank_systems_most_stably_stand_beside_linear_and_exponential
 
 
 def test_conflicts_come_with_every_judgment_and_its_comment(tables, crowd):
-    written = tables("conflicts", "--gold", "levels.csv", "--min-distance", 1, "--merge", "geometric_mean")
+    written = tables("conflicts", "--gold", "levels.csv", "--min-distance", 1, "--merge", "geometric-mean")
     expected = scale_conflicts(normalise(crowd), GOLD, min_distance=1, merge="geometric_mean")
     assert written["documents"]["document"].tolist() == list(expected.document)
     assert written["judgments"]["comment"].tolist() == expected.to_frame(what="judgments")["comment"].tolist()

@@ -10,6 +10,7 @@ import typer
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import deliver, open_campaigns, option, output_file, server_extra
+from qrowd.cli.values import MERGE, Merging
 from qrowd.reports.phrases import count
 
 Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
@@ -151,9 +152,7 @@ def conflicts(
     name: Name,
     gold: Annotated[str, option(help="File of true judgments, of one assessor.", metavar="FILE")],
     database: options.Database = options.DATABASE,
-    merge: Annotated[
-        Literal["median", "geometric_mean", "mean"], option(help="How the judgments of a document are merged.")
-    ] = "median",
+    merge: Annotated[Merging, option(help="How the judgments of a document are merged.")] = "median",
     min_distance: Annotated[int, option(help="Least distance between gold's level and the nearest one.", min=1)] = 2,
 ) -> None:
     """List the documents on which judgments and gold disagree, for an owner to code in the browser."""
@@ -165,7 +164,7 @@ def conflicts(
     with open_campaigns(database, write=True) as store:
         listed = store.write(
             lambda connection: list_conflicts(
-                connection, name, true, time.time(), merge=merge, min_distance=min_distance
+                connection, name, true, time.time(), merge=MERGE[merge], min_distance=min_distance
             )
         )
     documents = count(listed.n_documents, "document")

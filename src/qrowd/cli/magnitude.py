@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import deliver, option
+from qrowd.cli.values import MERGE, Merging
 
 CHECKS = option(
     help="Table of the check documents of each topic, with the columns topic, H and N.",
@@ -159,7 +160,7 @@ def conflicts(
     checks: Checks = None,
     by: By = None,
     merge: Annotated[
-        Literal["median", "geometric_mean", "mean"],
+        Merging,
         options.convention(help="How the judgments of a document are merged."),
     ] = "median",
     min_distance: Annotated[
@@ -171,7 +172,7 @@ def conflicts(
     from qrowd.reports.magnitude_gold import conflicts as section
 
     magnitudes = _magnitudes(data, gold, checks, by)
-    deliver(section(magnitudes, merge=merge, min_distance=min_distance).to_document(), output)
+    deliver(section(magnitudes, merge=MERGE[merge], min_distance=min_distance).to_document(), output)
 
 
 def rankings(

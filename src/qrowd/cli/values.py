@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
 from qrowd.errors import ArgumentError
 from qrowd.model.duplicates import Duplicates
+
+if TYPE_CHECKING:
+    from qrowd.agreement.conflicts import Merge
+
+Merging = Literal["median", "geometric-mean", "mean"]
+MERGE: Mapping[Merging, Merge] = {"median": "median", "geometric-mean": "geometric_mean", "mean": "mean"}
+"""How the judgments of a document are merged, by its name on the command line."""
 
 
 def pair_of(systems: list[str] | None) -> tuple[str, str] | None:
