@@ -73,9 +73,12 @@ def test_images_and_frames_are_shown_while_grades_are_given(
             expect(inside.locator("#r")).to_have_text("None")  # no referrer
             assert tab.url == campaign.page  # its script did not run, or the page would be gone
             seen.add("frame")
-        tab.get_by_text("Background").click()
-        expect(tab.get_by_text("Salt slows yeast.")).to_be_visible()
-        tab.keyboard.press("Escape")
+        if len(seen) == 2:  # opened and closed before the page hears of either
+            tab.evaluate("for (const open of [true, false]) document.querySelector('[data-context]').open = open")
+        else:
+            tab.get_by_text("Background").click()
+            expect(tab.get_by_text("Salt slows yeast.")).to_be_visible()
+            tab.keyboard.press("Escape")
         tab.screenshot(path=tmp_path / f"{len(seen)}.png")
         tab.keyboard.press("y")
         press(tab, "Enter")

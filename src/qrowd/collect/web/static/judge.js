@@ -97,6 +97,7 @@
   // ---- sending
 
   let sending = null; // the answer under way; while there is one, no other starts
+  let looking = null; // the context was opened and the server is told so; an answer waits for it
   const lock = (locked, pressed) => {
     all("button[type=submit], button:not([type])").forEach((button) => {
       if (locked && !button.disabled) { button.disabled = true; button.dataset.locked = ""; button.setAttribute("aria-busy", button === pressed); }
@@ -140,7 +141,8 @@
   const leave = () => { sending = null; dirty = false; location.assign(main().dataset.base); };
 
   const submit = async (form, button) => {
-    if (sending) return;
+    if (looking) await looking;
+    if (sending || !form.isConnected) return;
     tick();
     const body = new URLSearchParams(new FormData(form, button));
     body.set("active", (active / 1000).toFixed(2));
@@ -316,11 +318,7 @@
     }
     if (window.Highlight) CSS.highlights.set("found", new Highlight(...ranges));
   };
-  document.addEventListener("toggle", async (event) => {
-    const fold = event.target, form = document.getElementById("context");
-    if (!fold.matches("[data-context]") || !fold.open || !form || sending || "logged" in fold.dataset) return;
-    fold.dataset.logged = "";
-    sending = { quiet: true };
+  const look_up = async (fold, form) => {
     try {
       const reply = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { "X-Qrowd": "fragment" } });
       const next = reply.ok && new DOMParser().parseFromString(await reply.text(), "text/html").getElementById("main");
@@ -328,7 +326,13 @@
         main().dataset.shown = next.dataset.shown;
         for (const name of ["csrf", "shown", "key"]) all(`input[name=${name}]`).forEach((input) => { input.value = one(`input[name=${name}]`, next).value; });
       }
-    } catch { delete fold.dataset.logged; } finally { sending = null; }
+    } catch { delete fold.dataset.logged; } finally { looking = null; }
+  };
+  document.addEventListener("toggle", (event) => { // also where it was closed again before this event came
+    const fold = event.target, form = document.getElementById("context");
+    if (!fold.matches("[data-context]") || !form || sending || "logged" in fold.dataset) return;
+    fold.dataset.logged = "";
+    looking = look_up(fold, form);
   }, true);
 
   // ---- single keys
