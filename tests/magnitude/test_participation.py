@@ -5,7 +5,7 @@ from statistics import mean, median, stdev
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
@@ -19,6 +19,8 @@ def log_likelihood(exponent, numbers, highest):
 
 
 @given(st.lists(st.integers(1, 18), min_size=2, max_size=40))
+@example([17] + [18] * 39)  # an exponent below -50
+@example([18] * 7)
 def test_no_exponent_is_more_likely_than_the_fitted_one(numbers):
     law = fit_power_law(numbers, highest=18)
     if max(numbers) == 1 or min(numbers) == 18:

@@ -21,7 +21,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
 
-STEEPEST = 50.0  # exponent beyond which no assessor would judge two units
+STEEP = 50.0  # where the search for the exponent begins, on both sides of 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +82,17 @@ def fit_power_law(n_units: Sequence[int] | NDArray[np.integer[Any]], *, highest:
 
     exponent = standard_error = np.nan
     fitted = np.bincount(numbers, minlength=highest + 1)[1:] / numbers.size
-    if 0 < mean < logs[-1]:
-        low, high = -STEEPEST, STEEPEST
-        exponent = float(brentq(lambda a: float(law(a) @ logs) - mean, low, high))
+    if numbers.max() > 1 and numbers.min() < highest:
+
+        def excess(exponent: float) -> float:
+            return float(law(exponent) @ logs) - mean
+
+        low, high = -STEEP, STEEP
+        while excess(low) < 0:  # nearly all have the highest number
+            low *= 2
+        while excess(high) > 0:  # nearly all have 1
+            high *= 2
+        exponent = float(brentq(excess, low, high))
         fitted = law(exponent)
         variance = float(fitted @ logs**2) - float(fitted @ logs) ** 2
         standard_error = 1 / np.sqrt(numbers.size * variance)
