@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import deliver, option
+from qrowd.cli.options import option
+from qrowd.cli.output import Output, Qrels, deliver
 
 
 def aggregate(
@@ -31,8 +32,8 @@ def aggregate(
     repeats: options.Repeats = "first",
     combine_scales: options.CombineScales = "auto",
     seed: options.Seed = 1,
-    qrels: options.Qrels = None,
-    output: options.Output = None,
+    qrels: Qrels = None,
+    output: Output = None,
 ) -> None:
     """Merge the judgments of several assessors into one judgment per document."""
     from qrowd import files, trec

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import deliver, option
+from qrowd.cli.options import option
+from qrowd.cli.output import Output, deliver
 
 
 def agree(
@@ -28,7 +29,7 @@ def agree(
         option(help="What is resampled: topics, documents, or deviations (Hayes and Krippendorff).", panel="Sampling"),
     ] = "topics",
     sampling: options.Sampling = options.Sampling(1000),
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Measure how well assessors agree: Krippendorff's alpha, Cohen's kappa of each pair, and other coefficients."""
     from qrowd.reports.agreement import agreement_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qrowd.cli import options
-from qrowd.cli.options import deliver
+from qrowd.cli.output import Output, deliver
 
 
 def assessors(
@@ -12,7 +12,7 @@ def assessors(
     level: options.Level = None,
     repeats: options.Repeats = "first",
     combine_scales: options.CombineScales = "auto",
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Describe each assessor: grades, severity, agreement with others, drift and speed."""
     from qrowd.reports.agreement import assessors_of

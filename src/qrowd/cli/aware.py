@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import conventions_named, deliver, measures, option
+from qrowd.cli.options import conventions_named, measures, option
+from qrowd.cli.output import Output, deliver
 from qrowd.model.conventions import Conventions
 
 
@@ -58,7 +59,7 @@ def aware(
     ] = Conventions(empty="nan"),
     n_resamples: options.NResamples = 1000,
     seed: options.Seed = 1,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Weight the assessors by how different they are from random assessors (AWARE)."""
     from qrowd import files

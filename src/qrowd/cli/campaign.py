@@ -9,7 +9,8 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
-from qrowd.cli.options import deliver, open_campaigns, option, output_file, server_extra
+from qrowd.cli.options import open_campaigns, option, server_extra
+from qrowd.cli.output import Output, deliver, output_file
 from qrowd.cli.values import MERGE, Merging
 from qrowd.reports.phrases import count
 
@@ -108,7 +109,7 @@ def status(
     per_assessor: Annotated[
         bool, option("--per-assessor", help="Also print the results of each assessor, and their agreement.")
     ] = False,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Show the progress of campaigns."""
     from qrowd.cli.campaign_tables import all_campaigns, one_campaign
@@ -131,7 +132,7 @@ def units(
     name: NameOrArm,
     database: options.Database = options.DATABASE,
     session_gap: SessionGap = 30.0,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Show what a campaign's log says of its units: steps back, failed checks, sessions, time per judgment."""
     from qrowd.cli.campaign_tables import units_of_campaign
@@ -188,7 +189,7 @@ def codes(
     name: Name,
     database: options.Database = options.DATABASE,
     coder: Annotated[str | None, option(help="Only what this owner coded.", metavar="NAME")] = None,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Tabulate what owners coded: verdicts, causes, codes with the scores of their judgments, agreement of coders."""
     from qrowd.cli.campaign_tables import codes_of_campaign
@@ -200,7 +201,7 @@ def codes(
     deliver(document, output)
 
 
-def presets(output: options.Output = None) -> None:
+def presets(output: Output = None) -> None:
     """Show the presets, each the protocol of a paper, with all their settings and the section that prints each."""
     from qrowd.cli.campaign_tables import all_presets
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import convention, deliver, measures
+from qrowd.cli.options import convention, measures
+from qrowd.cli.output import Output, deliver
 from qrowd.cli.values import pair_of
 from qrowd.model.conventions import Conventions
 
@@ -30,7 +31,7 @@ def compare(
     ] = "ignore",
     conventions: options.Scoring = Conventions(),
     sampling: options.Sampling = options.Sampling(10_000),
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Show which systems may be the best, and whether the assessors agree on that."""
     from qrowd import files

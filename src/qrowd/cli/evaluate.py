@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from qrowd.cli import options
-from qrowd.cli.options import deliver, measures, methods
+from qrowd.cli.options import measures, methods
+from qrowd.cli.output import Output, deliver
 from qrowd.model.conventions import Conventions
 
 
@@ -25,7 +26,7 @@ def evaluate(
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     seed: options.Seed = 1,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Score each run by each assessor, and show whether the assessors agree on the best system."""
     from qrowd import files

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
-from qrowd.cli.options import deliver, option
+from qrowd.cli.options import option
+from qrowd.cli.output import Output, deliver
 from qrowd.cli.values import MERGE, Merging
 
 CHECKS = option(
@@ -34,7 +35,7 @@ def summary(
     by: By = None,
     n_resamples: options.NResamples = 1000,
     seed: options.Seed = 1,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Show all that the judgments allow: every table of the other commands."""
     from qrowd.cli.show import progress
@@ -46,7 +47,7 @@ def summary(
     deliver(section.to_document(), output)
 
 
-def distribution(data: options.Data, checks: Checks = None, by: By = None, output: options.Output = None) -> None:
+def distribution(data: options.Data, checks: Checks = None, by: By = None, output: Output = None) -> None:
     """Show how magnitudes are distributed: log-normal fit, by topic, round numbers, digits of ratios."""
     from qrowd.reports.magnitude import distribution as section
 
@@ -65,7 +66,7 @@ def units(
         float | None,
         options.convention(help="Least time per document of a unit that passes.", show_default="none"),
     ] = None,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Count units by topic and assessor; show which pass the checks, and which are narrow or wide."""
     from qrowd.reports.magnitude import units as section
@@ -80,7 +81,7 @@ def agreement(
     checks: Checks = None,
     by: By = None,
     sampling: options.Sampling = options.Sampling(1000),
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Measure how well assessors agree: alpha before and after normalisation, dispersion, order of gold."""
     from qrowd.reports.magnitude import agreement as section
@@ -100,7 +101,7 @@ def effort(
     pay: Annotated[float | None, option(help="Pay for one unit.", show_default="no cost is shown")] = None,
     fee: Annotated[float, option(help="Fee of the platform, as a share of the pay.")] = 0.0,
     confidence: options.Confidence = 0.95,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Show how many assessors and units the documents need, and at what cost."""
     from qrowd.reports.magnitude import effort as section
@@ -128,7 +129,7 @@ def levels(
     variances: Annotated[
         Literal["unequal", "equal"], options.convention(help="Variances of two levels in a t-test.")
     ] = "unequal",
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Test whether documents of higher gold levels have higher magnitudes."""
     from qrowd.reports.magnitude_gold import levels as section
@@ -142,7 +143,7 @@ def gains(
     runs: options.MaybeRuns = None,
     checks: Checks = None,
     by: By = None,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Show the gain of each gold level by the magnitudes; with runs, also the gains that rank systems most stably."""
     from qrowd.cli.show import progress
@@ -166,7 +167,7 @@ def conflicts(
     min_distance: Annotated[
         int, options.convention(help="Least distance between gold's level and the nearest one.", min=1)
     ] = 2,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """List documents whose magnitudes contradict their gold level; a file has each judgment with its comment."""
     from qrowd.reports.magnitude_gold import conflicts as section
@@ -183,7 +184,7 @@ def rankings(
     by: By = None,
     n_resamples: options.NResamples = 1000,
     seed: options.Seed = 1,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Rank systems with magnitudes and with gold grades as gains; compare magnitudes with the ease of topics."""
     from qrowd.cli.show import progress
@@ -208,7 +209,7 @@ def normalise(
             help="Also give the logarithms of all units of a topic one standard deviation.",
         ),
     ] = False,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Bring the magnitudes of all assessors onto one scale, and write them for other tools."""
     from qrowd.reports.magnitude import normalised

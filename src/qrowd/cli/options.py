@@ -1,4 +1,4 @@
-"""Options that several commands share, each declared once; and how commands read their data and deliver a result."""
+"""Options that several commands share, each declared once; and how commands read their data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
     from qrowd.reports.arms import ArmsReport
-    from qrowd.reports.document import Document
 
 DATABASE = "judgments.db"
 
@@ -428,46 +427,6 @@ class Sampling:
     def arguments(self) -> dict[str, Any]:
         """As functions of the library take them."""
         return {"n_resamples": self.n_resamples, "confidence": self.confidence, "rng": self.seed}
-
-
-# ---------------------------------------------------------------------- what is written
-
-
-def check_output(output: str | None) -> str | None:
-    """Refuse a file that could not be written in the end, before any work is done."""
-    from qrowd.reports.document import check_ending
-
-    if output is not None:
-        check_ending(output)
-    return output
-
-
-def output_file(help: str, **settings: Any) -> Any:
-    """The option for the file that is written."""
-    return option("-o", "--output", help=help, panel="Output", metavar="FILE", **settings)
-
-
-Output = Annotated[
-    str | None,
-    output_file(
-        "File for the result: all numbers as .csv, .parquet or .json, or the tables as .md or .tex.",
-        callback=check_output,
-    ),
-]
-Qrels = Annotated[
-    str | None, option(help="File for the resulting judgments, in qrels format.", panel="Output", metavar="FILE")
-]
-
-
-def deliver(document: Document, output: str | None) -> None:
-    """Write the file, if one is asked for, and show the document."""
-    from qrowd import files
-    from qrowd.cli.show import show
-    from qrowd.reports.document import render
-
-    if output is not None:
-        files.write_whole(output, render(document, output))
-    show(document)
 
 
 # ---------------------------------------------------------------------- campaigns

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import deliver, option
+from qrowd.cli.options import option
+from qrowd.cli.output import Output, deliver
 from qrowd.cli.values import numbers, pair_of
 from qrowd.model.conventions import Conventions
 
@@ -55,7 +56,7 @@ def plan(
         cost(help="Documents that each assessor judges per topic.", show_default="the mean size of the pool"),
     ] = None,
     conventions: options.Scoring = Conventions(),
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Plan how many topics and assessors to judge, and how to spend a budget."""
     from qrowd import files

@@ -9,7 +9,8 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.magnitude import By, Checks
-from qrowd.cli.options import measures, methods, option, output_file
+from qrowd.cli.options import measures, methods, option
+from qrowd.cli.output import output_file
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import convention, conventions_named, deliver, measures, option
+from qrowd.cli.options import convention, conventions_named, measures, option
+from qrowd.cli.output import Output, Qrels, deliver
 from qrowd.cli.values import grades_of, m_of_n, utilities_of
 from qrowd.errors import FileError
 from qrowd.model.conventions import Conventions
@@ -114,8 +115,8 @@ def predict(
         option(help="Standard errors by resampling topics or documents, or by the binomial formula.", panel="Sampling"),
     ] = "topics",
     sampling: options.Sampling = options.Sampling(1000),
-    qrels: options.Qrels = None,
-    output: options.Output = None,
+    qrels: Qrels = None,
+    output: Output = None,
 ) -> None:
     """Predict which documents users find relevant, from documents that two or more assessors judged."""
     from qrowd import files, trec

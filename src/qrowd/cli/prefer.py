@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
-from qrowd.cli.options import convention, conventions_named, deliver, measures, option
+from qrowd.cli.options import convention, conventions_named, measures, option
+from qrowd.cli.output import Output, deliver
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
@@ -21,7 +22,7 @@ def evaluate(
         Conventions, conventions_named("score_dtype", "unjudged", "missing", "empty", "min_coverage")
     ] = Conventions(),
     seed: options.Seed = 1,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Score each run by preference measures, and show whether the assessors agree on the best system."""
     from qrowd import files
@@ -64,7 +65,7 @@ def agree(
         convention(help="Arms: rate at which two equal grades agree with a preference; .5: by a coin."),
     ] = 0.5,
     confidence: options.Confidence = 0.95,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Show whether the assessors are consistent, and whether they agree; compare the arms of a study."""
     from qrowd import files
@@ -108,7 +109,7 @@ def bradley_terry(
         Literal["pairs", "assessors", "both"], option(help="What is resampled.", panel="Sampling")
     ] = "pairs",
     sampling: options.Sampling = options.Sampling(200),
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Estimate how much better each document is, by the model of Bradley and Terry."""
     from warnings import catch_warnings
@@ -183,7 +184,7 @@ def simulate(
         float, option(help="Share of documents that are judged 'Bad'.", panel="Simulated preferences")
     ] = 0.2,
     seed: options.Seed = 1,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Count the judgments that each order of asking needs until the result is known."""
     from qrowd import files

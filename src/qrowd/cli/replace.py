@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from qrowd.cli import options
-from qrowd.cli.options import convention, deliver, option
+from qrowd.cli.options import convention, option
+from qrowd.cli.output import Output, deliver
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
@@ -49,7 +50,7 @@ def replace(
     repeats: options.Repeats = "first",
     grades: options.Grades = "as-is",
     seed: options.Seed = 1,
-    output: options.Output = None,
+    output: Output = None,
 ) -> None:
     """Test whether a model may replace assessors, and whether it favours some systems."""
     from qrowd import files

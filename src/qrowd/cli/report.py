@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from qrowd.cli import options
-from qrowd.cli.options import option, output_file
+from qrowd.cli.options import option
+from qrowd.cli.output import check_output, output_file
 from qrowd.model.conventions import Conventions
 
 
@@ -19,7 +20,7 @@ def check_page(output: str) -> str:
     if output.lower().endswith((".html", ".htm")):
         check_jinja()
     else:
-        options.check_output(output)
+        check_output(output)
     return output
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from qrowd.cli.options import Output, Seed, deliver, option
+from qrowd.cli.options import Seed, option
+from qrowd.cli.output import Output, deliver
 from qrowd.errors import QrowdError
 
 
