@@ -24,7 +24,7 @@ LAYERS = {
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables",
     2: "model | collect",
-    1: "kernels | threads",
+    1: "kernels | threads | plugins",
     0: "errors",  # kernels raise them too
 }
 LAYER_OF = {package: layer for layer, packages in LAYERS.items() for package in packages.split(" | ")}

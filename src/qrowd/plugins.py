@@ -1,0 +1,46 @@
+"""Entry points: what other distributions add to qrowd, imported only when somebody asks for it.
+
+A distribution declares them in its `pyproject.toml`, as in `[project.entry-points."qrowd.readers"]`.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+
+from qrowd.errors import ArgumentError
+
+
+def load(group: str) -> dict[str, object]:
+    """Everything that installed distributions declare in a group: {name: object}.
+
+    Raises
+    ------
+    ArgumentError
+        An object that cannot be imported, or a name that two distributions declare; it names the distributions.
+    """
+    owners: dict[str, EntryPoint] = {}
+    objects: dict[str, object] = {}
+    for point in entry_points(group=group):
+        other = owners.setdefault(point.name, point)
+        if other.value != point.value:
+            raise ArgumentError(
+                f"{group}: {_owner(other)} and {_owner(point)} both declare {point.name!r}; uninstall one of them"
+            )
+        if point.name not in objects:
+            objects[point.name] = _imported(point, group)
+    return objects
+
+
+def _imported(point: EntryPoint, group: str) -> object:
+    try:
+        loaded: object = point.load()
+    except Exception as error:
+        raise ArgumentError(
+            f"{group}: {point.name!r} of {_owner(point)} cannot be imported ({type(error).__name__}: {error}); "
+            "update or uninstall that distribution"
+        ) from None
+    return loaded
+
+
+def _owner(point: EntryPoint) -> str:
+    return "an unknown distribution" if point.dist is None else point.dist.name
