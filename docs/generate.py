@@ -28,6 +28,10 @@ Generated from the commands by `make docs`. What a command does, Python can do, 
   `.md` and `.tex` the tables as printed. Parquet needs `pip install 'qrowd[tables]'`.
 - The conventions and the reasons for their defaults are described under [decisions](decisions.md).
 """
+COMPLETION = """\
+`qrowd` alone says what can be done with the files in this folder, `qrowd help COMMAND` what a command does, and
+`qrowd help WORD` what a word means. `qrowd --install-completion` lets bash, zsh and fish complete commands, options,
+choices, measures, methods, and the names of systems and assessors. `python -m qrowd` is the same command."""
 GROUPS = {
     "judgment data": [field.name for field in fields(Data)],
     "preference data": [field.name for field in fields(PreferenceData)],
@@ -52,7 +56,7 @@ def command_reference() -> str:
     parts = [
         COMMAND_LINE.rstrip(),
         "## qrowd",
-        f"{root.help}\n\n{entry(root.params[0])}",
+        f"{root.help}\n\n{COMPLETION}\n\n" + "\n".join(map(entry, root.params)),
         "## Shared options",
         SHARED.format(*map(listed, GROUPS.values())),
     ]

@@ -125,7 +125,7 @@ def test_every_command_that_reads_judgments_reads_campaigns(name):
     assert ("--database", name) in OPTIONS
 
 
-SILENT = ("demo", "measures", "check", "serve", "simulate")  # and commands of campaigns that print a line
+SILENT = ("demo", "help", "measures", "check", "serve", "simulate")  # and commands of campaigns that print a line
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in SILENT and not name.startswith("campaign")])

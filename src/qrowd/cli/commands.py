@@ -10,8 +10,9 @@ from inspect import Parameter, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from qrowd.cli.completion import ARGUMENTS
 from qrowd.errors import ArgumentError
 
 #: Mistakes on the command line that the parser finds, such as an unknown option.
@@ -82,7 +83,7 @@ def add(app: typer.Typer, function: Callable[..., None], panel: str | None = Non
 
 def command_group(help: str, *functions: Callable[..., None]) -> typer.Typer:
     """Commands under one name."""
-    group = typer.Typer(help=help, no_args_is_help=True, pretty_exceptions_enable=False)
+    group = typer.Typer(cls=CommandGroup, help=help, no_args_is_help=True, pretty_exceptions_enable=False)
     for function in functions:
         add(group, function)
     return group
@@ -99,8 +100,25 @@ class Command(TyperCommand):
         options = {name: parameter for parameter in self.params for name in parameter.opts}
         takes_values = {name: one for name, one in options.items() if not getattr(one, "is_flag", False)}
         lists = {name for name, one in takes_values.items() if getattr(one, "multiple", False)}
-        _check_values(args, {name: max(one.opts, key=len) for name, one in takes_values.items()}, lists)
+        if ctx.resilient_parsing:  # a shell asks how a line goes on that is not complete yet
+            ctx.meta[ARGUMENTS] = tuple(args)
+        else:
+            _check_values(args, {name: max(one.opts, key=len) for name, one in takes_values.items()}, lists)
         return super().parse_args(ctx, list(repeated(args, lists)))
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, flags without a type."""
+        return without_flag_types(super().get_params(ctx))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Options, or further values of the option that takes several and stands last."""
+        option = None
+        for argument in ctx.meta.get(ARGUMENTS, ()):
+            if argument.startswith("-"):
+                option = next((one for one in self.params if argument in one.opts), None)
+        if getattr(option, "multiple", False) and not incomplete.startswith("-"):
+            return list(option.shell_complete(ctx, incomplete))  # type: ignore[union-attr]
+        return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error of the library names options as they stand on the command line."""
@@ -109,6 +127,22 @@ class Command(TyperCommand):
             return super().invoke(ctx)
         except ArgumentError as error:
             raise ArgumentError(as_options(str(error), names)) from None
+
+
+class CommandGroup(TyperGroup):
+    """Commands under one name."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, flags without a type."""
+        return without_flag_types(super().get_params(ctx))
+
+
+def without_flag_types(parameters: list[Any]) -> list[Any]:
+    """The parameters; the help text names no type for an option without a value."""
+    for one in parameters:
+        if getattr(one, "is_flag", False):
+            one.metavar = ""
+    return parameters
 
 
 def as_options(message: str, names: Mapping[str, str]) -> str:

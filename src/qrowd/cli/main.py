@@ -14,10 +14,11 @@ from qrowd.cli.assessors import assessors
 from qrowd.cli.aware import aware
 from qrowd.cli.campaign import campaign
 from qrowd.cli.check import check
-from qrowd.cli.commands import UsageError, add, usage_message
+from qrowd.cli.commands import CommandGroup, UsageError, add, usage_message
 from qrowd.cli.compare import compare
 from qrowd.cli.demo import demo
 from qrowd.cli.evaluate import evaluate
+from qrowd.cli.help import help_, overview
 from qrowd.cli.magnitude import magnitude
 from qrowd.cli.measures import measures
 from qrowd.cli.plan import plan
@@ -37,12 +38,13 @@ GROUPS = {
     "Plan": (plan, simulate),
     "Collect judgments": (serve,),
     "Papers": (study,),
+    "Help": (help_,),
 }
 INTERRUPTED = 130
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Which search system is better when assessors of relevance disagree?",
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -55,7 +57,12 @@ app.add_typer(campaign, name="campaign", rich_help_panel="Collect judgments")
 
 
 @app.callback(invoke_without_command=True)
-def common(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def common(
+    ctx: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if ctx.invoked_subcommand is None and not version:
+        typer.echo(overview(ctx.command))
     if version:
         from importlib.metadata import version as installed
 
@@ -66,7 +73,7 @@ def common(version: Annotated[bool, typer.Option("--version", help="Print the ve
 def run() -> None:
     """Run the command. Mistakes of the user become one line and exit status 2, Ctrl-C exit status 130."""
     try:
-        status = app(sys.argv[1:] or ["--help"], prog_name="qrowd", standalone_mode=False)
+        status = app(sys.argv[1:], prog_name="qrowd", standalone_mode=False)
         sys.stdout.flush()
     except (QrowdError, UsageError) as error:
         message = usage_message(error) if isinstance(error, UsageError) else str(error)

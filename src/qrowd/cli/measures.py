@@ -6,8 +6,14 @@ from typing import Annotated
 
 import typer
 
+from qrowd.cli.completion import measure_names
 
-def measures(name: Annotated[str | None, typer.Argument(help="Measure that is described in full.")] = None) -> None:
+
+def measures(
+    name: Annotated[
+        str | None, typer.Argument(help="Measure that is described in full.", autocompletion=measure_names)
+    ] = None,
+) -> None:
     """List all measures with their parameters, formulas and sources."""
     from qrowd.evaluation import DEFINITIONS, measure
     from qrowd.reports.measure_reference import measure_entry, measure_page

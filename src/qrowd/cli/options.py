@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from qrowd.cli.completion import assessors_of_files, measure_names, method_names, systems_of_runs
 from qrowd.cli.values import read_duplicates
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions
@@ -74,7 +75,6 @@ Normalise = Annotated[
     option(
         help="Bring magnitudes of several assessors onto one scale, unit by unit, by this centre of a unit.",
         panel="Data",
-        metavar="SCHEME",
         show_default="as written",
     ),
 ]
@@ -336,13 +336,19 @@ def measures(show_default: str) -> Any:
     """The option for measures, several at once."""
     help = "Measures, such as nDCG@10, AP(rel=2) or ERR@20."
     return option(
-        "-m", "--measure", help=help, metavar="MEASURES", show_default=show_default, callback=checked_measures
+        "-m",
+        "--measure",
+        help=help,
+        metavar="MEASURES",
+        show_default=show_default,
+        callback=checked_measures,
+        autocompletion=measure_names,
     )
 
 
 def methods(help: str) -> Any:
     """The option for methods that put the assessors together."""
-    return option(help=help, metavar="METHODS", callback=checked_methods)
+    return option(help=help, metavar="METHODS", callback=checked_methods, autocompletion=method_names)
 
 
 Measure = Annotated[
@@ -353,17 +359,29 @@ Measure = Annotated[
         help="Measure, such as nDCG@10, AP(rel=2) or ERR@20.",
         metavar="MEASURE",
         callback=checked_measures,
+        autocompletion=measure_names,
     ),
 ]
-Baseline = Annotated[str | None, option(help="System that every other system is compared with.", metavar="SYSTEM")]
+Baseline = Annotated[
+    str | None,
+    option(help="System that every other system is compared with.", metavar="SYSTEM", autocompletion=systems_of_runs),
+]
 Reference = Annotated[
     str | None,
-    option(help="Assessor that the others are compared with.", metavar="ASSESSOR", show_default="the panel mean"),
+    option(
+        help="Assessor that the others are compared with.",
+        metavar="ASSESSOR",
+        show_default="the panel mean",
+        autocompletion=assessors_of_files,
+    ),
 ]
 Gold = Annotated[
     str | None, option(help="True judgments: an assessor of the judgments, or a file.", metavar="NAME|FILE")
 ]
-Systems = Annotated[list[str] | None, option(help="Two systems to compare with each other.", metavar="A B")]
+Systems = Annotated[
+    list[str] | None,
+    option(help="Two systems to compare with each other.", metavar="A B", autocompletion=systems_of_runs),
+]
 PerTopic = Annotated[bool, option("--per-topic", help="Also print the results of each topic.")]
 Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
 

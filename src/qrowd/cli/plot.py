@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.completion import plot_names
 from qrowd.cli.magnitude import By, Checks
 from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import output_file
@@ -16,7 +17,9 @@ from qrowd.model.conventions import Conventions
 
 
 def plot(
-    name: Annotated[str | None, typer.Argument(help="Plot that is drawn; default: list all plots.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Plot that is drawn; default: list all plots.", autocompletion=plot_names)
+    ] = None,
     data: options.Data = options.Data(),
     runs: options.MaybeRuns = None,
     measure: Annotated[list[str] | None, measures(show_default="depends on the plot")] = None,

@@ -1,0 +1,165 @@
+"""What the files of a folder are, by their names and first lines; and the commands that can be tried on them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shlex
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+Kind = Literal["runs", "judgments", "preferences", "campaign", "database"]
+
+MOST_FILES, DEEPEST, HEAD = 2000, 2, 4096
+NOUNS: dict[Kind, str] = {"runs": "run file", "judgments": "judgment file", "preferences": "preference file"}
+_FIELDS: dict[int, Kind] = {3: "preferences", 4: "judgments", 6: "runs"}
+_COMPRESSED = b"\x1f\x8b"
+_NOT_DATA = (".md", ".toml", ".html", ".py", ".ipynb", ".tex", ".pdf", ".svg", ".png", ".log")
+
+
+def files_of_folder(folder: Path) -> dict[Kind, list[Path]]:
+    """{kind: files} of a folder and of the folders in it, as far as their first lines say what they are."""
+    kinds: dict[Kind, list[Path]] = {}
+    for path in _paths(folder):
+        kind = kind_of(path)
+        if kind is not None:
+            kinds.setdefault(kind, []).append(path.relative_to(folder))
+    return kinds
+
+
+def _paths(folder: Path) -> Iterator[Path]:
+    """The files of a folder, and of those in it; hidden ones are left out, and a very large folder is cut off."""
+    n = 0
+    for parent, folders, names in os.walk(folder):
+        here = Path(parent)
+        depth = len(here.relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < DEEPEST else []
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield here / name
+                n += 1
+        if n > MOST_FILES:
+            return
+
+
+def kind_of(path: Path) -> Kind | None:
+    """What a file is by its name and its first line; None where that is unclear."""
+    if path.name == "campaign.toml":
+        return "campaign"
+    if path.suffix in _NOT_DATA:
+        return None
+    try:
+        with path.open("rb") as plain:
+            head = plain.read(HEAD)
+        if head.startswith(_COMPRESSED):
+            with gzip.open(path) as file:
+                head = file.read(HEAD)
+    except (OSError, EOFError, zlib.error):
+        return None
+    if head.startswith(b"SQLite format 3"):
+        return "database" if path.suffix == ".db" else None
+    lines = head.decode("utf-8", "replace").lstrip("\ufeff").splitlines()
+    return kind_of_line(lines[0]) if lines and "\0" not in lines[0] else None
+
+
+def kind_of_line(line: str) -> Kind | None:
+    """What a file with this first line is: the header of a table, or a line of a TREC file.
+
+    >>> kind_of_line("q1 Q0 d1 1 12.5 bm25"), kind_of_line("q1 0 d1 2"), kind_of_line("Topic,Doc ID,Label")
+    ('runs', 'judgments', 'judgments')
+    """
+    cells = [re.sub(r"\W|_", "", cell.lower()) for cell in re.split(r"[,;\t:{}]", line)]
+    if {"preferred", "winner", "doca", "first"}.intersection(cells) and len(cells) > 2:
+        return "preferences"
+    if {"score", "rank", "similarity"}.intersection(cells):
+        return "runs"
+    if {"value", "label", "relevance", "grade", "rel", "rating", "judgment"}.intersection(cells):
+        return "judgments"
+    fields = line.split()
+    kind = _FIELDS.get(len(fields))
+    if kind == "runs":
+        return kind if _is_number(fields[3]) and _is_number(fields[4]) else None
+    return kind if kind != "judgments" or _is_number(fields[3]) else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def as_argument(folder: Path, paths: list[Path]) -> str:
+    """The shortest argument that names these files of one folder: the folder, a pattern, or one path."""
+    if len(paths) == 1:
+        return shlex.quote(str(paths[0]))
+    parent, names = paths[0].parent, {path.name for path in paths}
+    visible = {path.name for path in (folder / parent).iterdir() if path.is_file() and not path.name.startswith(".")}
+    if names == visible and parent != Path("."):
+        return shlex.quote(str(parent))
+    for ending in ("".join(paths[0].suffixes[-2:]), paths[0].suffix):
+        pattern = f"*{ending}"
+        if ending and names == {path.name for path in (folder / parent).glob(pattern)}:
+            return f"'{parent / pattern}'"
+    return " ".join(shlex.quote(str(path)) for path in paths[:10])
+
+
+def first_steps(folder: Path) -> tuple[str, list[tuple[str, str]]]:
+    """What is in the folder in a sentence, and the commands that can be tried: (command, what it does)."""
+    from qrowd.reports.phrases import count, listed
+
+    kinds = files_of_folder(folder)
+    arguments: dict[Kind, str] = {}
+    numbers: dict[Kind, int] = {}
+    parts = []
+    for kind, noun in NOUNS.items():
+        groups: dict[Path, list[Path]] = {}
+        for path in kinds.get(kind, []):
+            groups.setdefault(path.parent, []).append(path)
+        if groups:
+            paths = max(groups.values(), key=len)
+            arguments[kind], numbers[kind] = as_argument(folder, paths), len(paths)
+            parts.append(f"{count(len(kinds[kind]), noun)} (such as {paths[0]})")
+    parts += [f"a folder of a campaign ({path.parent})" for path in kinds.get("campaign", [])[:1]]
+    parts += [f"a database of campaigns ({path})" for path in kinds.get("database", [])[:1]]
+    commands = list(_commands(arguments, numbers, kinds))
+    if commands:
+        return f"This folder holds {listed(parts)}.", commands
+    return "This folder holds no runs and no judgments.", [
+        ("qrowd demo", "an evaluation of a small simulated panel"),
+        ("qrowd simulate panel", "files of a simulated panel, to try every command"),
+        ("qrowd serve --demo", "the pages on which assessors judge"),
+    ]
+
+
+def _commands(
+    arguments: dict[Kind, str], numbers: dict[Kind, int], kinds: dict[Kind, list[Path]]
+) -> Iterator[tuple[str, str]]:
+    """The commands for what there is: (command, what it does)."""
+    runs, judgments, preferences = (arguments.get(kind) for kind in ("runs", "judgments", "preferences"))
+    if runs and judgments:
+        data = f"--runs {runs} --judgments {judgments}"
+        yield f"qrowd evaluate {data}", "the score of each run by each assessor"
+        if numbers["runs"] > 1:
+            yield f"qrowd compare {data}", "the systems that may be the best"
+            yield f"qrowd report {data}", "one page for those who decide"
+    if runs and preferences:
+        yield f"qrowd prefer evaluate --runs {runs} --preferences {preferences}", "the score of each run by preferences"
+    if preferences and not runs:
+        yield f"qrowd prefer agree --preferences {preferences}", "the agreement of the assessors"
+    if judgments:
+        yield f"qrowd agree --judgments {judgments}", "the agreement of the assessors"
+        yield f"qrowd assessors --judgments {judgments}", "each assessor: grades, severity, agreement with the others"
+    if runs or judgments:
+        yield (
+            f"qrowd check {' '.join(filter(None, (runs, judgments)))}",
+            "the content of the files, and mistakes in them",
+        )
+    for path in kinds.get("campaign", [])[:1]:
+        yield f"qrowd campaign create {shlex.quote(str(path.parent))} --check", "whether the campaign can be created"
+    for path in kinds.get("database", [])[:1]:
+        yield f"qrowd campaign status --database {shlex.quote(str(path))}", "the progress of its campaigns"
