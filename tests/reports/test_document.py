@@ -9,7 +9,7 @@ import pytest
 
 import qrowd
 from qrowd.errors import ArgumentError
-from qrowd.reports.document import render
+from qrowd.reports.document import Document, Table, render
 from qrowd.reports.evaluation import ASSESSORS_SHOWN, summarise
 from qrowd.simulation import Lenient, simulate_demo, simulate_judgments, simulate_pool, simulate_runs
 
@@ -30,6 +30,13 @@ def test_tables_carry_every_score_as_a_full_double(ending):
     assert np.array_equal(back.to_numpy().reshape(SCORES.values.shape), SCORES.values, equal_nan=True)
 
 
+def test_a_workbook_has_a_sheet_of_rows_and_one_of_notes():
+    document = Document("first.", (), ("ties: id",), lambda: pd.DataFrame({"system": ["a"], "AP": [0.123456789012345]}))
+    sheets = pd.read_excel(BytesIO(render(document, "x.XLSX")), sheet_name=None)
+    assert sheets["rows"].to_dict("records") == [{"system": "a", "AP": 0.123456789012345}]
+    assert [*sheets["notes"].columns, *sheets["notes"].iloc[:, 0]] == ["first.", "ties: id"]
+
+
 def test_json_carries_every_score_the_labels_and_the_summary():
     content = json.loads(render(DOCUMENT, "x.json"))
     back = np.array(content["scores"], dtype=float)
@@ -40,7 +47,7 @@ def test_json_carries_every_score_the_labels_and_the_summary():
     assert next(row["rank"] for row in content["systems"] if row["measure"] == "RR") == 1
 
 
-@pytest.mark.parametrize("ending", ["md", "tex"])
+@pytest.mark.parametrize("ending", ["txt", "md", "tex", "html"])
 def test_the_tables_hold_every_system_and_assessor(ending):
     text = render(DOCUMENT, f"x.{ending}").decode()
     for label in (*SCORES.systems, *SCORES.assessors):
@@ -60,8 +67,8 @@ def test_markdown_escapes_the_bar():
 
 
 def test_another_ending_is_refused_with_those_there_are():
-    with pytest.raises(ArgumentError, match=r"\.csv, \.parquet, \.json, \.md, \.tex"):
-        render(DOCUMENT, "x.xlsx")
+    with pytest.raises(ArgumentError, match=r"\.csv, \.parquet, \.xlsx, \.json, \.txt, \.md, \.tex, \.html"):
+        render(DOCUMENT, "x.docx")
 
 
 def test_of_a_crowd_the_table_shows_those_who_agree_least():
@@ -74,3 +81,30 @@ def test_of_a_crowd_the_table_shows_those_who_agree_least():
     assert f"the {ASSESSORS_SHOWN} lowest of {len(crowd)}" in table.title
     lowest = np.sort(summary.measures[0].agreement)[:ASSESSORS_SHOWN]
     assert [float(row[1]) for row in table.rows] == pytest.approx(lowest, abs=5e-4)
+
+
+MARKED = Table(
+    "AP", ["system", "AP"], [["a<b", "0.5"], ["c|d", "0.25"]], frozenset({(0, 1)}), {(0, 1): "†"}, "†: better than c|d"
+)
+
+
+@pytest.mark.parametrize(
+    ("ending", "lines"),
+    [
+        ("txt", ["system     AP", "a<b     *0.5†", "c|d     0.25", "†: better than c|d"]),
+        ("md", ["| a<b | **0.5**<sup>†</sup> |", r"| c\|d | 0.25 |", "†: better than c|d"]),
+        (
+            "html",
+            [
+                "<strong>0.5</strong><sup>†</sup></td>",
+                "<p>†: better than c|d</p>",
+                '<th scope="row" align="left">a&lt;b',
+            ],
+        ),
+        ("tex", [r"a$<$b & \textbf{0.5} & \textsuperscript{\dag{}} \\", r"c$|$d & 0.25 &  \\"]),
+    ],
+)
+def test_what_is_best_and_significant_is_marked_in_every_format(ending, lines):
+    text = render(Document("first.", (MARKED,), (), dict), f"x.{ending}").decode()
+    for line in lines:
+        assert line in text

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from html import escape
 from io import BytesIO
 from math import isnan
 from pathlib import Path
@@ -28,6 +29,24 @@ TEXT_COLUMNS = (  # set from the left
     *("system", "assessor", "scale", "values", "measure", "topic", "method", "source"),
     *("item", "cause", "code", "about", "followed by"),
 )
+EXCEL_ROWS = 1_048_575  # of a sheet, below the header
+HTML_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>qrowd</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 70em; margin: 1em auto; padding: 0 1em; }}
+table {{ border-collapse: collapse; margin: 1.5em 0; border-block: 2px solid; font-variant-numeric: tabular-nums; }}
+caption {{ text-align: left; font-weight: bold; padding-bottom: .4em; }}
+thead tr {{ border-bottom: 1px solid; }}
+th, td {{ padding: .2em .7em; }}
+tbody th {{ font-weight: normal; }}
+</style></head>
+<body>
+{body}
+</body>
+</html>
+"""
 
 
 @dataclass(frozen=True)
@@ -50,29 +69,42 @@ def repeats_note(n: int, rule: str = "", noun: str = "judgment") -> Iterator[Not
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A title, the names of the columns, and rows of text."""
+    """A title, the names of the columns, and rows of text.
+
+    bold, marks : of cells, by the numbers of their row and column; a mark stands behind the cell. note : what marks
+    mean.
+    """
 
     title: str
     header: list[str]
     rows: list[list[str]]
+    bold: frozenset[tuple[int, int]] = frozenset()
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    note: str = ""
 
     @classmethod
     def of(cls, title: str, columns: Mapping[str, Iterable[str]]) -> Table:
         """A table from {name of a column: its cells}."""
         return cls(title, list(columns), list(map(list, zip(*columns.values(), strict=True))))
 
+    def holds_text(self, column: int) -> bool:
+        """Whether a column is set from the left."""
+        return self.header[column] in TEXT_COLUMNS
+
     def lines(self) -> list[str]:
-        """The header and the rows, their columns aligned."""
-        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
+        """The header and the rows, their columns aligned; a star stands before what is bold, the note below."""
+        columns = [self._plain_column(j) for j in range(len(self.header))]
+        notes = [self.note] if self.note else []
+        return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)] + notes
 
-        def line(cells: Sequence[str]) -> str:
-            placed = (
-                cell.ljust(width) if name in TEXT_COLUMNS else cell.rjust(width)
-                for name, cell, width in zip(self.header, cells, widths, strict=True)
-            )
-            return "  ".join(placed).rstrip()
-
-        return [line(self.header), *map(line, self.rows)]
+    def _plain_column(self, j: int) -> list[str]:
+        """The header and the cells of a column, all of one width."""
+        cells = [("*" if (i, j) in self.bold else "") + row[j] for i, row in enumerate(self.rows)]
+        marks = [self.marks.get((i, j), "") for i in range(len(self.rows))]
+        widest = max(map(len, marks), default=0)
+        cells = [self.header[j], *(cell + mark.ljust(widest) for cell, mark in zip(cells, marks, strict=True))]
+        width = max(map(len, cells))
+        return [cell.ljust(width) if self.holds_text(j) else cell.rjust(width) for cell in cells]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +145,7 @@ class Reported(Result, ABC):
         return {name: partial(_columns, part) for name, part in parts.items() if part is not None}
 
     def write(self, path: str | Path) -> None:
-        """Write the result to a file: .csv, .parquet, .json, .md or .tex; see `render`."""
+        """Write the result to a file: .csv, .parquet, .xlsx, .json, .txt, .md, .tex or .html; see `render`."""
         from qrowd.files import write_whole
 
         write_whole(path, render(self.to_document(), str(path)))
@@ -141,8 +173,9 @@ def columns_of(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 def render(document: Document, path: str) -> bytes:
     """The content of the file, by its ending.
 
-    .csv, .parquet : the numbers in full, empty where there is none.
-    .json : sentence, notes and the numbers. .md, .tex : sentence, tables and notes.
+    .csv, .parquet, .xlsx : the numbers in full, empty where there is none.
+    .json : sentence, notes and the numbers. .txt, .md, .tex, .html : sentence, tables and notes; a table in LaTeX
+    needs booktabs and graphicx.
 
     Raises
     ------
@@ -193,40 +226,96 @@ def json_value(value: Any) -> Any:
     return None if isinstance(value, float) and isnan(value) else value
 
 
+def _excel(document: Document) -> bytes:
+    """The rows of the frame on one sheet, sentence and notes on another."""
+    import pandas as pd
+
+    frame, buffer = document.frame(), BytesIO()
+    if len(frame) > EXCEL_ROWS:
+        raise QrowdError(f"output: a sheet of .xlsx holds {EXCEL_ROWS:,} rows, not {len(frame):,}; write .csv")
+    text = pd.DataFrame({"text": [document.sentence, *map(str, document.notes)]})
+    try:
+        with pd.ExcelWriter(buffer, engine="openpyxl") as book:
+            frame.to_excel(book, sheet_name="rows", index=False)
+            text.to_excel(book, sheet_name="notes", index=False, header=False)
+    except ImportError:
+        raise QrowdError("writing .xlsx needs openpyxl; pip install 'qrowd[excel]', or write .csv") from None
+    return buffer.getvalue()
+
+
+def _text(document: Document) -> bytes:
+    return f"{document}\n".encode()
+
+
 def _markdown(document: Document) -> bytes:
     parts = [document.sentence, ""]
     for table in document.tables:
-        parts += [f"**{table.title}**", "", _bars(table.header), _bars(["---", *["---:"] * (len(table.header) - 1)])]
-        parts += [*(_bars([cell.replace("|", r"\|") for cell in row]) for row in table.rows), ""]
+        sides = [":---" if j == 0 or table.holds_text(j) else "---:" for j in range(len(table.header))]
+        parts += [f"**{table.title}**", "", _bars(table.header), _bars(sides)]
+        parts += [_bars([_markdown_cell(table, i, j) for j in range(len(row))]) for i, row in enumerate(table.rows)]
+        parts += ["", *([table.note, ""] if table.note else [])]
     parts += [f"- {note}" for note in document.notes]
     return ("\n".join(parts) + "\n").encode()
+
+
+def _markdown_cell(table: Table, i: int, j: int) -> str:
+    cell = table.rows[i][j].replace("|", r"\|")
+    mark = table.marks.get((i, j), "")
+    cell = f"**{cell}**" if (i, j) in table.bold else cell
+    return f"{cell}<sup>{mark}</sup>" if mark else cell
 
 
 def _bars(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def _html(document: Document) -> bytes:
+    notes = "".join(f"<li>{escape(str(note))}</li>\n" for note in document.notes)
+    body = "\n".join(
+        [
+            f"<p>{escape(document.sentence)}</p>",
+            *map(html_table, document.tables),
+            *([f"<ul>\n{notes}</ul>"] if notes else []),
+        ]
+    )
+    return HTML_PAGE.format(body=body).encode()
+
+
+def html_table(table: Table) -> str:
+    """A table with its caption, and what its marks mean below."""
+    sides = ["left" if j == 0 or table.holds_text(j) else "right" for j in range(len(table.header))]
+
+    def cell(i: int, j: int) -> str:
+        text, mark = escape(table.rows[i][j]), table.marks.get((i, j), "")
+        text = f"<strong>{text}</strong>" if (i, j) in table.bold else text
+        text += f"<sup>{escape(mark)}</sup>" if mark else ""
+        return f'<th scope="row" align="left">{text}</th>' if j == 0 else f'<td align="{sides[j]}">{text}</td>'
+
+    names = zip(table.header, sides, strict=True)
+    head = "".join(f'<th scope="col" align="{side}">{escape(name)}</th>' for name, side in names)
+    rows = [f"<tr>{''.join(cell(i, j) for j in range(len(row)))}</tr>" for i, row in enumerate(table.rows)]
+    lines = ["<table>", f"<caption>{escape(table.title)}</caption>", f"<thead><tr>{head}</tr></thead>"]
+    lines += ["<tbody>", *rows, "</tbody>", "</table>", *([f"<p>{escape(table.note)}</p>"] if table.note else [])]
+    return "\n".join(lines)
+
+
 def _latex(document: Document) -> bytes:
-    parts = [f"% {document.sentence}", *(f"% {note}" for note in document.notes)]
-    for table in document.tables:
-        columns = "l" + "r" * (len(table.header) - 1)
-        parts += [r"\begin{table}", rf"\caption{{{_tex(table.title)}}}", rf"\begin{{tabular}}{{{columns}}}", r"\hline"]
-        parts += [" & ".join(map(_tex, cells)) + r" \\" for cells in (table.header, *table.rows)]
-        parts[-len(table.rows) :] = [r"\hline", *parts[len(parts) - len(table.rows) :]]
-        parts += [r"\hline", r"\end{tabular}", r"\end{table}", ""]
+    from qrowd.reports.latex import PACKAGES, latex_table
+
+    comments = "\n".join([document.sentence, *map(str, document.notes)]).splitlines()
+    parts = [PACKAGES, *(f"% {line}" for line in comments)]
+    for n, table in enumerate(document.tables, 1):
+        parts += ["", *latex_table(table, label=f"tab:qrowd-{n}")]
     return ("\n".join(parts) + "\n").encode()
-
-
-def _tex(cell: str) -> str:
-    """Text that LaTeX prints as it stands."""
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$"}
-    return "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in cell)
 
 
 RENDERERS: dict[str, Callable[[Document], bytes]] = {
     ".csv": _csv,
     ".parquet": _parquet,
+    ".xlsx": _excel,
     ".json": _json,
+    ".txt": _text,
     ".md": _markdown,
     ".tex": _latex,
+    ".html": _html,
 }
