@@ -26,6 +26,9 @@ class SystemIntervals(Result):
     by_assessor : (assessors, systems) means over topics; nan without a score.
     """
 
+    _DOTS = ("system", "mean", "low_topics", "high_topics")
+    _BARS = "intervals over topics"
+
     systems: tuple[str, ...]
     assessors: tuple[str, ...]
     mean: Floats

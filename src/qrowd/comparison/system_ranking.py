@@ -34,6 +34,8 @@ class SystemRanking(Result):
     n_topics : number of topics with a score.
     """
 
+    _DOTS = ("system", "mean")
+
     assessors: tuple[str, ...]
     systems: tuple[str, ...]
     mean: Floats

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError, InputError, ScaleError, check_choice
 from qrowd.model.conventions import Repeats as Repeats
 from qrowd.model.inferred_scales import Sources, alike, inferred_scales, scales_of_parts, settled, two_unlike
@@ -27,10 +28,10 @@ from qrowd.model.labels import (
     matching,
     merge_codes,
     or_missing,
-    plural,
     read_only,
 )
 from qrowd.model.panel import Panel, Pool
+from qrowd.model.previews import judgments_display, sizes
 from qrowd.model.scales import BINARY, Scale, infer_scale, parse_scale
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ Recoding = float | Mapping[float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Judgments:
+class Judgments(Displayed):
     """Relevance judgments of any number of assessors, one row each, in the order they were read.
 
     topics, documents, assessors : labels; topic, document, assessor : (n,) int32, numbers into them.
@@ -166,17 +167,14 @@ class Judgments:
         """One row per judgment as a data frame: topic, document, assessor, value and whatever else was recorded."""
         from qrowd.model.frames import make_frame
 
+        columns = {
+            "topic": np.array(self.topics, object)[self.topic],
+            "document": np.array(self.documents, object)[self.document],
+            "assessor": np.array(self.assessors, object)[self.assessor],
+            "value": self.value,
+        }
         optional = {name: getattr(self, name) for name in self.OPTIONAL if getattr(self, name) is not None}
-        return make_frame(
-            {
-                "topic": np.array(self.topics, object)[self.topic],
-                "document": np.array(self.documents, object)[self.document],
-                "assessor": np.array(self.assessors, object)[self.assessor],
-                "value": self.value,
-                **optional,
-            },
-            backend,
-        )
+        return make_frame(columns | optional, backend)
 
     # ------------------------------------------------------------------ looking at them
 
@@ -184,9 +182,10 @@ class Judgments:
         return int(self.value.size)
 
     def __repr__(self) -> str:
-        counts = ((self.topics, "topic"), (self.documents, "document"), (self.assessors, "assessor"))
-        sizes = ", ".join(plural(len(labels), noun) for labels, noun in counts)
-        return f"Judgments({plural(len(self), 'judgment')}: {sizes})"
+        return f"Judgments({sizes(self, 'judgment')})"
+
+    def _display(self) -> Display:
+        return judgments_display(self)
 
     def describe(self, row: int) -> str:
         """A row in words, for messages."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError, InputError, RowError, check_choice
 from qrowd.model.labels import (
     Codes,
@@ -29,6 +30,7 @@ from qrowd.model.labels import (
     read_only,
 )
 from qrowd.model.panel import Pool
+from qrowd.model.previews import preferences_display, sizes
 from qrowd.model.topic_preferences import TopicPreferences
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def _no_codes() -> Codes:
 
 
 @dataclass(frozen=True, eq=False)
-class Preferences:
+class Preferences(Displayed):
     """Preferences of any number of assessors, one row each, in the order they were read.
 
     topics, documents, assessors : labels; topic, preferred, other, assessor : (n,) int32, numbers into them.
@@ -239,9 +241,10 @@ class Preferences:
 
     def __repr__(self) -> str:
         marks = f", {plural(self.bad_topic.size, 'Bad mark')}" if self.bad_topic.size else ""
-        labels = ((self.topics, "topic"), (self.documents, "document"), (self.assessors, "assessor"))
-        sizes = ", ".join(plural(len(words), noun) for words, noun in labels)
-        return f"Preferences({plural(len(self), 'preference')}{marks}: {sizes})"
+        return f"Preferences({sizes(self, 'preference', marks)})"
+
+    def _display(self) -> Display:
+        return preferences_display(self)
 
     def describe(self, row: int) -> str:
         """A row in words, for messages."""

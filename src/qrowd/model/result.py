@@ -1,20 +1,24 @@
-"""Result: what a function found, as a frozen dataclass that gives its rows as a data frame."""
+"""Result: what a function computed, as a frozen dataclass that gives its rows as a data frame and shows itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.display import LONGEST, Display, Displayed, Dots, Rows, cell_text
 from qrowd.errors import check_choice
 from qrowd.model.frames import make_frame
 
+N_NUMBERS = 8  # in the sentence of a result
 
-class Result:
-    """A mixin that gives a dataclass `to_frame`.
+
+class Result(Displayed):
+    """A mixin that gives a dataclass `to_frame`, and shows it as a sentence and a table in terminals and notebooks.
 
     A class says in one of three ways what its columns are:
 
@@ -24,6 +28,10 @@ class Result:
     - `_columns` returns {column: cells}, where cells are computed. It may start from `super()._columns()`.
     - `_tables` returns {name: function that returns {column: cells}} where there are several tables, of which
       `to_frame(what=...)` chooses one; default: the first.
+
+    What is shown is the first of these tables, a chart of its columns `_DOTS` (labels, values and, where there are
+    bars, low and high; `_BARS` says what they are), and `_sentence`: by default the first sentence of the docstring and
+    the single numbers.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -36,6 +44,8 @@ class Result:
     """
 
     _COLUMNS: ClassVar[tuple[str, ...]] = ()
+    _DOTS: ClassVar[tuple[str, ...]] = ()
+    _BARS: ClassVar[str] = ""
 
     def to_frame(self, backend: str = "pandas", *, what: str | None = None) -> Any:
         """The rows as a data frame of pandas, polars or pyarrow; `what` chooses a table where there are several.
@@ -51,6 +61,22 @@ class Result:
         columns = {column: _cells(values) for column, values in tables[name]().items()}
         n_rows = max((cells.size for cells in columns.values() if cells.ndim), default=1)
         return make_frame({column: np.broadcast_to(cells, n_rows) for column, cells in columns.items()}, backend)
+
+    def _display(self) -> Display:
+        name, columns = next((name, make()) for name, make in self._tables().items())
+        kind = words(type(self).__name__)
+        table = Rows.of(kind if name == "rows" else name.replace("_", " "), columns)
+        dots = self._chart(columns, self._DOTS[1].replace("_", " ")) if self._DOTS else None
+        return Display(kind, self._sentence(), (table.upright(),), dots=dots)
+
+    def _chart(self, columns: Mapping[str, Any], title: str) -> Dots:
+        """The chart of the columns `_DOTS`."""
+        return Dots(f"{title}; bars: {self._BARS}" if self._BARS else title, *(columns[name] for name in self._DOTS))
+
+    def _sentence(self) -> str:
+        numbers = [" ".join(pair) for pair in _numbers(self)]
+        what = _first_sentence(type(self).__doc__ or words(type(self).__name__))
+        return f"{what}: {', '.join(numbers[:N_NUMBERS])}." if numbers else f"{what}."
 
     def _tables(self) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
         return {"rows": self._columns}
@@ -79,3 +105,37 @@ def _cells(values: Any) -> NDArray[Any]:
     if not numeric:
         array[:] = cells
     return array.reshape(()) if one else array
+
+
+def _numbers(result: Result) -> Iterator[tuple[str, str]]:
+    """A result's counts, as 5 systems, its numbers, as value 0.5, and its short texts: fields before properties."""
+    values = {one.name: getattr(result, one.name) for one in fields(result) if one.repr}  # type: ignore[arg-type]
+    for name, attribute in vars(type(result)).items():
+        if isinstance(attribute, property) and attribute.fget.__annotations__.get("return") in ("float", "int", "str"):
+            values[name] = getattr(result, name)
+    seen = set()
+    for name, value in values.items():
+        noun = name.removeprefix("n_").replace("_", " ")
+        if isinstance(value, tuple) and name.endswith("s") and value and all(isinstance(cell, str) for cell in value):
+            number, count = str(len(value)), True
+        elif isinstance(value, str | float | int | np.generic) and not isinstance(value, bool | np.bool_):
+            number, count = cell_text(value), name.startswith("n_")
+        else:
+            continue
+        if count and noun not in seen:
+            seen.add(noun)
+            yield number, noun.removesuffix("s") if number == "1" else noun
+        elif not count and name != "seed" and number not in ("", "-") and len(number) < LONGEST // 2:
+            yield noun, number
+
+
+def words(name: str) -> str:
+    """A class name as words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of a docstring, without what it says of shapes of arrays."""
+    first = re.split(r"\.(?:\s|$)", " ".join(text.split()), maxsplit=1)[0]
+    first = re.split(r"[;,] (?:each|every|the)? ?arrays? (?:is|are)\b", first)[0]
+    return re.sub(r",? \((?:\w+, ?)+\w*\)", "", first).removesuffix(":")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.display import Display, Displayed
 from qrowd.errors import InputError, RowError, check_choice
 from qrowd.model.conventions import ScoreDtype as ScoreDtype
 from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, read_only
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(Displayed):
     """Retrieved documents with their scores, one row each.
 
     systems, topics, documents : labels; system, topic, document : (n,) int32, numbers into them.
@@ -120,6 +121,11 @@ class Runs:
     def __repr__(self) -> str:
         counts = ((len(self.systems), "system"), (len(self.topics), "topic"), (len(self), "retrieved document"))
         return f"Runs({', '.join(f'{n} {noun}' + 's' * (n != 1) for n, noun in counts)})"
+
+    def _display(self) -> Display:
+        from qrowd.model.previews import runs_display
+
+        return runs_display(self)
 
     def describe(self, row: int) -> str:
         """A row in words, for messages."""

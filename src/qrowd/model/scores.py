@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import first_of, number_of
@@ -31,7 +32,7 @@ PANEL_MEAN = "panel mean"
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Displayed):
     """Scores with their labels and how they were obtained.
 
     values : (measures, assessors, topics, systems).
@@ -234,6 +235,11 @@ class Scores:
             for dim, names, codes in zip(DIMENSIONS, labels, np.indices(self.values.shape, dtype=np.int32), strict=True)
         }
         return pd.DataFrame({**columns, "score": np.ascontiguousarray(self.values).ravel()})
+
+    def _display(self) -> Display:
+        from qrowd.model.previews import scores_display
+
+        return scores_display(self, known_mean(known_mean(self.values, axis=1), axis=1))
 
 
 def scores_of(scores: AnyScores) -> Scores:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qrowd.display import N_ROWS, Display, Dots, Rows
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.model.result import Result
+from qrowd.model.result import Result, words
 from qrowd.reports.phrases import count
 
 if TYPE_CHECKING:
@@ -149,6 +150,23 @@ class Reported(Result, ABC):
         from qrowd.files import write_whole
 
         write_whole(path, render(self.to_document(), str(path)))
+
+    def _display(self) -> Display:
+        document, tables = self.to_document(), []
+        for table in document.tables:
+            cells = zip(*table.rows[:N_ROWS], strict=True) if table.rows else [()] * len(table.header)
+            tables.append(Rows(table.title, dict(zip(table.header, cells, strict=True)), len(table.rows)))
+        notes = tuple(map(str, document.notes))
+        return Display(words(type(self).__name__), self.sentence, tuple(tables), notes, self._dots())
+
+    def _dots(self) -> Dots | None:
+        """A chart of the columns `_DOTS` of the first table; of several measures, the first."""
+        if not self._DOTS:
+            return None
+        rows = self.to_frame()
+        measure = rows["measure"].iloc[0]
+        one = rows[rows["measure"] == measure]
+        return self._chart({name: one[name].tolist() for name in self._DOTS}, f"{self._DOTS[1]} {measure}")
 
     def records(self) -> dict[str, list[dict[str, Any]]]:
         """{table: its rows} of all tables of `to_frame`."""

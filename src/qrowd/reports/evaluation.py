@@ -86,6 +86,9 @@ class Summary(Reported):
     noun: str
     scores: Scores
 
+    _DOTS = ("system", "mean", "lowest", "highest")
+    _BARS = "from the lowest to the highest assessor"
+
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         tables = {"systems": self._system_columns, "agreement": self._agreement_columns}
         return tables | ({"disagreement": self._disagreement_columns} if self._disagreement() else {})
