@@ -17,7 +17,7 @@ import pytest
 LAYERS = {
     9: "qrowd | __main__",  # __init__.py: it may offer every package, but no package imports it
     8: "cli",
-    7: "web | reports",
+    7: "web | reports | ir_measures",
     6: "methods | campaigns | scale",
     5: "aware | uncertainty | protocols | judges",
     4: "evaluation | files | store",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
 from typing import Any
 
@@ -28,6 +29,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores, interpolated
+from qrowd.plugins import instances
 from qrowd.preferences import DEFINITIONS as PREFERENCE_MEASURES
 from qrowd.preferences import PairView, PreferenceMeasure
 from qrowd.threads import in_threads
@@ -50,7 +52,19 @@ def measure(text: object) -> Measure:
     MeasureError
         Saying what is wrong, and the nearest name.
     """
-    return parse_measure(text, DEFINITIONS)
+    return parse_measure(text, DEFINITIONS, added=added_measures)
+
+
+@cache
+def added_measures() -> tuple[Scored, ...]:
+    """The measures that other distributions declare as entry points of the group "qrowd.measures".
+
+    Raises
+    ------
+    ArgumentError
+        An entry point that cannot be imported or is no measure.
+    """
+    return instances("qrowd.measures", Scored)
 
 
 def bounds_of(text: object) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
@@ -29,6 +29,7 @@ from qrowd.model.measure import Definition, Measure, Parameter, number, one_of, 
 from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.plugins import instances
 
 if TYPE_CHECKING:
     from qrowd.aware import Similarities
@@ -325,7 +326,19 @@ def parse_method(text: str) -> Measure:
     MeasureError
         An unknown name, option or value.
     """
-    return parse_measure(text, DEFINITIONS, noun="method")
+    return parse_measure(text, DEFINITIONS, noun="method", added=added_methods)
+
+
+@cache
+def added_methods() -> tuple[Method, ...]:
+    """The methods that other distributions declare as entry points of the group "qrowd.methods".
+
+    Raises
+    ------
+    ArgumentError
+        An entry point that cannot be imported or is no method.
+    """
+    return instances("qrowd.methods", Method)
 
 
 def evaluate_methods(

@@ -6,6 +6,7 @@ A distribution declares them in its `pyproject.toml`, as in `[project.entry-poin
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from qrowd.errors import ArgumentError
 
@@ -29,6 +30,22 @@ def load(group: str) -> dict[str, object]:
         if point.name not in objects:
             objects[point.name] = _imported(point, group)
     return objects
+
+
+def instances(group: str, kind: type[Any]) -> tuple[Any, ...]:
+    """The objects of a group, all of one class.
+
+    Raises
+    ------
+    ArgumentError
+        What `load` refuses, and an object of another class.
+    """
+    objects = load(group)
+    for name, each in objects.items():
+        if not isinstance(each, kind):
+            expected = f"an instance of {kind.__module__}.{kind.__name__} was expected"
+            raise ArgumentError(f"{group}: {name!r} is {type(each).__name__}; {expected}")
+    return tuple(objects.values())
 
 
 def _imported(point: EntryPoint, group: str) -> object:

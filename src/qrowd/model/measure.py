@@ -113,10 +113,16 @@ class Measure:
         return hash(str(self))
 
 
-def parse_measure(text: object, definitions: Sequence[Definition], noun: str = "measure") -> Measure:
+def parse_measure(
+    text: object,
+    definitions: Sequence[Definition],
+    noun: str = "measure",
+    added: Callable[[], Sequence[Definition]] = tuple,
+) -> Measure:
     """Read a measure from its notation, from a trec_eval name, or from anything whose `str` is such a text.
 
     noun : what messages call it, where something else is written in the same notation.
+    added : gives the definitions of other distributions; called only where `definitions` lacks the name.
 
     ir_measures' objects print themselves in the same notation and need no treatment of their own.
 
@@ -131,7 +137,7 @@ def parse_measure(text: object, definitions: Sequence[Definition], noun: str = "
     shape = _SHAPE.fullmatch(written)
     if shape is None:
         raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@k, as in nDCG@10")
-    definition, cutoff = _find(shape["name"].strip(), shape["cutoff"], f"{noun} {written!r}", definitions)
+    definition, cutoff = _find(shape["name"].strip(), shape["cutoff"], f"{noun} {written!r}", definitions, added)
     if cutoff is not None and definition.cutoff == "none":
         raise MeasureError(f"{noun} {written!r}: {definition.name} takes no cut-off; write {definition.name}")
     if cutoff is None and definition.cutoff == "required":
@@ -151,14 +157,17 @@ def parse_measure(text: object, definitions: Sequence[Definition], noun: str = "
 
 
 def _find(
-    name: str, cutoff: str | None, written: str, definitions: Sequence[Definition]
+    name: str,
+    cutoff: str | None,
+    written: str,
+    definitions: Sequence[Definition],
+    added: Callable[[], Sequence[Definition]],
 ) -> tuple[Definition, int | None]:
     """The definition a name or alias stands for, and the cut-off from after the @ or from a trec_eval name."""
-    names = {d.name.lower(): d for d in definitions}
-    aliases = {alias.lower(): d for d in definitions for alias in d.aliases}
-    definition = names.get(name.lower()) or aliases.get(name.lower())
-    if definition is None and cutoff is None and (numbered := _NUMBERED.fullmatch(name)):
-        definition, cutoff = aliases.get(numbered["stem"].lower() + "_"), numbered["cutoff"]
+    definition, cutoff = _named(name, cutoff, definitions)
+    if definition is None and (others := added()):
+        definitions = (*definitions, *others)
+        definition, cutoff = _named(name, cutoff, definitions)
     if definition is None:
         from difflib import get_close_matches
 
@@ -174,6 +183,17 @@ def _find(
     if not _CUT.fullmatch(cutoff.strip()):
         raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {cutoff.strip()!r}")
     return definition, int(cutoff)
+
+
+def _named(name: str, cutoff: str | None, definitions: Sequence[Definition]) -> tuple[Definition | None, str | None]:
+    """The definition of that name or alias, if there is one, and the cut-off as it is written."""
+    names = {d.name.lower(): d for d in definitions}
+    aliases = {alias.lower(): d for d in definitions for alias in d.aliases}
+    definition = names.get(name.lower()) or aliases.get(name.lower())
+    if definition is None and cutoff is None and (numbered := _NUMBERED.fullmatch(name)):
+        definition = aliases.get(numbered["stem"].lower() + "_")
+        cutoff = None if definition is None else numbered["cutoff"]
+    return definition, cutoff
 
 
 def _arguments(inside: str | None, written: str) -> dict[str, Value]:
