@@ -24,8 +24,10 @@ Generated from the commands by `make docs`. What a command does, Python can do, 
 - **Standard output** holds the answer. Progress is shown on standard error, and only on a terminal.
 - **Exit status** is 0 after success, 2 after a mistake in the input (one line on standard error names it and the next
   step), and 130 after Ctrl-C.
-- **`--output`** leaves a complete file or none. `.csv`, `.parquet` and `.json` hold all numbers in full precision,
-  `.md` and `.tex` the tables as printed. Parquet needs `pip install 'qrowd[tables]'`.
+- **`--output`** leaves a complete file or none; standard error names it. `.csv`, `.parquet`, `.xlsx` and `.json` hold
+  all numbers (`.xlsx` to 15 digits, the others in full), `.txt`, `.md`, `.html` and `.tex` the tables as printed.
+  `-o -` writes CSV to standard output, `-o -.json` another format. Parquet needs `pip install 'qrowd[tables]'`,
+  `.xlsx` `'qrowd[excel]'`; LaTeX needs the packages booktabs and graphicx.
 - The conventions and the reasons for their defaults are described under [decisions](decisions.md).
 """
 COMPLETION = """\

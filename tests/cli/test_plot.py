@@ -24,7 +24,8 @@ def test_without_a_name_every_figure_is_listed_with_its_question(qrowd):
 def test_a_figure_is_written_under_its_name_and_its_caption_told(qrowd, panel, tmp_path):
     outcome = qrowd("plot", "systems", *panel, "--top", 3)
     assert outcome.status == 0
-    assert outcome.out.startswith("systems.svg: Mean nDCG@10 of 3 systems, rerank-large first, ")
+    assert outcome.out.startswith("Mean nDCG@10 of 3 systems, rerank-large first, ")
+    assert outcome.err == "wrote systems.svg\n"
     assert b"rerank-large</text>" in (tmp_path / "systems.svg").read_bytes()
 
 
@@ -85,7 +86,7 @@ def test_one_figure_of_a_paper_is_drawn_alone(qrowd, tmp_path, monkeypatch):
 
     monkeypatch.setattr(papers, "figure", figure)
     outcome = qrowd("study", "magnitude", "--figure", "magnitude-5", "--data", "panels", "--quick", "--seed", 3)
-    assert outcome.out == "magnitude-5.svg: panels True 3.\n"
+    assert (outcome.out, outcome.err) == ("panels True 3.\n", "wrote magnitude-5.svg\n")
     assert (tmp_path / "magnitude-5.svg").exists()
 
 
@@ -130,5 +131,5 @@ def test_arms_of_a_study_are_drawn_from_their_files(qrowd, tmp_path):
     arms = ["--arm", f"absolute={tmp_path / 'g.csv'}", "--arm", f"pairs={tmp_path / 'p.csv'}"]
     outcome = qrowd("plot", "arms", *arms)
     assert outcome.status == 0, outcome.err
-    assert outcome.out.startswith("arms.svg: Arms of a study. 2 arms, 12 judgments; agreement on pairs of documents: ")
+    assert outcome.out.startswith("Arms of a study. 2 arms, 12 judgments; agreement on pairs of documents: ")
     assert b"absolute</text>" in (tmp_path / "arms.svg").read_bytes()

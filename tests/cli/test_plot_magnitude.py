@@ -48,7 +48,7 @@ def test_the_fifteen_figures_are_listed_with_the_question_and_what_they_need(qro
 def test_each_figure_draws_the_user_s_magnitudes(qrowd, mine, tmp_path, name):
     outcome = qrowd("plot", name, *mine, *WHOLE)
     assert outcome.status == 0, outcome.err
-    assert outcome.out.startswith(f"{name}.svg: ")
+    assert outcome.err == f"wrote {name}.svg\n"
     assert b"<svg" in (tmp_path / f"{name}.svg").read_bytes()
 
 

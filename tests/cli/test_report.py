@@ -19,7 +19,7 @@ def test_report_writes_one_page_and_says_the_answer(qrowd, panel, tmp_path):
     outcome = qrowd("report", *panel, "-o", "page.html", "--title", "Spring & autumn")
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith("rerank-large leads, but ")
-    assert outcome.out.endswith("Written: page.html\n")
+    assert outcome.err == "wrote page.html\n"
     text = unescape((tmp_path / "page.html").read_text("utf-8"))
     assert outcome.out.splitlines()[0].split(". By ")[0] in text
     assert "Spring & autumn" in text
@@ -69,7 +69,7 @@ def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):
 
 
 @pytest.mark.parametrize(("extra", "expected"), [
-    (["-o", "report.pdf"], ["report.pdf", ".csv, .parquet, .json, .md, .tex"]),
+    (["-o", "report.pdf"], ["report.pdf", ".csv, .parquet, .xlsx, .json, .txt, .md, .tex"]),
     (["--baseline", "bm52"], ["'bm52'", "did you mean"]),
     (["--reference", "anne"], ["'anne'", "'ann'"]),
     (["--measure", "nDGC"], ["did you mean 'nDCG'"]),

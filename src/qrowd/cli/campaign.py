@@ -10,7 +10,7 @@ import typer
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import open_campaigns, option, server_extra
-from qrowd.cli.output import Output, deliver, output_file
+from qrowd.cli.output import Output, deliver, output_file, write_output
 from qrowd.cli.values import MERGE, Merging
 from qrowd.reports.phrases import count
 
@@ -85,22 +85,13 @@ def export(
     output: Annotated[str, output_file("File for the export; - for standard output.")] = "-",
 ) -> None:
     """Export what a campaign has collected."""
-    import sys
-
-    from qrowd import files
-
     with server_extra():
         from qrowd.collect.campaigns.exports import export_rows, kinds_of
         from qrowd.collect.campaigns.state import find_arms
     with open_campaigns(database) as store, store.reading() as connection:
         kind = what or kinds_of(find_arms(connection, name)[1].values())[0]
         pieces = export_rows(connection, name, kind, format, everything=everything, session_gap=session_gap)
-        if output == "-":
-            for piece in pieces:
-                sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
-        else:
-            files.write_whole(output, pieces)
+        write_output(output, pieces)
 
 
 def status(
@@ -264,7 +255,7 @@ def rebuild(name: Name, database: options.Database = options.DATABASE) -> None:
         from qrowd.collect.campaigns.rebuild import rebuild as rebuild_tables
     with open_campaigns(database, write=True) as store:
         n = store.write(lambda connection: rebuild_tables(connection, name))
-    typer.echo(f"{name}: {n} events")
+    typer.echo(f"{name}: {count(n, 'event')}")
 
 
 def backup(

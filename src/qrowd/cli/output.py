@@ -1,8 +1,13 @@
-"""Options for what a command writes, and how a result is delivered: to a file and on the terminal."""
+"""Options for what a command writes, and how a result is delivered: to a file, to standard output, on the terminal."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from qrowd.cli.options import option
 
@@ -10,12 +15,22 @@ if TYPE_CHECKING:
     from qrowd.reports.document import Document
 
 
+def is_standard_output(output: str) -> bool:
+    """Whether a file name means standard output: `-`, or `-.json` for a format."""
+    return output == "-" or output.startswith("-.")
+
+
+def name_with_ending(output: str, ending: str = ".csv") -> str:
+    """The name whose ending is the format: `-` alone means the format of `ending`."""
+    return f"-{ending}" if output == "-" else output
+
+
 def check_output(output: str | None) -> str | None:
     """Refuse a file that could not be written in the end, before any work is done."""
     from qrowd.reports.document import check_ending
 
     if output is not None:
-        check_ending(output)
+        check_ending(name_with_ending(output))
     return output
 
 
@@ -27,7 +42,8 @@ def output_file(help: str, **settings: Any) -> Any:
 Output = Annotated[
     str | None,
     output_file(
-        "File for the result: all numbers as .csv, .parquet or .json, or the tables as .md or .tex.",
+        "File for the result: all numbers as .csv, .parquet, .xlsx or .json, or the tables as .txt, .md, .html or "
+        ".tex; - for standard output, -.json for another format than CSV there.",
         callback=check_output,
     ),
 ]
@@ -36,12 +52,30 @@ Qrels = Annotated[
 ]
 
 
-def deliver(document: Document, output: str | None) -> None:
-    """Write the file, if one is asked for, and show the document."""
+def write_output(output: str, content: str | bytes | Iterable[bytes]) -> None:
+    """Write to the file or to standard output; standard error says which file was written."""
     from qrowd import files
+
+    whole = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    pieces = [whole] if isinstance(whole, bytes) else whole
+    if is_standard_output(output):
+        sys.stdout.flush()
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+        return
+    existed = Path(output).is_file()
+    files.write_whole(output, pieces)
+    typer.echo(f"{'replaced' if existed else 'wrote'} {output}", err=True)
+
+
+def deliver(document: Document, output: str | None) -> None:
+    """Write the file, if one is asked for, and show the document, unless standard output has the file."""
     from qrowd.cli.show import show
     from qrowd.reports.document import render
 
     if output is not None:
-        files.write_whole(output, render(document, output))
+        write_output(output, render(document, name_with_ending(output)))
+        if is_standard_output(output):
+            return
     show(document)

@@ -11,7 +11,7 @@ from qrowd.cli import options
 from qrowd.cli.completion import plot_names
 from qrowd.cli.magnitude import By, Checks
 from qrowd.cli.options import measures, methods, option
-from qrowd.cli.output import output_file
+from qrowd.cli.output import is_standard_output, name_with_ending, output_file, write_output
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
@@ -42,14 +42,18 @@ def plot(
     units: options.Units = None,
     output: Annotated[
         str | None,
-        output_file("File for the plot (.svg, .pdf or .png) or for its data (.csv).", show_default="NAME.svg"),
+        output_file(
+            "File for the plot (.svg, .pdf or .png) or for its data (.csv); - for standard output, -.png for another "
+            "format than SVG there.",
+            show_default="NAME.svg",
+        ),
     ] = None,
 ) -> None:
     """Draw one plot as SVG, PDF or PNG, ready for a paper."""
     from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.reports.phrases import listed
-    from qrowd.reports.plots.drawing import check_plot_file, draw, write_plot
+    from qrowd.reports.plots.drawing import check_plot_file, draw, plot_content
     from qrowd.reports.plots.registry import MAGNITUDES, PLOTS, Options, plot_named
 
     if name is None:
@@ -60,14 +64,15 @@ def plot(
         return
     # What can be wrong without reading a file is said before any file is read.
     target = output or f"{name}.svg"
-    check_plot_file(target)
+    format = name_with_ending(target, ".svg")
+    check_plot_file(format)
     if name == "arms":
         from qrowd.reports.plots.arms import arms_figure
 
         report = options.compared_arms(arm, units, data.campaign, data.database, confidence=sampling.confidence)
         figure = arms_figure(report)
-        write_plot(figure, target)
-        typer.echo(f"{target}: {figure.caption}")
+        write_output(target, plot_content(figure, format))
+        typer.echo(figure.caption, err=is_standard_output(target))
         return
     needs = plot_named(name).needs
     if "runs" in needs and not runs:
@@ -101,6 +106,6 @@ def plot(
         )
         loaded = files.read_runs(runs) if runs and "runs" in needs else None
         figure, note = draw(name, loaded, judgments, settings, combine_scales=combine_scales)
-    write_plot(figure, target)
-    typer.echo(f"{target}: {figure.caption}")
-    typer.echo(str(note))
+    write_output(target, plot_content(figure, format))
+    typer.echo(figure.caption, err=is_standard_output(target))
+    typer.echo(str(note), err=is_standard_output(target))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, conventions_named, measures, option
-from qrowd.cli.output import Output, Qrels, deliver
+from qrowd.cli.output import Output, Qrels, deliver, write_output
 from qrowd.cli.values import grades_of, m_of_n, utilities_of
 from qrowd.errors import FileError
 from qrowd.model.conventions import Conventions
@@ -148,7 +148,7 @@ def predict(
     )
     gains = prediction.gains
     if qrels is not None and gains is not None:
-        files.write_whole(qrels, trec.format_qrels(gains, assessor_in_column=len(gains.assessors) > 1))
+        write_output(qrels, trec.format_qrels(gains, assessor_in_column=len(gains.assessors) > 1))
     deliver(prediction.to_document(), output)
 
 

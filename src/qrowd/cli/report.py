@@ -9,7 +9,7 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.options import option
-from qrowd.cli.output import check_output, output_file
+from qrowd.cli.output import check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.model.conventions import Conventions
 
 
@@ -17,7 +17,7 @@ def check_page(output: str) -> str:
     """Refuse a page that could not be drawn, or a file that could not be written, before any work is done."""
     from qrowd.reports.report_page import check_jinja
 
-    if output.lower().endswith((".html", ".htm")):
+    if output.lower().endswith((".html", ".htm", "-")):
         check_jinja()
     else:
         check_output(output)
@@ -44,7 +44,9 @@ def report(
     output: Annotated[
         str,
         output_file(
-            "File for the page (.html), or for its tables (.csv, .parquet, .json, .md or .tex).", callback=check_page
+            "File for the page (.html), or for its tables (.csv, .parquet, .xlsx, .json, .txt, .md or .tex); - for "
+            "standard output, -.json for another format there.",
+            callback=check_page,
         ),
     ] = "report.html",
 ) -> None:
@@ -78,6 +80,5 @@ def report(
             provenance=Provenance(shlex.join(["qrowd", *sys.argv[1:]]), inputs, f"{datetime.now(UTC):%Y-%m-%d}"),
             progress=advance,
         )
-    page.write(output)
-    typer.echo(page.sentence)
-    typer.echo(f"Written: {output}")
+    write_output(output, page.content(name_with_ending(output, ".html")))
+    typer.echo(page.sentence, err=is_standard_output(output))

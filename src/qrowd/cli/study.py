@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qrowd.cli.options import Seed, option
-from qrowd.cli.output import Output, deliver
+from qrowd.cli.output import Output, deliver, write_output
 from qrowd.errors import QrowdError
 
 
@@ -48,11 +48,11 @@ def study(
         return
     papers.check(name, figures=figures is not None or figure is not None)
     if figure is not None:
-        from qrowd.reports.plots.drawing import write_plot
+        from qrowd.reports.plots.drawing import plot_content
 
         drawn = papers.figure(name, figure, data, quick=quick, rng=seed)
-        write_plot(drawn, f"{figure}.{format}")
-        typer.echo(f"{figure}.{format}: {drawn.caption}")
+        write_output(f"{figure}.{format}", plot_content(drawn, f"{figure}.{format}"))
+        typer.echo(drawn.caption)
         return
     settings: dict[str, Any] = {}
     if name == "aware":

@@ -149,7 +149,11 @@ class Reported(Result, ABC):
         """Write the result to a file: .csv, .parquet, .xlsx, .json, .txt, .md, .tex or .html; see `render`."""
         from qrowd.files import write_whole
 
-        write_whole(path, render(self.to_document(), str(path)))
+        write_whole(path, self.content(path))
+
+    def content(self, path: str | Path) -> bytes:
+        """What `write` writes to a file of this name."""
+        return render(self.to_document(), str(path))
 
     def _display(self) -> Display:
         document, tables = self.to_document(), []

@@ -21,7 +21,7 @@ from qrowd.comparison.rankings import correlations
 from qrowd.errors import ArgumentError, FileError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
-from qrowd.files import find_files, write_whole
+from qrowd.files import find_files
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -54,12 +54,11 @@ class Report(ReportContent):
         """
         return report_page(self)
 
-    def write(self, path: str | Path) -> None:
-        """Write the page (.html) or its tables (.csv, .parquet, .json, .md, .tex)."""
+    def content(self, path: str | Path) -> bytes:
+        """The page (.html), or its tables (.csv, .parquet, .xlsx, .json, .txt, .md, .tex), by the file's ending."""
         if str(path).lower().endswith((".html", ".htm")):
-            write_whole(path, self.to_html())
-        else:
-            super().write(path)
+            return self.to_html().encode()
+        return super().content(path)
 
 
 def report(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qrowd import files
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
@@ -53,10 +52,9 @@ def check_plot_file(path: str) -> None:
             pass
 
 
-def write_plot(figure: Figure, path: str) -> None:
-    """Write the picture, or the data behind it where the ending is .csv."""
+def plot_content(figure: Figure, path: str) -> bytes:
+    """The picture as a file of this ending, or the data behind it where the ending is .csv."""
     ending = Path(path).suffix.lower()
     if ending == ".csv":
-        files.write_whole(path, figure.frame().to_csv(index=False, lineterminator="\n"))
-    else:
-        files.write_whole(path, render(figure, ending[1:]))
+        return figure.frame().to_csv(index=False, lineterminator="\n").encode()
+    return render(figure, ending[1:])
