@@ -15,12 +15,13 @@ def measures(
     ] = None,
 ) -> None:
     """List all measures with their parameters, formulas and sources."""
-    from qrowd.evaluation import DEFINITIONS, measure
+    from qrowd.evaluation import DEFINITIONS, added_measures, measure
     from qrowd.reports.measure_reference import measure_entry, measure_page
 
+    every = (*DEFINITIONS, *added_measures())
     if name is None:
-        typer.echo("\n\n".join(map(measure_entry, DEFINITIONS)))
+        typer.echo("\n\n".join(map(measure_entry, every)))
         typer.echo("\n`qrowd measures NAME` describes one measure in full.")
     else:
-        definitions = [definition for definition in DEFINITIONS if definition.name.lower() == name.lower()]
+        definitions = [definition for definition in every if definition.name.lower() == name.lower()]
         typer.echo(measure_page(definitions[0] if definitions else measure(name).definition))
