@@ -32,6 +32,7 @@ Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 
 ENDINGS = (".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".qrels", ".qrel")
+SUMMARIES = ("aggregated.csv", "perquery.csv")  # scores that PyTerrier writes beside the runs into its save_dir
 TOO_LARGE = "is too large; leave out what is not needed"
 
 
@@ -321,6 +322,8 @@ def find_files(paths: PathLike | Iterable[PathLike]) -> list[Path]:
             matches = [path]
         elif path.is_dir():
             matches = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+            if any(p.name.endswith(".res.gz") for p in matches):
+                matches = [p for p in matches if p.name not in SUMMARIES]
         elif has_magic(text):
             matches = sorted(p for p in map(Path, glob(text, recursive=True)) if p.is_file())
         else:
