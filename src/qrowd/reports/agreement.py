@@ -177,7 +177,7 @@ def _sentence(alpha: Alpha) -> str:
     """Alpha with its interval, and the judgments it is computed from."""
     judgments = f"{count(alpha.n_judgments, 'judgment')} of {count(alpha.n_documents, 'document')}"
     if np.isnan(alpha.value):
-        return f"All {judgments} have the same value, so agreement beyond chance is not defined."
+        return f"All values are the same ({judgments}), so agreement beyond chance is not defined."
     inference = ""
     if alpha.n_resamples:
         p = probability(alpha.p)
@@ -262,8 +262,9 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
         columns["gold"] = cells(number, profiles.gold_share, digits=2)
         columns["with gold"] = cells(number, profiles.gold_agreement, digits=3)
     outlying = {name: "; ".join(why) for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why}
-    of_all = f"of {count(len(profiles.assessors), 'assessor')}"
-    sentence = f"None {of_all} stands out."
+    n = len(profiles.assessors)
+    of_all = f"of {count(n, 'assessor')}"
+    sentence = f"None {of_all} stands out." if n > 1 else f"{profiles.assessors[0]} is the only assessor."
     if outlying:
         verb = "stands" if len(outlying) == 1 else "stand"
         sentence = f"{len(outlying)} {of_all} {verb} out: {listed(list(outlying), 8)}."

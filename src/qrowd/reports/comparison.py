@@ -30,7 +30,7 @@ from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
-from qrowd.reports.notes import scoring_notes
+from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import count, number, probability, signed
 from qrowd.reports.systems import (
     SystemRow,
@@ -239,7 +239,8 @@ def compare_scores(
         _measure(labelled.sel(measure=name), baseline, reference, systems, choices) for name in labelled.measures
     )
     notes = (*_notes(parts, choices), *scoring_notes(labelled))
-    return Comparison(_sentence(parts[0]), parts, choices, notes, labelled.attributes.get("conventions", {}))
+    sentence = _sentence(parts[0]) + coverage_warning(labelled)
+    return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}))
 
 
 # ---------------------------------------------------------------------- computing
@@ -318,7 +319,10 @@ def _sentence(part: MeasureComparison) -> str:
     n_others = len(part.correlations.assessors) - (reference is not None)
     if n_others > 1 or reference:
         first = next(row.first_for for row in part.rows if row.system == top.best)
-        many = "the other assessor" if n_others == 1 else f"{part.n_ranking} assessors"
+        many = "the other assessor" if n_others == 1 else count(part.n_ranking, "assessor")
+    if not part.n_ranking:
+        parts = ["all systems are equal for every assessor"]
+        n_others, reference = 0, None
         parts.append(f"{top.best} has the highest mean for {first} of {many}")
     if part.pair is None:
         return by + "; ".join(parts) + "."

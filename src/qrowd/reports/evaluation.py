@@ -26,7 +26,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
 from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.notes import is_residual, scoring_notes
+from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
 from qrowd.reports.phrases import cells, listed, number, span
 from qrowd.reports.systems import (
     SystemRow,
@@ -208,7 +208,8 @@ def summarise(
     columns = f"{'' if baseline is None else 'p and '}systems that may be the best"
     notes = [*([] if test is None else [ranks_note(test, columns)]), *scoring_notes(labelled)]
     reported = labelled.sel(measure=names)
-    return Summary(_sentence(parts, noun), tuple(parts), labelled.assessors, tuple(notes), noun, reported)
+    sentence = _sentence(parts, noun) + coverage_warning(labelled)
+    return Summary(sentence, tuple(parts), labelled.assessors, tuple(notes), noun, reported)
 
 
 # ---------------------------------------------------------------------- in words
@@ -226,7 +227,8 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
         return f"{first.systems[0]} is the only system: mean {first.measure} {first.ranking.mean[0]:.4f}."
     n = int(first.ranking.has_ranking.sum())
     if n == 0:
-        return f"By {first.measure} all systems are equal for every {noun}."
+        whom = f"the only {noun}" if len(first.agreement) == 1 else f"every {noun}"
+        return f"By {first.measure} all systems are equal for {whom}."
     leader = first.order[0]
     parts = [f"By {first.measure}, {_leads(first, n, noun)}"]
     if first.ranks is not None:

@@ -15,6 +15,8 @@ from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.scales import SCALE_RULES, scales_note
 
+LITTLE_COVERAGE = 0.75  # of a pool, on average over the assessors and topics with judgments
+
 
 def scoring_notes(scores: Scores) -> Iterator[Note]:
     """The notes on how the scores came about; nothing is said of what did not happen.
@@ -107,6 +109,31 @@ def _coverage(scores: Scores, least: float) -> Iterator[Note]:
     if low:
         text += f", {low:,} less than {percent(least)} of it (no score there)"
     yield Note("coverage", text + (f", {none:,} nothing at all (no score there)" if none else ""))
+
+
+def coverage_warning(scores: Scores) -> str:
+    """A sentence for the top of a report, where assessors judged so little of the pools that scores are too low.
+
+    Empty where they judged at least LITTLE_COVERAGE of a pool on average, or where unjudged documents are taken out
+    of the rankings.
+    """
+    conventions = scores.attributes.get("conventions")
+    judged = scores.coverage > 0
+    if conventions is None or "methods" in scores.attributes or conventions["unjudged"] != "nonrelevant":
+        return ""
+    if not judged.any() or (mean := float(scores.coverage[judged].mean())) >= LITTLE_COVERAGE:
+        return ""
+    by_topic = scores.coverage.sum(axis=0)[judged.any(axis=0)]
+    n = max(int(by_topic.min() + 1e-9), 1)
+    first = "judgment" if n == 1 else f"{n} judgments"
+    magnitudes = any(scale.kind == "magnitude" for scale in scores.attributes["scales"].values())
+    method = "geometric-mean" if magnitudes else "'dawid-skene(per=all)'"
+    return (
+        f" Caution: an assessor judged {percent(mean, 0)} of a topic's pool on average, and documents that an assessor "
+        f"did not judge count as not relevant, so the scores are too low. Remedy: --slots {n} takes the first {first} "
+        f"of each document as {count(n, 'assessor')}; "
+        f"qrowd evaluate --method {method} merges all judgments of a document first."
+    )
 
 
 def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[Note]:

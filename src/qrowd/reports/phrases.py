@@ -74,6 +74,11 @@ def count(n: float, one: str, several: str = "") -> str:
     return f"{n:,.0f} {one if n == 1 else several or one + 's'}"
 
 
+def is_or_are(n: float) -> str:
+    """The verb after a number: 1 is, 2 are."""
+    return "is" if n == 1 else "are"
+
+
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Up to `most` names; of more, the first ones and how many more there are.
 

@@ -144,7 +144,8 @@ def _notes(preferences: Preferences, own: Transitivity, closed: Closure) -> Iter
     judged, chains, bad = (int(column.sum()) for column in (closed.judged, closed.by_chain, closed.by_bad))
     yield Note(
         "pairs",
-        f"{judged:,} were asked and ordered; {chains:,} follow from chains and {bad:,} from Bad marks, "
+        f"{count(judged, 'was', 'were')} asked and ordered; {count(chains, 'follows', 'follow')} from chains and "
+        f"{bad:,} from Bad marks, "
         f"{percent(closed.implied_share, 1)} of all these; chains kept and cycles use the asked ones alone",
     )
     if closed.n_against_marks:

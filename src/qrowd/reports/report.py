@@ -116,7 +116,7 @@ def report(
         compared_with=part.baseline,
         baseline=baseline,
         reference=reference,
-        answer=answer_of(part, scores, confidence),
+        answer=answer_of(part, scores, confidence, gold_scores),
         systems=part.rows,
         pairs=pair_rows(part, scores, confidence, baseline),
         assessors=assessors_of(

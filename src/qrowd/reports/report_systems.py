@@ -15,6 +15,7 @@ from qrowd.errors import NoOverlapError
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.differences import advice
+from qrowd.reports.notes import coverage_warning
 from qrowd.reports.phrases import count, listed
 from qrowd.reports.systems import differences_to, may_be_best, system_order
 
@@ -93,8 +94,8 @@ def leading_pair(scores: Scores, baseline: str | None = None) -> tuple[str, str]
     return names[0], next((name for name in names[1:] if name not in equals), names[1])
 
 
-def answer_of(part: MeasureComparison, scores: Scores, confidence: float) -> Answer:
-    """From a comparison of the leader and its rival as a pair."""
+def answer_of(part: MeasureComparison, scores: Scores, confidence: float, reference: Scores | None = None) -> Answer:
+    """From a comparison of the leader and its rival as a pair. reference : the scores by the reference, if any."""
     pair, names = part.pair, scores.systems
     assert pair is not None
     first, second = pair.first, pair.second
@@ -104,7 +105,7 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float) -> Ans
     one = _of_all_pairs(part, scores, part.intervals[0]) if part.intervals else None
     return Answer(
         verdict=_verdict(first, equals, best, len(names)),
-        sentence=_sentence(part, one, first, second),
+        sentence=_by_reference(reference, first) + _sentence(part, one, first, second) + coverage_warning(scores),
         advice=advice(one) if one else "",
         first=first,
         second=second,
@@ -182,6 +183,20 @@ def _verdict(first: str, equals: tuple[str, ...], best: tuple[str, ...], n: int)
         ahead = f" and {'are' if equals else 'is'} significantly better than the other {count(rest, 'system')}"
         return f"{leaders} {verb}{ahead if rest else ''}"
     return f"{leaders} {verb}, but {len(best)} of {n} systems may be the best"
+
+
+def _by_reference(reference: Scores | None, first: str) -> str:
+    """Which system the reference has first, and where it has the panel's first; empty without a reference."""
+    if reference is None:
+        return ""
+    ranks, name = rank_systems(reference).rank, reference.assessors[0]
+    if not reference.coverage.any() or first not in reference.systems:
+        return ""
+    rank = int(ranks[reference.systems.index(first)])
+    if rank == 1:
+        return f"{name}, the reference, has the same system first as the panel. "
+    best = listed([reference.systems[s] for s in np.flatnonzero(ranks == 1)], 3)
+    return f"By {name}, the reference, {first} has rank {rank} of {ranks.size}, and {best} is first. "
 
 
 def _sentence(part: MeasureComparison, one: Difference | None, first: str, second: str) -> str:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from math import isnan
 
 from qrowd.reports.notes import documents_down_to
-from qrowd.reports.phrases import chance, count, interval, listed, percent, probability, signed, with_minus_signs
+from qrowd.reports.phrases import (
+    chance,
+    count,
+    interval,
+    is_or_are,
+    listed,
+    percent,
+    probability,
+    signed,
+    with_minus_signs,
+)
 from qrowd.reports.report_content import ReportContent
 from qrowd.reports.report_methods import PANEL
 
@@ -22,11 +32,14 @@ def on_systems(report: ReportContent) -> str:
     )
     level = f"(p < {1 - answer.confidence:.3g}, adjusted for all pairs of systems)"
     if report.baseline is None:
-        text = f"{worse} of {others} other systems are significantly worse than {report.compared_with} {level}"
+        start = f"{worse} of {others} other systems {is_or_are(worse)}"
+        if others == 1:
+            start = f"The other system is{'' if worse else ' not'}"
+        text = f"{start} significantly worse than {report.compared_with} {level}"
     else:
         text = (
-            f"Of {others} other systems, {better} are significantly better than the baseline {report.compared_with} "
-            f"and {worse} significantly worse {level}"
+            f"Of {count(others, 'other system')}, {better} {is_or_are(better)} significantly better than the baseline "
+            f"{report.compared_with} and {worse} significantly worse {level}"
         )
     return f"{text}; {answer.best_set}."
 
@@ -40,8 +53,8 @@ def on_pairs(report: ReportContent) -> str:
     significant = sum(row.significant for row in pairs)
     with_panel = [row for row in pairs if not isnan(row.another_panel)]
     text = (
-        f"Of {len(pairs)} differences among {len(names)} leading systems, {significant} "
-        f"{'is' if significant == 1 else 'are'} significant over topics and assessors"
+        f"Of {count(len(pairs), 'difference')} among {len(names)} leading systems, {significant} "
+        f"{is_or_are(significant)} significant over topics and assessors"
     )
     if not with_panel:
         return (
@@ -79,7 +92,7 @@ def on_topics(report: ReportContent) -> str:
         verdict = "There is no sign that topics on which assessors agree are easier or harder for systems"
     else:
         verdict = f"Topics on which assessors agree are {'easier' if topics.correlation > 0 else 'harder'} for systems"
-    numbers = f"r = {signed(topics.correlation, 2)}, p = {probability(topics.p)}, {topics.n} topics"
+    numbers = f"r = {signed(topics.correlation, 2)}, p = {probability(topics.p)}, {count(topics.n, 'topic')}"
     return with_minus_signs(f"{verdict}: {numbers}.")
 
 
@@ -93,7 +106,7 @@ def on_methods(report: ReportContent) -> str:
     place = methods.systems.index(first)
     leads = [ranking.name for ranking in others if ranking.ranks[place] == 1]
     if len(leads) == len(others):
-        return f"{first} leads by each of the {len(methods.rankings)} methods."
+        return f"{first} leads by each of the {count(len(methods.rankings), 'method')}."
     by_leader: dict[str, list[str]] = {}
     for ranking in others:
         if ranking.ranks[place] != 1:
@@ -107,7 +120,7 @@ def on_coverage(report: ReportContent) -> str:
     """What the report is based on."""
     facts = report.facts
     text = (
-        f"{facts['judgments']:,} judgments of {facts['documents']:,} documents by "
+        f"{count(facts['judgments'], 'judgment')} of {count(facts['documents'], 'document')} by "
         f"{count(facts['assessors'], 'assessor')} on {count(facts['topics'], 'topic')}; "
         f"{count(facts['systems'], 'system')}."
     )
@@ -126,5 +139,6 @@ def key_numbers(report: ReportContent) -> list[tuple[str, str]]:
         n = report.facts["assessors"]
         panel = f"another panel of {n}" if n > 1 else "another assessor"
         numbers.append((chance(answer.another_panel), f"probability that {panel} would agree"))
-    numbers.append((f"{answer.ahead_for} of {answer.n_ranking}", f"assessors see {answer.first} ahead"))
+    verb = "assessor sees" if answer.n_ranking == 1 else "assessors see"
+    numbers.append((f"{answer.ahead_for} of {answer.n_ranking}", f"{verb} {answer.first} ahead"))
     return [(with_minus_signs(value), name) for value, name in numbers]

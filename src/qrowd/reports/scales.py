@@ -84,7 +84,9 @@ def _shared(scales: Mapping[str, Scale], open_ones: Mapping[str, Scale]) -> str:
     scale = next(iter(scales.values()))
     if not open_ones:
         return f"{scale} (declared)"
-    whose = f"all {len(scales)} assessors" if len(open_ones) == len(scales) > 1 else listed(list(open_ones), NAMED)
+    whose = listed(list(open_ones), NAMED)
+    if len(open_ones) == len(scales) > 1:
+        whose = "both assessors" if len(scales) == 2 else f"all {len(scales)} assessors"
     return f"{scale} (inferred from the judgments of {whose})"
 
 

@@ -25,7 +25,7 @@ from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.magnitude_data import Checks, MagnitudeData, magnitude_data
-from qrowd.reports.phrases import listed, percent
+from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.plots import assessors as assessor_plots
 from qrowd.reports.plots import ranking, systems, topics
 from qrowd.reports.plots.magnitude_figures import MAGNITUDE_PLOTS, TOPICS, MagnitudePlot
@@ -183,7 +183,7 @@ def _differences(data: _Data) -> Figure:
     return data.figure(
         f"Probability, in per cent, that the row's system is better than the column's by {data.measure}, over topics "
         f"and assessors ({differences.method}). Bold: p < .05 after Holm's correction over "
-        f"{len(differences.first)} pairs.",
+        f"{count(len(differences.first), 'pair')}.",
         lambda ax: systems.plot_differences(differences, ax=ax),
         differences.to_frame,
         table_size(differences.systems, differences.systems),
@@ -254,7 +254,7 @@ def _assessors(data: _Data) -> Figure:
     profiles = assessor_profiles(data.graded, level=data.options.level, repeats=data.options.conventions.repeats)
     out = [name for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why]
     return data.figure(
-        f"Severity and agreement of {len(profiles.assessors)} assessors"
+        f"Severity and agreement of {count(len(profiles.assessors), 'assessor')}"
         f"{'' if len(profiles.assessors) > assessor_plots.CROWD else ', with 95 % intervals over documents'}. "
         f"{_outlying(out)}",
         lambda ax: assessor_plots.plot_assessors(profiles, ax=ax),
@@ -286,8 +286,8 @@ def _alpha(data: _Data) -> Figure:
     overall = krippendorff_alpha(data.graded, level=options.level, repeats=repeats).item()
     order = topics.alpha_order(by_topic, options.top)
     return data.figure(
-        f"Krippendorff's alpha ({overall.level}) of {len(order)} topics, {percent(options.confidence)} intervals over "
-        f"documents; {overall.value:.3f} over all topics (dashed line).",
+        f"Krippendorff's alpha ({overall.level}) of {count(len(order), 'topic')}, {percent(options.confidence)} "
+        f"intervals over documents; {overall.value:.3f} over all topics (dashed line).",
         lambda ax: topics.plot_alpha(by_topic, overall=overall.value, top=options.top, ax=ax),
         by_topic.to_frame,
         list_size(len(order)),

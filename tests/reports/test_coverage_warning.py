@@ -1,0 +1,62 @@
+"""Assessors who judged little of the pools are the first thing that a report speaks of."""
+
+import numpy as np
+import pytest
+
+import qrowd
+from qrowd import Conventions
+from qrowd.reports.comparison import compare
+from qrowd.reports.evaluation import evaluation_of
+from qrowd.reports.report import report
+
+
+@pytest.fixture(scope="module")
+def runs_and_crowd():
+    """Runs, and a crowd of twelve of whom each judged a random third of the documents of each topic."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"t{t}", f"d{d}", f"w{a}", int(rng.random() < 0.2 + 0.6 * (d < 6)))
+        for t in range(8)
+        for d in range(20)
+        for a in rng.choice(12, size=4, replace=False)
+    ]
+    runs = {
+        name: {f"t{t}": {f"d{d}": float(rng.normal(-d, noise)) for d in range(20)} for t in range(8)}
+        for name, noise in (("good", 1.0), ("bad", 20.0))
+    }
+    return qrowd.Runs.from_dict(runs), qrowd.Judgments.from_rows(rows)
+
+
+def test_the_warning_stands_in_the_sentence_with_remedies_that_can_be_copied(runs_and_crowd):
+    sentence = evaluation_of(*runs_and_crowd, ["nDCG@10"], rng=1).sentence
+    assert "Caution: an assessor judged 33 % of a topic's pool on average" in sentence
+    assert "--slots 4 takes the first 4 judgments of each document as 4 assessors" in sentence
+    assert "--method 'dawid-skene(per=all)'" in sentence
+
+
+def test_compare_and_report_warn_as_evaluate_does(runs_and_crowd):
+    warning = evaluation_of(*runs_and_crowd, ["nDCG@10"], rng=1).sentence.partition("Caution")[2]
+    assert compare(*runs_and_crowd, "nDCG@10", n_resamples=50, rng=1).sentence.endswith(warning)
+    page = report(*runs_and_crowd, "nDCG@10", n_resamples=50, random_assessors=5, rng=1)
+    assert page.answer.sentence.endswith(warning)
+
+
+def test_both_remedies_silence_the_warning(runs_and_crowd):
+    runs, crowd = runs_and_crowd
+    assert "Caution" not in evaluation_of(runs, crowd.slots(4), ["nDCG@10"], rng=1).sentence
+    merged = evaluation_of(runs, crowd, ["nDCG@10"], methods=["dawid-skene(per=all)"], rng=1)
+    assert "Caution" not in merged.sentence
+
+
+def test_nothing_is_said_where_unjudged_documents_are_left_out(runs_and_crowd):
+    summary = evaluation_of(*runs_and_crowd, ["nDCG@10"], conventions=Conventions(unjudged="condensed"), rng=1)
+    assert "Caution" not in summary.sentence
+
+
+def test_an_assessor_who_judged_few_topics_in_full_is_no_reason_for_caution():
+    judgments = qrowd.Judgments.from_rows(
+        [(f"t{t}", f"d{d}", f"a{t % 3}", int(d < 3)) for t in range(9) for d in range(10)]
+    )
+    lists = {f"t{t}": {f"d{d}": float(d) for d in range(10)} for t in range(9)}
+    runs = qrowd.Runs.from_dict({"x": lists, "y": dict(list(lists.items())[::2])})
+    assert "Caution" not in evaluation_of(runs, judgments, ["nDCG@10"], rng=1).sentence
