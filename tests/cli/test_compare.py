@@ -43,7 +43,7 @@ def test_compare_is_the_library_s(qrowd, panel, folder, tmp_path):
 
 
 def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
-    choices = {"confidence": "0.99", "zeros": "pratt", "correction": "holm", "sign-ties": "half"}
+    choices = {"confidence": "0.99", "cutoff": "5", "zeros": "pratt", "correction": "holm", "sign-ties": "half"}
     choices |= {"n-resamples": "200", "seed": "4"}
     conventions = {
         "unjudged": "condensed",

@@ -31,6 +31,7 @@ EXCEPTIONS = {
     ("--judgments", "prefer agree"): "they are compared with the preferences",
     ("--judgments", "prefer simulate"): "they are replayed instead of preferences",
     ("--measure", "prefer simulate"): "one measure, linear in gains",
+    ("--cutoff", "compare"): "the k of tau@k: systems, not documents",
     ("--gold", "campaign conflicts"): "a file, since the assessors are those of the campaign",
     ("--output", "report"): "it also writes a page",
     ("--output", "plot"): "it writes a plot",

@@ -18,6 +18,8 @@ from qrowd.comparison.correlation import (
     rmse,
     row_correlations,
     sampled_ap_correlation,
+    tau_at_k,
+    tau_gap,
 )
 from qrowd.comparison.rankings import correlations
 from qrowd.errors import ArgumentError
@@ -26,7 +28,8 @@ from qrowd.model.scores import Scores, known_mean
 few_values = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9)
 untied = st.permutations(range(8)).map(lambda order: np.array(order, float))
 FUNCTIONS = {
-    "tau_a": kendall_tau_a, "tau_b": kendall_tau_b, "ap": ap_correlation, "pearson": pearson, "rmse": rmse
+    "tau_a": kendall_tau_a, "tau_b": kendall_tau_b, "ap": ap_correlation, "pearson": pearson, "rmse": rmse,
+    "tau_gap": tau_gap, "tau_at_k": tau_at_k,
 }  # fmt: skip
 
 
@@ -61,11 +64,50 @@ def test_pearson_and_rmse_are_numpys(pairs):
 
 @given(untied, untied)
 def test_a_list_agrees_wholly_with_itself_and_not_at_all_with_its_reverse(x, y):
-    for correlation in (kendall_tau_a, kendall_tau_b, ap_correlation, pearson):
+    for correlation in (kendall_tau_a, kendall_tau_b, ap_correlation, pearson, tau_gap):
         assert correlation(x, x) == pytest.approx(1)
         assert correlation(x, -x) == pytest.approx(-1)
-        assert -1 <= correlation(x, y) <= 1
+        assert -1 - 1e-12 <= correlation(x, y) <= 1 + 1e-12
         assert correlation(x, -y) == pytest.approx(-correlation(x, y))
+
+
+@given(untied, st.lists(st.integers(0, 5), min_size=8, max_size=8))
+def test_tau_gap_weighs_each_pair_by_the_references_difference(x, reference):
+    y = np.array(reference, float)
+    assert tau_gap(x, y) == pytest.approx(oracle.tau_gap(x.tolist(), reference), nan_ok=True)
+    assert tau_gap(np.exp(x), 4 * y - 8) == pytest.approx(tau_gap(x, y), nan_ok=True)  # order of x, gaps of y
+
+
+@given(few_values)
+def test_systems_tied_in_the_walked_list_stand_once_in_the_references_order_and_once_in_its_reverse(pairs):
+    x, y = columns(pairs)
+    best, worst = (oracle.tau_gap((x + sign * 1e-3 * y).tolist(), y.tolist()) for sign in (1, -1))
+    assert tau_gap(x, y) == pytest.approx((best + worst) / 2, nan_ok=True)
+    assert tau_gap(np.zeros(x.size), y) == pytest.approx(0 if len(set(y)) > 1 else float("nan"), nan_ok=True)
+
+
+def test_tau_gap_is_that_of_trec_autojudge():
+    # autojudge-evaluate 1.1.0 (PyPI), autojudge_evaluate.tau_gap.tau_gap(truth, predicted)
+    truth = np.array([0.52, 0.47, 0.46, 0.33, 0.30, 0.18, 0.05])
+    predicted = np.array([0.61, 0.40, 0.66, 0.35, 0.20, 0.31, 0.11])
+    assert tau_gap(predicted, truth) == pytest.approx(0.5539682539682542)
+    assert tau_gap(truth, predicted) == pytest.approx(0.6254681647940075)
+    tied = np.array([0.52, 0.47, 0.47, 0.47, 0.30, 0.18, 0.05])
+    assert tau_gap(np.array([0.4, 0.66, 0.61, 0.55, 0.2, 0.31, 0.11]), tied) == pytest.approx(0.4294117647058824)
+
+
+@given(few_values, st.integers(2, 10))
+def test_tau_at_k_is_tau_b_of_the_references_best_systems_and_those_tied_with_the_last(pairs, k):
+    x, y = columns(pairs)
+    expected = oracle.tau_at_k(x.tolist(), y.tolist(), k)
+    assert tau_at_k(x, y, cutoff=k) == pytest.approx(expected, nan_ok=True)
+    if k >= x.size:
+        assert tau_at_k(x, y, cutoff=k) == pytest.approx(kendall_tau_b(x, y), nan_ok=True)
+
+
+def test_one_system_at_the_top_has_no_ranking():
+    with pytest.raises(ArgumentError, match="cutoff=1: at least 2 systems are needed to compare rankings"):
+        tau_at_k(np.array([1.0, 2]), np.array([1.0, 2]), cutoff=1)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=5))

@@ -7,6 +7,7 @@ import pytest
 
 import qrowd
 from qrowd.comparison import correlations, rank_intervals, sign_agreement, top_set
+from qrowd.comparison.rankings import KINDS
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
@@ -136,18 +137,20 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
 
 
 def test_every_convention_of_the_comparison_is_stated(scores):
-    choices = Choices(confidence=0.99, zeros="pratt", correction="holm", sign_ties="half")
+    choices = Choices(confidence=0.99, cutoff=5, zeros="pratt", correction="holm", sign_ties="half")
     notes = compare_scores(scores, systems=("bm25", "splade"), choices=choices).notes
     kinds = [note.kind for note in notes]
-    assert kinds[:5] == ["test of all pairs", "top set", "agreement of rankings", "AP correlation", "same sign"]
-    assert kinds[5:7] == ["intervals", "P(ahead again)"]
+    assert kinds[:3] == ["test of all pairs", "top set", "agreement of rankings"]
+    assert kinds[3:7] == ["AP correlation", "tau_GAP", "tau@k", "same sign"]
+    assert kinds[7:9] == ["intervals", "P(ahead again)"]
     assert "pair" in kinds
     assert "scale" in kinds
     assert "99 % for all together" in notes[0].text
     assert "p >= .01" in notes[1].text
     assert "zeros=pratt" in notes[1].text
     assert "Holm" in notes[1].text
-    assert "sign_ties=half" in notes[4].text
+    assert "the other's best 5 systems" in notes[5].text
+    assert "sign_ties=half" in notes[6].text
 
 
 def test_the_file_holds_every_number(scores):
@@ -163,7 +166,7 @@ def test_the_file_holds_every_number(scores):
     assert content["pair"][0]["assessor"] == "panel"
     frame = document.frame()
     assert len(frame) == 2 * scores.sizes["assessor"]
-    assert list(frame.columns)[:7] == ["measure", "assessor", "tau_b", "tau_a", "ap", "pearson", "rmse"]
+    assert list(frame.columns)[:9] == ["measure", "assessor", *KINDS]
     for ending in ("csv", "md", "tex"):
         assert len(render(document, f"x.{ending}")) > 500
 

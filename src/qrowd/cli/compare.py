@@ -18,6 +18,9 @@ def compare(
     baseline: options.Baseline = None,
     reference: options.Reference = None,
     systems: options.Systems = None,
+    cutoff: Annotated[
+        int, convention(min=2, metavar="K", help="Number of the reference's best systems that tau@K compares.")
+    ] = 10,
     zeros: Annotated[
         Literal["wilcox", "pratt", "zsplit"],
         convention(help="Topics in which two systems score the same, in Wilcoxon's test: left out, ranked, or split."),
@@ -49,6 +52,7 @@ def compare(
             baseline=baseline,
             reference=reference,
             systems=pair,
+            cutoff=cutoff,
             zeros=zeros,
             correction=correction,
             sign_ties=sign_ties,

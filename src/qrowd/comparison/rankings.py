@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.comparison.correlation import Kind, means_of_others, row_correlations, shared_means
+from qrowd.comparison.correlation import TOP, Kind, means_of_others, row_correlations, shared_means
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import pair_counts
@@ -20,7 +20,7 @@ from qrowd.model.scores import one_measure, one_table
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
-KINDS: tuple[Kind, ...] = ("tau_b", "tau_a", "ap", "pearson", "rmse")
+KINDS: tuple[Kind, ...] = ("tau_b", "tau_a", "ap", "tau_gap", "tau_at_k", "pearson", "rmse")
 Ties = Literal["ignore", "half", "agree"]
 
 
@@ -29,10 +29,11 @@ class Correlations(Result):
     """Each assessor's ranking of the systems by their means, compared with the reference; arrays are (assessors,).
 
     reference : the assessor that the others are compared with; None: the panel without the assessor.
-    tau_b, tau_a, ap, pearson, rmse : of the systems' means over the topics where both sides have a score. For AP
-        correlation, the assessor's list is walked and the reference decides. nan where fewer than two systems can be
-        compared, and for the reference itself.
+    tau_b, tau_a, ap, tau_gap, tau_at_k, pearson, rmse : of the systems' means over the topics where both sides have a
+        score. For AP correlation and tau_GAP, the assessor's list is walked and the reference decides; tau@k is about
+        the reference's best systems. nan where fewer than two systems can be compared, and for the reference itself.
     n_topics, n_systems : what these means rest on; a system that lacks a score in one of the topics is left out.
+    cutoff : the k of tau@k.
     """
 
     _DOTS = ("assessor", "tau_b")
@@ -42,12 +43,15 @@ class Correlations(Result):
     tau_b: Floats
     tau_a: Floats
     ap: Floats
+    tau_gap: Floats
+    tau_at_k: Floats
     pearson: Floats
     rmse: Floats
     n_topics: NDArray[np.int64]
     n_systems: NDArray[np.int64]
+    cutoff: int = TOP
 
-    _COLUMNS = ("assessors", "tau_b", "tau_a", "ap", "pearson", "rmse", "n_topics", "n_systems")
+    _COLUMNS = ("assessors", "tau_b", "tau_a", "ap", "tau_gap", "tau_at_k", "pearson", "rmse", "n_topics", "n_systems")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +88,17 @@ class SignAgreement(Result):
     ties: Ties
 
 
-def correlations(scores: AnyScores, *, reference: str | None = None) -> Correlations:
-    """Compare each assessor's ranking of the systems, by one measure, with the reference's: five coefficients.
+def correlations(scores: AnyScores, *, reference: str | None = None, cutoff: int = TOP) -> Correlations:
+    """Compare each assessor's ranking of the systems, by one measure, with the reference's: seven coefficients.
 
     reference : name of the assessor that the others are compared with; None: for each assessor the mean over the
         others, topic by topic.
+    cutoff : number of the reference's best systems that tau@k compares.
 
     Raises
     ------
     ArgumentError
-        Scores of several measures; a reference that is not among the assessors.
+        Scores of several measures; a reference that is not among the assessors; a cut-off below 2.
 
     >>> from qrowd import Scores
     >>> values = [[[0.9, 0.5, 0.1]], [[0.8, 0.6, 0.4]], [[0.2, 0.6, 0.5]]]
@@ -116,9 +121,9 @@ def correlations(scores: AnyScores, *, reference: str | None = None) -> Correlat
     for members in by_size.values():
         first, second = np.array([x for _, x, _ in members]), np.array([y for _, _, y in members])
         rows = [a for a, _, _ in members]
-        coefficients[rows] = np.transpose([row_correlations(first, second, kind=kind) for kind in KINDS])
+        coefficients[rows] = np.transpose([row_correlations(first, second, kind=kind, cutoff=cutoff) for kind in KINDS])
     name = None if gold is None else assessors[gold]
-    return Correlations(assessors, name, *coefficients.T, *counts.T)
+    return Correlations(assessors, name, *coefficients.T, *counts.T, cutoff)
 
 
 def ranking_agreement(scores: AnyScores) -> RankingAgreement:

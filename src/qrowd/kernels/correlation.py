@@ -6,7 +6,8 @@ takes several systems at once.
 
 Kendall's tau-a: equation 14 of Ferrante, Ferro, Maistro (2017), AWARE: Exploiting Evaluation Measures to Combine
 Multiple Assessors. ACM TOIS 36(2). AP correlation: Yilmaz, Aslam, Robertson (2008), A New Rank Correlation Coefficient
-for Information Retrieval. SIGIR, 587-594.
+for Information Retrieval. SIGIR, 587-594. tau_GAP: Gao, Oard (2015), A Head-Weighted Gap-Sensitive Correlation
+Coefficient. SIGIR, 799-802.
 """
 
 from __future__ import annotations
@@ -107,6 +108,45 @@ def ap_correlation(x: Floats, y: Floats) -> Floats:
                 total += 0.5 * (t - 1) / t
         out[r] = 2.0 * total / (n - 1) - 1.0 if nans == 0 else np.nan
     return out
+
+
+@kernel
+def tau_gap(x: Floats, y: Floats) -> Floats:
+    """tau_GAP of the ranking x, walked from the top, with the reference y, whose differences are the weights.
+
+    tau_gap = 2 / m * sum of C(i) / G(i) - 1 over the systems i below others, with G(i) the sum of |y_j - y_i| over the
+    systems j above i in x, C(i) its part where y_j > y_i, and m the number of systems with G(i) > 0. Systems tied in x
+    stand first in the order of y and then in its reverse; the result is the mean of both. nan where y ties all.
+    """
+    n = x.shape[1]
+    out = np.empty(x.shape[0])
+    for r in range(x.shape[0]):
+        s = r if y.shape[0] > 1 else 0
+        total = 0.0
+        for reverse in range(2):
+            shares, m = 0.0, 0
+            for i in range(n):
+                u, v = x[r, i], y[s, i]
+                gaps, ordered = 0.0, 0.0
+                for j in range(n):
+                    gap = y[s, j] - v
+                    above = x[r, j] > u or (x[r, j] == u and (gap < 0.0 if reverse == 1 else gap > 0.0))
+                    if above:
+                        gaps += abs(gap)
+                        ordered += max(gap, 0.0)
+                if gaps > 0.0:
+                    shares += ordered / gaps
+                    m += 1
+            total += shares / m if m > 0 else np.nan
+        out[r] = total - 1.0
+    return out
+
+
+def tau_at_k(x: Floats, y: Floats, cutoff: int) -> Floats:
+    """tau-b over the systems whose score in the reference y is at least the cutoff-th highest."""
+    k = min(cutoff, y.shape[1])
+    lowest = np.partition(y, -k, axis=1)[:, -k, None]
+    return tau_b(x, np.where(y >= lowest, y, np.nan))
 
 
 def pearson(x: Floats, y: Floats) -> Floats:

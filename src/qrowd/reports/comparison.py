@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qrowd.comparison.correlation import means_of_others
+from qrowd.comparison.correlation import TOP, means_of_others
 from qrowd.comparison.differences import Difference
 from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.rank_intervals import RankIntervals
@@ -52,12 +52,14 @@ class Choices:
     """The options of a comparison that change its answer.
 
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
+    cutoff : number of the reference's best systems that tau@k compares.
     zeros, correction : of the Wilcoxon top set: topics without a difference ("wilcox", "pratt", "zsplit"), and "holm"
         or "none" for many systems. sign_ties : equal scores in the agreement of signs: "ignore", "half" or "agree".
     n_resamples, seed : of the test of all pairs of systems, and of the bootstrap of a difference.
     """
 
     confidence: float = 0.95
+    cutoff: int = TOP
     zeros: Zeros = "wilcox"
     correction: Correction = "none"
     sign_ties: SignTies = "ignore"
@@ -185,6 +187,7 @@ def compare(
     baseline: str | None = None,
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
+    cutoff: int = TOP,
     zeros: Zeros = "wilcox",
     correction: Correction = "none",
     sign_ties: SignTies = "ignore",
@@ -202,7 +205,7 @@ def compare(
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : the assessor all others are compared with; default: the panel, without the assessor who is compared.
     systems : two systems to compare in detail.
-    zeros, correction, sign_ties, confidence, n_resamples, rng : as in `Choices`.
+    cutoff, zeros, correction, sign_ties, confidence, n_resamples, rng : as in `Choices`.
     progress : called with (topics done, topics in all) of the scoring.
 
     Raises
@@ -214,7 +217,7 @@ def compare(
 
     >>> print(qrowd.compare(runs, judgments, systems=("bm25", "dense")))  # doctest: +SKIP
     """
-    choices = Choices(confidence, zeros, correction, sign_ties, n_resamples, seed_of(rng))
+    choices = Choices(confidence, cutoff, zeros, correction, sign_ties, n_resamples, seed_of(rng))
     scores = evaluate(runs, judgments, measures, conventions=conventions, progress=progress)
     return compare_scores(scores, baseline=baseline, reference=reference, systems=systems, choices=choices)
 
@@ -282,7 +285,7 @@ def _measure(
         system,
         with_top_sets(rows, top, [one for a, one in enumerate(tops) if one is not None and a in own_places]),
         ranks,
-        correlations(scores, reference=reference),
+        correlations(scores, reference=reference, cutoff=choices.cutoff),
         tuple(_signs(scores, reference, choices.sign_ties)),
         top,
         tops,
@@ -351,6 +354,8 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
     other = reference or "the panel without the assessor"
     yield Note("agreement of rankings", f"each assessor with {other}, over the topics where both have a score")
     yield Note("AP correlation", "down the assessor's list, by the order of the other; tied systems in expectation")
+    yield Note("tau_GAP", "the same weighted by the other's differences; tied systems in the best and the worst order")
+    yield Note("tau@k", f"tau-b over the other's best {choices.cutoff} systems")
     yield Note("same sign", f"of all differences of two systems on a topic; sign_ties={choices.sign_ties}")
     yield from interval_notes(first.intervals)
     if first.pair is not None:
@@ -364,7 +369,7 @@ def _notes(parts: tuple[MeasureComparison, ...], choices: Choices) -> Iterator[N
 # ---------------------------------------------------------------------- tables
 
 
-KIND_NAMES = ("tau-b", "tau-a", "AP correlation", "Pearson", "RMSE")  # in the order of KINDS
+KIND_NAMES = ("tau-b", "tau-a", "AP correlation", "tau_GAP", "tau@{}", "Pearson", "RMSE")  # in the order of KINDS
 SYSTEM_COLUMNS = ["system", "mean", "standard error", "rank interval", "difference", "interval of difference", "p"]
 SYSTEM_COLUMNS += ["may be the best", "first for", "top set", "in top sets"]
 
@@ -392,9 +397,10 @@ def _assessor_table(part: MeasureComparison) -> Table:
     if len(rows) > ASSESSORS_SHOWN:
         title += f" (the {ASSESSORS_SHOWN} lowest of {len(rows)})"
         rows = sorted(rows, key=lambda row: (np.isnan(row["tau_b"]), row["tau_b"]))[:ASSESSORS_SHOWN]
+    names = [name.format(part.correlations.cutoff) for name in KIND_NAMES]
     columns = {
         "assessor": [row["assessor"] for row in rows],
-        **{name: [number(row[kind], 3) for row in rows] for kind, name in zip(KINDS, KIND_NAMES, strict=True)},
+        **{name: [number(row[kind], 3) for row in rows] for kind, name in zip(KINDS, names, strict=True)},
         "same sign": [number(row["same_sign"], 3) for row in rows],
         "best system": [row["best"] or "-" for row in rows],
         "top set size": [str(row["top_set"] or "-") for row in rows],

@@ -35,7 +35,7 @@ from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarit
 from qrowd.reports.report_page import report_page
 from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows
 
-OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair", "top set")
+OF_OTHER_TABLES = ("AP correlation", "tau_GAP", "tau@k", "same sign", "P(ahead again)", "pair", "top set")
 """Kinds of notes of `qrowd compare` about what the report does not show."""
 UNKNOWN = Provenance()
 PACKAGES = ("qrowd", "numpy", "scipy", "numba")
