@@ -23,7 +23,7 @@ LAYERS = {
     4: "evaluation | files | store",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
     " | comparison | simulation | trec | tables",
-    2: "model | collect",
+    2: "model | collect | readers",
     1: "kernels | threads | plugins | display",
     0: "errors",  # kernels raise them too
 }

@@ -1,0 +1,71 @@
+"""Exports of Argilla: records as JSON, nested or flattened, with the responses of each user.
+
+Topic and document are read from the metadata or the fields of a record (such as `query_id` and `doc_id`). Suggestions
+of models are left out, and so are responses that were not submitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from qrowd.readers.exports import Record, answer_columns, as_table, first_record, plain, records, single
+
+RESPONSES = ".responses"
+SUBMITTED = (None, "submitted")
+
+
+def recognises(text: bytes, name: str) -> bool:
+    """Whether the first record has responses of users."""
+    record = first_record(text)
+    nested = "responses" in record and "fields" in record
+    return nested or any(key.endswith(RESPONSES) and f"{key}.users" in record for key in record)
+
+
+def read(text: bytes, name: str) -> dict[str, list[Any]]:
+    """One row per record and user.
+
+    Raises
+    ------
+    FileError
+        No such row.
+    """
+    rows = (row for record in records(text, name) for row in _rows(record))
+    return as_table(rows, name, "no record has a submitted response")
+
+
+def _rows(record: Record) -> Iterator[Record]:
+    data = plain(record) | plain(record.get("fields") or {}) | plain(record.get("metadata") or {})
+    data = {key: value for key, value in data.items() if ".response" not in key and ".suggestion" not in key}
+    by_user: dict[str, Record] = {}
+    for question, response in _responses(record):
+        if response.get("status") in SUBMITTED and response.get("value") is not None:
+            by_user.setdefault(str(response.get("user_id")), {})[question] = single(_grade(response["value"]))
+    for user, answers in by_user.items():
+        texts = {question: value for question, value in answers.items() if _is_comment(value)}
+        grades = {question: value for question, value in answers.items() if question not in texts}
+        if grades:
+            yield data | {"assessor": user} | answer_columns(grades, texts)
+        else:
+            yield data | {"assessor": user} | answer_columns(answers, {})
+
+
+def _responses(record: Record) -> Iterator[tuple[str, Record]]:
+    """(question, response) of a record, nested or flattened."""
+    for question, responses in (record.get("responses") or {}).items():
+        yield from ((question, response) for response in responses)
+    for key, values in record.items():
+        if key.endswith(RESPONSES) and isinstance(values, list):
+            users, status = record.get(f"{key}.users") or [], record.get(f"{key}.status") or [None] * len(values)
+            for value, user, state in zip(values, users, status, strict=False):
+                yield key.removesuffix(RESPONSES), {"value": value, "user_id": user, "status": state}
+
+
+def _grade(value: Any) -> Any:
+    """The answer itself: a ranking's best, a span's number of spans would be no grades and stay as they are."""
+    return value.get("value") if isinstance(value, dict) else value
+
+
+def _is_comment(value: object) -> bool:
+    """Free text, which no label is: of several words and longer than labels are."""
+    return isinstance(value, str) and len(value) > 40 and " " in value

@@ -1,0 +1,222 @@
+"""Exports of annotation tools: what a file of each looks like, and the rows that it becomes."""
+
+import json
+
+import pytest
+
+from qrowd import readers
+from qrowd.errors import FileError
+from qrowd.readers import argilla, label_studio, prodigy, quepid, trec_rag
+
+TASK = {"query_id": "q1", "doc_id": "d1", "text": "lobster"}
+
+
+def annotation(who, region, **more):
+    return {"completed_by": who, "result": [region], "lead_time": 4.5, "created_at": "2026-01-02", **more}
+
+
+def choice(*labels, question="relevance"):
+    return {"from_name": question, "type": "choices", "value": {"choices": list(labels)}}
+
+
+LABEL_STUDIO = json.dumps(
+    [
+        {
+            "id": 7,
+            "data": TASK,
+            "annotations": [
+                annotation(3, choice("Relevant")),
+                annotation({"id": 4, "email": "bob@example.org"}, choice("Irrelevant")),
+                annotation(5, choice("Relevant"), was_cancelled=True),
+            ],
+            "predictions": [{"model_version": "m", "result": [choice("Relevant")]}],
+        }
+    ]
+).encode()
+LABEL_STUDIO_MIN = json.dumps(
+    [
+        {"id": 7, **TASK, "relevance": "Relevant", "annotator": 3, "annotation_id": 11, "lead_time": 4.5},
+        {
+            "id": 8,
+            **TASK,
+            "relevance": {"choices": ["Irrelevant"]},
+            "annotator": 4,
+            "annotation_id": 12,
+            "lead_time": 1,
+        },
+        {"id": 9, **TASK, "stars": [{"rating": 2}], "annotator": 5, "annotation_id": 13, "lead_time": 1},
+    ]
+).encode()
+ARGILLA = json.dumps(
+    [
+        {
+            "id": "r1",
+            "status": "completed",
+            "fields": {"text": "lobster"},
+            "metadata": {"query_id": "q1", "doc_id": "d1"},
+            "suggestions": {"relevance": {"value": "yes", "score": 0.9, "agent": "gpt"}},
+            "responses": {
+                "relevance": [{"value": "yes", "user_id": "u1"}, {"value": "no", "user_id": "u2"}],
+                "why": [{"value": "It names every dish that the question asks for.", "user_id": "u1"}],
+            },
+        },
+        {"id": "r2", "fields": {"text": "x"}, "metadata": {}, "suggestions": {}, "responses": {}},
+    ]
+).encode()
+ARGILLA_FLAT = json.dumps(
+    [
+        {
+            "id": "r1", "query_id": "q1", "doc_id": "d1",
+            "relevance.responses": [2, 0, 1],
+            "relevance.responses.users": ["u1", "u2", "u3"],
+            "relevance.responses.status": ["submitted", "submitted", "discarded"],
+            "relevance.suggestion": 2,
+        }
+    ]
+).encode()  # fmt: skip
+PRODIGY = "\n".join(
+    json.dumps({"text": "lobster", "_task_hash": n, "_timestamp": 86400, **row})
+    for n, row in enumerate(
+        [
+            {"meta": {"qid": "q1", "docno": "d1"}, "answer": "accept", "_annotator_id": "set-ann", "_session_id": "s"},
+            {"meta": {"qid": "q1", "docno": "d2"}, "answer": "reject", "_annotator_id": None, "_session_id": "s-bob"},
+            {"meta": {"qid": "q1", "docno": "d3"}, "answer": "ignore", "_annotator_id": "set-ann"},
+        ]
+    )
+).encode()
+OPTIONS = [{"id": 0, "text": "bad"}, {"id": 2, "text": "good"}]
+PRODIGY_CHOICE = "\n".join(
+    json.dumps({"qid": "q1", "docno": d, "options": OPTIONS, "accept": accept, "answer": "accept", "_task_hash": 1})
+    for d, accept in (("d1", [2]), ("d2", [0]), ("d3", []))
+).encode()
+QUEPID_CASE = b'query,docid,rating\nstar wars,11,3\n"a, b",12,0\nnobody rated this\n'
+QUEPID_BOOK = b"query,docid,Ann,Bob\nstar wars,11,3,\nstar wars,12,1|2,0\n"
+TREC_RAG = b"# comment\n2024-1 Q0 seg#1 3 0.9 umbrela\n2024-1 Q0 seg#2 0 0.4 nist\n"
+
+
+def rows(columns, *names):
+    return list(zip(*(columns[name] for name in names), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "reader"),
+    [
+        (LABEL_STUDIO, "label-studio"),
+        (LABEL_STUDIO_MIN, "label-studio"),
+        (ARGILLA, "argilla"),
+        (ARGILLA_FLAT, "argilla"),
+        (PRODIGY, "prodigy"),
+        (PRODIGY_CHOICE, "prodigy"),
+        (QUEPID_CASE, "quepid"),
+        (QUEPID_BOOK, "quepid"),
+    ],
+)
+def test_an_export_is_recognised_by_what_it_holds_and_by_no_other_reader(text, reader):
+    assert [name for name, each in readers.BUILT_IN.items() if each.recognises(text, "export")] == [reader]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"q1 0 d1 1\n", b"query,docid,label\nq,d,1\n", b'{"qid": "q", "docno": "d", "label": 1}\n', b"[1, 2]", b"{broken"],
+)
+def test_other_files_are_recognised_by_none(text):
+    assert readers.reader_for(text, "file") is None
+
+
+def test_an_annotation_of_label_studio_is_a_row_unless_it_was_cancelled():
+    columns = label_studio.read(LABEL_STUDIO, "export.json")
+    assert rows(columns, "query_id", "doc_id", "assessor", "value", "seconds") == [
+        ("q1", "d1", "3", "Relevant", 4.5),
+        ("q1", "d1", "bob@example.org", "Irrelevant", 4.5),
+    ]
+
+
+def test_two_questions_of_label_studio_are_two_columns():
+    regions = {"completed_by": 1, "result": [choice("yes"), choice("low", question="quality")]}
+    text = json.dumps([{"data": TASK, "annotations": [regions]}]).encode()
+    assert rows(label_studio.read(text, "f"), "relevance", "quality") == [("yes", "low")]
+
+
+def test_a_pairwise_comparison_of_label_studio_names_the_preferred_document():
+    data = {"query_id": "q1", "left_id": "d1", "right_id": "d2"}
+    region = {"from_name": "which", "type": "pairwise", "value": {"selected": "right"}}
+    text = json.dumps([{"data": data, "annotations": [annotation(1, region)]}]).encode()
+    assert rows(label_studio.read(text, "f"), "a", "b", "preferred") == [("d1", "d2", "d2")]
+
+
+def test_json_min_holds_data_and_answers_side_by_side():
+    columns = label_studio.read(LABEL_STUDIO_MIN, "export.json")
+    assert rows(columns, "query_id", "doc_id", "assessor", "relevance", "stars") == [
+        ("q1", "d1", 3, "Relevant", None),
+        ("q1", "d1", 4, "Irrelevant", None),
+        ("q1", "d1", 5, None, 2),
+    ]
+    assert "id" not in columns  # of the task, which is no document
+
+
+def test_a_response_of_argilla_is_a_row_and_long_text_is_a_comment():
+    columns = argilla.read(ARGILLA, "export.json")
+    assert rows(columns, "query_id", "doc_id", "assessor", "value") == [
+        ("q1", "d1", "u1", "yes"),
+        ("q1", "d1", "u2", "no"),
+    ]
+    assert columns["comment"] == ["It names every dish that the question asks for.", None]
+
+
+def test_flattened_records_of_argilla_leave_out_what_was_not_submitted():
+    columns = argilla.read(ARGILLA_FLAT, "export.json")
+    assert rows(columns, "query_id", "assessor", "value") == [("q1", "u1", 2), ("q1", "u2", 0)]
+
+
+def test_accept_is_1_and_reject_is_0_in_prodigy_and_ignored_tasks_are_left_out():
+    columns = prodigy.read(PRODIGY, "export.jsonl")
+    assert rows(columns, "qid", "docno", "assessor", "value") == [
+        ("q1", "d1", "set-ann", 1),
+        ("q1", "d2", "s-bob", 0),
+    ]
+    assert columns["time"][0] == "1970-01-02T00:00:00+00:00"
+
+
+def test_an_accepted_option_of_prodigy_is_the_value_and_none_accepted_is_no_answer():
+    assert rows(prodigy.read(PRODIGY_CHOICE, "f"), "docno", "value") == [("d1", 2), ("d2", 0)]
+
+
+def test_a_case_of_quepid_leaves_out_queries_without_ratings():
+    columns = quepid.read(QUEPID_CASE, "case.csv")
+    assert rows(columns, "topic", "document", "value") == [("star wars", "11", "3"), ("a, b", "12", "0")]
+    assert "assessor" not in columns
+
+
+def test_a_book_of_quepid_has_one_column_per_rater():
+    assert rows(quepid.read(QUEPID_BOOK, "book.csv"), "document", "assessor", "value") == [
+        ("11", "Ann", "3"),
+        ("12", "Ann", "1"),
+        ("12", "Ann", "2"),
+        ("12", "Bob", "0"),
+    ]
+
+
+def test_the_run_that_judged_is_the_assessor_in_six_columns_of_trec_rag():
+    columns = trec_rag.read(TREC_RAG, "f")
+    assert rows(columns, "topic", "document", "value", "assessor") == [
+        ("2024-1", "seg#1", "3", "umbrela"),
+        ("2024-1", "seg#2", "0", "nist"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "problem"),
+    [
+        (label_studio.read, b'[{"data": {}, "annotations": []}]', "no task has an annotation"),
+        (argilla.read, b'[{"fields": {}, "responses": {}}]', "no record has a submitted response"),
+        (prodigy.read, b'{"answer": "ignore", "_task_hash": 1}', "every task was ignored"),
+        (prodigy.read, b'{"answer": "accept", "_task_hash": 1}\n{', "not JSON"),
+        (argilla.read, b"[1]", "record 1: expected a JSON object, found 1"),
+        (quepid.read, b"query,docid,rating\nq,d,1,2\n", "line 2: expected 3 cells, found 4"),
+        (quepid.read, b"query,docid,rating\nq\n", "no document has a rating"),
+        (trec_rag.read, b"q Q0 d 1\n", "line 1: expected 'topic Q0 segment judgment confidence run_id', found 4"),
+    ],
+)
+def test_an_export_without_answers_or_with_broken_rows_is_refused(read, text, problem):
+    with pytest.raises(FileError, match=rf"^file, ?.*{problem}|^file: {problem}"):
+        read(text, "file")
