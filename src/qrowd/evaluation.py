@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -24,6 +25,7 @@ from qrowd.model.alignment import Alignment, align
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure, parse_measure
+from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.panel import Blocks, Panel, Pool
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
@@ -102,8 +104,8 @@ def coefficients(linear: object, depth: int) -> Floats:
 
 
 def evaluate(
-    runs: Runs,
-    judgments: Judgments | Preferences | Panel | Blocks | Iterable[Panel],
+    runs: AnyRuns,
+    judgments: AnyJudgments | Preferences | Panel | Blocks | Iterable[Panel],
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
     conventions: Conventions = Conventions(),
@@ -112,9 +114,10 @@ def evaluate(
 ) -> Scores:
     """Score every system, for every assessor, on every judged topic, by every measure.
 
-    judgments : Judgments; or a Panel; or panels in blocks over one pool of topics and documents (anything iterable),
-        for assessors too many to hold at once. Preferences are for measures of preferences, which infer them from
-        grades where they are given judgments.
+    runs : Runs; or a data frame, dictionaries, rows or what else `qrowd.model.objects` converts.
+    judgments : Judgments, or what is converted; or a Panel; or panels in blocks over one pool of topics and documents
+        (anything iterable), for assessors too many to hold at once. Preferences are for measures of preferences, which
+        infer them from grades where they are given judgments.
     measures : texts, ir_measures objects, or one of them.
     conventions : the options that change scores.
     threads : number of threads, which score topics side by side; default: all processors.
@@ -133,7 +136,8 @@ def evaluate(
     MeasureError
         A measure that does not fit the judgments' scales or the conventions.
     """
-    plan = _Plan(runs, _parsed(measures, conventions), conventions, threads, progress)
+    plan = _Plan(as_runs(runs), _parsed(measures, conventions), conventions, threads, progress)
+    judgments = _answers(judgments)
     if isinstance(judgments, Preferences):
         plan.refuse_grades()
         return plan.gather(judgments.assessors, [judgments] if judgments.topics else [], judgments.n_repeats())
@@ -149,8 +153,23 @@ def evaluate(
     return replace(scores, attributes=about)
 
 
+def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Iterable[Panel]:
+    """Judgments of any kind as `Judgments`; preferences and panels as they are."""
+    if isinstance(judgments, Judgments | Preferences | Panel):
+        return judgments
+    if isinstance(getattr(judgments, "assessors", None), Sequence):  # Blocks
+        return judgments  # type: ignore[no-any-return]
+    if isinstance(judgments, Iterator):
+        first = next(judgments, None)
+        judgments = chain([] if first is None else [first], judgments)
+        return judgments if isinstance(first, Panel) else as_judgments(judgments)
+    if isinstance(judgments, Sequence) and judgments and isinstance(judgments[0], Panel):
+        return judgments
+    return as_judgments(judgments)
+
+
 def evaluate_blocks(
-    runs: Runs,
+    runs: AnyRuns,
     blocks: Blocks | Iterable[Panel],
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
@@ -164,7 +183,7 @@ def evaluate_blocks(
 
     Arguments, scores and errors as in `evaluate`, one result per block.
     """
-    plan = _Plan(runs, _parsed(measures, conventions), conventions, threads, progress)
+    plan = _Plan(as_runs(runs), _parsed(measures, conventions), conventions, threads, progress)
     plan.refuse_union()
     for panel in blocks:
         yield plan.gather(panel.assessors, [panel])

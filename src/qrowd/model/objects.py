@@ -1,0 +1,196 @@
+"""Whatever people hold as judgments, runs or preferences, as qrowd's own: the one place where functions convert it.
+
+A function takes `Judgments`, or a data frame (pandas, Polars, PyArrow, lazy ones too; with the columns of PyTerrier,
+ir_measures, ranx ...), a list of dictionaries or named tuples, nested dictionaries, ranx's Qrels and Run, a data set of
+Hugging Face, or {name: one of these}, one for each assessor or system. Without a column of assessors, everything is of
+the one assessor "judgments"; without a column of systems, of the one system "run".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from functools import wraps
+from inspect import isfunction, signature
+from typing import Any, ParamSpec, TypeVar
+
+from qrowd.errors import ArgumentError, InputError
+from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.preferences import Preferences, concatenate_preferences
+from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.model.tabular import as_frame, depth_of, is_row, library_of
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Whole = TypeVar("Whole", Judgments, Preferences, Runs)
+
+AnyJudgments = Judgments | Iterable[Any] | Any
+AnyRuns = Runs | Iterable[Any] | Any
+
+
+def as_judgments(data: AnyJudgments, *, argument: str = "judgments") -> Judgments:
+    """The data as judgments. argument : what messages call it.
+
+    Raises
+    ------
+    ArgumentError
+        Something else, such as runs, or rows that cannot be read.
+
+    >>> as_judgments([{"qid": "q1", "docno": "d1", "label": 2}])
+    Judgments(1 judgment: 1 topic, 1 document, 1 assessor)
+    """
+    return _converted(data, Judgments, argument, _judgments_of)
+
+
+def as_runs(data: AnyRuns, *, argument: str = "runs") -> Runs:
+    """The data as runs. argument : what messages call it.
+
+    Raises
+    ------
+    ArgumentError
+        Something else, such as judgments, or rows that cannot be read.
+
+    >>> as_runs({"bm25": {"q1": {"d1": 2.5, "d2": 1.0}}})
+    Runs(1 system, 1 topic, 2 retrieved documents)
+    """
+    return _converted(data, Runs, argument, _runs_of)
+
+
+def as_preferences(data: Preferences | Any, *, argument: str = "preferences") -> Preferences:
+    """The data as preferences. argument : what messages call it.
+
+    Raises
+    ------
+    ArgumentError
+        Something else, such as judgments, or rows that cannot be read.
+    """
+    return _converted(data, Preferences, argument, _preferences_of)
+
+
+OWN = {Judgments: "judgments", Runs: "runs", Preferences: "preferences"}
+AS = {"Judgments": as_judgments, "Runs": as_runs, "Preferences": as_preferences}
+INSTEAD = {
+    ("runs", "judgments"): "were runs and judgments swapped?",
+    ("judgments", "runs"): "were runs and judgments swapped?",
+    ("judgments", "preferences"): "make grades of them with qrowd.preferences.to_grades",
+    ("preferences", "judgments"): "make preferences of them with qrowd.preferences.from_grades",
+}
+
+
+def _converted(data: object, kind: type[Whole], argument: str, convert: Callable[[Any, str | None], Whole]) -> Whole:
+    if isinstance(data, kind):
+        return data
+    expected = OWN[kind]
+    other = OWN.get(type(data)) or {"Qrels": "judgments", "Run": "runs"}.get(_ranx(data))
+    if other is not None and other != expected:
+        question = INSTEAD.get((expected, other), f"give {expected}")
+        raise ArgumentError(f"{argument}: these are {other}, but {expected} were expected; {question}")
+    if isinstance(data, str | bytes) or hasattr(data, "__fspath__"):
+        raise ArgumentError(
+            f"{argument}: {data!r:.80} is the name of a file at best; read files with qrowd.read_{expected}(...)"
+        )
+    try:
+        whole = convert(data, None)
+    except InputError as error:
+        raise ArgumentError(f"{argument}: {error}") from None
+    if not whole.topics:
+        raise ArgumentError(f"{argument}: there are none")
+    return whole
+
+
+def _judgments_of(data: Any, assessor: str | None) -> Judgments:
+    if _ranx(data):
+        data = data.to_dict()
+    if depth_of(data) in (2, 3):
+        return Judgments.from_dict(data if assessor is None else {assessor: data})
+    if _is_of_names(data):
+        return concatenate_judgments([_judgments_of(part, str(name)) for name, part in data.items()])
+    frame = as_frame(data)
+    _refuse_ranks(frame)
+    return Judgments.from_frame(frame) if assessor is None else Judgments.from_frame(frame, assessor=assessor)
+
+
+def _runs_of(data: Any, system: str | None) -> Runs:
+    if _ranx(data):
+        system = system or data.name
+        data = data.to_dict()
+    if depth_of(data) in (2, 3):
+        return Runs.from_dict(data if system is None else {system: data})
+    if _is_of_names(data):
+        return concatenate_runs([_runs_of(part, str(name)) for name, part in data.items()])
+    if isinstance(data, Sequence) and not isinstance(data, str) and data and _ranx(data[0]):
+        return concatenate_runs([_runs_of(run, run.name or f"run {n}") for n, run in enumerate(data, start=1)])
+    frame = as_frame(data)
+    return Runs.from_frame(frame) if system is None else Runs.from_frame(frame, system=system)
+
+
+def _preferences_of(data: Any, assessor: str | None) -> Preferences:
+    if _is_of_names(data):
+        return concatenate_preferences([_preferences_of(part, str(name)) for name, part in data.items()])
+    frame = as_frame(data)
+    return Preferences.from_frame(frame) if assessor is None else Preferences.from_frame(frame, assessor=assessor)
+
+
+def _ranx(data: object) -> str:
+    """The name of a type of ranx; empty for any other."""
+    return type(data).__name__ if library_of(data) == "ranx" else ""
+
+
+def _is_of_names(data: object) -> bool:
+    """Whether this is {name: data} and not {column: cells}: its values are frames, rows or dictionaries."""
+    if not isinstance(data, Mapping) or library_of(data) == "datasets" or not data:
+        return False
+    value = next(iter(data.values()))
+    if isinstance(value, list | tuple):
+        return bool(value) and is_row(value[0])
+    return isinstance(value, Mapping) or hasattr(value, "columns") or _ranx(value) != ""
+
+
+def _refuse_ranks(frame: Any) -> None:
+    """A table with ranks is a run, whose scores would pass for judgments."""
+    from qrowd.model.headers import is_called, kind_of
+
+    names = list(frame) if isinstance(frame, Mapping) else list(getattr(frame, "column_names", None) or frame.columns)
+    if kind_of(names) == "runs" and is_called(names, ("rank",)):
+        raise ArgumentError(f"the columns {', '.join(names)} are those of runs; were runs and judgments swapped?")
+
+
+# ---------------------------------------------------------------------- functions that take such data
+
+
+def accept_objects(names: MutableMapping[str, Any]) -> None:
+    """Make the public functions of a package convert what they take as judgments, runs or preferences.
+
+    names : the package's `globals()`, with `__all__`. Which parameters are converted, and to what, their annotations
+        say; None, text and other types that these allow pass as they are.
+    """
+    for name in names["__all__"]:
+        function = names[name]
+        if isfunction(function):
+            names[name] = converting(function)
+
+
+def converting(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """The function, which converts its arguments as `accept_objects` says."""
+    takes = signature(function)
+    conversions: dict[str, tuple[Callable[..., object], set[str]]] = {}
+    for name, parameter in takes.parameters.items():
+        words = set(re.findall(r"\w+", str(parameter.annotation)))
+        if "Mapping" not in words and (kinds := [kind for kind in AS if kind in words]):
+            conversions[name] = AS[kinds[0]], words
+    if not conversions:
+        return function
+
+    @wraps(function)
+    def convert(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        try:
+            bound = takes.bind_partial(*args, **kwargs)
+        except TypeError:
+            return function(*args, **kwargs)  # which says better what is wrong
+        for name, (as_own, words) in conversions.items():
+            value = bound.arguments.get(name)
+            if value is not None and type(value).__name__ not in words:
+                bound.arguments[name] = as_own(value, argument=name)
+        return function(*bound.args, **bound.kwargs)
+
+    return convert
