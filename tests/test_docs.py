@@ -25,7 +25,7 @@ import qrowd
 from qrowd.cli.main import app
 from qrowd.evaluation import DEFINITIONS, PREFERENCE_MEASURES
 from qrowd.model.conventions import Conventions
-from qrowd.model.frames import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
+from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
 from qrowd.reports.plots.registry import MAGNITUDES, PLOTS
 from qrowd.trec import PreferenceFormat
 from test_architecture import LAYER_OF

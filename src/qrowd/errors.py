@@ -27,25 +27,37 @@ class InputError(QrowdError, ValueError):
 
 
 class FileError(InputError):
-    """A file that cannot be read as what it should be; names the file and, where known, the line."""
+    """A file that cannot be read as what it should be; names the file and, where known, the line.
 
-    def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None) -> None:
-        self.path, self.problem, self.line = fspath(path), problem, line
+    more : further mistakes of the file, in the order of lines.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        problem: str,
+        line: int | None = None,
+        more: tuple[FileError, ...] = (),
+    ) -> None:
+        self.path, self.problem, self.line, self.more = fspath(path), problem, line, more
         super().__init__(f"{self.path}{'' if line is None else f', line {line}'}: {problem}")
 
-    def __reduce__(self) -> tuple[type[FileError], tuple[str, str, int | None]]:
-        return type(self), (self.path, self.problem, self.line)
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str, int | None, tuple[FileError, ...]]]:
+        return type(self), (self.path, self.problem, self.line, self.more)
 
 
 class RowError(InputError):
-    """One row of a table or data frame that cannot be used; `row` counts from 1, the header aside."""
+    """One row of a table or data frame that cannot be used; `row` counts from 1, the header aside.
 
-    def __init__(self, row: int, problem: str) -> None:
-        self.row, self.problem = row, problem
+    more : (row, problem) of further mistakes, in the order of rows.
+    """
+
+    def __init__(self, row: int, problem: str, more: tuple[tuple[int, str], ...] = ()) -> None:
+        self.row, self.problem, self.more = row, problem, more
         super().__init__(f"row {row}: {problem}")
 
-    def __reduce__(self) -> tuple[type[RowError], tuple[int, str]]:
-        return type(self), (self.row, self.problem)
+    def __reduce__(self) -> tuple[type[RowError], tuple[int, str, tuple[tuple[int, str], ...]]]:
+        return type(self), (self.row, self.problem, self.more)
 
 
 class MeasureError(InputError):

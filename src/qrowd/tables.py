@@ -1,4 +1,4 @@
-"""Tables of judgments, preferences or runs: CSV, TSV, JSON Lines and Parquet, whose columns have names.
+"""Tables of judgments, preferences or runs: CSV, TSV, JSON Lines, Parquet and Excel, whose columns have names.
 
 Cells of text tables stay text (topic 0012 stays 0012) until the model asks for a number, and every mistake is named by
 its line.
@@ -10,13 +10,23 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from io import StringIO
+from dataclasses import dataclass, fields, replace
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qrowd.errors import ArgumentError, FileError, InputError, RowError
 from qrowd.model.duplicates import Duplicates
-from qrowd.model.frames import DOCUMENT, JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, TOPIC, label_columns
+from qrowd.model.frames import TableOptions, label_columns
+from qrowd.model.headers import (
+    DOCUMENT,
+    JUDGMENT_COLUMNS,
+    PREFERENCE_COLUMNS,
+    TOPIC,
+    Kind,
+    header_key,
+    is_called,
+    kind_of,
+)
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
@@ -27,57 +37,78 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+TABLES = (".csv", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 PARQUET_STARTS = b"PAR1"
+ZIP_STARTS = b"PK\x03\x04"  # of Excel's workbooks
+DEFAULTS = TableOptions()
 COMPARED = PREFERENCE_COLUMNS["other"] + PREFERENCE_COLUMNS["b"]  # no table of preferences is without these
 NO_ROWS = "names columns but holds no row"
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Named columns, and the line on which each row starts (None in Parquet, which has no lines)."""
+    """Named columns, and the line on which each row starts (None in Parquet, which has no lines).
+
+    mistakes : lines that could not be split into cells.
+    """
 
     columns: Frame
     names: tuple[str, ...]
     lines: Sequence[int] | None
+    mistakes: tuple[FileError, ...] = ()
 
 
 def is_table(text: bytes, name: str) -> bool:
     """Whether a file is a table: by its ending, by how it starts, or because it begins with names of columns."""
-    if _bare(name).endswith((".csv", ".jsonl", ".ndjson", ".parquet")) or text.startswith(PARQUET_STARTS):
+    if _bare(name).endswith(TABLES) or text.startswith((PARQUET_STARTS, ZIP_STARTS)):
         return True
     first = _first_line(text)
     if first.startswith(("{", "#")):
         return first.startswith("{")
-    names = set(re.split(r'[\s,"]+', first))
-    crowd = "task" in names and names.intersection(JUDGMENT_COLUMNS["assessor"])
-    return bool(crowd or (names.intersection(TOPIC) and names.intersection(DOCUMENT + COMPARED)))
+    separator = _separator(first)
+    names = [cell.strip(' "') for cell in (first.split() if separator is None else first.split(separator))]
+    crowd = "task" in map(header_key, names) and is_called(names, JUDGMENT_COLUMNS["assessor"])
+    return crowd or (is_called(names, TOPIC) and is_called(names, DOCUMENT + COMPARED))
 
 
-def holds_runs(text: bytes, name: str) -> bool:
-    """Whether a table's columns are those of runs: a system or a rank, or nothing but a score, and no assessor."""
-    names = set(read_table(text, name).names)
-    if names.intersection(JUDGMENT_COLUMNS["assessor"]):
-        return False
-    if names.intersection(RUN_COLUMNS["system"] + RUN_COLUMNS["rank"]):
-        return True
-    return not names.intersection(set(JUDGMENT_COLUMNS["value"]).difference(RUN_COLUMNS["score"]))
+def table_kind(text: bytes, name: str) -> Kind:
+    """What a table holds, by its columns."""
+    return kind_of(_table(text, name).names)
 
 
 def judgments_from_table(
-    text: bytes, name: str, *, assessor: str | None = None, scales: Mapping[str, Scale | str] | None = None
+    text: bytes,
+    name: str,
+    *,
+    assessor: str = "judgments",
+    scales: Mapping[str, Scale | str] | None = None,
+    options: TableOptions = DEFAULTS,
 ) -> Judgments:
     """Judgments of every assessor in the table; `assessor` names the one of a table without an assessor column."""
-    return _read(text, name, lambda columns: Judgments.from_frame(columns, assessor=assessor, scales=scales))
+    settings: Any = _settings(options)
+    return _read(text, name, lambda frame: Judgments.from_frame(frame, assessor=assessor, scales=scales, **settings))
 
 
-def preferences_from_table(text: bytes, name: str, *, assessor: str | None = None) -> Preferences:
+def preferences_from_table(
+    text: bytes, name: str, *, assessor: str = "preferences", options: TableOptions = DEFAULTS
+) -> Preferences:
     """Preferences of every assessor in the table; `assessor` names the one of a table without an assessor column."""
-    return _read(text, name, lambda columns: Preferences.from_frame(columns, assessor=assessor))
+    columns, incomplete = options.columns, options.incomplete_rows
+    return _read(
+        text,
+        name,
+        lambda frame: Preferences.from_frame(frame, assessor=assessor, columns=columns, incomplete_rows=incomplete),
+    )
 
 
-def runs_from_table(text: bytes, name: str, *, system: str) -> Runs:
+def runs_from_table(text: bytes, name: str, *, system: str, options: TableOptions = DEFAULTS) -> Runs:
     """The runs in the table; `system` names the one of a table without a system column."""
-    return _read(text, name, lambda columns: Runs.from_frame(columns, system=system))
+    settings: Any = {key: value for key, value in _settings(options).items() if key != "labels"}
+    return _read(text, name, lambda frame: Runs.from_frame(frame, system=system, **settings))
+
+
+def _settings(options: TableOptions) -> dict[str, object]:
+    return {field.name: getattr(options, field.name) for field in fields(options)}
 
 
 def duplicates_from_table(text: bytes, name: str) -> Duplicates:
@@ -101,16 +132,26 @@ def _duplicates(columns: Frame, names: Sequence[str]) -> Duplicates:
 
 
 def _read(text: bytes, name: str, make: Callable[[Frame], Result]) -> Result:
-    """make(columns of the table), with the file and the line named in what goes wrong."""
-    table = read_table(text, name)
+    """make(columns of the table), with the file and the line named in what goes wrong and in the notes."""
+    table = _table(text, name)
     try:
-        return make(table.columns)
+        result: Any = make(table.columns)
     except RowError as error:
-        if table.lines is None:
-            raise FileError(name, str(error)) from None
-        raise FileError(name, error.problem, table.lines[error.row - 1]) from None
+        rows = ((error.row, error.problem), *error.more)
+        raise with_more([*table.mistakes, *(_row_error(name, table, *row) for row in rows)]) from None
     except InputError as error:
         raise FileError(name, str(error)) from None
+    if table.mistakes:
+        raise with_more(table.mistakes)
+    notes = getattr(result, "notes", ())
+    return replace(result, notes=tuple(f"{name}: {note}" for note in notes)) if notes else result
+
+
+def _row_error(name: str, table: Table, row: int, problem: str) -> FileError:
+    """A mistake in a row as one in the line where it starts; Parquet has no lines."""
+    if table.lines is None:
+        return FileError(name, f"row {row}: {problem}")
+    return FileError(name, problem, table.lines[row - 1])
 
 
 def read_table(text: bytes, name: str) -> Table:
@@ -121,9 +162,19 @@ def read_table(text: bytes, name: str) -> Table:
     FileError
         What cannot be read, with the line.
     """
+    table = _table(text, name)
+    if table.mistakes:
+        raise with_more(table.mistakes)
+    return table
+
+
+def _table(text: bytes, name: str) -> Table:
+    """As `read_table`, but lines that cannot be split into cells are left out and told."""
     bare = _bare(name)
     if bare.endswith(".parquet") or text.startswith(PARQUET_STARTS):
         return _parquet(text, name)
+    if bare.endswith(".xlsx") or text.startswith(ZIP_STARTS):
+        return _excel(text, name)
     json_lines = bare.endswith((".jsonl", ".ndjson")) or _first_line(text).startswith("{")
     words = text.decode("utf-8-sig", "surrogateescape")
     return _json_lines(words, name) if json_lines else _separated(words, name)
@@ -133,30 +184,47 @@ def _separated(words: str, name: str) -> Table:
     """CSV, TSV or cells between blanks: whichever separates the column names."""
     rows = _cells(words, name)
     line, header = next(rows)
+    if header[0] == "sep=":  # how Excel names the separator
+        line, header = next(rows, (line, header))
     header = [column.strip() for column in header]
-    if twice := [column for i, column in enumerate(header) if column in header[:i]]:
-        raise FileError(name, f"two columns are called {twice[0]!r}; rename or remove one", line)
+    _check_headers(header, name, line)
     lines: list[int] = []
     values: list[list[str]] = []
+    mistakes: list[FileError] = []
     for line, cells in rows:
         if len(cells) != len(header):
-            raise FileError(name, f"expected {len(header)} cells, as many as columns, found {len(cells)}", line)
+            problem = f"expected {len(header)} cells, as many as columns, found {len(cells)}"
+            mistakes.append(FileError(name, problem, line))
+            continue
         lines.append(line)
         values.append(cells)
     if not lines:
-        raise FileError(name, NO_ROWS)
+        raise with_more(mistakes) if mistakes else FileError(name, NO_ROWS)
     columns = ([cell or None for cell in column] for column in zip(*values, strict=True))
-    return Table(dict(zip(header, columns, strict=True)), tuple(header), lines)
+    return Table(dict(zip(header, columns, strict=True)), tuple(header), lines, tuple(mistakes))
+
+
+def with_more(mistakes: Sequence[FileError]) -> FileError:
+    """The first of several mistakes of a file, which knows the others, in the order of lines."""
+    first, *more = sorted(mistakes, key=lambda error: error.line or 0)
+    return FileError(first.path, first.problem, first.line, tuple(more))
 
 
 def _cells(words: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """The cells of every row that is not blank, and the line it starts on (a quoted cell may go over several)."""
-    first = words[:10_000].lstrip().split("\n", 1)[0]
-    separator = "\t" if "\t" in first else "," if "," in first else None
+    separator = _separator(words[:10_000].lstrip().split("\n", 1)[0])
     if separator is None:
         yield from ((i, line.split()) for i, line in enumerate(words.split("\n"), start=1) if line.strip())
         return
     yield from quoted_cells(words, name, separator)
+
+
+def _separator(first: str) -> str | None:
+    """What separates the names of columns: a tab, else the more frequent of comma and semicolon; None for blanks."""
+    unquoted = re.sub(r'"[^"]*"', "", first)
+    if "\t" in unquoted:
+        return "\t"
+    return max(",;", key=unquoted.count) if {",", ";"}.intersection(unquoted) else None
 
 
 def quoted_cells(words: str, name: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
@@ -220,8 +288,43 @@ def _parquet(text: bytes, name: str) -> Table:
     return Table(table, tuple(table.column_names), None)
 
 
+def _excel(text: bytes, name: str) -> Table:
+    """The first sheet of a workbook, or the one named behind `#`; its first row that is not blank names the columns."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise FileError(name, "reading Excel files needs openpyxl; pip install 'qrowd[excel]'") from None
+    try:
+        book = openpyxl.load_workbook(BytesIO(text), read_only=True, data_only=True)
+    except Exception as error:  # openpyxl raises whatever its parsers do
+        problem = " ".join(str(error).split())
+        raise FileError(name, f"not readable as an Excel workbook (.xlsx): {problem}") from None
+    sheet = name.partition("#")[2] or book.sheetnames[0]
+    if sheet not in book.sheetnames:
+        raise FileError(name, f"there is no sheet {sheet!r} among {', '.join(book.sheetnames)}")
+    rows = enumerate(book[sheet].iter_rows(values_only=True), start=1)
+    filled = [(line, cells) for line, cells in rows if any(cell is not None for cell in cells)]
+    if len(filled) < 2:
+        raise FileError(name, NO_ROWS if filled else "the sheet is empty")
+    header = ["" if cell is None else str(cell).strip() for cell in filled[0][1]]
+    places = [i for i, column in enumerate(header) if column]
+    names = tuple(header[i] for i in places)
+    _check_headers(names, name, filled[0][0])
+    cells = [[_excel_cell(row[i]) for _, row in filled[1:]] for i in places]
+    return Table(dict(zip(names, cells, strict=True)), names, [line for line, _ in filled[1:]])
+
+
+def _excel_cell(cell: Any) -> Any:
+    return str(cell) if hasattr(cell, "isoformat") else cell
+
+
+def _check_headers(header: Sequence[str], name: str, line: int) -> None:
+    if twice := [column for i, column in enumerate(header) if column in header[:i]]:
+        raise FileError(name, f"two columns are called {twice[0]!r}; rename or remove one", line)
+
+
 def _bare(name: str) -> str:
-    return name.lower().removesuffix(".gz")
+    return re.sub(r"(\.xlsx)#.*", r"\1", name.lower()).removesuffix(".gz")
 
 
 def _first_line(text: bytes) -> str:

@@ -137,7 +137,7 @@ def test_labels_stay_text_and_whole_numbers_become_text(frame_of):
 
 
 def test_an_empty_label_is_a_missing_one(frame_of):
-    with pytest.raises(RowError, match=r"^row 2: assessor is missing$"):
+    with pytest.raises(RowError, match=r"^row 2: assessor is missing \(1 such row\)"):
         Judgments.from_frame(frame_of({**GOOD, "assessor": ["x", ""]}))
 
 
@@ -165,24 +165,25 @@ GOOD = {"topic": ["t", "t"], "document": ["d", "e"], "assessor": ["a", "a"], "va
 @pytest.mark.parametrize("library", MISSING)
 @pytest.mark.parametrize("name", ["topic", "document", "assessor"])
 def test_a_missing_label_is_an_error_with_its_row(library, name):
-    with pytest.raises(RowError, match=f"^row 2: {name} is missing$") as error:
+    with pytest.raises(RowError, match=f"^row 2: {name} is missing ") as error:
         Judgments.from_frame(MISSING[library](name))
-    assert (error.value.row, error.value.problem) == (2, f"{name} is missing")
+    hint = "incomplete_rows='drop' leaves rows with a missing cell out"
+    assert (error.value.row, error.value.problem) == (2, f"{name} is missing (1 such row); {hint}")
 
 
 @pytest.mark.parametrize("library", MISSING)
 def test_a_missing_value_is_an_error_with_its_row(library):
-    with pytest.raises(RowError, match=r"^row 2: expected a finite number as value, found nothing$"):
+    with pytest.raises(RowError, match=r"^row 2: value is missing \(1 such row\)"):
         Judgments.from_frame(MISSING[library]("value"))
 
 
-@pytest.mark.parametrize("label", [12.0, b"t"])
+@pytest.mark.parametrize("label", [12.5, 2.0**60, b"t"])
 def test_labels_that_could_be_written_in_several_ways_are_refused(label, frame_of):
     with pytest.raises(RowError, match=r"row 1: topic is .*; give labels as text or whole numbers"):
         Judgments.from_frame(frame_of({**GOOD, "topic": [label, label]}))
 
 
-@pytest.mark.parametrize("value", ["x", "1_0", "nan", "inf", "", "٣"])
+@pytest.mark.parametrize("value", ["x", "1_0", "inf", "٣"])
 def test_text_that_is_no_finite_number_is_refused_with_its_row(value, frame_of):
     with pytest.raises(RowError, match=f"^row 2: expected a finite number as value, found {value!r}$"):
         Judgments.from_frame(frame_of({**GOOD, "value": ["1.5", value]}))
@@ -190,10 +191,15 @@ def test_text_that_is_no_finite_number_is_refused_with_its_row(value, frame_of):
         Runs.from_frame(frame_of({"topic": ["t", "t"], "document": ["d", "e"], "score": ["1", value]}), system="A")
 
 
-@pytest.mark.parametrize("value", [float("inf"), float("nan")])
-def test_a_value_that_is_not_finite_is_refused_with_its_row(value, frame_of):
+def test_a_value_that_is_not_finite_is_refused_with_its_row(frame_of):
     with pytest.raises(RowError, match=r"^row 2: expected a finite number as value"):
-        Judgments.from_frame(frame_of({**GOOD, "value": [1.0, value]}))
+        Judgments.from_frame(frame_of({**GOOD, "value": [1.0, float("inf")]}))
+
+
+@pytest.mark.parametrize("value", ["nan", "", " ", "NaN", "null", "n/a"])
+def test_text_that_says_there_is_no_value_is_a_missing_one(value, frame_of):
+    with pytest.raises(RowError, match=r"^row 2: value is missing"):
+        Judgments.from_frame(frame_of({**GOOD, "value": ["1.5", value]}))
 
 
 def test_an_order_or_rank_may_be_missing_but_not_be_something_else(frame_of):
@@ -213,23 +219,16 @@ def test_a_missing_column_is_named_with_what_is_there_and_how_to_name_it(name, f
     frame = frame_of({column: cells for column, cells in GOOD.items() if column != name})
     there = ", ".join(column for column in GOOD if column != name)
     expected = (
-        rf"no {name} column \(one of {name}, .*\) among {there}; rename one, .* from_frame\(columns={{'{name}': ..."
+        rf"no {name} column \(one of {name}, .*\) among {there}; rename one, .* columns={{'{name}': 'HEADER'}}"
     )
     with pytest.raises(ArgumentError, match=expected):
         Judgments.from_frame(frame)
 
 
-def test_without_an_assessor_or_system_the_message_says_how_to_name_the_only_one():
-    with pytest.raises(ArgumentError, match=r"no assessor column .*, or from_frame\(assessor=...\) for the only one"):
-        Judgments.from_frame({"topic": ["t"], "document": ["d"], "value": [1]})
-    with pytest.raises(ArgumentError, match=r"no system column .*, or from_frame\(system=...\) for the only one"):
-        Runs.from_frame({"topic": ["t"], "document": ["d"], "score": [1]})
-
-
 def test_names_that_are_unknown_or_not_there_are_refused():
     with pytest.raises(ArgumentError, match=r"columns={'grade': ...}: choose from topic, document, assessor, value"):
         Judgments.from_frame(GOOD, columns={"grade": "value"})
-    with pytest.raises(ArgumentError, match=r"columns={'value': 'g'}: the frame has topic, document, assessor, value"):
+    with pytest.raises(ArgumentError, match=r"columns={'value': 'g'}: the columns are topic, document, "):
         Judgments.from_frame(GOOD, columns={"value": "g"})
 
 

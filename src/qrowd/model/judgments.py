@@ -21,21 +21,26 @@ from qrowd.model.inferred_scales import Sources, alike, inferred_scales, scales_
 from qrowd.model.labels import (
     Codes,
     Selection,
+    by_code,
     coded_rows,
     compact,
     factorize,
     first_match,
     matching,
     merge_codes,
+    number_of,
     or_missing,
     read_only,
 )
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.previews import judgments_display, sizes
 from qrowd.model.scales import BINARY, Scale, infer_scale, parse_scale
+from qrowd.model.tabular import Nested, as_integers, nested_of, nested_rows
 
 if TYPE_CHECKING:
+    from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
     from qrowd.model.frames import Frame
+    from qrowd.model.headers import Names
 
 Recoding = float | Mapping[float, float]
 
@@ -51,6 +56,7 @@ class Judgments(Displayed):
     order, unit, seconds, time, comment : (n,) each, or None where nobody recorded it. `order` (any increasing number)
         decides what comes first among repeats; `unit` names the batch of documents shown together; `seconds` is time
         spent; `time` is when; `comment` is what the assessor wrote.
+    notes : what was noticed while they were read, such as rows that were left out.
     """
 
     topics: tuple[str, ...]
@@ -67,6 +73,7 @@ class Judgments(Displayed):
     seconds: NDArray[np.float64] | None = None
     time: NDArray[np.object_] | None = None
     comment: NDArray[np.object_] | None = None
+    notes: tuple[str, ...] = ()
 
     OPTIONAL = ("order", "unit", "seconds", "time", "comment")
 
@@ -105,7 +112,7 @@ class Judgments(Displayed):
 
         optional : order, unit, seconds, time, comment, where recorded.
         """
-        by_assessor = _by_code(value, assessor, len(assessors))
+        by_assessor = by_code(value, assessor, len(assessors))
         inferred = inferred_scales(by_assessor, [None] * len(assessors), sources)
         judgments = cls(topics, documents, assessors, topic, document, assessor, value, inferred, sources, **optional)
         return judgments.with_scales(scales) if scales else judgments
@@ -123,45 +130,39 @@ class Judgments(Displayed):
         return cls.from_codes(*columns, scales=scales, sources=(0,) * len(columns[2]))
 
     @classmethod
-    def from_dict(
-        cls,
-        nested: Mapping[str, Mapping[str, Mapping[str, float]]],
-        *,
-        scales: Mapping[str, Scale | str] | None = None,
-    ) -> Judgments:
-        """From {assessor: {topic: {document: value}}}: one pytrec_eval qrel dictionary, and one scale, per assessor."""
-        columns = coded_rows(
-            (topic, document, assessor, value)
-            for assessor, topics in nested.items()
-            for topic, documents in topics.items()
-            for document, value in documents.items()
-        )
-        return cls.from_codes(*columns, scales=scales)
+    def from_dict(cls, nested: Nested, *, scales: Mapping[str, Scale | str] | None = None) -> Judgments:
+        """From {assessor: {topic: {document: value}}}: one pytrec_eval qrel dictionary, and one scale, per assessor.
+
+        One such dictionary alone is of the assessor "judgments".
+        """
+        return cls.from_codes(*coded_rows(nested_rows(nested, "assessor", "judgments")), scales=scales)
 
     @classmethod
     def from_frame(
         cls,
         frame: Frame,
         *,
-        assessor: str | None = None,
+        assessor: str = "judgments",
         scales: Mapping[str, Scale | str] | None = None,
-        columns: Mapping[str, str] | None = None,
+        columns: Names | None = None,
+        labels: WordLabels | None = None,
+        incomplete_rows: IncompleteRows = "refuse",
+        identical_rows: IdenticalRows = "keep",
     ) -> Judgments:
         """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per judgment: one table.
 
-        Columns are found by their usual names (`qrowd.model.frames.JUDGMENT_COLUMNS`: those of qrowd, ir_measures,
-        PyTerrier, ranx, trectools and crowd-kit); `columns={"value": "my_label"}` names others. A frame without an
-        assessor column belongs to the one assessor named by `assessor`.
+        Columns are found by their usual names (`qrowd.model.headers.JUDGMENT_COLUMNS`); `columns={"value": "my_label"}`
+        names others. A frame without an assessor column belongs to the one assessor named by `assessor`. Word labels
+        become 0, 1, 2 by `labels="low<middle<high"`. Other options: those of `qrowd.model.frames.TableOptions`.
         """
-        from qrowd.model.frames import judgment_columns
+        from qrowd.model.frames import TableOptions, judgment_columns
 
-        columns_of_frame = judgment_columns(frame, columns or {}, assessor)
-        (topic, topics), (document, documents), (who, assessors) = (
-            factorize(columns_of_frame.labels[name]) for name in ("topic", "document", "assessor")
-        )
-        value, optional = columns_of_frame.numbers["value"], dict[str, Any](columns_of_frame.optional)
-        columns_read = (topics, documents, assessors, topic, document, who, value)
-        return cls.from_codes(*columns_read, scales=scales, sources=(0,) * len(assessors), **optional)
+        table = judgment_columns(frame, TableOptions(columns, labels, incomplete_rows, identical_rows), assessor)
+        names = ("topic", "document", "assessor")
+        (topic, topics), (document, documents), (who, assessors) = (factorize(table.labels[name]) for name in names)
+        columns_read = (topics, documents, assessors, topic, document, who, table.numbers["value"])
+        settings: dict[str, Any] = {"scales": table.scales(scales), "sources": (0,) * len(assessors)}
+        return cls.from_codes(*columns_read, **settings, **table.optional, notes=table.notes)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per judgment as a data frame: topic, document, assessor, value and whatever else was recorded."""
@@ -175,6 +176,13 @@ class Judgments(Displayed):
         }
         optional = {name: getattr(self, name) for name in self.OPTIONAL if getattr(self, name) is not None}
         return make_frame(columns | optional, backend)
+
+    def to_dict(self, assessor: str | None = None) -> dict[str, Any]:
+        """{assessor: {topic: {document: value}}}, or that of one assessor, as pytrec_eval and ranx.Qrels take it."""
+        one = self.single()
+        codes = (one.assessor, one.topic, one.document)
+        nested = nested_of(one.assessors, one.topics, one.documents, codes, as_integers(one.value))
+        return nested if assessor is None else nested[self.assessors[number_of(assessor, self.assessors, "assessor")]]
 
     # ------------------------------------------------------------------ looking at them
 
@@ -226,7 +234,7 @@ class Judgments(Displayed):
 
     def values_by_assessor(self) -> list[NDArray[np.float64]]:
         """The values of each assessor, in the order of rows."""
-        return _by_code(self.value, self.assessor, len(self.assessors))
+        return by_code(self.value, self.assessor, len(self.assessors))
 
     def shared_scale(self) -> Scale:
         """The one scale that everybody judges on. Yes and no beside fractions up to 1 are such fractions.
@@ -346,7 +354,7 @@ class Judgments(Displayed):
         source = np.array(self.sources)
         again = np.isin(source, source[changed])
         fixed = [None if anew and not scale.declared else scale for anew, scale in zip(again, scales, strict=True)]
-        return list(inferred_scales(_by_code(value, self.assessor, len(scales)), fixed, self.sources))
+        return list(inferred_scales(by_code(value, self.assessor, len(scales)), fixed, self.sources))
 
     def relevant_or_not(self) -> Judgments:
         """Every value 1 where it is relevant on its assessor's own scale, 0 where it is not.
@@ -430,13 +438,8 @@ class Judgments(Displayed):
         slot[rows] = np.arange(rows.size) - np.searchsorted(pair, pair)  # pair is sorted: this finds each one's first
         in_slots = np.flatnonzero(slot < n)
         shared = self.shared_scale()
-        slotted = replace(
-            self,
-            assessors=tuple(f"slot {i + 1}" for i in range(n)),
-            assessor=np.minimum(slot, n - 1).astype(np.int32),
-            scales=(shared,) * n,
-            sources=(0,) * n,
-        )
+        names, assessor = tuple(f"slot {i + 1}" for i in range(n)), np.minimum(slot, n - 1).astype(np.int32)
+        slotted = replace(self, assessors=names, assessor=assessor, scales=(shared,) * n, sources=(0,) * n)
         return slotted._take(in_slots, keep_assessors=True)
 
     def panel(self, *, repeats: Repeats = "first") -> Panel:
@@ -464,9 +467,10 @@ class Judgments(Displayed):
         value = self.value[rows]
         if sources is not None and len(assessors) < len(self.assessors) and not alike(scales):
             # Without those who are left out, the others of their table may be on one scale.
-            by_assessor = _by_code(value, assessor, len(assessors))
+            by_assessor = by_code(value, assessor, len(assessors))
             scales = inferred_scales(by_assessor, settled(scales, sources), sources)
-        return Judgments(topics, documents, assessors, topic, document, assessor, value, scales, sources, **optional)
+        columns = (topics, documents, assessors, topic, document, assessor, value)
+        return Judgments(*columns, scales, sources, **optional, notes=self.notes)
 
 
 def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
@@ -489,11 +493,7 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
         if any(getattr(part, name) is not None for part in parts)
     }
     stated = [(part.assessors, part.scales, part.sources) for part in parts]
-    scales, sources = scales_of_parts(stated, assessors, _by_code(value, assessor, len(assessors)))
-    return Judgments(topics, documents, assessors, topic, document, assessor, value, scales, sources, **optional)
-
-
-def _by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:
-    """values grouped by code 0 ... n - 1."""
-    ordered = values[np.argsort(codes, kind="stable")]
-    return np.split(ordered, np.cumsum(np.bincount(codes, minlength=n))[:-1]) if n else []
+    scales, sources = scales_of_parts(stated, assessors, by_code(value, assessor, len(assessors)))
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    columns = (topics, documents, assessors, topic, document, assessor, value)
+    return Judgments(*columns, scales, sources, **optional, notes=notes)

@@ -94,6 +94,12 @@ def factorize(labels: Iterable[object]) -> tuple[Codes, tuple[str, ...]]:
     return np.array(codes, np.int32), tuple(numbers)
 
 
+def by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:
+    """values grouped by code 0 ... n - 1."""
+    ordered = values[np.argsort(codes, kind="stable")]
+    return np.split(ordered, np.cumsum(np.bincount(codes, minlength=n))[:-1]) if n else []
+
+
 def merge_codes(labels: Sequence[tuple[str, ...]], codes: Sequence[Codes]) -> tuple[tuple[str, ...], Codes]:
     """One vocabulary for several: the labels in order of appearance, and all codes into them, one after the other."""
     numbers: dict[str, int] = {}

@@ -8,7 +8,7 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,7 +34,9 @@ from qrowd.model.previews import preferences_display, sizes
 from qrowd.model.topic_preferences import TopicPreferences
 
 if TYPE_CHECKING:
+    from qrowd.model.cells import IncompleteRows
     from qrowd.model.frames import Frame
+    from qrowd.model.headers import Names
 
 Repeats = Literal["first", "last", "error"]
 Mark = tuple[str, str, str]  # topic, document, assessor
@@ -57,6 +59,7 @@ class Preferences(Displayed):
         groups); None where all that an assessor said of a topic does.
     order, seconds, time : (n,) each, or None where nobody recorded it. `order` is any increasing number, `seconds` is
         time spent, `time` is when.
+    notes : what was noticed while they were read, such as rows that were left out.
     """
 
     topics: tuple[str, ...]
@@ -77,6 +80,7 @@ class Preferences(Displayed):
     order: NDArray[np.float64] | None = None
     seconds: NDArray[np.float64] | None = None
     time: NDArray[np.object_] | None = None
+    notes: tuple[str, ...] = ()
 
     OPTIONAL = ("weight", "first", "group", "order", "seconds", "time")
     CODES = ("topic", "preferred", "other", "assessor", "strength")
@@ -159,18 +163,25 @@ class Preferences(Displayed):
 
     @classmethod
     def from_frame(
-        cls, frame: Frame, *, assessor: str | None = None, columns: Mapping[str, str] | None = None
+        cls,
+        frame: Frame,
+        *,
+        assessor: str = "preferences",
+        columns: Names | None = None,
+        incomplete_rows: IncompleteRows = "refuse",
     ) -> Preferences:
         """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per preference.
 
         Either `preferred` and `other`, or the two documents `a` and `b` and the `preferred` one of them (`a` was shown
         first). A row without a preferred document marks the other one as Bad. Columns are found by their usual names
-        (`qrowd.model.frames.PREFERENCE_COLUMNS`); `columns={"preferred": "my_winner"}` names others. A frame without
-        an assessor column belongs to the one assessor named by `assessor`.
+        (`qrowd.model.headers.PREFERENCE_COLUMNS`); `columns={"preferred": "my_winner"}` names others. A frame without
+        an assessor column belongs to the one assessor named by `assessor`. Rows without another required cell are
+        refused, or left out by `incomplete_rows="drop"`.
         """
-        from qrowd.model.frames import preference_columns
+        from qrowd.model.frames import TableOptions, preference_columns
 
-        columns_of_frame = preference_columns(frame, columns or {}, assessor)
+        options = TableOptions(columns, None, incomplete_rows)
+        columns_of_frame = preference_columns(frame, options, assessor)
         is_preference, is_mark = np.flatnonzero(~columns_of_frame.marks), np.flatnonzero(columns_of_frame.marks)
         labels, optional = columns_of_frame.labels, dict(columns_of_frame.optional)
         strength = optional.pop("strength", np.full(columns_of_frame.marks.size, np.nan))[is_preference]
@@ -187,10 +198,11 @@ class Preferences(Displayed):
                 *([labels[name][i] for i in is_preference] for name in ("topic", "preferred", "other", "assessor")),
                 marks=[[labels[name][i] for name in ("topic", "other", "assessor")] for i in is_mark],
                 strength=np.where(np.isnan(strength), 1.0, strength),
+                notes=columns_of_frame.notes,
                 **of_preferences,
             )
         except RowError as error:  # its rows are those of the preferences alone
-            raise RowError(int(is_preference[error.row - 1]) + 1, error.problem) from None
+            raise RowError(columns_of_frame.rows[is_preference[error.row - 1]], error.problem) from None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per preference as a data frame: topic, preferred, other, assessor, strength and what was recorded.
@@ -433,6 +445,7 @@ class Preferences(Displayed):
             document[2 * n :],
             assessor[n:],
             bad_group=None if self.bad_group is None else self.bad_group[marks],
+            notes=self.notes,
             **optional,
         )
 
@@ -475,5 +488,6 @@ def concatenate_preferences(parts: Sequence[Preferences]) -> Preferences:
         bad_topic,
         bad_document,
         bad_assessor,
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         **optional,
     )

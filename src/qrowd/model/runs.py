@@ -6,7 +6,7 @@ document id, highest first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,23 @@ from numpy.typing import NDArray
 from qrowd.display import Display, Displayed
 from qrowd.errors import InputError, RowError, check_choice
 from qrowd.model.conventions import ScoreDtype as ScoreDtype
-from qrowd.model.labels import Codes, Selection, compact, factorize, matching, merge_codes, read_only
+from qrowd.model.labels import (
+    Codes,
+    Selection,
+    coded_rows,
+    compact,
+    factorize,
+    matching,
+    merge_codes,
+    number_of,
+    read_only,
+)
+from qrowd.model.tabular import Nested, nested_of, nested_rows
 
 if TYPE_CHECKING:
+    from qrowd.model.cells import IdenticalRows, IncompleteRows
     from qrowd.model.frames import Frame
+    from qrowd.model.headers import Names
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +43,7 @@ class Runs(Displayed):
     systems, topics, documents : labels; system, topic, document : (n,) int32, numbers into them.
     score : (n,) float64.
     rank : (n,) the rank the file stated, or None; never used to rank, only to warn where it contradicts the scores.
+    notes : what was noticed while they were read, such as rows that were left out.
     """
 
     systems: tuple[str, ...]
@@ -40,6 +54,7 @@ class Runs(Displayed):
     document: Codes
     score: NDArray[np.float64]
     rank: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         bad = np.flatnonzero(~np.isfinite(self.score))
@@ -53,33 +68,41 @@ class Runs(Displayed):
                 object.__setattr__(self, name, read_only(column))
 
     @classmethod
-    def from_dict(cls, nested: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Runs:
-        """From {system: {topic: {document: score}}}: one pytrec_eval run dictionary per system."""
-        rows = [
-            (system, topic, document, score)
-            for system, topics in nested.items()
-            for topic, documents in topics.items()
-            for document, score in documents.items()
-        ]
-        columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
-        (system, systems), (topic, topics_), (document, documents_) = map(factorize, columns[:3])
-        return cls(systems, topics_, documents_, system, topic, document, np.array(columns[3], np.float64))
+    def from_dict(cls, nested: Nested) -> Runs:
+        """From {system: {topic: {document: score}}}: one pytrec_eval run dictionary per system.
+
+        One such dictionary alone is of the system "run".
+        """
+        topics, documents, systems, topic, document, system, score = coded_rows(nested_rows(nested, "system", "run"))
+        return cls(systems, topics, documents, system, topic, document, score)
 
     @classmethod
-    def from_frame(cls, frame: Frame, *, system: str | None = None, columns: Mapping[str, str] | None = None) -> Runs:
+    def from_frame(
+        cls,
+        frame: Frame,
+        *,
+        system: str = "run",
+        columns: Names | None = None,
+        incomplete_rows: IncompleteRows = "refuse",
+        identical_rows: IdenticalRows = "keep",
+    ) -> Runs:
         """From a pandas, Polars, PyArrow ... data frame or {column: cells}, one row per retrieved document.
 
-        Columns are found by their usual names (`qrowd.model.frames.RUN_COLUMNS`); `columns={"score": "my_score"}`
-        names others. `system` names the one system of a frame without a system column.
+        Columns are found by their usual names (`qrowd.model.headers.RUN_COLUMNS`); `columns={"score": "my_score"}`
+        names others. `system` names the one system of a frame without a system column. Without a score column, the
+        rank gives the order. The other options are those of `qrowd.model.frames.TableOptions`.
         """
-        from qrowd.model.frames import run_columns
+        from qrowd.model.frames import TableOptions, run_columns
 
-        columns_of_frame = run_columns(frame, columns or {}, system)
+        table = run_columns(frame, TableOptions(columns, None, incomplete_rows, identical_rows), system)
         (who, systems), (topic, topics), (document, documents) = (
-            factorize(columns_of_frame.labels[name]) for name in ("system", "topic", "document")
+            factorize(table.labels[name]) for name in ("system", "topic", "document")
         )
-        score, rank = columns_of_frame.numbers["score"], columns_of_frame.numbers.get("rank")
-        return cls(systems, topics, documents, who, topic, document, score, rank)
+        score, rank = table.numbers["score"], table.numbers.get("rank")
+        try:
+            return cls(systems, topics, documents, who, topic, document, score, rank, table.notes)
+        except RowError as error:  # its rows are those that were read
+            raise RowError(table.rows[error.row - 1], error.problem) from None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per retrieved document as a data frame: system, topic, document, score and, where known, rank."""
@@ -95,6 +118,12 @@ class Runs(Displayed):
             },
             backend,
         )
+
+    def to_dict(self, system: str | None = None) -> dict[str, Any]:
+        """{system: {topic: {document: score}}}, or that of one system alone, as pytrec_eval and ranx.Run take it."""
+        codes = (self.system, self.topic, self.document)
+        nested = nested_of(self.systems, self.topics, self.documents, codes, self.score)
+        return nested if system is None else nested[self.systems[number_of(system, self.systems, "system")]]
 
     def select(self, *, systems: Selection | None = None, topics: Selection | None = None) -> Runs:
         """Only these systems and topics, each by name, shell pattern, list of those, or function."""
@@ -113,7 +142,7 @@ class Runs(Displayed):
             )
         )  # fmt: skip
         rank = None if self.rank is None else self.rank[rows]
-        return Runs(who, topic_labels, labels, system, topic, document, self.score[rows], rank)
+        return Runs(who, topic_labels, labels, system, topic, document, self.score[rows], rank, self.notes)
 
     def __len__(self) -> int:
         return int(self.score.size)
@@ -274,8 +303,9 @@ def concatenate_runs(parts: Sequence[Runs]) -> Runs:
     )
     score = np.concatenate([part.score for part in parts])
     rank = np.concatenate([np.full(len(part), np.nan) if part.rank is None else part.rank for part in parts])
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
     try:
-        return Runs(systems, topics, documents, system, topic, document, score, rank)
+        return Runs(systems, topics, documents, system, topic, document, score, rank, notes)
     except RowError as error:
         raise InputError(f"{error.problem}: two parts hold this list; rename a system or leave one out") from None
 

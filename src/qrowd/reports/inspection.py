@@ -143,7 +143,7 @@ def _readable(paths: list[str], read: Callable[[list[str]], Whole], mistakes: li
 def _kind(text: bytes, name: str) -> trec.Format:
     """Runs or judgments: by the number of fields, or by whether a table has a system and no assessor."""
     if tables.is_table(text, name):
-        return trec.RUN if tables.holds_runs(text, name) else trec.QRELS
+        return trec.RUN if tables.table_kind(text, name) == "runs" else trec.QRELS
     line = next((line for line in text.split(b"\n") if line.strip() and not line.startswith(b"#")), b"")
     return trec.RUN if len(line.split()) > trec.QRELS.n_fields else trec.QRELS
 

@@ -69,7 +69,7 @@ def judgments(connection: Connection, name: str, *, everything: bool = False) ->
     rows = export.judgments(connection, row.id, arms=[arm] if arm else None, everything=everything)
     columns = _columns(rows, export.JUDGMENTS)
     scale = settings.scale if isinstance(settings, GradesSettings) else "magnitude"
-    return Judgments.from_frame(columns, scales={"*": scale} if columns["assessor"] else None)
+    return Judgments.from_frame(columns, scales={"*": scale}) if columns["assessor"] else Judgments.from_rows([])
 
 
 def preferences(connection: Connection, name: str, *, everything: bool = False) -> Preferences:
@@ -85,7 +85,8 @@ def preferences(connection: Connection, name: str, *, everything: bool = False) 
         raise ArgumentError(f"{name}: this campaign collects {', '.join(arms.values())}; read them with judgments()")
     arm = only_arm(row.name, {arm: protocol for arm, protocol in arms.items() if protocol == PREFERENCE})
     rows = export.preferences(connection, row.id, arms=[arm] if arm else None, everything=everything)
-    return Preferences.from_frame(_columns(rows, export.PREFERENCES))
+    columns = _columns(rows, export.PREFERENCES)
+    return Preferences.from_frame(columns) if columns["assessor"] else Preferences.from_rows([])
 
 
 def _columns(rows: Iterable[Sequence[Any]], names: tuple[str, ...]) -> dict[str, list[Any]]:

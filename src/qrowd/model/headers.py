@@ -1,0 +1,149 @@
+"""The names that the field gives to columns of judgments, preferences and runs, and which column of a table is which.
+
+qrowd's own names come first; the others are those of ir_measures (query_id, doc_id, relevance), PyTerrier (qid, docno,
+label), ranx (q_id, doc_id, score), trectools (query, docid, rel), BEIR (query-id, corpus-id, score), crowd-kit (task,
+worker, label) and of tables that people write. Letter case, blanks, underscores, hyphens and dots in a header do not
+count: `Topic ID` is `topic_id`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+from qrowd.errors import ArgumentError
+
+TOPIC = ("topic", "query_id", "query-id", "qid", "q_id", "query", "topic_id", "topic_no")
+DOCUMENT = (
+    "document", "doc_id", "corpus-id", "docno", "doc", "document_id", "passage_id", "pid", "product_id", "item_id",
+)  # fmt: skip
+JUDGMENT_COLUMNS: dict[str, tuple[str, ...]] = {
+    "topic": TOPIC,
+    "document": DOCUMENT,
+    "assessor": (
+        "assessor", "worker", "worker_id", "annotator", "judge", "user", "performer", "rater", "assessor_id",
+        "annotator_id", "judge_id", "user_id", "rater_id", "model",
+    ),
+    "value": ("value", "grade", "relevance", "label", "rel", "magnitude", "score", "judgment", "judgement", "rating"),
+    "order": ("order", "position"),
+    "unit": ("unit", "unit_id", "batch"),
+    "seconds": ("seconds", "duration"),
+    "time": ("time", "timestamp", "created_at"),
+    "comment": ("comment", "justification", "reason", "rationale"),
+}  # fmt: skip
+RUN_COLUMNS: dict[str, tuple[str, ...]] = {
+    "system": ("system", "run", "tag", "run_id", "name", "system_id", "ranker", "model"),
+    "topic": TOPIC,
+    "document": DOCUMENT,
+    "score": ("score", "sim", "relevance_score"),
+    "rank": ("rank",),
+}
+PREFERENCE_COLUMNS: dict[str, tuple[str, ...]] = {
+    "topic": TOPIC,
+    "preferred": ("preferred", "winner", "better", "label"),
+    "other": ("other", "loser", "worse"),
+    "a": ("a", "document_a", "doc_a", "left"),
+    "b": ("b", "document_b", "doc_b", "right"),
+    "assessor": JUDGMENT_COLUMNS["assessor"],
+    "strength": ("strength",),
+    "weight": ("weight",),
+    "first": ("first",),
+    "group": ("group", "judgment_group"),
+    "order": JUDGMENT_COLUMNS["order"],
+    "seconds": JUDGMENT_COLUMNS["seconds"],
+    "time": JUDGMENT_COLUMNS["time"],
+}
+COLUMNS = {"judgments": JUDGMENT_COLUMNS, "preferences": PREFERENCE_COLUMNS, "runs": RUN_COLUMNS}
+Kind = Literal["judgments", "preferences", "runs"]
+
+Names = Mapping[str, str | Sequence[str]]
+"""{role: header}, or several headers of which a table has one."""
+
+
+def header_key(header: str) -> str:
+    """A header without what does not count in it.
+
+    >>> header_key("Topic ID"), header_key("docID"), header_key("query-id")
+    ('topicid', 'docid', 'queryid')
+    """
+    return re.sub(r"[\s_.-]+", "", header).casefold()
+
+
+def _keys(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(header_key, names))
+
+
+# Columns that are something else where the same table has one of the others: the text of a query beside its id,
+# PyTerrier's internal number of a document, the score of a run beside a label.
+_GIVES_WAY = {
+    "query": _keys(TOPIC),
+    "docid": _keys(("docno",)),
+    "score": _keys(JUDGMENT_COLUMNS["value"]),
+    "name": _keys(RUN_COLUMNS["system"]),
+    "model": _keys((*JUDGMENT_COLUMNS["assessor"], *RUN_COLUMNS["system"])),
+}
+
+
+def is_called(headers: Iterable[str], names: Collection[str]) -> bool:
+    """Whether one of the headers is one of the names."""
+    return not _keys(names).isdisjoint(map(header_key, headers))
+
+
+def kind_of(headers: Sequence[str]) -> Kind:
+    """What a table holds: two documents compared are preferences; a system, a rank or nothing but a score are runs."""
+    if is_called(headers, PREFERENCE_COLUMNS["other"] + PREFERENCE_COLUMNS["b"]):
+        return "preferences"
+    value = set(JUDGMENT_COLUMNS["value"]).difference(RUN_COLUMNS["score"])
+    if is_called(headers, set(JUDGMENT_COLUMNS["assessor"]) - {"model"}):
+        return "judgments"
+    if is_called(headers, {*RUN_COLUMNS["system"], *RUN_COLUMNS["rank"]} - {"model", "name"}):
+        return "runs"
+    return "judgments" if is_called(headers, value) else "runs"
+
+
+def roles_of(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]], names: Names) -> dict[str, str]:
+    """{role: header} of a table: as the caller names them, else the one header with a usual name of the role.
+
+    Raises
+    ------
+    ArgumentError
+        A role that there is not, a header that is not there, or two headers for one role.
+    """
+    role_of: dict[str, str] = {}
+    for role, named in names.items():
+        if role not in usual_names:
+            raise ArgumentError(f"columns={{{role!r}: ...}}: choose from {', '.join(usual_names)}")
+        choices = (named,) if isinstance(named, str) else tuple(named)
+        role_of[role] = _present(headers, role, choices)
+    for role, usual in usual_names.items():
+        if role in role_of:
+            continue
+        keys = _keys(usual)
+        matches = [header for header in headers if header_key(header) in keys and header not in role_of.values()]
+        matches = [header for header in matches if not _gives_way(header, matches)]
+        if len(matches) > 1:
+            raise ArgumentError(
+                f"two columns may be the {role}: {matches[0]!r} and {matches[1]!r}; say which it is with "
+                f"columns={{{role!r}: {matches[0]!r}}}"
+            )
+        if matches:
+            role_of[role] = matches[0]
+    return role_of
+
+
+def _present(headers: Sequence[str], role: str, choices: Sequence[str]) -> str:
+    """The header among the choices that the table has."""
+    for choice in choices:
+        if choice in headers:
+            return choice
+    for choice in choices:
+        alike = [header for header in headers if header_key(header) == header_key(choice)]
+        if len(alike) == 1:
+            return alike[0]
+    raise ArgumentError(f"columns={{{role!r}: {choices[-1]!r}}}: the columns are {', '.join(headers)}")
+
+
+def _gives_way(header: str, matches: Sequence[str]) -> bool:
+    others = {header_key(other) for other in matches if other != header}
+    return not others.isdisjoint(_GIVES_WAY.get(header_key(header), ()))
