@@ -28,6 +28,7 @@ from qrowd.agreement.pairwise import (
     label_table,
     pairwise_agreement,
 )
+from qrowd.model.objects import accept_objects
 
 __all__ = [
     "AgreementTest",
@@ -67,3 +68,5 @@ __all__ = [
     "scale_conflicts",
     "topic_removal",
 ]
+
+accept_objects(globals())

@@ -19,6 +19,7 @@ from qrowd.aware.weights import (
     doubtful_weights,
     reasons_to_doubt,
 )
+from qrowd.model.objects import accept_objects
 
 __all__ = [
     "DEFAULT",
@@ -42,3 +43,5 @@ __all__ = [
     "similarity_to_gold",
     "similarity_to_random",
 ]
+
+accept_objects(globals())

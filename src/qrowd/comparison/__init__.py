@@ -80,6 +80,7 @@ from qrowd.comparison.tukey import (
     tukey_of_means,
 )
 from qrowd.comparison.two_rankings import TwoRankings, two_rankings
+from qrowd.model.objects import accept_objects
 
 __all__ = [
     "AllDifferences",
@@ -155,3 +156,5 @@ __all__ = [
     "two_rankings",
     "variance_components",
 ]
+
+accept_objects(globals())

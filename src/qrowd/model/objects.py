@@ -87,7 +87,7 @@ def _converted(data: object, kind: type[Whole], argument: str, convert: Callable
         raise ArgumentError(f"{argument}: these are {other}, but {expected} were expected; {question}")
     if isinstance(data, str | bytes) or hasattr(data, "__fspath__"):
         raise ArgumentError(
-            f"{argument}: {data!r:.80} is the name of a file at best; read files with qrowd.read_{expected}(...)"
+            f"{argument}: {data!r:.80} is no more than a name; read files with qrowd.read_{expected}(...)"
         )
     try:
         whole = convert(data, None)
@@ -106,7 +106,7 @@ def _judgments_of(data: Any, assessor: str | None) -> Judgments:
     if _is_of_names(data):
         return concatenate_judgments([_judgments_of(part, str(name)) for name, part in data.items()])
     frame = as_frame(data)
-    _refuse_ranks(frame)
+    _refuse_other(frame, "judgments")
     return Judgments.from_frame(frame) if assessor is None else Judgments.from_frame(frame, assessor=assessor)
 
 
@@ -121,6 +121,7 @@ def _runs_of(data: Any, system: str | None) -> Runs:
     if isinstance(data, Sequence) and not isinstance(data, str) and data and _ranx(data[0]):
         return concatenate_runs([_runs_of(run, run.name or f"run {n}") for n, run in enumerate(data, start=1)])
     frame = as_frame(data)
+    _refuse_other(frame, "runs")
     return Runs.from_frame(frame) if system is None else Runs.from_frame(frame, system=system)
 
 
@@ -146,16 +147,20 @@ def _is_of_names(data: object) -> bool:
     return isinstance(value, Mapping) or hasattr(value, "columns") or _ranx(value) != ""
 
 
-def _refuse_ranks(frame: Any) -> None:
-    """A table with ranks is a run, whose scores would pass for judgments."""
-    from qrowd.model.headers import is_called, kind_of
+def _refuse_other(frame: Any, expected: str) -> None:
+    """A table of runs, whose scores would pass for judgments, or one of judgments instead of runs."""
+    from qrowd.model.headers import RUN_COLUMNS, is_called, kind_of
 
     names = list(frame) if isinstance(frame, Mapping) else list(getattr(frame, "column_names", None) or frame.columns)
-    if kind_of(names) == "runs" and is_called(names, ("rank",)):
-        raise ArgumentError(f"the columns {', '.join(names)} are those of runs; were runs and judgments swapped?")
+    kind = kind_of(names)
+    ranked = is_called(names, (*RUN_COLUMNS["rank"], *(RUN_COLUMNS["score"] if expected == "runs" else ())))
+    if {kind, expected} == {"runs", "judgments"} and ranked == (expected == "judgments"):
+        raise ArgumentError(f"the columns {', '.join(names)} are those of {kind}; were runs and judgments swapped?")
 
 
 # ---------------------------------------------------------------------- functions that take such data
+
+MISSING = object()  # an argument that was not given
 
 
 def accept_objects(names: MutableMapping[str, Any]) -> None:
@@ -188,8 +193,9 @@ def converting(function: Callable[Parameters, Result]) -> Callable[Parameters, R
         except TypeError:
             return function(*args, **kwargs)  # which says better what is wrong
         for name, (as_own, words) in conversions.items():
-            value = bound.arguments.get(name)
-            if value is not None and type(value).__name__ not in words:
+            value = bound.arguments.get(name, MISSING)
+            kind = "None" if value is None else type(value).__name__
+            if value is not MISSING and kind not in words:
                 bound.arguments[name] = as_own(value, argument=name)
         return function(*bound.args, **bound.kwargs)
 

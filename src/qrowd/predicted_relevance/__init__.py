@@ -11,6 +11,7 @@ Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Predicting Relevance Based o
 Retr. J. 19.
 """
 
+from qrowd.model.objects import accept_objects
 from qrowd.predicted_relevance.estimation import predicted_relevance, predicted_relevance_by_type
 from qrowd.predicted_relevance.intents import judgments_by_intent
 from qrowd.predicted_relevance.model import (
@@ -55,3 +56,5 @@ __all__ = [
     "sensitivity_to_sample_size",
     "sensitivity_to_topics",
 ]
+
+accept_objects(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qrowd.model.objects import accept_objects
 from qrowd.preferences.agreement import (
     AgreementDifference,
     GradeAgreement,
@@ -84,3 +85,5 @@ __all__ = [
     "to_grades",
     "transitivity",
 ]
+
+accept_objects(globals())

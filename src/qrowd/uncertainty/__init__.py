@@ -17,6 +17,7 @@ stable_gains            the gains of grades with which systems are ranked most s
 merged_runs, complete_lists     simulated runs from lists that were judged completely
 """
 
+from qrowd.model.objects import accept_objects
 from qrowd.uncertainty.annotator_test import (
     AnnotatorTest,
     LeaveOneOutAnnotatorTests,
@@ -74,3 +75,5 @@ __all__ = [
     "stable_gains",
     "under_label_uncertainty",
 ]
+
+accept_objects(globals())
