@@ -204,3 +204,51 @@ def test_the_units_of_a_campaign_with_arms_have_times_by_arm(qrowd, pilot, tmp_p
     listed = qrowd("campaign", "conflicts", "arms/stars", "--gold", "gold.qrels", "--min-distance", 1)
     assert "documents listed" in listed.out
     assert "collects preferences" in qrowd("campaign", "conflicts", "arms/pairs", "--gold", "gold.qrels").err
+
+
+def invited_by(line):
+    """The name that a link belongs to, None where it is not, or no longer, good."""
+    from qrowd.collect.store.accounts import find_invitation
+    from qrowd.collect.store.engine import open_store
+
+    with open_store("judgments.db", read_only=True) as store:
+        invitation = store.read(lambda connection: find_invitation(connection, line.strip().rpartition("/")[2]))
+    return None if invitation is None else invitation.name
+
+
+def test_a_second_invitation_leaves_the_first_link_alone_unless_it_is_renewed(qrowd, pilot):
+    first = qrowd("campaign", "invite", pilot, "zoe").out
+    again = qrowd("campaign", "invite", pilot, "zoe", "yan")
+    assert again.status == 2
+    assert again.err == (
+        "qrowd: zoe is invited already; leave the name out, or make the former link useless with --renew\n"
+    )
+    assert invited_by(first) == "zoe"
+    renewed = qrowd("campaign", "invite", pilot, "zoe", "yan", "--renew").out.splitlines()
+    assert [invited_by(line) for line in renewed] == ["zoe", "yan"]
+    assert invited_by(first) is None
+
+
+def test_links_are_made_while_a_server_holds_the_database_and_lead_to_its_address(qrowd, pilot):
+    from qrowd.collect.store.accounts import BASE_URL, put_setting
+    from qrowd.collect.store.engine import open_store
+
+    with open_store("judgments.db") as server:
+        server.write(lambda connection: put_setting(connection, BASE_URL, "http://127.0.0.1:8123"))
+        outcome = qrowd("campaign", "invite", pilot, "zoe")
+        assert outcome.status == 0, outcome.err
+        assert outcome.out.startswith("zoe\thttp://127.0.0.1:8123/join/")
+        assert qrowd("campaign", "set-status", pilot, "paused").status == 2  # which servers keep in memory
+        server.write(lambda connection: put_setting(connection, "another", "one"))  # the server writes on
+    assert invited_by(outcome.out) == "zoe"
+
+
+@pytest.mark.parametrize("key", ["gold", "checks"])
+def test_files_of_check_documents_are_refused_where_nobody_would_see_them(qrowd, pilot, tmp_path, key):
+    toml = tmp_path / "pilot" / "campaign.toml"
+    toml.write_text(f'{CAMPAIGN}\n[files]\n{key} = "gold.qrels"\n')
+    (tmp_path / "pilot" / "gold.qrels").write_text("t1 0 d0 1\n")
+    outcome = qrowd("campaign", "create", "pilot", "--check")
+    assert outcome.status == 2
+    assert f"files.{key}: 'gold.qrels' would do nothing: only units of magnitudes hold check documents" in outcome.err
+    assert outcome.err.count("\n") == 1

@@ -14,6 +14,7 @@ from qrowd.cli.output import Output, deliver, output_file, write_output
 from qrowd.cli.values import MERGE, Merging
 from qrowd.reports.phrases import count
 
+LOCAL = "http://127.0.0.1:8000"
 Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
 NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIGN/ARM for one of its arms.")]
 SessionGap = Annotated[
@@ -217,22 +218,32 @@ def invite(
     name: Name,
     assessors: Annotated[list[str], typer.Argument(help="Names of the assessors, who get one link each.")],
     database: options.Database = options.DATABASE,
-    base_url: Annotated[str, option(help="Address of the server, as browsers see it.", metavar="URL")] = (
-        "http://127.0.0.1:8000"
-    ),
+    renew: Annotated[
+        bool, option("--renew", help="Also make links for assessors who have one, which becomes useless.")
+    ] = False,
+    base_url: Annotated[
+        str | None,
+        option(
+            help="Address of the server, as browsers see it.",
+            metavar="URL",
+            show_default="that of the last qrowd serve, else http://127.0.0.1:8000",
+        ),
+    ] = None,
 ) -> None:
-    """Create login links for assessors. A link is shown once and replaces an earlier one."""
+    """Create login links for assessors, also while the server runs. A link is shown once."""
     with server_extra():
         from qrowd.collect.campaigns.state import find
-        from qrowd.collect.store.accounts import invite as make_link
-    with open_campaigns(database, write=True) as store:
-        tokens = store.write(
-            lambda connection: [
-                make_link(connection, find(connection, name).id, assessor, time.time()) for assessor in assessors
-            ]
+        from qrowd.collect.store.accounts import BASE_URL, get_setting, invite_all
+    remedy = "leave the name out, or make the former link useless with --renew"
+    with open_campaigns(database, write=True, beside_server=True) as store:
+        links = store.write(
+            lambda connection: invite_all(
+                connection, find(connection, name).id, assessors, time.time(), renew=renew, remedy=remedy
+            )
         )
-    for assessor, token in zip(assessors, tokens, strict=True):
-        typer.echo(f"{assessor}\t{base_url.rstrip('/')}/join/{token}")
+        address = base_url or store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL
+    for assessor, token in links:
+        typer.echo(f"{assessor}\t{address.rstrip('/')}/join/{token}")
 
 
 def set_status(

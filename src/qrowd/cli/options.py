@@ -450,11 +450,11 @@ class Sampling:
 # ---------------------------------------------------------------------- campaigns
 
 
-def open_campaigns(database: str, *, write: bool = False) -> Store:
-    """The store; a server may write to it while it is read."""
+def open_campaigns(database: str, *, write: bool = False, beside_server: bool = False) -> Store:
+    """The store; a server may write to it while it is read, and `beside_server` also while it is written to."""
     with server_extra():
         from qrowd.collect.store.engine import open_store
-    return open_store(database, create=write, read_only=not write)
+    return open_store(database, create=write and not beside_server, read_only=not write, beside_server=beside_server)
 
 
 @contextmanager

@@ -47,6 +47,7 @@ def serve(
 ) -> None:
     """Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss."""
     with server_extra():
+        from qrowd.collect.store.accounts import BASE_URL, put_setting
         from qrowd.collect.web.owner import owner_link
         from qrowd.collect.web.serving import Serving
         from qrowd.collect.web.serving import serve as run
@@ -68,6 +69,7 @@ def serve(
     )
     store = serving.open()
     try:
+        store.write(lambda connection: put_setting(connection, BASE_URL, serving.base_url))
         links = _demo_links(store, serving.base_url) if demo else []
         link = store.write(lambda connection: owner_link(connection, serving.base_url, time.time()))
         links.append(("The owner, once", link))

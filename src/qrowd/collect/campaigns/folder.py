@@ -276,7 +276,9 @@ def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
             if runs is not None and _compares(table):
                 topic["systems"] = {s: list(ranking) for s, ranking in within(runs[label], pools[label]).items()}
     documents = _documents(reading, None if pools is None else {d for pool in pools.values() for d in pool})
-    if "magnitude" in protocols and head.get("checks", True) is not False:
+    if "magnitude" not in protocols:
+        _refuse_checks(reading)
+    elif head.get("checks", True) is not False:
         everything = {label: [row["label"] for row in documents] for label in by_label}
         _checks(reading, by_label, everything if pools is None else pools, head["seed"])
     for name in reading.names("questions") if head.get("questions") is not False else ():
@@ -409,6 +411,17 @@ def _image(reading: Reading, image: str, name: str, line: int) -> str:
         raise FileError(name, f"image {image}: {error.problem}", line) from None
     except ArgumentError as error:
         raise FileError(name, f"image {image}: {error}", line) from None
+
+
+def _refuse_checks(reading: Reading) -> None:
+    """Refuse files that would do nothing in a campaign without magnitudes."""
+    for key in ("checks", "gold"):
+        if key in reading.files:
+            reason = "only units of magnitudes hold check documents"
+            problem = f"{reading.files[key]!r} would do nothing: {reason}; remove the line"
+            if key == "gold":
+                problem += ", and compare assessors with gold by qrowd assessors --campaign NAME --gold FILE"
+            raise SchemaError(("files", key), problem)
 
 
 def _checks(reading: Reading, topics: Mapping[str, dict[str, Any]], pools: Mapping[str, Any], seed: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -22,6 +23,7 @@ from qrowd.errors import ArgumentError
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
+BASE_URL = "base_url"  # the setting with the address of the last server
 ATTEMPTS = 10  # logins per account, and per address, that may fail
 WITHIN = 15 * 60.0  # in so many seconds
 SHORTEST = 10  # characters of a password
@@ -281,6 +283,24 @@ def invite(connection: Connection, campaign_id: int, name: str, at: float) -> st
         row = {"hash": hashed(token), "campaign_id": campaign_id, "name": name, "created": at, "revoked": False}
         connection.execute(insert(invitation), row)
     return token
+
+
+def invite_all(
+    connection: Connection, campaign_id: int, names: Sequence[str], at: float, *, renew: bool = False, remedy: str
+) -> list[tuple[str, str]]:
+    """(name, token) of a new link for each name.
+
+    renew : also for names that have a link, which becomes useless. remedy : what to do about such names otherwise.
+
+    Raises
+    ------
+    ArgumentError
+        A name has a link, and `renew` is False; no link is made.
+    """
+    earlier = {one.name for one in invitations(connection, campaign_id)}
+    if not renew and (repeated := next((name for name in names if name in earlier), None)):
+        raise ArgumentError(f"{repeated} is invited already; {remedy}")
+    return [(name, invite(connection, campaign_id, name, at)) for name in names]
 
 
 def find_invitation(connection: Connection, token: str) -> Invitation | None:

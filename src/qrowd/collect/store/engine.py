@@ -11,13 +11,17 @@ from qrowd.collect.store.base import Store
 from qrowd.errors import ArgumentError
 
 
-def open_store(url: str | Path | URL, *, create: bool = True, read_only: bool = False, size: int = 16) -> Store:
+def open_store(
+    url: str | Path | URL, *, create: bool = True, read_only: bool = False, beside_server: bool = False, size: int = 16
+) -> Store:
     """Open a store, and bring its tables up to date.
 
     url : "sqlite:///relative/path", "sqlite:////absolute/path", the path of a SQLite file, or
         "postgresql://user:password@host/database".
     create : make the file or the tables where there are none yet.
     read_only : only look; possible also while a server writes.
+    beside_server : write, also while a server writes to the same file; only for what no server keeps in memory, such as
+        invitations.
     size : how many transactions PostgreSQL runs at once, at most.
 
     Raises
@@ -35,7 +39,7 @@ def open_store(url: str | Path | URL, *, create: bool = True, read_only: bool = 
             raise ArgumentError(f"{url}: a store needs a file, such as sqlite:///judgments.db")
         from qrowd.collect.store.sqlite import SqliteStore
 
-        return SqliteStore(Path(str(where.database)), create=create, read_only=read_only)
+        return SqliteStore(Path(str(where.database)), create=create, read_only=read_only, beside_server=beside_server)
     if where.get_backend_name() == "postgresql":
         from qrowd.collect.store.postgres import PostgresStore
 

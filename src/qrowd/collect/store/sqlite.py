@@ -50,7 +50,15 @@ class SqliteStore(Store):
 
     dialect = "sqlite"
 
-    def __init__(self, path: Path, *, create: bool = True, read_only: bool = False, group: int = GROUP) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        beside_server: bool = False,
+        group: int = GROUP,
+    ) -> None:
         self.path, self.read_only, self.commits = path.absolute(), read_only, 0
         self.url = URL.create("sqlite", database=str(self.path))
         self._group, self._queue = group, SimpleQueue[_Job | None]()
@@ -67,7 +75,11 @@ class SqliteStore(Store):
                 with self.reading() as connection:
                     check_version(connection, str(self.path))
                 return
-            self._lock = _hold(self.path)
+            if beside_server:
+                with self.reading() as connection:
+                    check_version(connection, str(self.path))
+            else:
+                self._lock = _hold(self.path)
             self._open_for_writing()
         except BaseException as error:
             self._readers.dispose()
@@ -81,8 +93,9 @@ class SqliteStore(Store):
         with suppress(FileExistsError):  # nobody else's to read; the log beside it gets the same rights
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         self._engine = _engine(self.path, read_only=False)
-        with self._engine.begin() as connection:
-            bring_up_to_date(connection, str(self.path))
+        if self._lock is not None:
+            with self._engine.begin() as connection:
+                bring_up_to_date(connection, str(self.path))
         self._connection: Connection | None = self._engine.connect()
         self._writer = threading.Thread(target=self._write_all, name=f"writer of {self.path.name}", daemon=True)
         self._writer.start()

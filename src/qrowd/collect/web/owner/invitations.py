@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute
 
 from qrowd.collect.campaigns.crowd import crowd_of
 from qrowd.collect.store import accounts
-from qrowd.collect.store.accounts import invite, revoke_invitation
+from qrowd.collect.store.accounts import invite, invite_all, revoke_invitation
 from qrowd.collect.store.state import assessors_of
 from qrowd.collect.web.crowd import PATHS
 from qrowd.collect.web.forms import Form, query_of
@@ -35,12 +35,9 @@ NUMBERED = re.compile(r"a([0-9]{1,9})")
 # ---- links
 
 
-def invite_all(connection: Connection, campaign_id: int, names: Sequence[str], at: float) -> list[tuple[str, str]]:
+def invite_new(connection: Connection, campaign_id: int, names: Sequence[str], at: float) -> list[tuple[str, str]]:
     """(name, token) of a new link for each name; a name that has a link is refused, as that would become useless."""
-    earlier = {one.name for one in accounts.invitations(connection, campaign_id)}
-    if repeated := next((name for name in names if name in earlier), None):
-        raise ArgumentError(f"{repeated} is invited already; make a new link for them in the table below")
-    return [(name, invite(connection, campaign_id, name, at)) for name in names]
+    return invite_all(connection, campaign_id, names, at, remedy="make a new link for them in the table below")
 
 
 def invite_some(connection: Connection, campaign_id: int, n: int, at: float) -> list[tuple[str, str]]:
@@ -49,7 +46,7 @@ def invite_some(connection: Connection, campaign_id: int, n: int, at: float) -> 
     names += [one.name for one in assessors_of(connection, campaign_id)]
     numbers = [int(match[1]) for name in names if (match := NUMBERED.fullmatch(name))]
     first = max(numbers, default=0) + 1
-    return invite_all(connection, campaign_id, [f"a{number}" for number in range(first, first + n)], at)
+    return invite_new(connection, campaign_id, [f"a{number}" for number in range(first, first + n)], at)
 
 
 def names_in(text: str) -> list[str]:
@@ -93,7 +90,7 @@ async def send_invitations(context: OwnerContext, fields: Form) -> Response:
             new = await write(lambda connection: invite_some(connection, number, n, at))
         case "names":
             names = names_in(fields.get("names", ""))
-            new = await write(lambda connection: invite_all(connection, number, names, at))
+            new = await write(lambda connection: invite_new(connection, number, names, at))
         case "renew":
             new = [(name, await write(lambda connection: renew(connection, number, name, at)))]
         case "revoke":
