@@ -94,14 +94,39 @@ def test_no_files_at_all_are_refused(nothing):
 # ---- names
 
 
-def test_an_assessor_is_named_after_the_file_up_to_the_first_dot():
-    for name in ("umbrela-gpt4.v1.qrels.gz", "ann", ".hidden"):
+def test_an_assessor_is_named_after_the_file_without_its_known_endings():
+    names = ["llama-3.1-8b.qrels", "gpt-4.qrels", "gpt-4.1.qrels.gz", "qrels.nist.txt", "qrels.umbrela.txt", ".hidden"]
+    for name in names:
         write(name, QRELS)
-    assert read_judgments(["umbrela-gpt4.v1.qrels.gz", "ann", ".hidden"]).assessors == (
-        "umbrela-gpt4",
-        "ann",
-        ".hidden",
-    )
+    expected = ("llama-3.1-8b", "gpt-4", "gpt-4.1", "qrels.nist", "qrels.umbrela", ".hidden")
+    assert read_judgments(names).assessors == expected
+
+
+def test_files_about_the_data_are_passed_over_in_a_folder_and_among_others_and_said():
+    write("runs/bm25.run", RUN)
+    for name in ("README.md", "ir-metadata.yml", "LICENSE", ".DS_Store"):
+        write(f"runs/{name}", "title: runs\n")
+    note = "4 files about the data were passed over (LICENSE, README.md, ir-metadata.yml)"
+    assert (read_runs("runs").systems, read_runs("runs").notes) == (("bm25",), (note,))
+    shell = [f"runs/{name}" for name in ("LICENSE", "README.md", "bm25.run", "ir-metadata.yml")]
+    assert read_runs(shell).systems == ("bm25",)
+    with pytest.raises(FileError, match=r"README.md, line 1: expected 'topic Q0"):
+        read_runs("runs/README.md")
+
+
+def test_the_tag_names_the_systems_on_request_and_two_tags_in_a_list_are_mentioned():
+    write("both.run", RUN + RUN.replace(" tag\n", " B\n"))
+    write("more.run", RUN.replace(" tag\n", " C\n"))
+    with pytest.raises(FileError, match="the tags are 'tag' and 'B': system='column' reads them as systems"):
+        read_runs("both.run")
+    runs = read_runs(["both.run", "more.run"], system="column")
+    assert runs.systems == ("tag", "B", "C")
+    alone = read_runs({"A": "more.run"})
+    for system in runs.systems:
+        assert runs.to_dict()[system] == alone.to_dict()["A"]
+    with pytest.raises(FileError, match=r"more.run, line 3: .* twice .*; keep one of them"):
+        write("more.run", RUN + RUN)
+        read_runs("more.run", system="column")
 
 
 def test_a_system_is_named_after_the_file_without_its_known_endings():
@@ -177,7 +202,7 @@ def test_column_2_names_the_assessors_on_request_and_then_files_may_share_a_name
     judgments = read_judgments("*/x.qrels", assessor="column")
     assert judgments.assessors == ("ann", "bob")
     assert [judgments.assessors[a] for a in judgments.assessor] == ["ann", "bob", "ann"]
-    with pytest.raises(ArgumentError, match="assessor='row': choose 'file' or 'column'"):
+    with pytest.raises(ArgumentError, match="assessor='row': choose one of file, column"):
         read_judgments("*/x.qrels", assessor="row")
 
 

@@ -80,7 +80,9 @@ POSITIONAL = {  # (name, where): why it may be given without its name
     ("backend", "*"): "the only option that all frames have: to_frame('polars')",
 }
 DEFAULTS = {  # name: why its default differs from function to function
+    "top": "all where a table or plot has room for all",
     "assessor": "whether to choose an assessor, or how a file names its own",
+    "system": "whether to choose a system, or how a file names its own",
     "assessors": "which of them, all by default; a d-study's is a number",
     "topics": "which of them, all by default; a d-study's is a number",
     "documents": "which of them, all by default; a cost is per document",

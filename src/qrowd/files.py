@@ -9,17 +9,22 @@ import re
 import sys
 import tomllib
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from glob import glob, has_magic
 from itertools import groupby
 from pathlib import Path, PurePath
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from qrowd import tables, trec
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError, FileError, check_choice
+from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.duplicates import Duplicates
+from qrowd.model.frames import TableOptions
+from qrowd.model.headers import Names
 from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
+from qrowd.model.labels import first_of, plural
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
@@ -31,22 +36,39 @@ Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 
-ENDINGS = (".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".qrels", ".qrel")
+NameFrom = Literal["file", "column"]
+Progress = Callable[[int, int], object]
+
+ENDINGS = (
+    ".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".qrels",
+    ".qrel", ".prefs", ".pref",
+)  # fmt: skip
+ABOUT = re.compile(r"readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE)  # files about the data
 SUMMARIES = ("aggregated.csv", "perquery.csv")  # scores that PyTerrier writes beside the runs into its save_dir
 TOO_LARGE = "is too large; leave out what is not needed"
 
 
 def read_judgments(
-    paths: Paths, *, assessor: str = "file", scales: Mapping[str, Scale | str] | None = None
+    paths: Paths,
+    *,
+    assessor: NameFrom = "file",
+    scales: Mapping[str, Scale | str] | None = None,
+    columns: Names | None = None,
+    labels: WordLabels | None = None,
+    incomplete_rows: IncompleteRows = "refuse",
+    identical_rows: IdenticalRows = "keep",
+    progress: Progress | None = None,
 ) -> Judgments:
     """Read judgments from qrels files and tables.
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or gzip; "-" is
         standard input.
-    assessor : "file" makes every qrels file one assessor, named after it up to the first dot; "column" takes the
-        assessor from column 2 of the qrels lines. Tables (CSV, TSV, JSON Lines, Parquet; a header names the columns)
-        bring their assessor column, if they have one.
+    assessor : "file" makes every qrels file one assessor, named after it without endings such as .qrels.gz; "column"
+        takes the assessor from column 2 of the qrels lines. Tables (CSV, TSV, JSON Lines, Parquet, Excel; a header
+        names the columns) bring their assessor column, if they have one.
     scales : declared scales by assessor name or shell pattern, such as {"umbrela-*": "0-3"}; others are inferred.
+    columns, labels, incomplete_rows, identical_rows : of tables, as in `qrowd.model.frames.TableOptions`.
+    progress : called with the numbers of files read and of all files.
 
     Raises
     ------
@@ -56,48 +78,71 @@ def read_judgments(
     >>> read_judgments("judges/*.qrels.gz")  # doctest: +SKIP
     Judgments(215872 judgments: 53 topics, 10824 documents, 18 assessors)
     """
-    if assessor not in ("file", "column"):
-        raise ArgumentError(f"assessor={assessor!r}: choose 'file' or 'column'")
-    named = _named(paths, "assessor", lambda path: path.name.split(".")[0] or path.name, unique=assessor == "file")
+    check_choice("assessor", assessor, NameFrom)
+    options = TableOptions(columns, labels, incomplete_rows, identical_rows)
+    files = _named(paths, "assessor", unique=assessor == "file")
 
     def load(item: tuple[str, Path]) -> Judgments | trec.Parsed:
         name, path = item
         text = read_bytes(path)
         if tables.is_table(text, _shown(path)):
-            return tables.judgments_from_table(text, _shown(path), assessor=name)
+            return tables.judgments_from_table(text, _shown(path), assessor=name, options=options)
         return trec.parse(text, _shown(path), trec.QRELS)
 
     join = partial(trec.judgments_from, assessor_in_column=assessor == "column")
-    judgments = concatenate_judgments(_joined(load, named, join))
+    judgments = concatenate_judgments(_joined(load, files.named, join, progress))
+    judgments = replace(judgments, notes=(*files.notes, *judgments.notes))
     return judgments.with_scales(scales) if scales else judgments
 
 
-def read_runs(paths: Paths) -> Runs:
+def read_runs(
+    paths: Paths,
+    *,
+    system: NameFrom = "file",
+    columns: Names | None = None,
+    incomplete_rows: IncompleteRows = "refuse",
+    identical_rows: IdenticalRows = "keep",
+    progress: Progress | None = None,
+) -> Runs:
     """Read runs from TREC run files and tables.
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {system: path}; plain or gzip; "-" is
         standard input.
-        Every run file is one system, named after it without endings such as .run.gz; the tag column is not used, since
-        tags repeat from file to file. Tables bring their system column, if they have one.
+    system : "file" makes every run file one system, named after it without endings such as .run.gz; "column" takes
+        the system from the tag, the last column of the run lines, which often repeats from file to file. Tables bring
+        their system column, if they have one.
+    columns, incomplete_rows, identical_rows : of tables, as in `qrowd.model.frames.TableOptions`.
+    progress : called with the numbers of files read and of all files.
 
     Raises
     ------
     FileError
         A file that is missing, truncated, empty or malformed, with the line; a document twice in one list.
     """
-    named = _named(paths, "system", without_endings)
+    check_choice("system", system, NameFrom)
+    options = TableOptions(columns, None, incomplete_rows, identical_rows)
+    files = _named(paths, "system", unique=system == "file")
 
     def load(item: tuple[str, Path]) -> Runs | trec.Parsed:
         name, path = item
         text = read_bytes(path)
         if tables.is_table(text, _shown(path)):
-            return tables.runs_from_table(text, _shown(path), system=name)
-        return trec.parse(text, _shown(path), trec.RUN)
+            return tables.runs_from_table(text, _shown(path), system=name, options=options)
+        return trec.parse(text, _shown(path), trec.TAGGED_RUN if system == "column" else trec.RUN)
 
-    return concatenate_runs(_joined(load, named, trec.runs_from))
+    runs = concatenate_runs(_joined(load, files.named, trec.runs_from, progress))
+    return replace(runs, notes=(*files.notes, *runs.notes))
 
 
-def read_preferences(paths: Paths, *, format: trec.PreferenceFormat = "auto", assessor: str = "file") -> Preferences:
+def read_preferences(
+    paths: Paths,
+    *,
+    format: trec.PreferenceFormat = "auto",
+    assessor: NameFrom = "file",
+    columns: Names | None = None,
+    incomplete_rows: IncompleteRows = "refuse",
+    progress: Progress | None = None,
+) -> Preferences:
     """Read preferences from text files and tables.
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or gzip; "-" is
@@ -106,9 +151,11 @@ def read_preferences(paths: Paths, *, format: trec.PreferenceFormat = "auto", as
         `topic group subgroup document level`), "qrels_prefs" (`topic group document level`); "auto" tells the first
         three by the number of fields. In trec_eval's formats higher levels are preferred to lower ones of the same
         (sub)group, and level 0 marks a document as Bad.
-    assessor : "file" makes every text file one assessor, named after it up to the first dot, with trec_eval's judgment
+    assessor : "file" makes every text file one assessor, named after it without its endings, with trec_eval's judgment
         groups as groups of that assessor; "column" makes every judgment group an assessor. Tables (CSV, TSV, JSON
-        Lines, Parquet; a header names the columns) bring their assessor column, if they have one.
+        Lines, Parquet, Excel; a header names the columns) bring their assessor column, if they have one.
+    columns, incomplete_rows : of tables, as in `qrowd.model.frames.TableOptions`.
+    progress : called with the numbers of files read and of all files.
 
     Raises
     ------
@@ -118,19 +165,20 @@ def read_preferences(paths: Paths, *, format: trec.PreferenceFormat = "auto", as
     >>> read_preferences("preferences/crowd.txt.gz")  # doctest: +SKIP
     Preferences(11681 preferences: 50 topics, 1570 documents, 1 assessor)
     """
-    if assessor not in ("file", "column"):
-        raise ArgumentError(f"assessor={assessor!r}: choose 'file' or 'column'")
-    named = _named(paths, "assessor", lambda path: path.name.split(".")[0] or path.name, unique=assessor == "file")
+    check_choice("assessor", assessor, NameFrom)
+    options = TableOptions(columns, None, incomplete_rows)
+    files = _named(paths, "assessor", unique=assessor == "file")
 
     def load(item: tuple[str, Path]) -> Preferences | trec.Parsed:
         name, path = item
         text = read_bytes(path)
         if tables.is_table(text, _shown(path)):
-            return tables.preferences_from_table(text, _shown(path), assessor=name)
+            return tables.preferences_from_table(text, _shown(path), assessor=name, options=options)
         return trec.parse(text, _shown(path), trec.preference_format(text, _shown(path), format))
 
     join = partial(trec.preferences_from, assessor_in_column=assessor == "column")
-    return concatenate_preferences(_joined(load, named, join))
+    preferences = concatenate_preferences(_joined(load, files.named, join, progress))
+    return replace(preferences, notes=(*files.notes, *preferences.notes))
 
 
 def read_answers(path: PathLike) -> Judgments | Preferences:
@@ -143,7 +191,7 @@ def read_answers(path: PathLike) -> Judgments | Preferences:
     """
     text = read_bytes(Path(path))
     table = tables.is_table(text, str(path))
-    if table and set(tables.read_table(text, str(path)).names).intersection(tables.COMPARED):
+    if table and tables.table_kind(text, str(path)) == "preferences":
         return read_preferences(path)
     return read_judgments(path)
 
@@ -248,6 +296,8 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
         A missing, unreadable, truncated, empty or too large file.
     """
     name = name or _shown(path)
+    if not path.exists():
+        path = _workbook(path)
     try:
         if most is not None and path.stat().st_size > most:
             raise FileError(name, TOO_LARGE)
@@ -306,54 +356,91 @@ def _replace(target: Path, pieces: Iterable[bytes]) -> None:
         beside.unlink(missing_ok=True)
 
 
+def _workbook(path: Path) -> Path:
+    """The file of FILE.xlsx#SHEET; any other path as it is."""
+    sheet = re.fullmatch(r"(.*\.xlsx)#.+", str(path), re.IGNORECASE)
+    return Path(sheet[1]) if sheet else path
+
+
 def find_files(paths: PathLike | Iterable[PathLike]) -> list[Path]:
     """The files that paths, glob patterns and folders stand for, sorted within each.
+
+    Files that speak about the data (README, *.md, *.yml, licences, hidden files) are passed over among others.
 
     Raises
     ------
     FileError
         A path that does not exist, a pattern or folder without files.
     """
-    found: list[Path] = []
-    for given in [paths] if isinstance(paths, str | os.PathLike) else paths:
-        text = os.fspath(given)
-        path = Path(text)
-        if text == "-" or (path.exists() and not path.is_dir()):  # a shell's <(zcat ...) is no regular file
-            matches = [path]
-        elif path.is_dir():
-            matches = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
-            if any(p.name.endswith(".res.gz") for p in matches):
-                matches = [p for p in matches if p.name not in SUMMARIES]
-        elif has_magic(text):
-            matches = sorted(p for p in map(Path, glob(text, recursive=True)) if p.is_file())
-        else:
-            raise FileError(text, "there is no such file")
-        if not matches:
-            raise FileError(text, "no file is there" if path.is_dir() else "no file matches this pattern")
-        found.extend(matches)
-    return list(dict.fromkeys(found))
+    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    matches = [path for one in several for path in _matches(one, alone=len(several) == 1)[0]]
+    return list(dict.fromkeys(matches))
 
 
-def _named(paths: Paths, noun: str, name_of: Callable[[Path], str], *, unique: bool = True) -> list[tuple[str, Path]]:
-    """(name, path) of every file; two files of one name would silently become one, so they are refused."""
-    if isinstance(paths, Mapping):
-        listed = [(name, path) for name, given in paths.items() for path in find_files(given)]
+def _matches(path: PathLike, *, alone: bool = True) -> tuple[list[Path], list[Path]]:
+    """The files that a path, pattern or folder stands for, and those passed over. alone : no other path is given."""
+    text = os.fspath(path)
+    one = Path(text)
+    if text == "-" or (_workbook(one).exists() and not one.is_dir()):  # a shell's <(zcat ...) is no regular file
+        return ([], [one]) if not alone and _is_about(one) else ([one], [])
+    if one.is_dir():
+        files = sorted(p for p in one.iterdir() if p.is_file())
+    elif has_magic(text):
+        files = sorted(p for p in map(Path, glob(text, recursive=True)) if p.is_file())
     else:
-        listed = []
-        for given in [paths] if isinstance(paths, str | os.PathLike) else paths:
-            name, equals, rest = os.fspath(given).partition("=")
-            if equals and not (Path(given).exists() or glob(os.fspath(given))):
-                listed += [(name, path) for path in find_files(rest)]
-            else:
-                listed += [(noun if str(path) == "-" else name_of(path), path) for path in find_files(given)]
+        raise FileError(text, "there is no such file")
+    of_pyterrier = any(p.name.endswith(".res.gz") for p in files)
+    over = [p for p in files if _is_about(p) or p.name[0] == "." or (of_pyterrier and p.name in SUMMARIES)]
+    if len(over) == len(files):
+        raise FileError(text, "no file is there" if one.is_dir() else "no file matches this pattern")
+    return [p for p in files if p not in over], over
+
+
+def _is_about(path: Path) -> bool:
+    return ABOUT.fullmatch(path.name) is not None
+
+
+@dataclass(frozen=True)
+class _Files:
+    """(name, path) of every file that is read, and notes about the others."""
+
+    named: list[tuple[str, Path]]
+    notes: tuple[str, ...]
+
+
+def _named(paths: Paths, noun: str, *, unique: bool = True) -> _Files:
+    """Names for all files; two files of one name would silently become one, so they are refused."""
+    listed: list[tuple[str, Path]] = []
+    over: list[Path] = []
+    for name, path in _given_names(paths):
+        files, others = _matches(path, alone=name is not None or isinstance(paths, str | os.PathLike))
+        default = noun if os.fspath(path) == "-" else None
+        listed += [(name or default or without_endings(file), file) for file in files]
+        over += others
     listed = list(dict.fromkeys(listed))
     if not listed:
         raise ArgumentError(f"no files were given to read; each is one {noun}")
     first: dict[str, Path] = {}
-    for name, path in listed:
-        if unique and first.setdefault(name, path) != path:
-            raise FileError(path, f"is {noun} {name!r}, as is {first[name]}; rename one, or give names as NAME=PATH")
-    return listed
+    for name, file in listed:
+        if unique and first.setdefault(name, file) != file:
+            raise FileError(file, f"is {noun} {name!r}, as is {first[name]}; rename one, or give names as NAME=PATH")
+    names = first_of([path.name for path in dict.fromkeys(over) if not path.name.startswith(".")], 5)
+    was = "was" if len(set(over)) == 1 else "were"
+    note = f"{plural(len(set(over)), 'file')} about the data {was} passed over ({names})"
+    return _Files(listed, (note,) if names != "none" else ())
+
+
+def _given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
+    """(name or None, path) of each path that is given, which may be written as NAME=PATH."""
+    if isinstance(paths, Mapping):
+        yield from paths.items()
+        return
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        name, equals, rest = os.fspath(path).partition("=")
+        if equals and not (_workbook(Path(path)).exists() or glob(os.fspath(path))):
+            yield name, rest
+        else:
+            yield None, path
 
 
 def _shown(path: Path) -> str:
@@ -362,7 +449,13 @@ def _shown(path: Path) -> str:
 
 
 def without_endings(path: PurePath) -> str:
-    """The name of a file without the endings of runs, tables and packed files."""
+    """The name of a file without the endings of runs, judgments, tables and packed files; of FILE.xlsx#SHEET the sheet.
+
+    >>> without_endings(PurePath("llama-3.1-8b.qrels.gz"))
+    'llama-3.1-8b'
+    """
+    if str(path) != str(_workbook(Path(path))):
+        return str(path).rpartition("#")[2]
     name = path.name
     while (ending := Path(name).suffix).lower() in ENDINGS and name != ending:
         name = name.removesuffix(ending)
@@ -373,9 +466,17 @@ def _joined(
     load: Callable[[tuple[str, Path]], Whole | trec.Parsed],
     named: Sequence[tuple[str, Path]],
     join: Callable[[Iterable[tuple[str, trec.Parsed]]], Whole],
+    progress: Progress | None = None,
 ) -> list[Whole]:
     """Files in order; neighbouring text files over one vocabulary, joined while later ones are still being read."""
-    loaded = zip((name for name, _ in named), in_threads(load, named), strict=True)
+
+    def counted() -> Iterator[Whole | trec.Parsed]:
+        for done, part in enumerate(in_threads(load, named), start=1):
+            yield part
+            if progress is not None:
+                progress(done, len(named))
+
+    loaded = zip((name for name, _ in named), counted(), strict=True)
     whole: list[Whole] = []
     for is_text, group in groupby(loaded, key=lambda pair: isinstance(pair[1], trec.Parsed)):
         if is_text:

@@ -54,6 +54,7 @@ class Format:
 
 
 RUN = Format("topic Q0 document rank score tag", number=4, wanted=(0, 2, 3, 4), key=(0, 2), noun="a run", rank=3)
+TAGGED_RUN = Format(RUN.line, number=4, wanted=(0, 2, 3, 4, 5), key=(0, 2, 5), noun="a run", rank=3)
 QRELS = Format("topic iteration document grade", number=3, wanted=(0, 1, 2, 3), key=(), noun="qrels")
 
 
@@ -147,7 +148,7 @@ def mistakes(text: bytes, name: str, format: Format) -> Iterator[FileError]:
     if b"\0" in text:
         yield FileError(name, "is not plain text: it holds zero bytes, as UTF-16 and binary files do")
         return
-    seen: dict[tuple[bytes, ...], int] = {}
+    seen: dict[tuple[bytes, ...], tuple[int, bytes]] = {}
     number_word = "" if format.number is None else format.line.split()[format.number]
     levels: dict[tuple[bytes, ...], tuple[float, int]] = {}
     for number, line in enumerate(text.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
@@ -163,11 +164,12 @@ def mistakes(text: bytes, name: str, format: Format) -> Iterator[FileError]:
         elif format.problem and (problem := format.problem(fields) or _clash(format, fields, number, levels)):
             yield FileError(name, problem, number)
         if format.key:
-            first = seen.setdefault(tuple(fields[i] for i in format.key), number)
+            first, tag = seen.setdefault(tuple(fields[i] for i in format.key), (number, fields[-1]))
             if first != number:
-                topic, document = (_shown(fields[i]) for i in format.key)
+                topic, document, *_ = (_shown(fields[i]) for i in format.key)
                 again = f"document {document} is in the list of topic {topic} twice (first in line {first})"
-                yield FileError(name, f"{again}; keep one of them", number)
+                two = f"the tags are {_shown(tag)!r} and {_shown(fields[-1])!r}: system='column' reads them as systems"
+                yield FileError(name, f"{again}; {two if tag != fields[-1] else 'keep one of them'}", number)
 
 
 def _clash(
@@ -198,7 +200,7 @@ def _counted(n_fields: int, format: Format) -> str:
         like = next((other.line for other in PREFERENCES.values() if other.n_fields == n_fields), None)
         hint = f", like {like!r}; choose with format=..." if like else ""
     else:
-        other = QRELS if format is RUN else RUN
+        other = QRELS if format.noun == RUN.noun else RUN
         hint = f", like {other.noun}; were runs and judgments swapped?" if n_fields == other.n_fields else ""
     return f"{plural(n_fields, 'field')}{hint}"
 
@@ -210,22 +212,24 @@ def _shown(field: bytes) -> str:
 
 
 def runs_from(parsed: Iterable[tuple[str, Parsed]]) -> Runs:
-    """One system per (name, file)."""
-    topics, documents = Vocabulary(), Vocabulary()
-    topic, document, score, rank, names = [], [], [], [], []
-    for name, part in parsed:
+    """One system per (name, file); or, where the tags were read, one per tag."""
+    topics, documents, tags = Vocabulary(), Vocabulary(), Vocabulary()
+    system, topic, document, score, rank, names = [], [], [], [], [], []
+    for i, (name, part) in enumerate(parsed):
         topic.append(part.encode(0, topics))
         document.append(part.encode(1, documents))
-        if first_duplicate(topic[-1], document[-1]):
-            raise next(mistakes(part.text.tobytes(), part.name, RUN))
+        in_column = part.format is TAGGED_RUN
+        system.append(part.encode(4, tags) if in_column else np.full(part.n_rows, i, np.int32))
+        if first_duplicate(system[-1], topic[-1], document[-1]):
+            raise next(mistakes(part.text.tobytes(), part.name, part.format))
         score.append(part.number)
         rank.append(np.full(part.number.size, np.nan) if part.rank is None else part.rank)
         names.append(name)
     return Runs(
-        tuple(names),
+        tags.labels() if len(tags) else tuple(names),
         topics.labels(),
         documents.labels(),
-        np.repeat(np.arange(len(names), dtype=np.int32), [codes.size for codes in topic]),
+        np.concatenate(system),
         np.concatenate(topic),
         np.concatenate(document),
         np.concatenate(score),

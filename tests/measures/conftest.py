@@ -10,6 +10,7 @@ import pytest
 
 from oracles import measures as oracle
 from oracles.notation import Opinion
+from qrowd.files import without_endings
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Collection:
     @cached_property
     def grades(self):
         """{assessor: {topic: {document: grade}}}, of repeated judgments the first."""
-        grades = {path.name.split(".")[0]: first_grades(path) for path in self.qrels_files}
+        grades = {without_endings(path): first_grades(path) for path in self.qrels_files}
         for path in self.judgment_files[len(self.qrels_files) :]:
             for topic, document, assessor, grade in fields_of(path)[1:]:
                 grades.setdefault(assessor, {}).setdefault(topic, {})[document] = float(grade)

@@ -45,7 +45,7 @@ def as_pytrec_eval(collection, scores, rel, *, step=1, **options):
     for a, judge in enumerate(judges):
         qrels = {t: {d: int(g) for d, g in grades.items()} for t, grades in collection.grades[judge].items()}
         evaluator = pytrec_eval.RelevanceEvaluator(qrels, asked, relevance_level=rel, **options)
-        for s in range(len(systems)) if judge == "qrels" else range(a % step, len(systems), step):
+        for s in range(len(systems)) if judge == "qrels.nist" else range(a % step, len(systems), step):
             answer = evaluator.evaluate(collection.runs[systems[s]])
             for t, topic in enumerate(topics):
                 if topic in qrels:
@@ -66,7 +66,7 @@ def test_every_measure_of_trec_eval_is_pytrec_evals_on_every_list(collection, ru
     ).to_xarray()
     theirs = as_pytrec_eval(collection, ours, rel, step=3)
     asked = ~np.isnan(theirs)
-    assert asked[:, ours["assessor"].values.tolist().index("qrels")].all()
+    assert asked[:, ours["assessor"].values.tolist().index("qrels.nist")].all()
     assert asked.any(axis=(0, 3)).all(where=~np.isnan(ours.values).all(axis=(0, 3)))
     np.testing.assert_allclose(ours.values[asked], theirs[asked], rtol=0, atol=1e-12)
 
@@ -74,7 +74,7 @@ def test_every_measure_of_trec_eval_is_pytrec_evals_on_every_list(collection, ru
 def test_condensed_lists_score_as_in_trec_eval_j_on_every_list(collection, runs):
     """By NIST and a language model."""
     measures = [relevant_from(2, name) for name in TREC_EVAL]
-    judgments = judgments_of(collection, ["qrels", "umbrela-gpt4o"])
+    judgments = judgments_of(collection, ["qrels.nist", "umbrela-gpt4o"])
     ours = evaluate(
         runs, judgments, measures, conventions=Conventions(unjudged="condensed", score_dtype="float32")
     ).to_xarray()
@@ -109,7 +109,7 @@ def gdeval_ndcg(ranking, grades, k):
 
 def test_err_and_exponential_ndcg_are_what_gdeval_defines_on_every_list(collection, runs):
     """By NIST and a language model, whose highest grade is 3: max_rel=4 is gdeval's."""
-    judges = ["qrels", "umbrela-gpt4"]
+    judges = ["qrels.nist", "umbrela-gpt4"]
     ours = evaluate(runs, judgments_of(collection, judges), GDEVAL).to_xarray()
     expected, labels = np.empty_like(ours.values), [ours[dim].values for dim in ours.dims[1:]]
     for a, t, s in np.ndindex(expected.shape[1:]):
@@ -123,8 +123,8 @@ def test_err_and_exponential_ndcg_are_what_gdeval_defines_on_every_list(collecti
 def test_err_and_exponential_ndcg_are_what_gdeval_prints(collection, runs):
     """Every tenth system, by NIST; gdeval prints five decimals."""
     theirs = [ir_measures.parse_measure(text.replace("(max_rel=4)", "")) for text in GDEVAL]
-    qrels = {t: {d: int(g) for d, g in grades.items()} for t, grades in collection.grades["qrels"].items()}
-    ours = evaluate(runs, judgments_of(collection, ["qrels"]), GDEVAL).to_xarray().sel(assessor="qrels")
+    qrels = {t: {d: int(g) for d, g in grades.items()} for t, grades in collection.grades["qrels.nist"].items()}
+    ours = evaluate(runs, judgments_of(collection, ["qrels.nist"]), GDEVAL).to_xarray().sel(assessor="qrels.nist")
     n = 0
     for system in list(collection.runs)[::10]:
         of_system = dict(zip(map(str, theirs), ours.sel(system=system), strict=True))
