@@ -80,6 +80,7 @@ POSITIONAL = {  # (name, where): why it may be given without its name
     ("backend", "*"): "the only option that all frames have: to_frame('polars')",
 }
 DEFAULTS = {  # name: why its default differs from function to function
+    "test": "each table or plot has the tests that fit it",
     "top": "all where a table or plot has room for all",
     "assessor": "whether to choose an assessor, or how a file names its own",
     "system": "whether to choose a system, or how a file names its own",

@@ -34,6 +34,7 @@ _HOME = {
     "read_preferences": "qrowd.files",
     "read_runs": "qrowd.files",
     "compare": "qrowd.reports.comparison",
+    "paper_table": "qrowd.reports.paper_table",
     "plan": "qrowd.reports.planning",
     "report": "qrowd.reports.report",
     "summarise": "qrowd.reports.evaluation",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from qrowd.model.scores import Scores as Scores
     from qrowd.reports.comparison import compare as compare
     from qrowd.reports.evaluation import summarise as summarise
+    from qrowd.reports.paper_table import paper_table as paper_table
     from qrowd.reports.planning import plan as plan
     from qrowd.reports.report import report as report
 

@@ -21,6 +21,11 @@ EXCEPTIONS = {
     ("--method", "aggregate"): "one method, with its own options",
     ("--method", "predict"): "how judgments of predicted relevance are paired",
     ("--method", "plot"): "only one plot reads it",
+    ("--method", "table"): "further columns",
+    ("--per-assessor", "table"): "columns",
+    ("--correction", "compare"): "of top sets",
+    ("--test", "plot"): "of one plot",
+    ("--top", "plot"): "of systems, topics, documents or assessors, by the plot",
     ("--ties", "aggregate"): "ties of votes, not of documents",
     ("--ties", "prefer bradley-terry"): "ties of preferences, not of documents",
     ("--repeats", "predict"): "a mean of grades is no grade",
@@ -104,7 +109,7 @@ def test_a_command_is_described_in_a_plain_sentence(name):
     assert text.endswith(".")
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare", "report", "plan", "plot"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "table", "report", "plan", "plot"])
 def test_the_conventions_are_those_of_the_library(name):
     for field in fields(Conventions):
         one = OPTIONS[f"--{field.name.replace('_', '-')}", name]
@@ -139,6 +144,9 @@ def test_every_command_that_prints_a_result_writes_it_to_a_file(name):
 CHOICES = {
     ("compare", "--zeros"): "qrowd.reports.comparison.Zeros",
     ("compare", "--correction"): "qrowd.reports.comparison.Correction",
+    ("table", "--marks"): "qrowd.reports.paper_table.Marks",
+    ("table", "--test"): "qrowd.reports.paper_table.Test",
+    ("table", "--correction"): "qrowd.comparison.differences.ManyCorrections",
     ("compare", "--sign-ties"): "qrowd.reports.comparison.SignTies",
     ("agree", "--level"): "qrowd.kernels.disagreement.Level",
     ("agree", "--resample"): "qrowd.agreement.alpha.Resample",

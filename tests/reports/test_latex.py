@@ -75,7 +75,7 @@ def test_letters_and_digits_stay_as_they_are(text):
 
 def test_a_line_may_end_inside_a_name_only_where_asked_for():
     assert latex_text("a_b") == r"a\_b"
-    assert latex_text("a_b", breaks=True) == r"a\_\allowbreak{}b"
+    assert latex_text("a_b " + 20 * "x" + "-y", breaks=True) == r"a\_b xxxxxxxxxxxx\allowbreak{}xxxxxxxx-\allowbreak{}y"
 
 
 def test_numbers_have_minus_signs_and_names_keep_their_hyphens():

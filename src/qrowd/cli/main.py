@@ -30,10 +30,11 @@ from qrowd.cli.report import report
 from qrowd.cli.serve import serve
 from qrowd.cli.simulate import simulate
 from qrowd.cli.study import study
+from qrowd.cli.table import table
 from qrowd.errors import QrowdError
 
 GROUPS = {
-    "Evaluate systems": (demo, evaluate, compare, report, plot, aware, predict, check, measures),
+    "Evaluate systems": (demo, evaluate, compare, table, report, plot, aware, predict, check, measures),
     "Study the assessors": (agree, assessors, aggregate, replace),
     "Plan": (plan, simulate),
     "Collect judgments": (serve,),

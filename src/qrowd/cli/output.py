@@ -51,6 +51,16 @@ Qrels = Annotated[
     str | None, option(help="File for the resulting judgments, in qrels format.", panel="Output", metavar="FILE")
 ]
 
+Top = Annotated[int | None, option(help="Number of systems that tables show, the best first.", panel="Output", min=1)]
+ShortNames = Annotated[
+    bool,
+    option(
+        "--short-names",
+        help="Leave out the words that the names of all systems begin or end with, in what is shown.",
+        panel="Output",
+    ),
+]
+
 
 def write_output(output: str, content: str | bytes | Iterable[bytes]) -> None:
     """Write to the file or to standard output; standard error says which file was written."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from qrowd.reports.phrases import with_minus_signs
-
-if TYPE_CHECKING:
-    from qrowd.reports.document import Table
+from qrowd.reports.table import Table
 
 PACKAGES = "% In the preamble: \\usepackage{booktabs,graphicx}"
 ROWS_OF_A_PAGE = 40  # a longer table becomes several
+LONG_WORD = 20  # letters of a word in which a line may end
 UNBROKEN = 12  # letters without a place where a line may end
 
 SPECIAL = {
@@ -79,11 +77,16 @@ def latex_text(text: str, *, breaks: bool = False) -> str:
     >>> latex_text("p_bm25: 50 % \N{MINUS SIGN}1 < α")
     'p\\_bm25: 50 \\% $-$1 $<$ $\\alpha$'
     """
+    words = unicodedata.normalize("NFC", text).split(" ")
+    return " ".join(_word(word, breaks and len(word) > LONG_WORD) for word in words)
+
+
+def _word(word: str, breaks: bool) -> str:
     parts, unbroken = [], 0
-    for character in unicodedata.normalize("NFC", " ".join(text.split(" "))):
+    for character in word:
         parts.append(_character(character))
-        unbroken = 0 if character.isspace() else unbroken + 1
-        if breaks and unbroken and (character in "_-./=" or unbroken >= UNBROKEN):
+        unbroken += 1
+        if breaks and (character in "_-./=" or unbroken >= UNBROKEN):
             parts.append(r"\allowbreak{}")
             unbroken = 0
     return "".join(parts)
@@ -106,16 +109,16 @@ def _character(c: str) -> str:
     return f"$\\{name.title()}$" if greek[2] in CAPITALS else c
 
 
-def latex_table(table: Table, *, label: str = "", wide: bool = False) -> Iterator[str]:
+def latex_table(table: Table, *, label: str = "", full_width: bool = False) -> Iterator[str]:
     """The lines of a table in booktabs' style; of more rows than fit a page, several tables.
 
-    label : default: made from the title. wide : over both columns of a page with two.
+    label : default: made from the title. full_width : over both columns of a page with two.
 
     The table is scaled down where it is wider than the line.
     """
     label = label or f"tab:{'-'.join(re.findall(r'[a-z0-9]+', table.title.lower())[:6]) or 'qrowd'}"
     starts = range(0, max(len(table.rows), 1), ROWS_OF_A_PAGE)
-    environment = "table*" if wide else "table"
+    environment = "table*" if full_width else "table"
     for n, start in enumerate(starts, 1):
         more = len(starts) > 1
         caption = latex_text(table.title, breaks=True) + (f" ({n} of {len(starts)})" if more else "")

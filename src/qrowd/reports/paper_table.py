@@ -1,0 +1,418 @@
+"""The table for a paper: systems by measures, or by assessors, with the best in bold and marks of significance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qrowd.comparison.corrections import benjamini_hochberg, holm
+from qrowd.comparison.differences import ManyCorrections, all_differences
+from qrowd.comparison.interval_widths import check_confidence
+from qrowd.comparison.rank_intervals import rank_intervals
+from qrowd.comparison.resampling import Over
+from qrowd.comparison.system_ranking import rank_systems
+from qrowd.comparison.top_set import signed_rank_p
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
+from qrowd.kernels.arrays import Floats
+from qrowd.model.chance import Rng, Seed, seed_of
+from qrowd.model.labels import number_of
+from qrowd.model.scores import PANEL_MEAN, Names, Scores, one_measure, scores_of
+from qrowd.reports.document import Document, Note, Reported, render
+from qrowd.reports.latex import PACKAGES, latex_table
+from qrowd.reports.notes import is_residual, scoring_notes
+from qrowd.reports.phrases import count, listed, number, percent
+from qrowd.reports.short_names import short_names as without_common_words
+from qrowd.reports.systems import mean_intervals, system_order
+from qrowd.reports.table import Table, html_table, markdown_table
+
+if TYPE_CHECKING:
+    from qrowd.model.scores import AnyScores
+
+Marks = Literal["baseline", "pairs", "none"]
+Test = Literal["max-t", "t", "wilcoxon"]
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+BETTER, WORSE = "†", "‡"
+TESTS = {
+    "t": "paired t-test over topics",
+    "wilcoxon": "Wilcoxon's signed-rank test over topics",
+}
+ADJUST: dict[str, Callable[[Floats], Floats]] = {
+    "holm": holm,
+    "benjamini-hochberg": benjamini_hochberg,
+    "none": np.copy,
+}
+CORRECTIONS = {
+    "holm": "Holm's correction",
+    "benjamini-hochberg": "Benjamini and Hochberg's correction",
+    "none": "no correction",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PaperTable(Reported):
+    """Systems by measures or by assessors.
+
+    table : as it is printed; its title is the caption. columns : measures, or assessors and methods. systems : rows,
+    best first. Arrays are (systems, columns). half_width : half of the interval; nan where none was asked for.
+    best : whether the mean is the highest of its column, as far as digits are shown. p : of the difference from the
+    baseline, after the correction; nan without a baseline. significant : whether p is below 1 - confidence.
+    notes : which test was used, and the conventions of scoring.
+    """
+
+    sentence: str
+    table: Table
+    noun: str
+    columns: Names
+    systems: Names
+    mean: Floats
+    half_width: Floats
+    best: NDArray[np.bool_]
+    p: Floats
+    significant: NDArray[np.bool_]
+    notes: tuple[Note, ...]
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        return {"rows": self._rows, "means": self._means}
+
+    def _rows(self) -> dict[str, Any]:
+        """One row per column of the table and system."""
+        n_systems, n_columns = self.mean.shape
+        names = ("mean", "half_width", "best", "p", "significant")
+        labels = {self.noun: np.repeat(np.array(self.columns, object), n_systems)}
+        labels["system"] = np.tile(np.array(self.systems, object), n_columns)
+        return labels | {name: getattr(self, name).T.ravel() for name in names}
+
+    def _means(self) -> dict[str, Any]:
+        """The table as numbers."""
+        return {"system": self.systems, **dict(zip(self.columns, self.mean.T, strict=True))}
+
+    def to_document(self) -> Document:
+        return Document(self.sentence, (self.table,), self.notes, self.to_frame, self.records)
+
+    def content(self, path: str | Path) -> bytes:
+        """What `write` writes: .tex and .md hold the table alone, other endings what `render` says."""
+        texts = {".tex": self.to_latex, ".md": self.to_markdown}
+        text = texts.get(Path(path).suffix.lower())
+        return render(self.to_document(), str(path)) if text is None else text().encode()
+
+    def to_latex(self, *, label: str = "tab:systems", full_width: bool = False) -> str:
+        r"""LaTeX for \\input, in booktabs' style; it needs \\usepackage{booktabs,graphicx}.
+
+        label : of the table. full_width : over both columns of a page with two. A table too wide is scaled down.
+        """
+        comments = [f"% {note}" for note in self.notes]
+        return "\n".join([PACKAGES, *comments, *latex_table(self.table, label=label, full_width=full_width)]) + "\n"
+
+    def to_markdown(self) -> str:
+        """The table in Markdown, its caption above it."""
+        return "\n".join(markdown_table(self.table)) + "\n"
+
+    def to_html(self) -> str:
+        """The table alone, for a page."""
+        return html_table(self.table)
+
+
+def paper_table(
+    scores: AnyScores,
+    *,
+    methods: AnyScores | None = None,
+    per_assessor: bool = False,
+    baseline: str | None = None,
+    marks: Marks | None = None,
+    test: Test = "max-t",
+    correction: ManyCorrections | None = None,
+    confidence: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: Rng = None,
+    intervals: bool = False,
+    digits: int = 3,
+    top: int | None = None,
+    short_names: bool = False,
+    caption: str = "",
+) -> PaperTable:
+    """The table that a paper prints: the mean scores of systems, the best in bold, with marks of significance.
+
+    Parameters
+    ----------
+    scores : several measures by the panel's mean, or one measure by each assessor.
+    methods : scores of the same measure by methods that put the assessors together, as further columns of assessors.
+    per_assessor : columns are each assessor, the panel mean and the methods; default: the measures.
+    baseline : the system that the others are compared with.
+    marks : "baseline": a dagger where a system is significantly better than the baseline, a double dagger where it is
+        worse; "pairs": each system has a letter, and a superscript lists the systems that are significantly worse;
+        "none". Default: "baseline" where there is one, else "none".
+    test : "max-t" (all pairs of systems together, over topics and assessors; see `rank_intervals`), "t" or
+        "wilcoxon" (over topics, of the panel's means).
+    correction : of the p-values of t and Wilcoxon over the systems (or pairs of systems) of a column; default: Holm's.
+        max-t holds for all pairs by itself.
+    confidence, n_resamples, rng : the level of tests is 1 - confidence; of max-t. confidence also of intervals.
+    intervals : whether half of the interval of each mean follows it, over topics and assessors.
+    digits : decimals of means. top : number of systems shown, the best of the first column (the panel mean, if
+        there is one) and the baseline; tests are of all systems.
+    short_names : whether words that all systems (and all assessors) begin or end with are left out.
+    caption : default: what the table shows.
+
+    Raises
+    ------
+    ArgumentError
+        An option that does not fit the others; several measures in a table of assessors.
+
+    >>> print(paper_table(scores, baseline="bm25").to_latex())  # doctest: +SKIP
+    """
+    plain = scores_of(scores)
+    choices = _Choices(
+        baseline,
+        marks or ("none" if baseline is None else "baseline"),
+        test,
+        correction,
+        confidence,
+        n_resamples,
+        seed_of(rng),
+    )
+    choices.check(plain.systems)
+    parts = _columns(plain, methods, per_assessor)
+    names = list(parts)
+    main = parts.get(PANEL_MEAN, parts[names[0]])
+    means = np.column_stack([rank_systems(part).mean for part in parts.values()])
+    order = system_order(rank_systems(main).mean)
+    shown = [s for i, s in enumerate(order) if top is None or i < top or plain.systems[s] == baseline]
+    if choices.marks == "pairs" and len(shown) > len(LETTERS):
+        raise ArgumentError(f"marks='pairs': {len(shown)} systems are more than letters; give top=26, or a baseline")
+    ranked = np.array([not is_residual(part.measures[0]) for part in parts.values()])
+    rounded = np.round(means, digits)
+    best = (rounded == np.nanmax(rounded, axis=0, initial=-np.inf)) & ranked
+    half = np.full(means.shape, np.nan)
+    if intervals:
+        half = np.column_stack(
+            [_half_width(part, m, confidence) for part, m in zip(parts.values(), means.T, strict=True)]
+        )
+    unknown = np.full((len(plain.systems),) * 2, np.nan)
+    p = [choices.p_values(part) if known else unknown for part, known in zip(parts.values(), ranked, strict=True)]
+    labels = without_common_words(plain.systems) if short_names else plain.systems
+    heads = without_common_words(names) if short_names and per_assessor else names
+    systems = tuple(plain.systems[s] for s in shown)
+    of_shown = [one[np.ix_(shown, shown)] for one in p]
+    cells = _Cells(means[shown], half[shown], best[shown], of_shown, systems, digits, intervals)
+    lines = [
+        *(["Bold: highest mean of the column."] if cells.best.any() else []),
+        *choices.legend(labels[plain.systems.index(baseline)] if baseline else "", _over(parts)),
+        *([f"±: half of the {percent(confidence)} interval over {_over(parts)}."] if intervals else []),
+    ]
+    title = caption or _caption(plain, per_assessor, main.measures, len(shown))
+    table = cells.table(title, [labels[s] for s in shown], heads, choices, " ".join(lines))
+    b = None if baseline is None else number_of(baseline, plain.systems, "system")
+    against = np.column_stack([unknown[shown, 0] if b is None else one[shown, b] for one in p])
+    return PaperTable(
+        f"{plain.systems[order[0]]} has the highest mean {main.measures[0]}.",
+        table,
+        "assessor" if per_assessor else "measure",
+        tuple(names),
+        systems,
+        cells.mean,
+        cells.half_width,
+        cells.best,
+        against,
+        against < choices.level,
+        (*choices.notes(_over(parts)), *scoring_notes(plain)),
+    )
+
+
+# ---------------------------------------------------------------------- tests
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """How systems are compared."""
+
+    baseline: str | None
+    marks: Marks
+    test: Test
+    correction: ManyCorrections | None
+    confidence: float
+    n_resamples: int
+    seed: Seed
+
+    @property
+    def level(self) -> float:
+        return round(1 - self.confidence, 12)
+
+    def check(self, systems: Names) -> None:
+        for name, value, kind in (("marks", self.marks, Marks), ("test", self.test, Test)):
+            check_choice(name, value, kind)
+        if self.correction is not None:
+            check_choice("correction", self.correction, ManyCorrections)
+            if self.test == "max-t":
+                raise ArgumentError(
+                    f"correction={self.correction!r}: max-t holds for all pairs without it; leave it out"
+                )
+        check_confidence(self.confidence)
+        if self.baseline is not None:
+            number_of(self.baseline, systems, "system")
+        elif self.marks == "baseline":
+            raise ArgumentError(
+                "marks='baseline': name the system that the others are compared with, as in baseline='bm25'"
+            )
+
+    def p_values(self, scores: Scores) -> Floats:
+        """(systems, systems) p of each pair by one measure, or of the pairs with the baseline; nan where not tested."""
+        n = len(scores.systems)
+        p = np.full((n, n), np.nan)
+        if self.marks == "none" or n < 2:
+            return p
+        first, second = np.triu_indices(n, 1)
+        try:
+            if self.test == "max-t":
+                over: Over = "topics" if "methods" in scores.attributes else "both"
+                options: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
+                values = rank_intervals(scores, over=over, rng=self.seed, **options).p[first, second]
+            elif self.test == "t":
+                values = all_differences(scores, method="topics").p
+            else:
+                means = scores.panel_mean().values[0, 0]
+                values = signed_rank_p(
+                    means[:, first] - means[:, second], scale=float(np.nanmax(np.abs(means), initial=0))
+                )
+        except NoOverlapError:
+            return p
+        if self.marks == "baseline":
+            b = number_of(str(self.baseline), scores.systems, "system")
+            values = np.where((first == b) | (second == b), values, np.nan)
+        if self.test != "max-t":
+            values = ADJUST[self._correction](values)
+        p[first, second] = p[second, first] = values
+        return p
+
+    @property
+    def _correction(self) -> ManyCorrections:
+        return self.correction or "holm"
+
+    def legend(self, baseline: str, over: str) -> list[str]:
+        """What the marks mean. baseline : its label."""
+        if self.marks == "none":
+            return []
+        by = f"p < {f'{self.level:g}'.removeprefix('0')}, {self._how(over)}"
+        if self.marks == "pairs":
+            return [f"Superscripts: the systems that are significantly worse ({by})."]
+        return [f"{BETTER}: significantly better than {baseline}, {WORSE}: significantly worse ({by})."]
+
+    def notes(self, over: str) -> list[Note]:
+        if self.marks == "none":
+            return []
+        resamples = f"; {self.n_resamples:,} resamples; seed: {self.seed}" if self.test == "max-t" else ""
+        family = "all pairs of systems" if self.marks == "pairs" else f"all systems with {self.baseline}"
+        return [Note("test", f"{self._how(over)}{resamples}; of {family}, in each column by itself")]
+
+    def _how(self, over: str) -> str:
+        if self.test == "max-t":
+            return f"test of all pairs of systems by the largest |t| over {over}"
+        return f"{TESTS[self.test]}, {CORRECTIONS[self._correction]}"
+
+    def mark(self, i: int, means: Floats, p: Floats, rows: Sequence[str]) -> str:
+        """What stands behind the mean of row i. p : (rows,) of its differences."""
+        with np.errstate(invalid="ignore"):
+            significant = p[i] < self.level
+        if self.marks == "pairs":
+            return _letters([j for j in range(len(rows)) if significant[j] and means[i] > means[j]])
+        if self.marks == "none" or self.baseline is None:
+            return ""
+        b = rows.index(self.baseline)
+        return (BETTER if means[i] > means[b] else WORSE) if significant[b] else ""
+
+
+def _letters(numbers: Sequence[int]) -> str:
+    """The letters of systems; of five or more, those in a row are joined.
+
+    >>> _letters([1, 2, 4]), _letters([1, 2, 3, 4, 6])
+    ('bce', 'b-e,g')
+    """
+    if len(numbers) < 5:
+        return "".join(LETTERS[n] for n in numbers)
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return ",".join(f"{LETTERS[run[0]]}{f'-{LETTERS[run[-1]]}' if len(run) > 1 else ''}" for run in runs)
+
+
+# ---------------------------------------------------------------------- columns and cells
+
+
+def _columns(scores: Scores, methods: AnyScores | None, per_assessor: bool) -> dict[str, Scores]:
+    """{header: scores of one measure whose panel mean stands in the column}."""
+    if not per_assessor:
+        if methods is not None:
+            raise ArgumentError("methods: they are columns of a table of assessors; give per_assessor=True")
+        return {name: scores.sel(measure=name) for name in scores.measures}
+    one_measure(scores)
+    parts = {name: scores.sel(assessor=name) for name in scores.assessors}
+    if len(parts) > 1:
+        parts[PANEL_MEAN] = scores
+    by_method = None if methods is None else scores_of(methods)
+    if by_method is not None:
+        one_measure(by_method)
+        if by_method.systems != scores.systems:
+            raise ArgumentError("methods: their scores are of other systems than the scores of the assessors")
+        parts |= {name: by_method.sel(assessor=name) for name in by_method.assessors}
+    return parts
+
+
+def _half_width(scores: Scores, mean: Floats, confidence: float) -> Floats:
+    """Half of each system's interval; the side that the bounds of the measure do not cut."""
+    low, high = mean_intervals(scores, confidence)
+    return np.maximum(high - mean, mean - low)
+
+
+def _over(parts: Mapping[str, Scores]) -> str:
+    """What the tests and intervals of most columns allow for."""
+    if PANEL_MEAN in parts:
+        return "topics (of the panel mean: over topics and assessors)"
+    return "topics and assessors" if len(next(iter(parts.values())).assessors) > 1 else "topics"
+
+
+def _caption(scores: Scores, per_assessor: bool, measures: Names, n_shown: int) -> str:
+    systems = count(len(scores.systems), "system")
+    which = systems if n_shown == len(scores.systems) else f"{n_shown} of {systems}"
+    about = f"{count(len(scores.topics), 'topic')}, {count(len(scores.assessors), 'assessor')}"
+    by = "by assessor" if per_assessor else "by the panel" if len(scores.assessors) > 1 else ""
+    names = measures if per_assessor else scores.measures
+    return f"Mean {listed(names, 8)} of {which} {by}".strip() + f" ({about})"
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The numbers of the table. p : for each column (rows, rows)."""
+
+    mean: Floats
+    half_width: Floats
+    best: NDArray[np.bool_]
+    p: list[Floats]
+    systems: Names
+    digits: int
+    intervals: bool
+
+    def table(self, title: str, labels: Sequence[str], heads: Sequence[str], choices: _Choices, note: str) -> Table:
+        """The table as text."""
+        first = 2 if choices.marks == "pairs" else 1  # number of the first column of means
+        header = [*(["#"] if first == 2 else []), "system", *heads]
+        rows = [
+            [*([LETTERS[i]] if first == 2 else []), label, *(self._text(i, j) for j in range(len(heads)))]
+            for i, label in enumerate(labels)
+        ]
+        bold = frozenset((int(i), int(j) + first) for i, j in zip(*np.nonzero(self.best), strict=True))
+        marks = {}
+        for j, p in enumerate(self.p):
+            for i in range(len(rows)):
+                if mark := choices.mark(i, self.mean[:, j], p, self.systems):
+                    marks[i, j + first] = mark
+        return Table(title, header, rows, bold, marks, note)
+
+    def _text(self, i: int, j: int) -> str:
+        text = number(self.mean[i, j], self.digits)
+        return f"{text} ± {number(self.half_width[i, j], self.digits)}" if self.intervals else text

@@ -1,0 +1,88 @@
+"""Names for display: without what all of them have in common, and shortened so that they stay different."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import takewhile
+
+PARTS = re.compile(r"[_\-.]+|[^_\-.]+")
+ELLIPSIS = "…"
+
+
+def short_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names without the words that all begin and end with; words are separated by `_`, `-` and `.`.
+
+    Equal names stay equal and different ones different; none becomes empty.
+
+    >>> short_names(["my_bm25_2020-judged", "my_dense_2020-judged", "my_dense_rm3_2020-judged"])
+    ('bm25', 'dense', 'dense_rm3')
+    >>> short_names(["bm25", "bm25-rm3"])
+    ('bm25', 'bm25-rm3')
+    """
+    if len(set(names)) < 2:
+        return tuple(names)
+    parts = [PARTS.findall(name) for name in names]
+    start = _common(parts)
+    end = _common([part[start:][::-1] for part in parts])
+    return tuple("".join(part[start : len(part) - end]) for part in parts)
+
+
+def _common(parts: Sequence[Sequence[str]]) -> int:
+    """The number of first parts that all have, up to a separator, so that a word is left of each."""
+    n = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*parts, strict=False)))
+    while n and (_is_word(parts[0][n - 1]) or not all(any(map(_is_word, part[n:])) for part in parts)):
+        n -= 1
+    return n
+
+
+def _is_word(part: str) -> bool:
+    return part[0] not in "_-."
+
+
+def fitted_names(names: Sequence[str], longest: int) -> tuple[str, ...]:
+    """The names with at most so many letters: the middle of a long one is left out, or what it shares with others.
+
+    Different names stay different, which may need more letters than `longest`.
+
+    >>> fitted_names(["colbert_rankgpt4o_msmarco_2020", "colbert_rankgpt4_msmarco_2020"], 20)
+    ('colbe…rankgpt4o…2020', 'colber…rankgpt4…2020')
+    """
+    for length in range(longest, max(map(len, names), default=0)):
+        labels = _fitted(names, length)
+        if len(set(labels.values())) == len(labels):
+            return tuple(labels[name] for name in names)
+    return tuple(names)
+
+
+def _fitted(names: Sequence[str], longest: int) -> dict[str, str]:
+    """{name: label} of at most so many letters; labels may be equal."""
+    labels = {name: _without_middle(name, longest) for name in names}
+    alike = defaultdict(list)
+    for name, label in labels.items():
+        alike[label].append(name)
+    for group in alike.values():
+        if len(group) > 1:
+            labels |= {name: _around(name, core, longest) for name, core in zip(group, short_names(group), strict=True)}
+    return labels
+
+
+def _without_middle(name: str, longest: int) -> str:
+    if len(name) <= longest:
+        return name
+    end = (longest - 1) // 3
+    return f"{name[: longest - 1 - end]}{ELLIPSIS}{name[len(name) - end :] if end else ''}"
+
+
+def _around(name: str, core: str, longest: int) -> str:
+    """The part that differs, with as much of both ends of the name as there is room for."""
+    start = name.index(core)
+    rest = longest - len(core) - 2
+    if rest < 4 or start == 0 or start + len(core) == len(name):
+        return _without_middle(core if rest < 4 else name, longest)
+    after = min(rest // 2, 4, len(name) - start - len(core))
+    before = min(rest - after, start)
+    head = name[:before] + (ELLIPSIS if before < start else "")
+    tail = (ELLIPSIS if after < len(name) - start - len(core) else "") + name[len(name) - after :]
+    return head + core + tail

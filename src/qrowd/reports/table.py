@@ -1,0 +1,90 @@
+"""A table of text with its title: as lines, in Markdown and in HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+TEXT_COLUMNS = (  # set from the left
+    *("system", "assessor", "scale", "values", "measure", "topic", "method", "source"),
+    *("item", "cause", "code", "about", "followed by"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A title, the names of the columns, and rows of text.
+
+    bold, marks : of cells, by the numbers of their row and column; a mark stands behind the cell. note : what marks
+    mean.
+    """
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    bold: frozenset[tuple[int, int]] = frozenset()
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    note: str = ""
+
+    @classmethod
+    def of(cls, title: str, columns: Mapping[str, Iterable[str]]) -> Table:
+        """A table from {name of a column: its cells}."""
+        return cls(title, list(columns), list(map(list, zip(*columns.values(), strict=True))))
+
+    def holds_text(self, column: int) -> bool:
+        """Whether a column is set from the left."""
+        return self.header[column] in TEXT_COLUMNS
+
+    def lines(self) -> list[str]:
+        """The header and the rows, their columns aligned; a star stands before what is bold, the note below."""
+        columns = [self._plain_column(j) for j in range(len(self.header))]
+        notes = [self.note.replace("Bold:", "*:")] if self.note else []
+        return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)] + notes
+
+    def _plain_column(self, j: int) -> list[str]:
+        """The header and the cells of a column, all of one width."""
+        cells = [("*" if (i, j) in self.bold else "") + row[j] for i, row in enumerate(self.rows)]
+        marks = [self.marks.get((i, j), "") for i in range(len(self.rows))]
+        widest = max(map(len, marks), default=0)
+        cells = [self.header[j], *(cell + mark.ljust(widest) for cell, mark in zip(cells, marks, strict=True))]
+        width = max(map(len, cells))
+        return [cell.ljust(width) if self.holds_text(j) else cell.rjust(width) for cell in cells]
+
+
+def markdown_table(table: Table) -> Iterator[str]:
+    """The lines of a table with its title above, and what its marks mean below."""
+    sides = [":---" if j == 0 or table.holds_text(j) else "---:" for j in range(len(table.header))]
+    yield from (f"**{table.title}**", "", _bars(table.header), _bars(sides))
+    for i, row in enumerate(table.rows):
+        yield _bars([_markdown_cell(table, i, j) for j in range(len(row))])
+    yield from (["", table.note] if table.note else [])
+
+
+def _markdown_cell(table: Table, i: int, j: int) -> str:
+    cell = table.rows[i][j].replace("|", r"\|")
+    mark = table.marks.get((i, j), "")
+    cell = f"**{cell}**" if (i, j) in table.bold else cell
+    return f"{cell}<sup>{mark}</sup>" if mark else cell
+
+
+def _bars(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def html_table(table: Table) -> str:
+    """A table with its caption, and what its marks mean below."""
+    sides = ["left" if j == 0 or table.holds_text(j) else "right" for j in range(len(table.header))]
+
+    def cell(i: int, j: int) -> str:
+        text, mark = escape(table.rows[i][j]), table.marks.get((i, j), "")
+        text = f"<strong>{text}</strong>" if (i, j) in table.bold else text
+        text += f"<sup>{escape(mark)}</sup>" if mark else ""
+        return f'<th scope="row" align="left">{text}</th>' if j == 0 else f'<td align="{sides[j]}">{text}</td>'
+
+    names = zip(table.header, sides, strict=True)
+    head = "".join(f'<th scope="col" align="{side}">{escape(name)}</th>' for name, side in names)
+    rows = [f"<tr>{''.join(cell(i, j) for j in range(len(row)))}</tr>" for i, row in enumerate(table.rows)]
+    lines = ["<table>", f"<caption>{escape(table.title)}</caption>", f"<thead><tr>{head}</tr></thead>"]
+    lines += ["<tbody>", *rows, "</tbody>", "</table>", *([f"<p>{escape(table.note)}</p>"] if table.note else [])]
+    return "\n".join(lines)

@@ -1,0 +1,47 @@
+"""`qrowd table`: what the library makes, on the terminal and in files."""
+
+import qrowd as library
+from qrowd.reports.paper_table import paper_table
+
+PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges")
+SAMPLING = ("--n-resamples", 200, "--seed", 3)
+
+
+def test_the_command_writes_the_table_of_the_library(qrowd, folder, tmp_path):
+    files = [*SAMPLING, "--baseline", "bm25", "--label", "tab:x", "--full-width", "-o", "t.tex"]
+    outcome = qrowd("table", *PANEL, "-m", "AP", "RR", *files)
+    assert outcome.status == 0, outcome.err
+    assert outcome.err == "wrote t.tex\n"
+    runs, judgments = library.read_runs(folder / "runs"), library.read_judgments(folder / "judges")
+    paper = paper_table(library.evaluate(runs, judgments, ["AP", "RR"]), baseline="bm25", n_resamples=200, rng=3)
+    assert (tmp_path / "t.tex").read_text() == paper.to_latex(label="tab:x", full_width=True)
+    assert outcome.out.startswith(f"{paper.sentence}\n\n{paper.table.title}\n")
+
+
+def test_assessors_and_methods_are_columns_of_one_measure(qrowd, folder):
+    arguments = [
+        "--per-assessor",
+        "--method",
+        "uniform",
+        "--test",
+        "t",
+        "--marks",
+        "pairs",
+        "--top",
+        "3",
+        "--digits",
+        "2",
+    ]
+    outcome = qrowd("table", *PANEL, *arguments, "-o", "-.md")
+    assert outcome.status == 0, outcome.err
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith("**Mean nDCG@10 of 3 of 12 systems by assessor (")
+    assert lines[2].startswith("| # | system | ann | bob |")
+    assert lines[2].endswith("| panel mean | uniform |")
+    assert lines[4].startswith("| a | rerank-large | ")
+
+
+def test_what_does_not_fit_is_named_by_its_option(qrowd, folder):
+    outcome = qrowd("table", *PANEL, "--marks", "baseline")
+    assert outcome.status == 2
+    assert outcome.err.startswith("qrowd: --marks baseline: name the system that the others are compared with, as in")

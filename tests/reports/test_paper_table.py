@@ -1,0 +1,185 @@
+"""The table for a paper: the numbers it prints, what is bold, and which tests its marks stand for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import qrowd
+from qrowd.comparison import holm, rank_intervals
+from qrowd.errors import ArgumentError
+from qrowd.reports.paper_table import paper_table
+from qrowd.simulation import simulate_demo
+from reports.test_latex import LONG, compile_latex, complaints
+
+RUNS, JUDGMENTS, _ = simulate_demo()
+SCORES = qrowd.evaluate(RUNS, JUDGMENTS, ["nDCG@10", "AP"])
+AP = SCORES.sel(measure="AP")
+BY_METHOD = qrowd.evaluate_methods(RUNS, JUDGMENTS, ["AP"], methods=["uniform", "mean"], rng=1)
+PANEL = AP.panel_mean().values[0, 0]
+
+
+def oracle_means(scores):
+    """{system: mean}, over assessors within each topic and then over topics, in loops."""
+    means = {}
+    for s, system in enumerate(scores.systems):
+        by_topic = []
+        for t in range(len(scores.topics)):
+            values = [scores.values[0, a, t, s] for a in range(len(scores.assessors))]
+            known = [value for value in values if value == value]
+            by_topic += [sum(known) / len(known)] if known else []
+        means[system] = sum(by_topic) / len(by_topic)
+    return means
+
+
+def test_the_means_are_those_of_the_panel_best_first_and_the_best_is_bold():
+    paper = paper_table(SCORES, digits=4)
+    expected = sorted(oracle_means(SCORES.sel(measure="nDCG@10")).items(), key=lambda pair: -pair[1])
+    assert [row[:2] for row in paper.table.rows] == [[name, f"{mean:.4f}"] for name, mean in expected]
+    means = oracle_means(AP)
+    best = max(means, key=means.get)
+    assert paper.table.bold == {(0, 1), (paper.systems.index(best), 2)}
+    assert paper.table.marks == {}
+
+
+def test_all_that_are_best_as_far_as_digits_are_shown_are_bold():
+    scores = qrowd.Scores.from_array([[0.501, 0.504, 0.2]], systems=["a", "b", "c"])
+    assert paper_table(scores, digits=2).table.bold == {(0, 1), (1, 1)}
+    assert paper_table(scores, digits=3).table.bold == {(0, 1)}
+
+
+@pytest.mark.parametrize("correction", [None, "none", "benjamini-hochberg"])
+@pytest.mark.parametrize("test", ["t", "wilcoxon"])
+def test_daggers_are_those_of_the_paired_test_against_the_baseline(test, correction):
+    b = AP.systems.index("doc2query")
+    function = {"t": stats.ttest_rel, "wilcoxon": stats.wilcoxon}[test]
+    others = [s for s in range(len(AP.systems)) if s != b]
+    p = np.array([function(PANEL[:, s], PANEL[:, b]).pvalue for s in others])
+    p = {None: holm, "none": np.copy, "benjamini-hochberg": stats.false_discovery_control}[correction](p)
+    paper = paper_table(AP, baseline="doc2query", test=test, correction=correction)
+    frame = paper.to_frame().set_index("system")
+    assert frame.loc[[AP.systems[s] for s in others], "p"].to_numpy() == pytest.approx(p)
+    ahead = PANEL.mean(axis=0) > PANEL[:, b].mean()
+    better = {AP.systems[s] for s, value in zip(others, p, strict=True) if value < 0.05 and ahead[s]}
+    marked = {paper.systems[i] for (i, _), mark in paper.table.marks.items() if mark == "†"}
+    assert marked == better != set()
+
+
+def test_a_double_dagger_marks_what_is_worse():
+    paper = paper_table(AP, baseline=AP.systems[int(np.argmax(PANEL.mean(axis=0)))], test="t")
+    assert set(paper.table.marks.values()) == {"‡"}
+    assert all(paper.mean[i, 0] < paper.mean[0, 0] for i, _ in paper.table.marks)
+
+
+def test_letters_list_the_systems_that_are_significantly_worse():
+    paper = paper_table(AP, marks="pairs", n_resamples=500, rng=3)
+    ranks = rank_intervals(AP, n_resamples=500, rng=3)
+    number = {name: s for s, name in enumerate(ranks.systems)}
+    for i, first in enumerate(paper.systems):
+        worse = [j for j, second in enumerate(paper.systems) if ranks.better[number[first], number[second]]]
+        letters = expanded(paper.table.marks.get((i, 2), ""))
+        assert letters == ["abcdefghijkl"[j] for j in worse]
+    assert [row[0] for row in paper.table.rows] == list("abcdefghijkl")
+
+
+def expanded(mark):
+    """`b-e,g` as a list of letters."""
+    letters = []
+    for part in mark.split(","):
+        letters += list(map(chr, range(ord(part[0]), ord(part[2]) + 1))) if part[1:2] == "-" else list(part)
+    return letters
+
+
+def test_columns_are_the_assessors_the_panel_and_the_methods():
+    paper = paper_table(AP, per_assessor=True, methods=BY_METHOD)
+    assert paper.columns == (*AP.assessors, "panel mean", *BY_METHOD.assessors)
+    means = paper.to_frame(what="means").set_index("system")
+    for name in AP.assessors:
+        expected = oracle_means(AP.sel(assessor=name))
+        assert means[name].to_dict() == pytest.approx(expected)
+    assert means["panel mean"].to_dict() == pytest.approx(oracle_means(AP))
+    assert means["mean"].to_dict() == pytest.approx(oracle_means(BY_METHOD.sel(assessor="mean")))
+    assert means["panel mean"].is_monotonic_decreasing
+
+
+def test_half_an_interval_is_that_of_t_over_topics_for_one_assessor():
+    scores = AP.sel(assessor="ann")
+    paper = paper_table(scores, intervals=True)
+    values = scores.values[0, 0]
+    half = stats.t.ppf(0.975, len(values) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    by_system = dict(zip(scores.systems, half, strict=True))
+    assert paper.half_width[:, 0] == pytest.approx([by_system[name] for name in paper.systems])
+    assert paper.table.rows[0][1] == f"{paper.mean[0, 0]:.3f} ± {paper.half_width[0, 0]:.3f}"
+
+
+def test_of_many_systems_the_first_are_shown_and_the_baseline():
+    whole, part = paper_table(AP, baseline="bm25", rng=1), paper_table(AP, baseline="bm25", rng=1, top=3)
+    assert part.systems == (*whole.systems[:3], "bm25")
+    assert part.p[:, 0] == pytest.approx([whole.p[whole.systems.index(name), 0] for name in part.systems], nan_ok=True)
+    assert "4 of 12 systems" in part.table.title
+
+
+def test_short_names_are_shown_and_full_ones_stay_in_the_data():
+    scores = replace(AP, systems=tuple(f"run_{name}_2020" for name in AP.systems))
+    paper = paper_table(scores, short_names=True, baseline="run_bm25_2020")
+    assert {row[0] for row in paper.table.rows} == set(AP.systems)
+    assert set(paper.to_frame()["system"]) == set(scores.systems)
+    assert "better than bm25," in paper.table.note
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"marks": "baseline"}, "name the system that the others are compared with"),
+        ({"marks": "letters"}, "marks='letters'"),
+        ({"baseline": "bm26"}, "did you mean 'bm25'"),
+        ({"baseline": "bm25", "correction": "holm"}, "max-t holds for all pairs without it"),
+        ({"methods": BY_METHOD}, "give per_assessor=True"),
+        ({"confidence": 2}, "confidence"),
+        ({"per_assessor": True}, 'scores.sel\\(measure="nDCG@10"\\)'),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        paper_table(SCORES, **options)
+
+
+def test_more_systems_than_letters_are_refused():
+    scores = qrowd.Scores.from_array(np.random.default_rng(1).random((9, 27)))
+    with pytest.raises(ArgumentError, match="27 systems are more than letters; give top=26"):
+        paper_table(scores, marks="pairs", test="t")
+    assert len(paper_table(scores, marks="pairs", test="t", top=26).systems) == 26
+
+
+def test_one_system_on_one_topic_has_no_test_and_a_table():
+    paper = paper_table(qrowd.Scores.from_array([[0.5]], systems=["a"]), baseline="a", intervals=True)
+    assert paper.table.rows == [["a", "0.500 ± -"]]
+    assert paper.table.marks == {}
+
+
+def test_each_ending_has_its_form(tmp_path):
+    paper = paper_table(AP, baseline="bm25", rng=1, caption="My table.")
+    for ending in ("tex", "md", "html", "csv", "json", "txt", "xlsx"):
+        paper.write(tmp_path / f"x.{ending}")
+    assert (tmp_path / "x.tex").read_text() == paper.to_latex()
+    assert (tmp_path / "x.md").read_text() == paper.to_markdown()
+    assert paper.to_html() in (tmp_path / "x.html").read_text()
+    assert "**My table.**" in paper.to_markdown()
+    assert "\\caption{My table.}" in paper.to_latex()
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "x.csv"), paper.to_frame())
+
+
+@pytest.mark.parametrize("two_columns", [False, True])
+def test_every_form_compiles_and_fits_the_line(tmp_path, two_columns):
+    scores = replace(SCORES, systems=tuple(LONG), assessors=tuple(f"{name}_{'x' * 40}" for name in SCORES.assessors))
+    ap = scores.sel(measure="AP")
+    options = {"n_resamples": 50, "rng": 1, "test": "t"}
+    tables = [
+        paper_table(scores, baseline=LONG[2], **options).to_latex(label="tab:1"),
+        paper_table(scores, marks="pairs", intervals=True, **options).to_latex(label="tab:2", full_width=True),
+        paper_table(ap, per_assessor=True, baseline=LONG[0], **options).to_latex(label="tab:3"),
+        paper_table(scores, short_names=True, **options).to_latex(label="tab:4"),
+    ]
+    assert complaints(compile_latex(tmp_path, tables, two_columns=two_columns)) == []
