@@ -16,7 +16,7 @@ import pytest
 
 LAYERS = {
     9: "qrowd | __main__",  # __init__.py: it may offer every package, but no package imports it
-    8: "cli",
+    8: "cli | pyterrier",
     7: "web | reports | ir_measures",
     6: "methods | campaigns | scale",
     5: "aware | uncertainty | protocols | judges",

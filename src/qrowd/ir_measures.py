@@ -284,7 +284,7 @@ class _Evaluator(ir_measures.Evaluator):
 
 
 def judgments_of(qrels: object) -> Judgments | None:
-    """Judgments from qrels as ir_measures takes them; None where there are none.
+    """Judgments from qrels as ir_measures or PyTerrier takes them; None where there are none.
 
     Raises
     ------
@@ -293,7 +293,7 @@ def judgments_of(qrels: object) -> Judgments | None:
     """
     if isinstance(qrels, Judgments):
         return qrels
-    frame = QrelsConverter(qrels, strict=False).as_pd_dataframe()
+    frame: Any = qrels if hasattr(qrels, "columns") else QrelsConverter(qrels, strict=False).as_pd_dataframe()
     if not len(frame):
         return None
     judgments = Judgments.from_frame(frame, assessor=ONE_ASSESSOR)
