@@ -1,4 +1,4 @@
-"""Tables of judgments, preferences or runs: CSV, TSV, JSON Lines, Parquet and Excel, whose columns have names.
+"""Tables of judgments, preferences or runs: CSV, TSV, JSON, Parquet, Excel and exports, whose columns have names.
 
 Cells of text tables stay text (topic 0012 stays 0012) until the model asks for a number, and every mistake is named by
 its line.
@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from qrowd import readers
 from qrowd.errors import ArgumentError, FileError, InputError, RowError
 from qrowd.model.duplicates import Duplicates
 from qrowd.model.frames import TableOptions, label_columns
@@ -31,6 +32,8 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
+from qrowd.model.tabular import as_frame
+from qrowd.readers.exports import records
 
 if TYPE_CHECKING:
     from qrowd.model.frames import Frame
@@ -62,13 +65,18 @@ def is_table(text: bytes, name: str) -> bool:
     """Whether a file is a table: by its ending, by how it starts, or because it begins with names of columns."""
     if _bare(name).endswith(TABLES) or text.startswith((PARQUET_STARTS, ZIP_STARTS)):
         return True
+    if readers.reader_and_path(name)[0]:
+        return True
     first = _first_line(text)
-    if first.startswith(("{", "#")):
-        return first.startswith("{")
+    if first.startswith(("{", "[", "#")):
+        return not first.startswith("#")
     separator = _separator(first)
     names = [cell.strip(' "') for cell in (first.split() if separator is None else first.split(separator))]
     crowd = "task" in map(header_key, names) and is_called(names, JUDGMENT_COLUMNS["assessor"])
-    return crowd or (is_called(names, TOPIC) and is_called(names, DOCUMENT + COMPARED))
+    if crowd or (is_called(names, TOPIC) and is_called(names, DOCUMENT + COMPARED)):
+        return True
+    is_trec = 3 <= len(first.split()) <= 6
+    return not is_trec and readers.other_reader_for(text, name) is not None
 
 
 def table_kind(text: bytes, name: str) -> Kind:
@@ -144,7 +152,8 @@ def _read(text: bytes, name: str, make: Callable[[Frame], Result]) -> Result:
     if table.mistakes:
         raise with_more(table.mistakes)
     notes = getattr(result, "notes", ())
-    return replace(result, notes=tuple(f"{name}: {note}" for note in notes)) if notes else result
+    noted: Result = replace(result, notes=tuple(f"{name}: {note}" for note in notes)) if notes else result
+    return noted
 
 
 def _row_error(name: str, table: Table, row: int, problem: str) -> FileError:
@@ -170,12 +179,37 @@ def read_table(text: bytes, name: str) -> Table:
 
 def _table(text: bytes, name: str) -> Table:
     """As `read_table`, but lines that cannot be split into cells are left out and told."""
+    if (reader := readers.reader_for(text, name)) is not None:
+        return _of_reader(reader, text, name)
+    try:
+        table = _plain_table(text, name)
+    except FileError:
+        if (reader := readers.other_reader_for(text, name)) is None:
+            raise
+        return _of_reader(reader, text, name)
+    if not is_called(table.names, (*TOPIC, "task")) and (reader := readers.other_reader_for(text, name)) is not None:
+        return _of_reader(reader, text, name)
+    return table
+
+
+def _of_reader(reader: readers.Reader, text: bytes, name: str) -> Table:
+    """The table that a reader makes of a file; its rows have no lines."""
+    import narwhals as nw
+
+    frame: Any = as_frame(reader.read(text, name))
+    columns = frame if isinstance(frame, Mapping) else nw.from_native(frame, eager_only=True).to_dict(as_series=False)
+    return Table(columns, tuple(columns), None)
+
+
+def _plain_table(text: bytes, name: str) -> Table:
     bare = _bare(name)
     if bare.endswith(".parquet") or text.startswith(PARQUET_STARTS):
         return _parquet(text, name)
     if bare.endswith(".xlsx") or text.startswith(ZIP_STARTS):
         return _excel(text, name)
     json_lines = bare.endswith((".jsonl", ".ndjson")) or _first_line(text).startswith("{")
+    if not json_lines and _first_line(text).startswith("["):
+        return _array(text, name)
     words = text.decode("utf-8-sig", "surrogateescape")
     return _json_lines(words, name) if json_lines else _separated(words, name)
 
@@ -271,6 +305,14 @@ def _json_lines(words: str, name: str) -> Table:
     lines, rows = [line for line, _ in numbered], [row for _, row in numbered]
     names = tuple(dict.fromkeys(column for row in rows for column in row))
     return Table({column: [row.get(column) for row in rows] for column in names}, names, lines)
+
+
+def _array(text: bytes, name: str) -> Table:
+    rows = records(text, name)
+    names = tuple(dict.fromkeys(column for row in rows for column in row))
+    if not rows:
+        raise FileError(name, NO_ROWS)
+    return Table({column: [row.get(column) for row in rows] for column in names}, names, None)
 
 
 def _parquet(text: bytes, name: str) -> Table:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,7 @@ from qrowd.model.scales import BINARY, Scale
 from qrowd.model.tabular import as_frame
 
 if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
-
-    Frame: TypeAlias = IntoDataFrame | Mapping[str, Sequence[object]]
+    from qrowd.model.tabular import Frame as Frame
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ class Judgments(Displayed):
         optional = {name: getattr(self, name) for name in self.OPTIONAL if getattr(self, name) is not None}
         return make_frame(columns | optional, backend)
 
-    def to_dict(self, assessor: str | None = None) -> dict[str, Any]:
+    def to_dict(self, *, assessor: str | None = None) -> dict[str, Any]:
         """{assessor: {topic: {document: value}}}, or that of one assessor, as pytrec_eval and ranx.Qrels take it."""
         one = self.single()
         codes = (one.assessor, one.topic, one.document)

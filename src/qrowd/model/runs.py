@@ -119,7 +119,7 @@ class Runs(Displayed):
             backend,
         )
 
-    def to_dict(self, system: str | None = None) -> dict[str, Any]:
+    def to_dict(self, *, system: str | None = None) -> dict[str, Any]:
         """{system: {topic: {document: score}}}, or that of one system alone, as pytrec_eval and ranx.Run take it."""
         codes = (self.system, self.topic, self.document)
         nested = nested_of(self.systems, self.topics, self.documents, codes, self.score)

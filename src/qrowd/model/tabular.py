@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import Codes, number_in
 
 if TYPE_CHECKING:
-    from qrowd.model.frames import Frame
+    from narwhals.typing import IntoDataFrame
+
+    Frame: TypeAlias = IntoDataFrame | Mapping[str, Sequence[object]]
 
 Nested = Mapping[str, Mapping[str, Mapping[str, float]]]
 
@@ -88,7 +90,7 @@ def _checked_columns(columns: Mapping[Any, Any]) -> Frame:
 def _columns_of_rows(rows: Sequence[Any]) -> dict[str, list[Any]]:
     """{column: cells} of rows; a cell that a dictionary does not have is None."""
     if not rows:
-        raise ArgumentError("there are no rows")
+        raise ArgumentError("there are none")
     kind = type(rows[0])
     for number, row in enumerate(rows, start=1):
         if type(row) is not kind:

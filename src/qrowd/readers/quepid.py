@@ -33,7 +33,10 @@ NO_RATER = {
 def recognises(text: bytes, name: str) -> bool:
     """Whether the header is that of Quepid."""
     first = text[:10_000].decode("utf-8-sig", "replace").lstrip().split("\n", 1)[0]
-    header = next(csv.reader([first.strip()]), [])
+    try:
+        header = next(csv.reader([first.strip()]), [])
+    except csv.Error:
+        return False
     return len(header) > 2 and header[:2] == START and NO_RATER.isdisjoint(column.lower() for column in header[2:])
 
 
