@@ -44,7 +44,6 @@ def names(folder):
     return content
 
 
-@pytest.mark.slow
 def test_mlflow_keeps_the_scores_the_conventions_and_the_report(folder, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (folder / "store").as_uri())
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
