@@ -328,7 +328,8 @@ class _Plan:
                 assert isinstance(panel, Panel)
                 tied = ranked.tied if self.conventions.ties == "expected" else None
                 everyone = TopicView(ranked.rows, panel.topic(topic), panel) if len(parts) > 1 else None
-                view = TopicView(ranked.rows, np.ascontiguousarray(part.topic(topic)), part, tied, everyone)
+                values = np.ascontiguousarray(part.topic(topic))
+                view = TopicView(ranked.rows, values, part, tied, everyone, ranked.lengths)
                 coverage[here, topic] = view.judged().mean(axis=0)
                 if by_pairs:
                     pairs = PairView(ranked.rows, ranked.tied, ranked.lengths, view.values, part.pool, topic)

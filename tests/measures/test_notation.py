@@ -9,6 +9,7 @@ from ir_measures import AP, ERR, MAP, MRR, NDCG, RBP, RR, Bpref, Judged, P, R, R
 from qrowd.errors import MeasureError
 from qrowd.evaluation import measure
 from qrowd.measures import DEFINITIONS
+from qrowd.measures.trec_eval import WORTH
 
 NAMES = [definition.name for definition in DEFINITIONS]
 POSITIVE = st.one_of(st.integers(1, 9), st.floats(1e-3, 1e6))
@@ -27,6 +28,11 @@ VALUES = {
     "p": st.floats(0, 1, exclude_min=True, exclude_max=True),
     "residual": st.booleans(),
     "beta": st.floats(0, 1000),
+    "x": st.floats(0, 1000),
+    "recall": st.floats(0, 1),
+    "multiple": st.floats(0.01, 9),
+    "n_collection": st.integers(0, 10**9),
+    **dict.fromkeys(WORTH, st.floats(-9, 9)),
 }
 
 

@@ -31,6 +31,7 @@ class TopicView:
     panel : the assessors these values are of, with their scales.
     tied : (systems, depth) bool, True where a document shares the score of the one above; given for expected scores.
     everyone : the view of the whole panel where this one shows only some assessors; recall_base='union' asks it.
+    lengths : (systems,) how many documents each system returned; default: as many as there are columns.
     """
 
     rows: NDArray[np.int32]
@@ -38,12 +39,17 @@ class TopicView:
     panel: Panel
     tied: NDArray[np.bool_] | None = None
     everyone: TopicView | None = None
+    lengths: NDArray[np.int64] | None = None
     _memo: dict[object, Floats] = field(default_factory=dict)
     _alone: dict[int, TopicView] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
         return int(self.rows.shape[1])
+
+    def length(self, system: int) -> int:
+        """How many documents the system returned."""
+        return self.depth if self.lengths is None else int(self.lengths[system])
 
     def remember(self, key: object, make: Callable[[], Floats]) -> Floats:
         """make() the first time; measures of one evaluation share what they read."""
@@ -60,7 +66,12 @@ class TopicView:
         rows, tied = ranking.condensed(self.rows, ties, ~np.isnan(values[:, 0]))
         panel = self.panel.part(slice(assessor, assessor + 1))
         self._alone[assessor] = TopicView(
-            rows, values, panel, None if self.tied is None else tied, self.everyone or self
+            rows,
+            values,
+            panel,
+            None if self.tied is None else tied,
+            self.everyone or self,
+            (rows >= 0).sum(axis=1),
         )
         return self._alone[assessor]
 

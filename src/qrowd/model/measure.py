@@ -21,7 +21,7 @@ from qrowd.errors import MeasureError
 Value = bool | int | float | str | dict[float, float] | None
 _SHAPE = re.compile(r"(?P<name>[^(@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<cutoff>.*))?", re.DOTALL)
 _CUT = re.compile(r"0*[1-9][0-9]{0,17}")
-_NUMBERED = re.compile(r"(?P<stem>[a-z_]+?)[_.](?P<cutoff>\d+)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?P<stem>[a-z_]+?)[_.](?P<cutoff>\d+(?:\.\d+)?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,15 @@ class Definition:
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     cutoff: ClassVar[Literal["required", "optional", "none"]] = "optional"
     aliases: ClassVar[tuple[str, ...]] = ()  # trec_eval's names; one that ends in _ takes the cut-off: ndcg_cut_10
+    numbered: ClassVar[str | None] = None  # parameter that takes the number of such a name: iprec_at_recall_0.10
     linear: ClassVar[bool] = False  # a weighted sum of gains by rank, up to a normaliser
 
+    def lowest(self, measure: Measure) -> float:
+        """The lowest score there can be; -inf where there is none."""
+        return 0.0
+
     def highest(self, measure: Measure) -> float:
-        """The highest score there can be; inf where there is none. No score is below 0."""
+        """The highest score there can be; inf where there is none."""
         return 1.0
 
     @property
@@ -59,11 +64,11 @@ class Definition:
 
     @property
     def formula(self) -> str:
-        return next(p for p in self._paragraphs() if p.startswith("    ")).strip()
+        return next((p for p in self._paragraphs() if p.startswith("    ")), "not stated").strip()
 
     @property
     def source(self) -> str:
-        return next(p for p in self._paragraphs() if p.startswith("Source: ")).removeprefix("Source: ")
+        return next((p for p in self._paragraphs() if p.startswith("Source: ")), "not stated").removeprefix("Source: ")
 
     @property
     def notes(self) -> str:
@@ -91,7 +96,7 @@ class Measure:
     @property
     def bounds(self) -> tuple[float, float]:
         """The lowest and the highest score there can be."""
-        return 0.0, self.definition.highest(self)
+        return self.definition.lowest(self), self.definition.highest(self)
 
     def __getitem__(self, parameter: str) -> Value:
         return self.values[parameter]
@@ -137,12 +142,13 @@ def parse_measure(
     shape = _SHAPE.fullmatch(written)
     if shape is None:
         raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@k, as in nDCG@10")
-    definition, cutoff = _find(shape["name"].strip(), shape["cutoff"], f"{noun} {written!r}", definitions, added)
+    definition, number = _find(shape["name"].strip(), shape["cutoff"], f"{noun} {written!r}", definitions, added)
+    arguments = _arguments(shape["inside"], f"{noun} {written!r}")
+    cutoff = None if number is None else _placed(number, definition, arguments, f"{noun} {written!r}")
     if cutoff is not None and definition.cutoff == "none":
         raise MeasureError(f"{noun} {written!r}: {definition.name} takes no cut-off; write {definition.name}")
     if cutoff is None and definition.cutoff == "required":
         raise MeasureError(f"{noun} {written!r}: {definition.name} needs a cut-off, as in {definition.name}@10")
-    arguments = _arguments(shape["inside"], f"{noun} {written!r}")
     known = {parameter.name: parameter for parameter in definition.parameters}
     values = {name: parameter.default for name, parameter in known.items()}
     for name, value in arguments.items():
@@ -162,8 +168,8 @@ def _find(
     written: str,
     definitions: Sequence[Definition],
     added: Callable[[], Sequence[Definition]],
-) -> tuple[Definition, int | None]:
-    """The definition a name or alias stands for, and the cut-off from after the @ or from a trec_eval name."""
+) -> tuple[Definition, str | None]:
+    """The definition a name or alias stands for, and the number from after the @ or from a trec_eval name."""
     definition, cutoff = _named(name, cutoff, definitions)
     if definition is None and (others := added()):
         definitions = (*definitions, *others)
@@ -178,18 +184,32 @@ def _find(
         )
         where_to_look = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
         raise MeasureError(f"{written} is unknown; {hint}{where_to_look}")
-    if cutoff is None:
-        return definition, None
-    if not _CUT.fullmatch(cutoff.strip()):
-        raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {cutoff.strip()!r}")
-    return definition, int(cutoff)
+    return definition, None if cutoff is None else cutoff.strip()
+
+
+def _placed(text: str, definition: Definition, arguments: dict[str, Value], written: str) -> int | None:
+    """The number as a cut-off; or among the arguments, where a parameter of the measure takes it."""
+    if definition.numbered is None:
+        if not _CUT.fullmatch(text):
+            raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {text!r}")
+        return int(text)
+    if definition.numbered in arguments:
+        raise MeasureError(f"{written}: {definition.numbered} is given twice")
+    try:
+        arguments[definition.numbered] = float(text)
+    except ValueError:
+        arguments[definition.numbered] = text
+    return None
 
 
 def _named(name: str, cutoff: str | None, definitions: Sequence[Definition]) -> tuple[Definition | None, str | None]:
-    """The definition of that name or alias, if there is one, and the cut-off as it is written."""
-    names = {d.name.lower(): d for d in definitions}
+    """The definition of that name or alias, if there is one, and the number as it is written.
+
+    Upper and lower case are the same, except between RBP and trec_eval's rbp.
+    """
+    names = {d.name.lower(): d for d in reversed(definitions)} | {d.name: d for d in definitions}
     aliases = {alias.lower(): d for d in definitions for alias in d.aliases}
-    definition = names.get(name.lower()) or aliases.get(name.lower())
+    definition = names.get(name) or names.get(name.lower()) or aliases.get(name.lower())
     if definition is None and cutoff is None and (numbered := _NUMBERED.fullmatch(name)):
         definition = aliases.get(numbered["stem"].lower() + "_")
         cutoff = None if definition is None else numbered["cutoff"]
