@@ -62,15 +62,15 @@ def aware(
     output: Output = None,
 ) -> None:
     """Weight the assessors by how different they are from random assessors (AWARE)."""
-    from qrowd import files
     from qrowd.aware import LEVELS
     from qrowd.cli.show import progress
     from qrowd.reports.aware import aware_of
 
     judgments, names = data.read_with(gold=gold)
+    rankings = runs.read(data)
     with progress("comparing with random assessors") as advance:
         summary = aware_of(
-            files.read_runs(runs),
+            rankings,
             judgments,
             measure or ["nDCG@10", "AP"],
             estimator=estimator,

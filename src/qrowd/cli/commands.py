@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import partial, wraps
@@ -13,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from qrowd.cli.completion import ARGUMENTS
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, FileError
 
 #: Mistakes on the command line that the parser finds, such as an unknown option.
 UsageError: type[Exception] = typer.BadParameter.mro()[1]
@@ -127,6 +128,8 @@ class Command(TyperCommand):
             return super().invoke(ctx)
         except ArgumentError as error:
             raise ArgumentError(as_options(str(error), names)) from None
+        except FileError as error:
+            raise FileError(error.path, as_options(error.problem, names), error.line) from None
 
 
 class CommandGroup(TyperGroup):
@@ -155,6 +158,8 @@ def as_options(message: str, names: Mapping[str, str]) -> str:
     ...     {"rel": "--rel", "relevant_grades": "--relevant-grades"},
     ... )
     'give --rel 2 or --relevant-grades 2,3, as in AP(rel=2)'
+    >>> as_options("columns={'value': 'g'}: or labels='low<high'", {"columns": "--column", "labels": "--labels"})
+    "--column value=g: or --labels 'low<high'"
     """
     for name, option in names.items():
         # An argument, but not a parameter of a measure or a method, which stands behind a name and a bracket.
@@ -166,8 +171,10 @@ def as_options(message: str, names: Mapping[str, str]) -> str:
 
 
 def _as_typed(option: str, argument: re.Match[str]) -> str:
-    value = argument[1].strip("'{}").replace(", ", ",")
-    return option if value == "True" else f"{option} {value}"
+    pair = re.fullmatch(r"{'([^']*)': '?([^']*?)'?}", argument[1])
+    value = f"{pair[1]}={pair[2]}" if pair else argument[1].strip("'{}").replace(", ", ",")
+    quoted = shlex.quote(value) if re.search(r"[\s<>]", value) else value
+    return option if value == "True" else f"{option} {quoted}"
 
 
 def repeated(arguments: Sequence[str], lists: set[str]) -> Iterator[str]:

@@ -37,15 +37,15 @@ def compare(
     output: Output = None,
 ) -> None:
     """Show which systems may be the best, and whether the assessors agree on that."""
-    from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.reports.comparison import compare as compare_systems
 
     pair = pair_of(systems)
     judgments = data.read()
+    rankings = runs.read(data)
     with progress("scoring") as advance:
         comparison = compare_systems(
-            files.read_runs(runs),
+            rankings,
             judgments,
             measure or "nDCG@10",
             conventions=conventions,

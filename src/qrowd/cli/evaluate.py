@@ -29,15 +29,15 @@ def evaluate(
     output: Output = None,
 ) -> None:
     """Score each run by each assessor, and show whether the assessors agree on the best system."""
-    from qrowd import files
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_MEASURES
     from qrowd.reports.evaluation import evaluation_of, topic_table
 
     judgments = data.read()
+    rankings = runs.read(data)
     with progress("scoring") as advance:
         summary = evaluation_of(
-            files.read_runs(runs),
+            rankings,
             judgments,
             measure or DEFAULT_MEASURES,
             methods=method or [],

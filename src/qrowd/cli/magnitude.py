@@ -30,7 +30,7 @@ By = Annotated[
 def summary(
     data: options.Data,
     gold: options.Gold = None,
-    runs: options.MaybeRuns = None,
+    runs: options.MaybeRuns = options.NO_RUNS,
     checks: Checks = None,
     by: By = None,
     n_resamples: options.NResamples = 1000,
@@ -140,7 +140,7 @@ def levels(
 def gains(
     data: options.Data,
     gold: options.Gold = None,
-    runs: options.MaybeRuns = None,
+    runs: options.MaybeRuns = options.NO_RUNS,
     checks: Checks = None,
     by: By = None,
     output: Output = None,
@@ -222,7 +222,7 @@ def _magnitudes(
     gold: str | None,
     checks: str | None,
     by: Literal["unit", "assessor"] | None,
-    runs: list[str] | None = None,
+    runs: options.Runs | options.MaybeRuns = options.NO_RUNS,
     *,
     n_resamples: int = 1000,
     seed: int = 1,
@@ -236,7 +236,7 @@ def _magnitudes(
     return magnitude_data(
         judgments,
         names.get("gold"),
-        None if runs is None else files.read_runs(runs),
+        runs.read(data),
         checks=None if checks is None else files.read_checks(checks),
         scheme=data.normalise or "geometric-mean",
         by=by,

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from qrowd.cli.completion import assessors_of_files, measure_names, method_names, systems_of_runs
+from qrowd.cli.reading import NO_RUNS as NO_RUNS
+from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, show_notes, table_settings
+from qrowd.cli.reading import MaybeRuns as MaybeRuns
+from qrowd.cli.reading import Runs as Runs
 from qrowd.cli.values import read_duplicates
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions
@@ -43,14 +47,6 @@ def conventions_named(*names: str) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------- what is read
 
-RUNS = option(
-    "--runs",
-    help="Run files: paths, patterns, folders, NAME=PATH, or - for standard input.",
-    panel="Data",
-    metavar="FILES",
-)
-Runs = Annotated[list[str], RUNS]
-MaybeRuns = Annotated[list[str] | None, RUNS]
 Campaign = Annotated[
     str | None,
     option(help="Campaign, or one arm of it: NAME/ARM, that is read instead of files.", panel="Data", metavar="NAME"),
@@ -95,6 +91,10 @@ class Data:
     campaign: Campaign = None
     database: Database = DATABASE
     assessor: Assessor = "file"
+    columns: Columns = None
+    labels: Labels = None
+    incomplete_rows: IncompleteRows = "refuse"
+    identical_rows: IdenticalRows = "keep"
     recode: Annotated[
         str | None, option(help="TOML file that says which grades are replaced by which.", panel="Data", metavar="FILE")
     ] = None
@@ -141,7 +141,7 @@ class Data:
             if path != "-" and not Path(path).exists():
                 near = closest(text, panel.assessors, "assessor")
                 raise ArgumentError(f"--{name} {text}: neither an assessor nor a file; {near}")
-            part = files.read_judgments([text], assessor=self.assessor)
+            part = files.read_judgments([text], assessor=self.assessor, **table_settings(self, "judgments"))
             if len(part.assessors) != 1:
                 raise ArgumentError(f"--{name} {text}: one assessor was expected, found {len(part.assessors)}")
             names[name] = part.assessors[0]
@@ -164,11 +164,16 @@ class Data:
     def _collected(self) -> Judgments:
         """The judgments of the files or the campaign, as they are."""
         from qrowd import files
+        from qrowd.cli.show import progress
         from qrowd.model.preferences import Preferences
 
         if self.judgments:
             _check_no_campaign(self.campaign)
-            return files.read_judgments(self.judgments, assessor=self.assessor)
+            settings = table_settings(self, "judgments")
+            with progress("reading judgments") as advance:
+                judgments = files.read_judgments(self.judgments, assessor=self.assessor, progress=advance, **settings)
+            show_notes(judgments.notes)
+            return judgments
         collected = read_campaign(self.campaign, self.database, "--judgments")
         if isinstance(collected, Preferences):
             raise ArgumentError(
@@ -217,6 +222,8 @@ class PreferenceData:
         Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"], option(help="Format of the files.", panel="Data")
     ] = "auto"
     assessor: Assessor = "file"
+    columns: Columns = None
+    incomplete_rows: IncompleteRows = "refuse"
 
     def read(self) -> Preferences:
         """The preferences of all files, or of the campaign."""
@@ -225,7 +232,12 @@ class PreferenceData:
 
         if self.preferences:
             _check_no_campaign(self.campaign)
-            return files.read_preferences(self.preferences, format=self.format, assessor=self.assessor)
+            settings = table_settings(self, "preferences")
+            preferences = files.read_preferences(
+                self.preferences, format=self.format, assessor=self.assessor, **settings
+            )
+            show_notes(preferences.notes)
+            return preferences
         collected = read_campaign(self.campaign, self.database, "--preferences")
         if not isinstance(collected, Preferences):
             raise ArgumentError(f"--campaign {self.campaign}: it collects judgments; give it to qrowd evaluate")

@@ -59,7 +59,6 @@ def plan(
     output: Output = None,
 ) -> None:
     """Plan how many topics and assessors to judge, and how to spend a budget."""
-    from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.reports.planning import plan as plan_judging
     from qrowd.reports.planning import pool_size
@@ -70,9 +69,10 @@ def plan(
     pool = pool_size(judgments) if documents_per_topic is None else documents_per_topic
     if data.slots is not None:
         judgments = judgments.slots(data.slots)
+    rankings = runs.read(data)
     with progress("scoring") as advance:
         result = plan_judging(
-            files.read_runs(runs),
+            rankings,
             judgments,
             measure,
             conventions=conventions,

@@ -21,7 +21,7 @@ def plot(
         str | None, typer.Argument(help="Plot that is drawn; default: list all plots.", autocompletion=plot_names)
     ] = None,
     data: options.Data = options.Data(),
-    runs: options.MaybeRuns = None,
+    runs: options.MaybeRuns = options.NO_RUNS,
     measure: Annotated[list[str] | None, measures(show_default="depends on the plot")] = None,
     method: Annotated[
         list[str] | None,
@@ -75,7 +75,7 @@ def plot(
         typer.echo(figure.caption, err=is_standard_output(target))
         return
     needs = plot_named(name).needs
-    if "runs" in needs and not runs:
+    if "runs" in needs and not runs.runs:
         raise ArgumentError(f"plot {name}: it needs runs; give --runs FILES")
     if "gold" in needs and gold is None:
         raise ArgumentError(f"plot {name}: it needs gold grades; give --gold NAME or FILE")
@@ -104,7 +104,7 @@ def plot(
             **sampling.arguments,
             progress=advance,
         )
-        loaded = files.read_runs(runs) if runs and "runs" in needs else None
+        loaded = runs.read(data) if "runs" in needs else None
         figure, note = draw(name, loaded, judgments, settings, combine_scales=combine_scales)
     write_output(target, plot_content(figure, format))
     typer.echo(figure.caption, err=is_standard_output(target))

@@ -14,7 +14,7 @@ from qrowd.model.conventions import Conventions
 
 def predict(
     data: options.Data,
-    runs: options.MaybeRuns = None,
+    runs: options.MaybeRuns = options.NO_RUNS,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10")] = None,
     rel: options.Rel = None,
     relevant_grades: Annotated[
@@ -119,7 +119,7 @@ def predict(
     output: Output = None,
 ) -> None:
     """Predict which documents users find relevant, from documents that two or more assessors judged."""
-    from qrowd import files, trec
+    from qrowd import trec
     from qrowd.reports.prediction import predict_relevance
     from qrowd.reports.user_models import UserModel
 
@@ -127,7 +127,7 @@ def predict(
     prediction = predict_relevance(
         data.read(),
         rel=rel,
-        runs=None if runs is None else files.read_runs(runs),
+        runs=runs.read(data),
         measures=measure or ["nDCG@10"],
         relevant_grades=grades,
         cutoff=cutoff,

@@ -25,15 +25,15 @@ def evaluate(
     output: Output = None,
 ) -> None:
     """Score each run by preference measures, and show whether the assessors agree on the best system."""
-    from qrowd import files
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
     from qrowd.reports.evaluation import evaluation_of, topic_table
 
     preferences = data.read()
+    rankings = runs.read(data)
     with progress("scoring") as advance:
         summary = evaluation_of(
-            files.read_runs(runs),
+            rankings,
             preferences,
             measure or DEFAULT_PREFERENCE_MEASURES,
             baseline=baseline,
@@ -134,7 +134,7 @@ def bradley_terry(
 
 def simulate(
     data: options.PreferenceData,
-    runs: options.MaybeRuns = None,
+    runs: options.MaybeRuns = options.NO_RUNS,
     systems: Annotated[
         list[str] | None, option(help="Systems of the runs that are compared.", metavar="SYSTEMS", show_default="all")
     ] = None,
@@ -201,17 +201,18 @@ def simulate(
     given = data.preferences is not None or data.campaign is not None
     if judgments is not None and given:
         raise ArgumentError("--judgments: give either grades or preferences; a replay is of one kind")
+    retrieved = runs.read(data)
     if judgments is None and not given:
         document = simulated_preferences(
             n_topics=n_topics, n_systems=n_systems, bad_share=bad_share, measure=measure, **of_pairs, **rule
         )
-    elif runs is None:
+    elif retrieved is None:
         raise ArgumentError(f"{'--judgments' if judgments else '--preferences'}: give the --runs that they compare")
     elif judgments is not None:
         read = files.read_judgments(judgments)
-        document = replayed_grades(read, files.read_runs(runs), measure=measure, systems=systems, **rule)
+        document = replayed_grades(read, retrieved, measure=measure, systems=systems, **rule)
     else:
-        document = replayed_preferences(data.read(), files.read_runs(runs), systems=systems, **of_pairs, **rule)
+        document = replayed_preferences(data.read(), retrieved, systems=systems, **of_pairs, **rule)
     deliver(document, output)
 
 

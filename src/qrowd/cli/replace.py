@@ -17,7 +17,7 @@ def replace(
         str, option(help="The model: an assessor of the judgments, or a file.", panel="Data", metavar="NAME|FILE")
     ],
     gold: options.Gold = None,
-    runs: options.MaybeRuns = None,
+    runs: options.MaybeRuns = options.NO_RUNS,
     measure: options.Measure = "nDCG@10",
     group: Annotated[
         list[str] | None,
@@ -53,16 +53,15 @@ def replace(
     output: Output = None,
 ) -> None:
     """Test whether a model may replace assessors, and whether it favours some systems."""
-    from qrowd import files
     from qrowd.reports.replacement import replacement
 
-    groups = systems_by_group(group or [], runs)
+    groups = systems_by_group(group or [], runs.runs)
     judgments, names = data.read_with(model=model, gold=gold)
     result = replacement(
         judgments,
         names["model"],
         gold=names.get("gold"),
-        runs=None if runs is None else files.read_runs(runs),
+        runs=runs.read(data),
         groups=groups,
         measure=measure,
         eps=eps,

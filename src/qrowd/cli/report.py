@@ -54,7 +54,6 @@ def report(
     import shlex
     from datetime import UTC, datetime
 
-    from qrowd import files
     from qrowd.cli.show import progress
     from qrowd.reports.report import input_files
     from qrowd.reports.report import report as report_on
@@ -62,13 +61,14 @@ def report(
 
     judgments = data.read()
     inputs = (
-        *input_files("runs", runs),
+        *input_files("runs", runs.runs),
         *input_files("judgments", data.judgments or []),
         *input_files("recoding", [data.recode] if data.recode else []),
     )
+    rankings = runs.read(data)
     with progress("comparing with random assessors") as advance:
         page = report_on(
-            files.read_runs(runs),
+            rankings,
             judgments,
             measure,
             conventions=conventions,

@@ -58,14 +58,13 @@ def table(
     output: Output = None,
 ) -> None:
     """Print systems by measures or by assessors as a paper does: the best in bold, with marks of significance."""
-    from qrowd import files
     from qrowd.cli.show import progress, show
     from qrowd.evaluation import DEFAULT_MEASURES, evaluate
     from qrowd.methods import evaluate_methods
     from qrowd.reports.paper_table import paper_table
 
     names = list(measure or (DEFAULT_MEASURES[:1] if per_assessor else DEFAULT_MEASURES))
-    judgments, rankings = data.read(), files.read_runs(runs)
+    judgments, rankings = data.read(), runs.read(data)
     with progress("scoring") as advance:
         scores = evaluate(rankings, judgments, names, conventions=conventions, progress=advance)
         by_method = None

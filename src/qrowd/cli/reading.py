@@ -1,0 +1,137 @@
+"""How commands read files: options for tables and names, and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from qrowd.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from qrowd.model import runs as model
+    from qrowd.model.headers import Kind
+
+
+def data_option(*names: str, **settings: Any) -> Any:
+    """An option about the data that is read."""
+    return typer.Option(*names, rich_help_panel="Data", **settings)
+
+
+def _checked_columns(texts: list[str] | None) -> list[str] | None:
+    columns_named(texts)
+    return texts
+
+
+def _checked_labels(text: str | None) -> str | None:
+    from qrowd.model.cells import ordered_labels
+
+    return None if text is None else "<".join(ordered_labels(text))
+
+
+Columns = Annotated[
+    list[str] | None,
+    data_option(
+        "--column",
+        help="Column of a table for topic, document, assessor, value, system or score, as in 'assessor=Rater'.",
+        metavar="ROLE=HEADER",
+        show_default="usual names",
+        callback=_checked_columns,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    data_option(
+        help="Word labels from the lowest to the highest, as in 'Irrelevant<Complement<Exact'; they become 0, 1, 2.",
+        metavar="WORDS",
+        callback=_checked_labels,
+    ),
+]
+IncompleteRows = Annotated[
+    Literal["refuse", "drop"], data_option(help="Rows of a table in which a required cell is missing.")
+]
+IdenticalRows = Annotated[
+    Literal["keep", "drop", "refuse"],
+    data_option(help="Rows of a table that repeat an earlier row in all columns; keep: they are repeated judgments."),
+]
+
+
+def columns_named(texts: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
+    """{role: headers} of ROLE=HEADER; a role may stand several times."""
+    from qrowd.model.headers import COLUMNS
+
+    roles = list(dict.fromkeys(role for columns in COLUMNS.values() for role in columns))
+    headers: dict[str, tuple[str, ...]] = {}
+    for text in texts or ():
+        role, equals, header = text.partition("=")
+        if not equals or not header:
+            raise ArgumentError(f"--column {text}: expected ROLE=HEADER, as in assessor=Rater")
+        if role not in roles:
+            raise ArgumentError(f"--column {text}: there is no role {role!r}; choose from {', '.join(roles)}")
+        headers[role] = (*headers.get(role, ()), header)
+    return headers
+
+
+def table_settings(data: object, kind: Kind) -> dict[str, Any]:
+    """The options for tables of a data class, as the function that reads this kind takes them."""
+    from qrowd.model.headers import COLUMNS
+
+    columns = columns_named(getattr(data, "columns", None))
+    names = {"judgments": ("labels", "identical_rows"), "runs": ("identical_rows",), "preferences": ()}[kind]
+    settings = {name: getattr(data, name) for name in ("incomplete_rows", *names) if hasattr(data, name)}
+    return {"columns": {role: named for role, named in columns.items() if role in COLUMNS[kind]}, **settings}
+
+
+def show_notes(notes: Iterable[str]) -> None:
+    """What was noticed while files were read, on standard error."""
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
+
+
+RUNS: Mapping[str, Any] = {
+    "help": "Run files: paths, patterns, folders, NAME=PATH, or - for standard input.",
+    "metavar": "FILES",
+}
+System = Annotated[
+    Literal["file", "column"],
+    data_option(help="Name of the system of a TREC run: the name of the file, or the tag, its last column."),
+]
+
+
+@dataclass(frozen=True)
+class MaybeRuns:
+    """Where runs come from, if there are any."""
+
+    runs: Annotated[list[str] | None, data_option("--runs", **RUNS)] = None
+    system: System = "file"
+
+    def read(self, data: object) -> model.Runs | None:
+        """The runs. data : the options for tables, those of the judgments or preferences."""
+        return _runs(self.runs, self.system, data) if self.runs else None
+
+
+NO_RUNS = MaybeRuns()
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Where runs come from."""
+
+    runs: Annotated[list[str], data_option("--runs", **RUNS)]
+    system: System = "file"
+
+    def read(self, data: object) -> model.Runs:
+        """The runs. data : the options for tables, those of the judgments or preferences."""
+        return _runs(self.runs, self.system, data)
+
+
+def _runs(paths: list[str], system: Literal["file", "column"], data: object) -> model.Runs:
+    from qrowd import files
+    from qrowd.cli.show import progress
+
+    with progress("reading runs") as advance:
+        runs = files.read_runs(paths, system=system, progress=advance, **table_settings(data, "runs"))
+    show_notes(runs.notes)
+    return runs
