@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from qrowd.cli import options
 from qrowd.cli.completion import plot_names
 from qrowd.cli.magnitude import By, Checks
-from qrowd.cli.options import measures, methods, option
+from qrowd.cli.options import convention, measures, methods, option
 from qrowd.cli.output import is_standard_output, name_with_ending, output_file, write_output
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
@@ -31,6 +31,13 @@ def plot(
         int | None, option(help="Number of systems, topics, documents or assessors that are shown.", min=1)
     ] = None,
     cutoff: options.Cutoff = 10,
+    test: Annotated[
+        Literal["nemenyi", "max-t"],
+        convention(
+            help="Test of all pairs of systems in critical-difference: of mean ranks over topics (nemenyi), or of mean "
+            "scores over topics and assessors (max-t)."
+        ),
+    ] = "nemenyi",
     level: options.Level = None,
     gold: options.Gold = None,
     checks: Checks = None,
@@ -95,6 +102,7 @@ def plot(
             conventions=conventions,
             top=top,
             cutoff=cutoff,
+            test=test,
             methods=tuple(method or ()),
             level=level,
             gold=names.get("gold"),

@@ -17,6 +17,7 @@ variance_components, d_study, best_design, marginal_gain        generalizability
 difference, all_differences     differences of systems with intervals over topics and assessors
 equal_cost, topics_for_an_assessor      more topics or one more assessor at the same cost
 power_of_difference, detectable_difference, topics_needed       power, and the topics that a difference needs
+mean_ranks              mean ranks over topics, and the systems that do not differ by Nemenyi's test
 rank_intervals          simultaneous intervals of ranks, and the systems that may be the best
 holm, benjamini_hochberg        corrections for multiple tests
 """
@@ -49,6 +50,7 @@ from qrowd.comparison.factors import (
 from qrowd.comparison.generalizability import VarianceComponents, variance_components
 from qrowd.comparison.head_to_head import HeadToHead, head_to_head
 from qrowd.comparison.judged_share import JudgedShare, judged_share
+from qrowd.comparison.mean_ranks import MeanRanks, mean_ranks
 from qrowd.comparison.power import DifferenceComponents, detectable_difference, power_of_difference, topics_needed
 from qrowd.comparison.rank_intervals import RankIntervals, rank_intervals
 from qrowd.comparison.rankings import (
@@ -97,6 +99,7 @@ __all__ = [
     "JudgedShare",
     "MainEffects",
     "MarginalGain",
+    "MeanRanks",
     "RandomisedTukey",
     "RankChanges",
     "RankIntervals",
@@ -130,6 +133,7 @@ __all__ = [
     "kendall_tau_b",
     "main_effects",
     "marginal_gain",
+    "mean_ranks",
     "omega_squared",
     "pearson",
     "power_of_difference",

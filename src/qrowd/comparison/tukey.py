@@ -227,7 +227,7 @@ def tukey_of_means(
     critical = _critical(confidence, len(names), error_df)
     least = critical * _errors(counts, error_ms)
     alike = np.abs(means[:, None] - means) <= least
-    groups = tuple(names[a:b] for a, b in _runs(alike))
+    groups = tuple(names[a:b] for a, b in longest_runs(alike))
     half = _half_widths(least)
     return Tukey(factor, names, means, counts, half, alike[0], groups, critical, error_ms, error_df, confidence, best)
 
@@ -338,7 +338,7 @@ def _half_widths(least: Floats) -> Floats:
     return np.asarray(((k - 1) * apart.sum(axis=1) - apart.sum() / 2) / ((k - 1) * (k - 2)))
 
 
-def _runs(alike: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def longest_runs(alike: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """The longest runs a:b of levels in order of which all are alike, without those inside another."""
     runs: list[tuple[int, int]] = []
     end = 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import bincount
 
+from qrowd.comparison.mean_ranks import PairTest
 from qrowd.comparison.system_ranking import rank_changes, rank_systems
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import bounds_of, evaluate
@@ -27,7 +28,7 @@ from qrowd.model.scores import Scores
 from qrowd.reports.magnitude_data import Checks, MagnitudeData, magnitude_data
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.plots import assessors as assessor_plots
-from qrowd.reports.plots import ranking, systems, topics
+from qrowd.reports.plots import critical_difference, ranking, systems, topics
 from qrowd.reports.plots.magnitude_figures import MAGNITUDE_PLOTS, TOPICS, MagnitudePlot
 from qrowd.reports.plots.marks import list_size, table_size
 from qrowd.reports.plots.style import Figure
@@ -45,6 +46,7 @@ class Options:
     measures : as in `evaluate`; a plot of one measure takes the first. conventions : of the scores.
     top : number of systems, topics, documents or, in `kappa` and `correlation`, assessors shown. cutoff : number of
         documents of each ranking that `coverage` looks at.
+    test : of pairs of systems, for `critical-difference`: "nemenyi" or "max-t", as in `mean_ranks`.
     methods : that combine the assessors, for `bump`. level : of measurement, for alpha. confidence : of intervals.
     gold, checks, scheme, by : of plots of magnitudes: the name of the gold assessor; the check documents; what
         normalises; what a unit is. See `MagnitudeData`.
@@ -56,6 +58,7 @@ class Options:
     conventions: Conventions = field(default_factory=Conventions)
     top: int | None = None
     cutoff: int = 10
+    test: PairTest = "nemenyi"
     methods: tuple[str, ...] = ()
     level: Level | None = None
     gold: str | None = None
@@ -206,6 +209,15 @@ def _ranks(data: _Data) -> Figure:
         intervals.to_frame,
         list_size(n),
     )
+
+
+def _critical_difference(data: _Data) -> Figure:
+    from qrowd.comparison.mean_ranks import mean_ranks
+
+    options = data.options
+    scores, n, rng = data.scores(), options.n_resamples, options.rng
+    ranked = mean_ranks(scores, test=options.test, confidence=options.confidence, n_resamples=n, rng=rng)
+    return data.figure(*critical_difference.figure_parts(ranked, data.measure, options.top))
 
 
 def default_methods(judgments: Judgments) -> tuple[str, ...]:
@@ -445,6 +457,7 @@ PLOTS: dict[str, Plot] = {
         Plot("differences", "How probable is it that one system is better than another?", _BOTH, _ONE, _differences),
         Plot("ranks", "Which ranks may each system hold, also by each assessor?", _BOTH, _ONE, _ranks),
         Plot("bump", "How does the ranking change with the method that combines the assessors?", _BOTH, _ONE, _bump),
+        Plot("critical-difference", "Which systems have different mean ranks?", _BOTH, _ONE, _critical_difference),
         Plot("scores", "Do two measures rank the systems alike?", _BOTH, ("nDCG@10", "AP"), _scores),
         Plot("correlation", "Which assessors rank the systems alike?", _BOTH, _ONE, _correlation),
         Plot(
