@@ -79,7 +79,7 @@ def test_the_progress_of_a_campaign_is_printed_and_written(qrowd, pilot, tmp_pat
     assert outcome.out.startswith("pilot is running: 4 of 4 units done, 0 under way, 16 answers count.")
     assert "Krippendorff's alpha" in outcome.out
     assert pd.read_csv(tmp_path / "topics.csv")["topic"].tolist() == ["t1", "t2"]
-    assert qrowd("campaign", "status").out.startswith("1 campaign.")
+    assert qrowd("campaign", "list").out.startswith("1 campaign.")
 
 
 @pytest.mark.parametrize("status", ["paused", "running", "stopped"])
@@ -252,3 +252,45 @@ def test_files_of_check_documents_are_refused_where_nobody_would_see_them(qrowd,
     assert outcome.status == 2
     assert f"files.{key}: 'gold.qrels' would do nothing: only units of magnitudes hold check documents" in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("protocol", ["grades", "magnitude", "preference"])
+def test_the_folder_of_a_new_campaign_can_be_created_as_it_is(qrowd, tmp_path, protocol):
+    outcome = qrowd("campaign", "init", "My Kitchen", "--protocol", protocol)
+    assert outcome.status == 0, outcome.err
+    assert "campaign.toml, topics.tsv, documents.jsonl, pool.txt" in outcome.out
+    checked = qrowd("campaign", "create", "My Kitchen", "--check")
+    assert checked.status == 0, checked.err
+    assert checked.out.splitlines()[-1].startswith(f"my-kitchen ({protocol}: 2 topics, 16 documents")
+    again = qrowd("campaign", "init", "My Kitchen")
+    assert again.status == 2
+    assert again.err == "qrowd: My Kitchen: is not empty; name a new folder\n"
+
+
+def test_a_deleted_campaign_is_gone_and_comes_back_from_its_archive(qrowd, pilot):
+    from sqlalchemy import func, select
+
+    from qrowd.collect.store.engine import open_store
+    from qrowd.collect.store.schema import metadata
+
+    def sizes():
+        with open_store("judgments.db", read_only=True) as store, store.reading() as connection:
+            return {
+                table.name: connection.scalar(select(func.count()).select_from(table))
+                for table in metadata.sorted_tables
+                if table.name not in ("setting", "account", "session", "login_attempt")
+            }
+
+    assert qrowd("campaign", "invite", pilot, "zoe").status == 0
+    before = qrowd("campaign", "status", pilot).out
+    refused = qrowd("campaign", "delete", pilot, "--archive", "pilot.jsonl")
+    assert (refused.status, refused.err) == (
+        2, "qrowd: pilot is running; stop it first: qrowd campaign set-status pilot stopped\n"
+    )  # fmt: skip
+    qrowd("campaign", "set-status", pilot, "stopped")
+    assert sizes()["event"] > 0
+    assert qrowd("campaign", "delete", pilot, "--archive", "pilot.jsonl").status == 0
+    assert set(sizes().values()) == {0}
+    assert qrowd("campaign", "status", pilot).status == 2
+    assert qrowd("campaign", "import", "pilot.jsonl").status == 0
+    assert qrowd("campaign", "status", pilot).out.split(":")[1:] == before.split(":")[1:]

@@ -69,7 +69,7 @@ def test_files_of_campaigns_are_offered_to_campaigns(tmp_path):
     (tmp_path / "judgments.db").write_bytes(b"SQLite format 3\0")
     assert [command for command, _ in first_steps(tmp_path)[1]] == [
         "qrowd campaign create kitchen --check",
-        "qrowd campaign status --database judgments.db",
+        "qrowd campaign list --database judgments.db",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Annotated, Literal
 
@@ -20,6 +21,19 @@ NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIG
 SessionGap = Annotated[
     float, option(help="Minutes between two units from which on the later one begins a new session.", metavar="MINUTES")
 ]
+
+
+def init(
+    folder: Annotated[str, typer.Argument(help="New or empty folder.")],
+    protocol: Annotated[
+        Literal["grades", "magnitude", "preference"], option(help="What assessors do: the table of settings.")
+    ] = "grades",
+) -> None:
+    """Write a folder with an example campaign, to be changed into your own."""
+    with server_extra():
+        from qrowd.collect.campaigns.template import write_template
+    names = write_template(folder, protocol)
+    typer.echo(f"{folder} holds {', '.join(names)}; change them, then: qrowd campaign create {folder} --check")
 
 
 def create(
@@ -96,28 +110,58 @@ def export(
 
 
 def status(
-    name: Annotated[str | None, typer.Argument(help="Name of the campaign; default: all campaigns.")] = None,
+    name: Name,
     database: options.Database = options.DATABASE,
     per_assessor: Annotated[
         bool, option("--per-assessor", help="Also print the results of each assessor, and their agreement.")
     ] = False,
     output: Output = None,
 ) -> None:
-    """Show the progress of campaigns."""
-    from qrowd.cli.campaign_tables import all_campaigns, one_campaign
+    """Show the progress of a campaign."""
+    from qrowd.cli.campaign_tables import one_campaign
 
     with server_extra():
         from qrowd.collect.campaigns.progress import progress
         from qrowd.collect.campaigns.quality import quality
+    with open_campaigns(database) as store, store.reading() as connection:
+        one = progress(connection, name, time.time())
+        names = [f"{name}/{arm}" for arm in one.arms] or [name]
+        document = one_campaign(one, [quality(connection, each) for each in names] if per_assessor else [])
+    deliver(document, output)
+
+
+def list_(database: options.Database = options.DATABASE, output: Output = None) -> None:
+    """List all campaigns with their progress."""
+    from qrowd.cli.campaign_tables import all_campaigns
+
+    with server_extra():
+        from qrowd.collect.campaigns.progress import progress
         from qrowd.collect.store.materials import campaigns
     with open_campaigns(database) as store, store.reading() as connection:
-        if name is None:
-            document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
-        else:
-            one = progress(connection, name, time.time())
-            names = [f"{name}/{arm}" for arm in one.arms] or [name]
-            document = one_campaign(one, [quality(connection, each) for each in names] if per_assessor else [])
+        document = all_campaigns([progress(connection, row.name, time.time()) for row in campaigns(connection)])
     deliver(document, output)
+
+
+def delete(
+    name: Name,
+    archive: Annotated[str, option(help="New file for all that the campaign holds.", metavar="FILE")],
+    database: options.Database = options.DATABASE,
+) -> None:
+    """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
+    from qrowd import files
+    from qrowd.errors import FileError
+
+    with server_extra():
+        from qrowd.collect.campaigns.deletion import check_stopped, delete_campaign
+        from qrowd.collect.campaigns.exports import export_rows
+    if os.path.exists(archive):
+        raise FileError(archive, "exists; name a new file")
+    with open_campaigns(database, write=True) as store:
+        with store.reading() as connection:
+            check_stopped(connection, name)
+            files.write_whole(archive, export_rows(connection, name, "archive", "jsonl"))
+        store.write(lambda connection: delete_campaign(connection, name))
+    typer.echo(f"{name} is deleted from {database}; its archive is {archive}")
 
 
 def units(
@@ -282,7 +326,9 @@ def backup(
 
 campaign = command_group(
     "Create, watch and export campaigns of judging.",
+    init,
     create,
+    list_,
     import_,
     export,
     status,
@@ -295,5 +341,6 @@ campaign = command_group(
     set_status,
     rebuild,
     backup,
+    delete,
     presets,
 )

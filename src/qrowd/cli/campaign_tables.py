@@ -36,7 +36,7 @@ def all_campaigns(campaigns: Sequence[Progress]) -> Document:
         "last answer": [_when(one.last) for one in campaigns],
     }
     table, n = Table.of("campaigns", columns), len(campaigns)
-    sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign create makes one."
+    sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign init writes a folder for one."
     return Document(sentence, (table,) if n else (), (), _frame(table))
 
 

@@ -162,4 +162,4 @@ def _commands(
     for path in kinds.get("campaign", [])[:1]:
         yield f"qrowd campaign create {shlex.quote(str(path.parent))} --check", "whether the campaign can be created"
     for path in kinds.get("database", [])[:1]:
-        yield f"qrowd campaign status --database {shlex.quote(str(path))}", "the progress of its campaigns"
+        yield f"qrowd campaign list --database {shlex.quote(str(path))}", "its campaigns and their progress"
