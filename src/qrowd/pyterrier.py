@@ -306,10 +306,12 @@ def _runs(
         return ((topic, len(results)) for topic in run["query_id"].unique())
 
     metrics = [ir_measures.define(record, name=RECORDER, support_cutoff=False)]
-    folder = options.get("save_dir")
-    if folder is not None:  # whose summaries are to hold scores
-        metrics += [Panel(each) for each in measures if isinstance(each, str)]
     qrels = judgments.to_frame().rename(columns={"topic": "qid", "document": "docno", "value": "label"})
+    folder = options.get("save_dir")
+    if folder is None:
+        qrels = qrels.drop_duplicates("qid")  # the topics are all that is asked of them
+    else:  # whose summaries are to hold scores
+        metrics += [Panel(each) for each in measures if isinstance(each, str)]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Evaluation measures differ")  # by the one that notes results
         rows = pt.Experiment(systems, topics, qrels, metrics, names=list(labels), perquery=True, **options)
