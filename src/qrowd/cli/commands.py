@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from qrowd.cli.completion import ARGUMENTS
+from qrowd.cli.examples import examples_of
 from qrowd.errors import ArgumentError, FileError
 
 #: Mistakes on the command line that the parser finds, such as an unknown option.
@@ -110,6 +111,12 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, flags without a type."""
         return without_flag_types(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help text, and below it examples to copy."""
+        super().format_help(ctx, formatter)
+        if examples := examples_of(ctx.command_path.partition(" ")[2]):
+            typer.echo(examples)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Options, or further values of the option that takes several and stands last."""

@@ -1,0 +1,86 @@
+"""Examples for the help texts: lines to copy, on the files that `qrowd simulate panel` writes."""
+
+from __future__ import annotations
+
+PANEL = "--runs panel/runs --judgments panel/judges"
+MAGNITUDES = "--judgments panel/magnitudes.csv"
+GOLD = "--gold panel/gold.qrels"
+PREFERENCES = "--preferences panel/preferences.csv"
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "demo": ("qrowd demo",),
+    "evaluate": (
+        f"qrowd evaluate {PANEL} -m nDCG@10 AP --baseline bm25",
+        f"qrowd evaluate {PANEL} --method majority 'dawid-skene(per=all)' mean",
+    ),
+    "compare": (
+        f"qrowd compare {PANEL} -m nDCG@10 --systems rerank-llm rerank-large",
+        f"qrowd compare {PANEL} --reference ann",
+    ),
+    "table": (f"qrowd table {PANEL} -m nDCG@10 AP -o table.tex",),
+    "report": (f"qrowd report {PANEL} -o report.html",),
+    "plot": ("qrowd plot", f"qrowd plot ranks {PANEL} -o ranks.pdf"),
+    "aware": (f"qrowd aware {PANEL} --n-resamples 50",),
+    "predict": ("qrowd predict --judgments panel/judges --rel 1 --qrels predicted.qrels",),
+    "check": ("qrowd check panel/runs panel/judges",),
+    "measures": ("qrowd measures", "qrowd measures nDCG"),
+    "agree": (
+        "qrowd agree --judgments panel/judges",
+        "qrowd agree --judgments panel/judges --coefficient alpha --per-topic -o agreement.csv",
+    ),
+    "assessors": (f"qrowd assessors --judgments panel/judges {GOLD}",),
+    "aggregate": ("qrowd aggregate --judgments panel/judges --method dawid-skene --per all --qrels merged.qrels",),
+    "replace": (f"qrowd replace --judgments panel/judges --model llm-a {GOLD} --grades rescaled",),
+    "plan": (
+        f"qrowd plan {PANEL} --systems rerank-llm hybrid --difference 0.05",
+        f"qrowd plan {PANEL} --budget 1000 --judgment-cost 0.1",
+    ),
+    "simulate": ("qrowd simulate another-panel",),
+    "serve": ("qrowd serve --demo", "qrowd serve --port 8001"),
+    "study": ("qrowd study", "qrowd study aware --quick"),
+    "help": ("qrowd help", "qrowd help evaluate", "qrowd help panel mean"),
+    "prefer evaluate": (f"qrowd prefer evaluate --runs panel/runs {PREFERENCES} -m ppref@10 wpref",),
+    "prefer agree": (f"qrowd prefer agree {PREFERENCES}",),
+    "prefer bradley-terry": (f"qrowd prefer bradley-terry {PREFERENCES} --assessor-weights",),
+    "prefer simulate": ("qrowd prefer simulate --n-topics 5 --order utility kept",),
+    "magnitude summary": (f"qrowd magnitude summary {MAGNITUDES} {GOLD} --runs panel/runs -o summary.md",),
+    "magnitude distribution": (f"qrowd magnitude distribution {MAGNITUDES}",),
+    "magnitude units": (f"qrowd magnitude units {MAGNITUDES} {GOLD}",),
+    "magnitude agreement": (f"qrowd magnitude agreement {MAGNITUDES} {GOLD}",),
+    "magnitude effort": (f"qrowd magnitude effort {MAGNITUDES} --pay 0.2",),
+    "magnitude levels": (f"qrowd magnitude levels {MAGNITUDES} {GOLD}",),
+    "magnitude gains": (f"qrowd magnitude gains {MAGNITUDES} {GOLD} -o gains.tex",),
+    "magnitude conflicts": (f"qrowd magnitude conflicts {MAGNITUDES} {GOLD}",),
+    "magnitude rankings": (f"qrowd magnitude rankings --runs panel/runs {MAGNITUDES} {GOLD}",),
+    "magnitude normalise": (f"qrowd magnitude normalise {MAGNITUDES} -o normalised.csv",),
+    "campaign init": ("qrowd campaign init pilot --protocol grades",),
+    "campaign create": ("qrowd campaign create pilot --check", "qrowd campaign create pilot"),
+    "campaign list": ("qrowd campaign list",),
+    "campaign invite": ("qrowd campaign invite pilot ann bob --base-url https://judge.example.org",),
+    "campaign status": ("qrowd campaign status pilot --per-assessor",),
+    "campaign units": ("qrowd campaign units pilot",),
+    "campaign export": (
+        "qrowd campaign export pilot --format qrels -o pilot.qrels",
+        "qrowd campaign export pilot --what archive -o pilot.archive",
+    ),
+    "campaign import": ("qrowd campaign import pilot.archive --database elsewhere.db",),
+    "campaign conflicts": ("qrowd campaign conflicts pilot --gold panel/gold.qrels",),
+    "campaign ratios": ("qrowd campaign ratios pilot --min-ratio 1000",),
+    "campaign codes": ("qrowd campaign codes pilot -o codes.csv",),
+    "campaign owner": ("qrowd campaign owner zoe",),
+    "campaign set-status": ("qrowd campaign set-status pilot stopped",),
+    "campaign rebuild": ("qrowd campaign rebuild pilot",),
+    "campaign backup": ("qrowd campaign backup copy.db",),
+    "campaign delete": ("qrowd campaign delete pilot --archive last.archive",),
+    "campaign presets": ("qrowd campaign presets",),
+}
+"""{command: lines}; the campaign `pilot` is that of `qrowd campaign init pilot`."""
+
+
+def examples_of(command: str) -> str:
+    """The examples of a command as they stand below its help text; empty where there are none."""
+    lines = EXAMPLES.get(command, ())
+    if not lines:
+        return ""
+    source = " (qrowd simulate panel writes the files)" if any("panel/" in line for line in lines) else ""
+    return f"Example{'s' * (len(lines) > 1)}{source}:\n" + "".join(f"  {line}\n" for line in lines)
