@@ -11,7 +11,7 @@ from qrowd.cli import options
 from qrowd.cli.completion import plot_names
 from qrowd.cli.magnitude import By, Checks
 from qrowd.cli.options import convention, measures, methods, option
-from qrowd.cli.output import is_standard_output, name_with_ending, output_file, write_output
+from qrowd.cli.output import ShortNames, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
@@ -47,6 +47,7 @@ def plot(
     sampling: options.Sampling = options.Sampling(2000),
     arm: options.Arms = None,
     units: options.Units = None,
+    short_names: ShortNames = False,
     output: Annotated[
         str | None,
         output_file(
@@ -109,6 +110,7 @@ def plot(
             checks=None if checks is None else files.read_checks(checks),
             scheme=(data.normalise or "geometric-mean").replace("-", "_"),
             by=by,
+            short_names=short_names,
             **sampling.arguments,
             progress=advance,
         )

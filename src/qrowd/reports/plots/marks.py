@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
 from qrowd.reports.plots.style import GREY, WIDTH
+from qrowd.reports.short_names import fitted_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,25 +32,37 @@ PLACES = (  # of a name beside its dot, in points; the further ones get a line
         for side, sign in (("left", 1), ("right", -1))
     ),
 )
+LONGEST = 44  # letters of a name
+LETTER = 0.075  # inches
+MARGIN = 0.3  # inches beside the axes and their names
 CELL = (0.30, 0.185)  # inches, width and height of a cell with a number
 
 
-def list_size(n_rows: int, width: float = WIDTH) -> tuple[float, float]:
-    """Inches of a picture that is a list."""
-    return width, 0.75 + ROW * max(n_rows, 4)
+def labels_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The names as they are drawn: long ones are shortened and stay different."""
+    return fitted_names(names, LONGEST)
+
+
+def name_width(names: Sequence[str]) -> float:
+    """Inches that the longest name takes, about."""
+    return LETTER * max(map(len, labels_of(names)), default=0)
+
+
+def list_size(names: Sequence[str], width: float = WIDTH) -> tuple[float, float]:
+    """Inches of a picture that is a list; longer names than usual make it wider."""
+    return max(width, name_width(names) + 3.6), 0.75 + ROW * max(len(names), 4)
 
 
 def table_size(rows: Sequence[str], columns: Sequence[str], cell: tuple[float, float] = CELL) -> tuple[float, float]:
     """Inches of a picture that is a table of cells; the names of columns stand on end, a line of text fits below."""
-    beside = 0.075 * max(map(len, rows), default=0) + 0.35
-    below = 0.075 * max(map(len, columns), default=0) + 0.5
+    beside, below = name_width(rows) + 0.35, name_width(columns) + 0.5
     return beside + max(cell[0] * len(columns), 2.5), max(below + cell[1] * len(rows), 1.6)
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> NDArray[np.int64]:
     """(rows,) heights of the rows, the first one on top; only the grid across them is left."""
     y = np.arange(len(names))
-    ax.set_yticks(y, names, fontsize=SMALL)
+    ax.set_yticks(y, labels_of(names), fontsize=SMALL)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")
@@ -94,8 +107,8 @@ def cells(
                 weight=weight,
                 color="white" if dark else "black",
             )
-    ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90, fontsize=SMALL)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SMALL)
+    ax.set_xticks(np.arange(len(columns)) + 0.5, labels_of(columns), rotation=90, fontsize=SMALL)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, labels_of(rows), fontsize=SMALL)
     ax.set_xlim(0, len(columns))
     ax.set_ylim(len(rows), 0)
     ax.set_xlabel(label, fontsize=SMALL + 1)
@@ -129,6 +142,7 @@ def name_points(
     low, high = box.y0 * 72 / picture.dpi, box.y1 * 72 / picture.dpi
     spread = np.where(points.std(axis=0) > 0, points.std(axis=0), 1.0)
     has_name = np.array([1.0 if names[i] else 0.0 for i in defined.tolist()])
+    texts = dict(zip(names, labels_of(names), strict=True))
     order = np.argsort(-has_name * (((points - points.mean(axis=0)) / spread) ** 2).sum(axis=1), kind="stable")
     areas: list[tuple[float, float, float, float]] = [(px - 3, py - 3, px + 3, py + 3) for px, py in points.tolist()]
     if errors is not None:
@@ -138,7 +152,7 @@ def name_points(
             areas += [(px - dx, py - 0.8, px + dx, py + 0.8), (px - 0.8, py - dy, px + 0.8, py + dy)]
     for i in order[:most].tolist():
         px, py = points[i].tolist()
-        name = names[int(defined[i])]
+        name = texts[names[int(defined[i])]]
         if not name:
             continue
         width, height = 0.59 * SMALL * len(name) + 1, SMALL
@@ -190,13 +204,19 @@ def note(ax: Axes, text: str, corner: str = "lower right") -> None:
 
 
 def above(ax: Axes, columns: int = 3) -> None:
-    """The legend over the picture, where it covers nothing."""
-    ax.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=columns,
-        fontsize=SMALL + 0.5,
-        borderaxespad=0.2,
-        handletextpad=0.5,
-        columnspacing=1.2,
-    )
+    """The legend over the picture, where it covers nothing; in fewer columns where it would leave the picture."""
+    picture: Any = ax.get_figure(root=True)
+    beside = max((label.get_window_extent().width for label in ax.get_yticklabels()), default=0.0)
+    room = picture.bbox.width - beside - MARGIN * picture.dpi
+    for n in range(columns, 0, -1):
+        legend = ax.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=n,
+            fontsize=SMALL + 0.5,
+            borderaxespad=0.2,
+            handletextpad=0.5,
+            columnspacing=1.2,
+        )
+        if legend.get_window_extent().width <= room:
+            return

@@ -10,7 +10,7 @@ import numpy as np
 from qrowd.comparison.generalizability import VarianceComponents
 from qrowd.comparison.rankings import RankingAgreement
 from qrowd.comparison.system_ranking import RankChanges
-from qrowd.reports.plots.marks import SMALL, above, cells, name_rows
+from qrowd.reports.plots.marks import SMALL, above, cells, labels_of, name_rows
 from qrowd.reports.plots.style import GREY, MARKERS, PALETTE, axes_or_new
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def plot_bump(changes: RankChanges, *, ax: Axes | None = None) -> Axes:
     moved = np.nanmax(height, axis=0) - np.nanmin(height, axis=0)
     movers = [s for s in np.argsort(-moved, kind="stable")[: len(PALETTE) - 1].tolist() if moved[s] >= 2]
     x = np.arange(len(changes.methods))
-    for s, name in enumerate(changes.systems):
+    for s, name in enumerate(labels_of(changes.systems)):
         k = movers.index(s) if s in movers else None
         colour = "#B8B8B8" if k is None else PALETTE[k]
         ax.plot(
@@ -81,7 +81,7 @@ def bump_size(changes: RankChanges) -> tuple[float, float]:
 
 def _beside(changes: RankChanges) -> float:
     """Inches that names take on either side."""
-    return 0.25 + 0.062 * max(10, *map(len, changes.systems))
+    return 0.25 + 0.062 * max(10, *map(len, labels_of(changes.systems)))
 
 
 def plot_correlation(agreement: RankingAgreement, *, ax: Axes | None = None) -> Axes:

@@ -6,7 +6,7 @@ A `plot_` function draws a result that exists already; here the result is comput
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from qrowd.reports.plots import critical_difference, ranking, systems, topics
 from qrowd.reports.plots.magnitude_figures import MAGNITUDE_PLOTS, TOPICS, MagnitudePlot
 from qrowd.reports.plots.marks import list_size, table_size
 from qrowd.reports.plots.style import Figure
+from qrowd.reports.short_names import short_names
 
 if TYPE_CHECKING:
     import pandas
@@ -50,6 +51,7 @@ class Options:
     methods : that combine the assessors, for `bump`. level : of measurement, for alpha. confidence : of intervals.
     gold, checks, scheme, by : of plots of magnitudes: the name of the gold assessor; the check documents; what
         normalises; what a unit is. See `MagnitudeData`.
+    short_names : whether words that all systems begin or end with are left out.
     n_resamples, rng : where intervals are computed by resampling. progress : called with (topics done, topics in all)
         of the scoring.
     """
@@ -66,6 +68,7 @@ class Options:
     scheme: str = "geometric_mean"
     by: By | None = None
     confidence: float = 0.95
+    short_names: bool = False
     n_resamples: int = 2000
     rng: Rng = 1
     progress: Progress | None = None
@@ -109,6 +112,8 @@ class Plot:
             raise ArgumentError(f"plot {self.name}: it needs gold grades; give --gold NAME or FILE")
         if self.name == "scores" and len(measures) < 2:
             raise ArgumentError(f"plot {self.name}: name two measures, as in -m nDCG@10 -m AP")
+        if runs is not None and options.short_names:
+            runs = replace(runs, systems=short_names(runs.systems))
         return self.make(_Data(self.name, runs, judgments, measures, options))
 
 
@@ -173,7 +178,7 @@ def _systems(data: _Data) -> Figure:
         "assessor on all systems alike are left out, and intervals end where the measure does.",
         lambda ax: systems.plot_systems(intervals, top=top, measure=data.measure, ax=ax),
         intervals.to_frame,
-        list_size(n),
+        list_size(intervals.systems[:n]),
     )
 
 
@@ -207,7 +212,7 @@ def _ranks(data: _Data) -> Figure:
         f"each assessor (ticks). {n_best} of {len(intervals.systems)} systems may be the best.",
         lambda ax: systems.plot_ranks(intervals, by_assessor=ranking_by_mean.rank_by_assessor, top=options.top, ax=ax),
         intervals.to_frame,
-        list_size(n),
+        list_size([intervals.systems[s] for s in (-intervals.mean).argsort(kind="stable")[:n]]),
     )
 
 
@@ -302,7 +307,7 @@ def _alpha(data: _Data) -> Figure:
         f"intervals over documents; {overall.value:.3f} over all topics (dashed line).",
         lambda ax: topics.plot_alpha(by_topic, overall=overall.value, top=options.top, ax=ax),
         by_topic.to_frame,
-        list_size(len(order)),
+        list_size([by_topic.labels[t] for t in order]),
     )
 
 

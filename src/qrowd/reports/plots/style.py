@@ -6,9 +6,11 @@ colour alone. The same data gives the same bytes.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from qrowd.errors import ArgumentError, QrowdError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
     from pandas import DataFrame
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -63,6 +66,13 @@ class Figure:
     panels: tuple[int, int] = (1, 1)
     size: tuple[float, float] | None = None
 
+    def _repr_html_(self) -> str:
+        """The picture with its caption, for notebooks."""
+        picture = b64encode(render(self, "svg")).decode()
+        style = "max-width: 100%; background: white; padding: .5em"
+        image = f'<img alt="{escape(self.caption)}" style="{style}" src="data:image/svg+xml;base64,{picture}">'
+        return f"<figure>{image}<figcaption>{escape(self.caption)}</figcaption></figure>"
+
 
 @contextmanager
 def styled() -> Iterator[None]:
@@ -105,15 +115,21 @@ def render(figure: Figure, format: str) -> bytes:
     if format not in FORMATS:
         raise ArgumentError(f"format={format!r}: a plot is written as {', '.join(FORMATS)}")
     with styled():
-        from matplotlib.figure import Figure as Canvas
-
-        rows, columns = figure.panels
-        size = figure.size or (WIDTH * min(columns, 2), HEIGHT * (1 if rows == 1 else 0.7 * rows))
-        canvas = Canvas(figsize=size)
-        axes = canvas.subplots(rows, columns)
-        figure.draw(axes)
+        canvas = drawn(figure)
         out = BytesIO()
         # No date and no version in the file: the same data gives the same bytes.
         about: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
         canvas.savefig(out, format=format, metadata=about[format])
         return out.getvalue()
+
+
+def drawn(figure: Figure) -> Canvas:
+    """The plot on a canvas of Matplotlib's, as large as it needs to be."""
+    with styled():
+        from matplotlib.figure import Figure as Canvas
+
+        rows, columns = figure.panels
+        size = figure.size or (WIDTH * min(columns, 2), HEIGHT * (1 if rows == 1 else 0.7 * rows))
+        canvas = Canvas(figsize=size)
+        figure.draw(canvas.subplots(rows, columns))
+        return canvas
