@@ -13,6 +13,7 @@ from ir_measures import AP, RR, P, nDCG
 
 import qrowd
 from qrowd.errors import ArgumentError, MeasureError
+from qrowd.evaluation import DEFINITIONS
 from qrowd.ir_measures import SD, Assessor, Best, Method, Panel, Provider, Worst
 from qrowd.methods import evaluate_methods
 from qrowd.model.conventions import Conventions
@@ -121,6 +122,18 @@ def test_the_provider_scores_plain_measures_as_evaluate_does():
         assert computed[measure] == pytest.approx(by_qrowd(alone, run, measure).values.mean(), abs=1e-15)
 
 
+@pytest.mark.parametrize("name", [d.name for d in DEFINITIONS if hasattr(qrowd.ir_measures, d.name)])
+def test_each_measure_that_ir_measures_lacks_is_known_to_it_and_scored_by_qrowd(name):
+    qrels, run = frames(3)
+    alone = qrels[qrels.assessor == "bob"]
+    theirs = getattr(qrowd.ir_measures, name)
+    measure = theirs @ 3 if theirs.SUPPORTED_PARAMS.get("cutoff", ir_measures.ParamInfo()).required else theirs
+    assert ir_measures.parse_measure(str(measure)) == measure
+    expected = by_qrowd(alone, run, measure)
+    computed = dict(zip(expected.topics, expected.values[0, 0, :, 0], strict=True))
+    assert by_topic(measure, alone, run) == pytest.approx(computed, rel=1e-12, nan_ok=True)
+
+
 def test_panel_measures_and_those_of_other_providers_stand_side_by_side():
     qrels, run = frames(2)
     alone = qrels[qrels.assessor == "ann"].drop(columns="assessor")
@@ -192,6 +205,20 @@ def test_other_providers_are_asked_first():
     evaluator = ir_measures.evaluator([nDCG @ 5], alone)
     assert type(evaluator).__module__.startswith("ir_measures.")
     assert ir_measures.DefaultPipeline.providers[-1].NAME == "qrowd"
+
+
+def test_the_command_line_of_ir_measures_has_the_provider(tmp_path):
+    qrels, run = frames(0)
+    alone = qrels[qrels.assessor == "ann"].assign(zero=0)
+    alone[["query_id", "zero", "doc_id", "relevance"]].to_csv(tmp_path / "q", sep=" ", header=False, index=False)
+    run.assign(q0="Q0", rank=1, tag="t")[["query_id", "q0", "doc_id", "rank", "score", "tag"]].to_csv(
+        tmp_path / "r", sep=" ", header=False, index=False
+    )
+    command = [sys.executable, "-W", "ignore", "-m", "qrowd.ir_measures", "--provider", "qrowd"]
+    done = subprocess.run(
+        [*command, tmp_path / "q", tmp_path / "r", "GAP@3"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"GAP@3\t{by_qrowd(alone, run, 'GAP@3').values.mean():.4f}\n"
 
 
 def test_without_ir_measures_the_message_says_what_to_install():

@@ -316,3 +316,8 @@ def _register() -> None:
 
 
 _register()
+
+if __name__ == "__main__":  # the command line of ir_measures, with the provider
+    from ir_measures.__main__ import main_cli
+
+    main_cli()
