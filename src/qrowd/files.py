@@ -10,41 +10,35 @@ import sys
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from glob import glob, has_magic
 from itertools import groupby
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from qrowd import tables, trec
-from qrowd.errors import ArgumentError, FileError, check_choice
+from qrowd.errors import FileError, check_choice
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.duplicates import Duplicates
 from qrowd.model.frames import TableOptions
 from qrowd.model.headers import Names
 from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
-from qrowd.model.labels import first_of, plural
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
+from qrowd.paths import PathLike as PathLike
+from qrowd.paths import Paths as Paths
+from qrowd.paths import find_files as find_files
+from qrowd.paths import is_data_set, named_files, on_disk, shown
+from qrowd.paths import without_endings as without_endings
+from qrowd.readers import irds
 from qrowd.threads import in_threads
-
-PathLike = str | os.PathLike[str]
-Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
-"""A path, glob pattern or folder; several of them; or {name: path}. "-" is standard input."""
 
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 
 NameFrom = Literal["file", "column"]
 Progress = Callable[[int, int], object]
 
-ENDINGS = (
-    ".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".qrels",
-    ".qrel", ".prefs", ".pref",
-)  # fmt: skip
-ABOUT = re.compile(r"readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE)  # files about the data
-SUMMARIES = ("aggregated.csv", "perquery.csv")  # scores that PyTerrier writes beside the runs into its save_dir
 TOO_LARGE = "is too large; leave out what is not needed"
 
 
@@ -59,10 +53,10 @@ def read_judgments(
     identical_rows: IdenticalRows = "keep",
     progress: Progress | None = None,
 ) -> Judgments:
-    """Read judgments from qrels files and tables.
+    """Read judgments from qrels files, tables, exports of other tools and data sets of ir_datasets.
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {assessor: path}; plain or gzip; "-" is
-        standard input.
+        standard input, "irds:ID" a data set; "READER:PATH" names the reader of an export.
     assessor : "file" makes every qrels file one assessor, named after it without endings such as .qrels.gz; "column"
         takes the assessor from column 2 of the qrels lines. Tables (CSV, TSV, JSON Lines, Parquet, Excel; a header
         names the columns) bring their assessor column, if they have one.
@@ -80,14 +74,16 @@ def read_judgments(
     """
     check_choice("assessor", assessor, NameFrom)
     options = TableOptions(columns, labels, incomplete_rows, identical_rows)
-    files = _named(paths, "assessor", unique=assessor == "file")
+    files = named_files(paths, "assessor", unique=assessor == "file")
 
     def load(item: tuple[str, Path]) -> Judgments | trec.Parsed:
         name, path = item
+        if is_data_set(path):
+            return Judgments.from_frame(irds.judgments(path.as_posix()), assessor=name)
         text = read_bytes(path)
-        if tables.is_table(text, _shown(path)):
-            return tables.judgments_from_table(text, _shown(path), assessor=name, options=options)
-        return trec.parse(text, _shown(path), trec.QRELS)
+        if tables.is_table(text, shown(path)):
+            return tables.judgments_from_table(text, shown(path), assessor=name, options=options)
+        return trec.parse(text, shown(path), trec.QRELS)
 
     join = partial(trec.judgments_from, assessor_in_column=assessor == "column")
     judgments = concatenate_judgments(_joined(load, files.named, join, progress))
@@ -104,10 +100,10 @@ def read_runs(
     identical_rows: IdenticalRows = "keep",
     progress: Progress | None = None,
 ) -> Runs:
-    """Read runs from TREC run files and tables.
+    """Read runs from TREC run files, tables, run folders of TIRA and data sets of ir_datasets.
 
     paths : a path, glob pattern, folder, "NAME=PATH", list of those, or {system: path}; plain or gzip; "-" is
-        standard input.
+        standard input, "irds:ID" the scored documents of a data set.
     system : "file" makes every run file one system, named after it without endings such as .run.gz; "column" takes
         the system from the tag, the last column of the run lines, which often repeats from file to file. Tables bring
         their system column, if they have one.
@@ -121,14 +117,16 @@ def read_runs(
     """
     check_choice("system", system, NameFrom)
     options = TableOptions(columns, None, incomplete_rows, identical_rows)
-    files = _named(paths, "system", unique=system == "file")
+    files = named_files(paths, "system", unique=system == "file")
 
     def load(item: tuple[str, Path]) -> Runs | trec.Parsed:
         name, path = item
+        if is_data_set(path):
+            return Runs.from_frame(irds.scored_documents(path.as_posix()), system=name)
         text = read_bytes(path)
-        if tables.is_table(text, _shown(path)):
-            return tables.runs_from_table(text, _shown(path), system=name, options=options)
-        return trec.parse(text, _shown(path), trec.TAGGED_RUN if system == "column" else trec.RUN)
+        if tables.is_table(text, shown(path)):
+            return tables.runs_from_table(text, shown(path), system=name, options=options)
+        return trec.parse(text, shown(path), trec.TAGGED_RUN if system == "column" else trec.RUN)
 
     runs = concatenate_runs(_joined(load, files.named, trec.runs_from, progress))
     return replace(runs, notes=(*files.notes, *runs.notes))
@@ -167,14 +165,14 @@ def read_preferences(
     """
     check_choice("assessor", assessor, NameFrom)
     options = TableOptions(columns, None, incomplete_rows)
-    files = _named(paths, "assessor", unique=assessor == "file")
+    files = named_files(paths, "assessor", unique=assessor == "file")
 
     def load(item: tuple[str, Path]) -> Preferences | trec.Parsed:
         name, path = item
         text = read_bytes(path)
-        if tables.is_table(text, _shown(path)):
-            return tables.preferences_from_table(text, _shown(path), assessor=name, options=options)
-        return trec.parse(text, _shown(path), trec.preference_format(text, _shown(path), format))
+        if tables.is_table(text, shown(path)):
+            return tables.preferences_from_table(text, shown(path), assessor=name, options=options)
+        return trec.parse(text, shown(path), trec.preference_format(text, shown(path), format))
 
     join = partial(trec.preferences_from, assessor_in_column=assessor == "column")
     preferences = concatenate_preferences(_joined(load, files.named, join, progress))
@@ -245,8 +243,7 @@ def read_labels(path: PathLike, *names: str) -> list[list[str]]:
     FileError
         A column that is missing, an empty cell, or a file that is missing or malformed, with the line.
     """
-    shown = _shown(Path(path))
-    table = tables.read_table(read_bytes(Path(path)), shown)
+    table = tables.read_table(read_bytes(Path(path)), shown(Path(path)))
     missing = next((name for name in names if name not in table.names), None)
     if missing is not None:
         raise FileError(path, f"there is no column {missing!r} among {', '.join(table.names)}; name the columns so")
@@ -267,7 +264,7 @@ def read_duplicates(path: PathLike) -> Duplicates:
         Other columns, or a file that is missing or malformed.
     """
     text = read_bytes(Path(path))
-    return tables.duplicates_from_table(text, _shown(Path(path)))
+    return tables.duplicates_from_table(text, shown(Path(path)))
 
 
 def read_checks(path: PathLike) -> dict[str, tuple[str, str]]:
@@ -295,9 +292,8 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
     FileError
         A missing, unreadable, truncated, empty or too large file.
     """
-    name = name or _shown(path)
-    if not path.exists():
-        path = _workbook(path)
+    name = name or shown(path)
+    path = on_disk(path)
     try:
         if most is not None and path.stat().st_size > most:
             raise FileError(name, TOO_LARGE)
@@ -354,112 +350,6 @@ def _replace(target: Path, pieces: Iterable[bytes]) -> None:
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def _workbook(path: Path) -> Path:
-    """The file of FILE.xlsx#SHEET; any other path as it is."""
-    sheet = re.fullmatch(r"(.*\.xlsx)#.+", str(path), re.IGNORECASE)
-    return Path(sheet[1]) if sheet else path
-
-
-def find_files(paths: PathLike | Iterable[PathLike]) -> list[Path]:
-    """The files that paths, glob patterns and folders stand for, sorted within each.
-
-    Files that speak about the data (README, *.md, *.yml, licences, hidden files) are passed over among others.
-
-    Raises
-    ------
-    FileError
-        A path that does not exist, a pattern or folder without files.
-    """
-    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    matches = [path for one in several for path in _matches(one, alone=len(several) == 1)[0]]
-    return list(dict.fromkeys(matches))
-
-
-def _matches(path: PathLike, *, alone: bool = True) -> tuple[list[Path], list[Path]]:
-    """The files that a path, pattern or folder stands for, and those passed over. alone : no other path is given."""
-    text = os.fspath(path)
-    one = Path(text)
-    if text == "-" or (_workbook(one).exists() and not one.is_dir()):  # a shell's <(zcat ...) is no regular file
-        return ([], [one]) if not alone and _is_about(one) else ([one], [])
-    if one.is_dir():
-        files = sorted(p for p in one.iterdir() if p.is_file())
-    elif has_magic(text):
-        files = sorted(p for p in map(Path, glob(text, recursive=True)) if p.is_file())
-    else:
-        raise FileError(text, "there is no such file")
-    of_pyterrier = any(p.name.endswith(".res.gz") for p in files)
-    over = [p for p in files if _is_about(p) or p.name[0] == "." or (of_pyterrier and p.name in SUMMARIES)]
-    if len(over) == len(files):
-        raise FileError(text, "no file is there" if one.is_dir() else "no file matches this pattern")
-    return [p for p in files if p not in over], over
-
-
-def _is_about(path: Path) -> bool:
-    return ABOUT.fullmatch(path.name) is not None
-
-
-@dataclass(frozen=True)
-class _Files:
-    """(name, path) of every file that is read, and notes about the others."""
-
-    named: list[tuple[str, Path]]
-    notes: tuple[str, ...]
-
-
-def _named(paths: Paths, noun: str, *, unique: bool = True) -> _Files:
-    """Names for all files; two files of one name would silently become one, so they are refused."""
-    listed: list[tuple[str, Path]] = []
-    over: list[Path] = []
-    for name, path in _given_names(paths):
-        files, others = _matches(path, alone=name is not None or isinstance(paths, str | os.PathLike))
-        default = noun if os.fspath(path) == "-" else None
-        listed += [(name or default or without_endings(file), file) for file in files]
-        over += others
-    listed = list(dict.fromkeys(listed))
-    if not listed:
-        raise ArgumentError(f"no files were given to read; each is one {noun}")
-    first: dict[str, Path] = {}
-    for name, file in listed:
-        if unique and first.setdefault(name, file) != file:
-            raise FileError(file, f"is {noun} {name!r}, as is {first[name]}; rename one, or give names as NAME=PATH")
-    names = first_of([path.name for path in dict.fromkeys(over) if not path.name.startswith(".")], 5)
-    was = "was" if len(set(over)) == 1 else "were"
-    note = f"{plural(len(set(over)), 'file')} about the data {was} passed over ({names})"
-    return _Files(listed, (note,) if names != "none" else ())
-
-
-def _given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
-    """(name or None, path) of each path that is given, which may be written as NAME=PATH."""
-    if isinstance(paths, Mapping):
-        yield from paths.items()
-        return
-    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
-        name, equals, rest = os.fspath(path).partition("=")
-        if equals and not (_workbook(Path(path)).exists() or glob(os.fspath(path))):
-            yield name, rest
-        else:
-            yield None, path
-
-
-def _shown(path: Path) -> str:
-    """A path as messages name it."""
-    return "standard input" if str(path) == "-" else str(path)
-
-
-def without_endings(path: PurePath) -> str:
-    """The name of a file without the endings of runs, judgments, tables and packed files; of FILE.xlsx#SHEET the sheet.
-
-    >>> without_endings(PurePath("llama-3.1-8b.qrels.gz"))
-    'llama-3.1-8b'
-    """
-    if str(path) != str(_workbook(Path(path))):
-        return str(path).rpartition("#")[2]
-    name = path.name
-    while (ending := Path(name).suffix).lower() in ENDINGS and name != ending:
-        name = name.removesuffix(ending)
-    return name
 
 
 def _joined(

@@ -13,7 +13,7 @@ from qrowd.errors import FileError
 PREFIX = "irds:"
 
 
-def judgments(name: str) -> list[Any]:
+def judgments(name: str) -> Any:
     """The judgments of "irds:ID", as named tuples.
 
     Raises
@@ -24,7 +24,7 @@ def judgments(name: str) -> list[Any]:
     return list(_part(name, "qrels", "judgments").qrels_iter())
 
 
-def scored_documents(name: str) -> list[Any]:
+def scored_documents(name: str) -> Any:
     """The scored documents of "irds:ID": the run that a data set brings. Errors as in `judgments`."""
     return list(_part(name, "scoreddocs", "scored documents").scoreddocs_iter())
 

@@ -1,0 +1,201 @@
+"""Which files are read: those that paths, patterns and folders stand for, and the names that they give.
+
+Beside files there are data sets of ir_datasets (`irds:ID`), sheets (`FILE.xlsx#SHEET`), files that name their reader
+(`READER:FILE`), and run folders of TIRA (`run.txt` beside `ir-metadata.yml`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path, PurePath
+
+from qrowd.errors import ArgumentError, FileError
+from qrowd.model.labels import first_of, plural
+from qrowd.readers import irds, reader_and_path
+
+PathLike = str | os.PathLike[str]
+Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
+"""A path, glob pattern or folder; several of them; or {name: path}. "-" is standard input."""
+
+ENDINGS = (
+    ".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
+    ".qrels", ".qrel", ".prefs", ".pref",
+)  # fmt: skip
+ABOUT = re.compile(r"readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE)  # files about the data
+TIRA_RUNS = ("run.txt", "run.txt.gz")  # in a run folder of TIRA, beside its metadata
+TIRA_METADATA = "ir-metadata.yml"
+SUMMARIES = ("aggregated.csv", "perquery.csv")  # scores that PyTerrier writes beside the runs into its save_dir
+
+
+def _workbook(path: Path) -> Path:
+    """The file of FILE.xlsx#SHEET; any other path as it is."""
+    sheet = re.fullmatch(r"(.*\.xlsx)#.+", str(path), re.IGNORECASE)
+    return Path(sheet[1]) if sheet else path
+
+
+def find_files(paths: PathLike | Iterable[PathLike]) -> list[Path]:
+    """The files that paths, glob patterns and folders stand for, sorted within each.
+
+    Files that speak about the data (README, *.md, *.yml, licences, hidden files) are passed over among others.
+
+    Raises
+    ------
+    FileError
+        A path that does not exist, a pattern or folder without files.
+    """
+    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    matches = [path for one in several for path in _matches(one, alone=len(several) == 1)[0]]
+    return list(dict.fromkeys(matches))
+
+
+def _matches(path: PathLike, *, alone: bool = True) -> tuple[list[Path], list[Path]]:
+    """The files that a path, pattern or folder stands for, and those passed over. alone : no other path is given."""
+    text = os.fspath(path)
+    one = Path(text)
+    if is_data_set(one):
+        return [one], []
+    reader, rest = reader_and_path(text)
+    if reader:
+        return [Path(f"{reader}:{file}") for file in _matches(rest)[0]], []
+    if text == "-" or (_workbook(one).exists() and not one.is_dir()):  # a shell's <(zcat ...) is no regular file
+        return ([], [one]) if not alone and _is_about(one) else ([one], [])
+    if (run := _tira_run(one)) is not None:
+        return [run], []
+    if one.is_dir():
+        files = sorted(_files_in(one.iterdir()))
+    elif has_magic(text):
+        files = sorted(_files_in(map(Path, glob(text, recursive=True))))
+    else:
+        raise FileError(text, "there is no such file")
+    of_pyterrier = any(p.name.endswith(".res.gz") for p in files)
+    over = [p for p in files if _is_about(p) or p.name[0] == "." or (of_pyterrier and p.name in SUMMARIES)]
+    if len(over) == len(files):
+        raise FileError(text, "no file is there" if one.is_dir() else "no file matches this pattern")
+    return [p for p in files if p not in over], over
+
+
+def _files_in(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files among the paths, and the runs of TIRA's run folders."""
+    for path in paths:
+        if path.is_file():
+            yield path
+        elif (run := _tira_run(path)) is not None:
+            yield run
+
+
+def _tira_run(folder: Path) -> Path | None:
+    """The run in a run folder of TIRA; None for other folders and files."""
+    if not (folder / TIRA_METADATA).is_file():
+        return None
+    return next((folder / name for name in TIRA_RUNS if (folder / name).is_file()), None)
+
+
+def _is_about(path: Path) -> bool:
+    return ABOUT.fullmatch(path.name) is not None
+
+
+@dataclass(frozen=True)
+class Files:
+    """(name, path) of every file that is read, and notes about the others."""
+
+    named: list[tuple[str, Path]]
+    notes: tuple[str, ...]
+
+
+def named_files(paths: Paths, noun: str, *, unique: bool = True) -> Files:
+    """Names for all files; two files of one name would silently become one, so they are refused."""
+    listed: list[tuple[str, Path]] = []
+    over: list[Path] = []
+    for name, path in _given_names(paths):
+        files, others = _matches(path, alone=name is not None or isinstance(paths, str | os.PathLike))
+        default = noun if os.fspath(path) == "-" else None
+        listed += [(name or default or without_endings(file), file) for file in files]
+        over += others
+    listed = list(dict.fromkeys(listed))
+    if not listed:
+        raise ArgumentError(f"no files were given to read; each is one {noun}")
+    if unique:
+        check_names(listed, noun)
+    names = first_of([path.name for path in dict.fromkeys(over) if not path.name.startswith(".")], 5)
+    was = "was" if len(set(over)) == 1 else "were"
+    note = f"{plural(len(set(over)), 'file')} about the data {was} passed over ({names})"
+    return Files(listed, (note,) if names != "none" else ())
+
+
+def check_names(named: Iterable[tuple[str, Path]], noun: str) -> None:
+    """Refuse two files of one name.
+
+    Raises
+    ------
+    FileError
+        The second of them.
+    """
+    first: dict[str, Path] = {}
+    for name, file in named:
+        if first.setdefault(name, file) != file:
+            raise FileError(file, f"is {noun} {name!r}, as is {first[name]}; rename one, or give names as NAME=PATH")
+
+
+def _given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
+    """(name or None, path) of each path that is given, which may be written as NAME=PATH."""
+    if isinstance(paths, Mapping):
+        yield from paths.items()
+        return
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        name, equals, rest = os.fspath(path).partition("=")
+        if equals and not (_workbook(Path(path)).exists() or glob(os.fspath(path))):
+            yield name, rest
+        else:
+            yield None, path
+
+
+def shown(path: Path) -> str:
+    """A path as messages name it."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def without_endings(path: PurePath) -> str:
+    """The name of a file without the endings of runs, judgments, tables and packed files; of FILE.xlsx#SHEET the sheet.
+
+    The run of a run folder of TIRA is called as the metadata beside it say (`tag`), or as the folder.
+
+    >>> without_endings(PurePath("llama-3.1-8b.qrels.gz"))
+    'llama-3.1-8b'
+    """
+    if is_data_set(path):
+        return path.as_posix().removeprefix(irds.PREFIX)
+    reader, rest = reader_and_path(str(path))
+    if reader:
+        return without_endings(PurePath(rest))
+    if path.name in TIRA_RUNS and Path(path.parent, TIRA_METADATA).is_file():
+        return _tira_name(Path(path.parent))
+    if str(path) != str(_workbook(Path(path))):
+        return str(path).rpartition("#")[2]
+    name = path.name
+    while (ending := Path(name).suffix).lower() in ENDINGS and name != ending:
+        name = name.removesuffix(ending)
+    return name
+
+
+def _tira_name(folder: Path) -> str:
+    metadata = (folder / TIRA_METADATA).read_text("utf-8", "replace")
+    tag = re.search(r"^tag:[ \t]*(['\"]?)(\S.*?)\1[ \t]*(#.*)?$", metadata, re.MULTILINE)
+    return tag[2] if tag else folder.resolve().name
+
+
+def is_data_set(path: PurePath) -> bool:
+    """Whether a path is the name of a data set of ir_datasets, irds:ID."""
+    return path.as_posix().startswith(irds.PREFIX)
+
+
+def on_disk(path: Path) -> Path:
+    """The file itself of FILE.xlsx#SHEET and READER:FILE; any other path as it is."""
+    if path.exists():
+        return path
+    if is_data_set(path):
+        raise FileError(path.as_posix(), "is a data set and no file; read judgments, runs, topics or texts of it")
+    return _workbook(Path(reader_and_path(str(path))[1]))

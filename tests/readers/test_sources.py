@@ -1,0 +1,201 @@
+"""Exports, data sets of ir_datasets, run folders of TIRA and readers of other distributions, read as files are."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import ir_datasets
+import pytest
+from ir_datasets.datasets.base import Dataset
+from ir_datasets.formats import TrecQrels, TrecScoredDocs, TsvDocs, TsvQueries
+from ir_datasets.util import LocalDownload
+
+from qrowd import read_judgments, read_preferences, read_runs
+from qrowd.errors import ArgumentError, FileError
+from qrowd.files import find_files
+from qrowd.paths import without_endings
+
+QRELS = "q1 1 d1 2\nq1 5 d2 0\n"
+RUN = "q1 Q0 d1 1 3.5 tag\nq1 Q0 d2 2 1.5 tag\n"
+
+
+def local(path, text):
+    path.write_text(text)
+    return LocalDownload(path)
+
+
+@pytest.fixture
+def data_set(tmp_path):
+    """A data set that is registered with ir_datasets, from local files."""
+    name = f"qrowd-test-{tmp_path.name}"
+    dataset = Dataset(
+        TsvDocs(local(tmp_path / "docs.tsv", "d1\tlobster soup\nd2\ttrain times\n")),
+        TsvQueries(local(tmp_path / "queries.tsv", "q1\tred lobster\n")),
+        TrecQrels(local(tmp_path / "qrels.txt", QRELS), {0: "no", 2: "yes"}),
+        TrecScoredDocs(local(tmp_path / "run.txt", RUN)),
+    )
+    ir_datasets.registry.register(name, dataset)
+    yield name
+    ir_datasets.registry._registered.pop(name)
+
+
+# ---- ir_datasets
+
+
+def test_judgments_of_a_data_set_are_of_one_assessor_whatever_the_iteration(data_set):
+    judgments = read_judgments(f"irds:{data_set}")
+    assert judgments.to_dict() == {data_set: {"q1": {"d1": 2, "d2": 0}}}
+
+
+def test_a_data_set_is_renamed_and_stands_beside_files(data_set, tmp_path):
+    (tmp_path / "ann.qrels").write_text("q1 0 d1 1\n")
+    judgments = read_judgments([f"nist=irds:{data_set}", tmp_path / "ann.qrels"])
+    assert judgments.assessors == ("nist", "ann")
+
+
+def test_the_scored_documents_of_a_data_set_are_a_run(data_set):
+    assert read_runs(f"bm25=irds:{data_set}").to_dict() == {"bm25": {"q1": {"d1": 3.5, "d2": 1.5}}}
+
+
+def test_a_data_set_that_there_is_not_is_refused_with_the_nearest_name(data_set):
+    with pytest.raises(FileError, match=rf"^irds:{data_set}s: .*no such data set; did you mean irds:{data_set}\?"):
+        read_judgments(f"irds:{data_set}s")
+
+
+def test_a_data_set_without_judgments_is_refused_with_what_it_has(tmp_path):
+    name = f"qrowd-bare-{tmp_path.name}"
+    ir_datasets.registry.register(name, Dataset(TsvQueries(local(tmp_path / "q.tsv", "q1\tred\n"))))
+    with pytest.raises(FileError, match="this data set has no judgments; it has topics"):
+        read_judgments(f"irds:{name}")
+    ir_datasets.registry._registered.pop(name)
+
+
+def test_without_ir_datasets_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(FileError, match=r"^irds:x: this needs ir_datasets; pip install 'qrowd\[irds\]'"):
+        read_judgments("irds:x")
+
+
+def test_preferences_are_not_read_of_a_data_set():
+    with pytest.raises(FileError, match="is a data set and no file"):
+        read_preferences("irds:x")
+
+
+# ---- exports
+
+
+def test_an_export_is_read_by_what_it_holds_and_word_labels_have_an_order(tmp_path):
+    record = {"fields": {}, "metadata": {"query_id": "q", "doc_id": "d"}}
+    answers = {"relevance": [{"value": "no", "user_id": "u1"}, {"value": "yes", "user_id": "u2"}]}
+    (tmp_path / "export.json").write_text(json.dumps([record | {"responses": answers}]))
+    judgments = read_judgments(tmp_path / "export.json", labels="no<yes")
+    assert judgments.to_dict() == {"u1": {"q": {"d": 0}}, "u2": {"q": {"d": 1}}}
+
+
+def test_pairs_of_label_studio_are_preferences(tmp_path):
+    region = {"from_name": "which", "type": "pairwise", "value": {"selected": "left"}}
+    data = {"query_id": "q", "left_id": "d1", "right_id": "d2"}
+    task = {"data": data, "annotations": [{"completed_by": 7, "result": [region]}]}
+    (tmp_path / "export.json").write_text(json.dumps([task]))
+    assert read_preferences(tmp_path / "export.json").to_rows() == [("q", "d1", "d2", "7", 1)]
+
+
+def test_a_file_may_name_its_reader(tmp_path):
+    (tmp_path / "judged.txt").write_text("q Q0 d 3 0.9 umbrela\nq Q0 e 0 0.4 nist\n")
+    judgments = read_judgments(f"trec-rag:{tmp_path}/*.txt")
+    assert judgments.to_dict() == {"umbrela": {"q": {"d": 3}}, "nist": {"q": {"e": 0}}}
+    assert without_endings(find_files(f"trec-rag:{tmp_path}/judged.txt")[0]) == "judged"
+
+
+def test_the_mistakes_of_an_export_name_its_file_and_row(tmp_path):
+    (tmp_path / "export.csv").write_text("query,docid,rating\nq,d,high\n")
+    with pytest.raises(FileError, match=r"export.csv: row 1: values are words \(high\)"):
+        read_judgments(tmp_path / "export.csv")
+
+
+def test_an_array_of_json_is_a_table(tmp_path):
+    (tmp_path / "rows.json").write_text('[{"Topic ID": 1, "docno": "d", "label": 2}]')
+    assert read_judgments(tmp_path / "rows.json").to_dict() == {"rows": {"1": {"d": 2}}}
+
+
+# ---- TIRA
+
+
+def tira(folder: Path, metadata: str, name: str = "run.txt") -> Path:
+    folder.mkdir(parents=True)
+    content = RUN.encode()
+    (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    (folder / "ir-metadata.yml").write_text(metadata)
+    return folder
+
+
+def test_a_run_folder_of_tira_is_a_run_called_by_its_tag_or_its_folder(tmp_path):
+    tira(tmp_path / "out" / "2024-01-02", "platform:\n  cpu: x\ntag: 'my system' # final\n")
+    tira(tmp_path / "out" / "bm25", "actor:\n  tag: other\n", "run.txt.gz")
+    assert read_runs(tmp_path / "out").systems == ("my system", "bm25")
+    assert read_runs(str(tmp_path / "out" / "*")).systems == ("my system", "bm25")
+    assert read_runs(tmp_path / "out" / "bm25").systems == ("bm25",)
+    assert read_runs(tmp_path / "out" / "bm25" / "run.txt.gz").systems == ("bm25",)
+
+
+def test_a_run_without_metadata_is_called_as_its_file(tmp_path):
+    (tmp_path / "run.txt").write_text(RUN)
+    assert read_runs(tmp_path / "run.txt").systems == ("run",)
+
+
+# ---- readers of other distributions
+
+PLUGIN = """
+import pandas
+class Reader:
+    def recognises(self, text, name):
+        return text.startswith(b"SHOP")
+    def read(self, text, name):
+        rows = [line.split("|") for line in text.decode().split("\\n")[1:] if line]
+        return pandas.DataFrame(rows, columns=["who", "query_id", "doc_id", "grade"]).rename(columns={"who": "judge"})
+READER = Reader()
+"""
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """A distribution that declares the reader `shop`, and a file for it."""
+    info = tmp_path / "site" / "shop-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[qrowd.readers]\nshop = shop_reader:READER\n")
+    (tmp_path / "site" / "shop_reader.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    (tmp_path / "judged.shop").write_text("SHOP export of our judgments, version 2 of it\nann|q|d|2\nbob|q|d|0\n")
+    yield tmp_path / "judged.shop"
+    sys.modules.pop("shop_reader", None)
+
+
+def test_a_reader_of_another_distribution_reads_what_nothing_else_recognises(shop):
+    expected = {"ann": {"q": {"d": 2}}, "bob": {"q": {"d": 0}}}
+    assert read_judgments(shop).to_dict() == expected
+    assert read_judgments(f"shop:{shop}").to_dict() == expected
+
+
+def test_readers_of_other_distributions_are_not_imported_for_files_that_are_recognised(shop, tmp_path):
+    (tmp_path / "ann.qrels").write_text(QRELS)
+    (tmp_path / "table.csv").write_text("topic,document,value\nq,d,1\n")
+    read_judgments([tmp_path / "ann.qrels", tmp_path / "table.csv"])
+    assert "shop_reader" not in sys.modules
+
+
+def test_an_entry_point_that_is_no_reader_is_refused_with_its_name(shop, tmp_path):
+    (tmp_path / "site" / "shop_reader.py").write_text("READER = 3")
+    with pytest.raises(ArgumentError, match=r"qrowd.readers: 'shop' has no functions `recognises` and `read`"):
+        read_judgments(shop)
+
+
+def test_the_command_line_reads_data_sets_exports_and_run_folders(tmp_path):
+    tira(tmp_path / "runs" / "bm25", "tag: bm25\n")
+    (tmp_path / "book.csv").write_text("query,docid,Ann,Bob\nq1,d1,2,1\nq1,d2,0,\n")
+    command = [sys.executable, "-m", "qrowd", "evaluate", "--runs", "runs", "--judgments", "book.csv", "-m", "P@1"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "bm25" in result.stdout
