@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qrowd import readers
 from qrowd.errors import ArgumentError, FileError, InputError, RowError
 from qrowd.model.duplicates import Duplicates
-from qrowd.model.frames import TableOptions, label_columns
+from qrowd.model.frames import TableOptions, label_columns, roles_in
 from qrowd.model.headers import (
+    COLUMNS,
     DOCUMENT,
     JUDGMENT_COLUMNS,
     PREFERENCE_COLUMNS,
@@ -52,13 +53,14 @@ NO_ROWS = "names columns but holds no row"
 class Table:
     """Named columns, and the line on which each row starts (None in Parquet, which has no lines).
 
-    mistakes : lines that could not be split into cells.
+    mistakes : lines that could not be split into cells; format : in words.
     """
 
     columns: Frame
     names: tuple[str, ...]
     lines: Sequence[int] | None
     mistakes: tuple[FileError, ...] = ()
+    format: str = "export of another tool"
 
 
 def is_table(text: bytes, name: str) -> bool:
@@ -77,6 +79,34 @@ def is_table(text: bytes, name: str) -> bool:
         return True
     is_trec = 3 <= len(first.split()) <= 6
     return not is_trec and readers.other_reader_for(text, name) is not None
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a table holds, its format in words, and {role: header} of the columns that are read."""
+
+    kind: Kind
+    format: str
+    role_of: dict[str, str]
+
+
+def outline_of(text: bytes, name: str, columns: Mapping[str, Sequence[str]] | None = None) -> Outline:
+    """What a table seems to hold. columns : {role: headers} where they do not say.
+
+    Raises
+    ------
+    FileError
+        A table that is not readable; a column that is not there, or two for one role.
+    """
+    table = _table(text, name)
+    named = columns or {}
+    present = [role for role, headers in named.items() if set(table.names).intersection(headers)]
+    kind = kind_of([*table.names, *present])
+    try:
+        role_of = roles_in(table.names, COLUMNS[kind], {role: named[role] for role in named if role in COLUMNS[kind]})
+    except ArgumentError as error:
+        raise FileError(name, str(error)) from None
+    return Outline(kind, table.format, role_of)
 
 
 def table_kind(text: bytes, name: str) -> Kind:
@@ -214,14 +244,10 @@ def _plain_table(text: bytes, name: str) -> Table:
     return _json_lines(words, name) if json_lines else _separated(words, name)
 
 
-def _separated(words: str, name: str) -> Table:
+def _separated(text: str, name: str) -> Table:
     """CSV, TSV or cells between blanks: whichever separates the column names."""
-    rows = _cells(words, name)
-    line, header = next(rows)
-    if header[0] == "sep=":  # how Excel names the separator
-        line, header = next(rows, (line, header))
-    header = [column.strip() for column in header]
-    _check_headers(header, name, line)
+    rows = _cells(text, name)
+    line, header = _header(rows, name)
     lines: list[int] = []
     values: list[list[str]] = []
     mistakes: list[FileError] = []
@@ -235,7 +261,19 @@ def _separated(words: str, name: str) -> Table:
     if not lines:
         raise with_more(mistakes) if mistakes else FileError(name, NO_ROWS)
     columns = ([cell or None for cell in column] for column in zip(*values, strict=True))
-    return Table(dict(zip(header, columns, strict=True)), tuple(header), lines, tuple(mistakes))
+    words = {",": "CSV with commas", ";": "CSV with semicolons", "\t": "table with tabs", None: "table with blanks"}
+    format = words[_separator(text[:10_000].lstrip().split("\n", 1)[0])]
+    return Table(dict(zip(header, columns, strict=True)), tuple(header), lines, tuple(mistakes), format)
+
+
+def _header(rows: Iterator[tuple[int, list[str]]], name: str) -> tuple[int, list[str]]:
+    """The line and the cells of the header."""
+    line, header = next(rows)
+    if header[0] == "sep=":  # how Excel names the separator
+        line, header = next(rows, (line, header))
+    header = [column.strip() for column in header]
+    _check_headers(header, name, line)
+    return line, header
 
 
 def with_more(mistakes: Sequence[FileError]) -> FileError:
@@ -304,7 +342,7 @@ def _json_lines(words: str, name: str) -> Table:
     numbered = list(json_rows(words, name))
     lines, rows = [line for line, _ in numbered], [row for _, row in numbered]
     names = tuple(dict.fromkeys(column for row in rows for column in row))
-    return Table({column: [row.get(column) for row in rows] for column in names}, names, lines)
+    return Table({column: [row.get(column) for row in rows] for column in names}, names, lines, format="JSON Lines")
 
 
 def _array(text: bytes, name: str) -> Table:
@@ -312,7 +350,7 @@ def _array(text: bytes, name: str) -> Table:
     names = tuple(dict.fromkeys(column for row in rows for column in row))
     if not rows:
         raise FileError(name, NO_ROWS)
-    return Table({column: [row.get(column) for row in rows] for column in names}, names, None)
+    return Table({column: [row.get(column) for row in rows] for column in names}, names, None, format="JSON")
 
 
 def _parquet(text: bytes, name: str) -> Table:
@@ -327,13 +365,13 @@ def _parquet(text: bytes, name: str) -> Table:
         raise FileError(name, f"not readable as Parquet: {' '.join(str(error).split())}") from None
     if not table.num_rows:
         raise FileError(name, NO_ROWS)
-    return Table(table, tuple(table.column_names), None)
+    return Table(table, tuple(table.column_names), None, format="Parquet")
 
 
 def _excel(text: bytes, name: str) -> Table:
     """The first sheet of a workbook, or the one named behind `#`; its first row that is not blank names the columns."""
     try:
-        import openpyxl
+        import openpyxl  # type: ignore[import-untyped]
     except ImportError:
         raise FileError(name, "reading Excel files needs openpyxl; pip install 'qrowd[excel]'") from None
     try:
@@ -353,7 +391,9 @@ def _excel(text: bytes, name: str) -> Table:
     names = tuple(header[i] for i in places)
     _check_headers(names, name, filled[0][0])
     cells = [[_excel_cell(row[i]) for _, row in filled[1:]] for i in places]
-    return Table(dict(zip(names, cells, strict=True)), names, [line for line, _ in filled[1:]])
+    return Table(
+        dict(zip(names, cells, strict=True)), names, [line for line, _ in filled[1:]], format=f"Excel, sheet {sheet}"
+    )
 
 
 def _excel_cell(cell: Any) -> Any:

@@ -6,25 +6,46 @@ from typing import Annotated
 
 import typer
 
-from qrowd.cli.options import Assessor
+from qrowd.cli import options, reading
+from qrowd.cli.commands import as_options
+from qrowd.cli.reading import OPTIONS, columns_named
 
 
 def check(
-    paths: Annotated[list[str], typer.Argument(metavar="FILES", help="Files of runs and judgments, in any order.")],
-    assessor: Assessor = "file",
+    paths: Annotated[
+        list[str], typer.Argument(metavar="FILES", help="Files of runs, judgments and preferences, in any order.")
+    ],
+    assessor: options.Assessor = "file",
+    system: options.System = "file",
+    format: options.Format = "auto",
+    columns: reading.Columns = None,
+    labels: reading.Labels = None,
+    incomplete_rows: reading.IncompleteRows = "refuse",
+    identical_rows: reading.IdenticalRows = "keep",
 ) -> None:
-    """Show what files of runs and judgments contain, and the mistakes in them."""
-    from qrowd.cli.show import console, show_table
+    """Show what files contain, how they are read, and the mistakes in them."""
+    from qrowd.cli.show import console, progress, show_table
     from qrowd.reports.inspection import inspect
 
-    inspection = inspect(paths, assessor)
+    with progress("reading files") as advance:
+        inspection = inspect(
+            paths,
+            assessor=assessor,
+            system=system,
+            format=format,
+            columns=columns_named(columns),
+            labels=labels,
+            incomplete_rows=incomplete_rows,
+            identical_rows=identical_rows,
+            progress=advance,
+        )
     for table in inspection.tables():
         show_table(table)
     out = console()
     for remark in inspection.remarks():
-        out.print(remark, markup=False)
+        out.print(as_options(remark, OPTIONS), markup=False)
     for mistake in inspection.mistakes:
-        out.print(f"mistake: {mistake}", markup=False, style="red", soft_wrap=True)
+        out.print(f"mistake: {as_options(mistake, OPTIONS)}", markup=False, style="red", soft_wrap=True)
     if inspection.mistakes:
         raise typer.Exit(2)
     out.print("no mistakes found")

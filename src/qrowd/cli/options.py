@@ -15,6 +15,7 @@ from qrowd.cli.reading import NO_RUNS as NO_RUNS
 from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, show_notes, table_settings
 from qrowd.cli.reading import MaybeRuns as MaybeRuns
 from qrowd.cli.reading import Runs as Runs
+from qrowd.cli.reading import System as System
 from qrowd.cli.values import read_duplicates
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.conventions import Conventions
@@ -64,8 +65,10 @@ Assessor = Annotated[
     Literal["file", "column"],
     option(help="Name of the assessor: the name of the file, or a column of the file.", panel="Data"),
 ]
-
-
+Format = Annotated[
+    Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"],
+    option(help="Format of files of preferences.", panel="Data"),
+]
 Normalise = Annotated[
     Literal["geometric-mean", "median", "extremes", "checks"] | None,
     option(
@@ -122,7 +125,8 @@ class Data:
         """The judgments with those of further assessors; and {option: assessor}.
 
         normalise : False leaves magnitudes as they were written, whatever --normalise says.
-        others : {option: assessor of the judgments, or the file of one further assessor}; None is left out.
+        others : {option: assessor of the judgments, or the file of one further assessor}; None is left out. A number
+            behind a blank keeps several values of an option apart.
         """
         from qrowd import files
         from qrowd.model.judgments import concatenate_judgments
@@ -140,16 +144,18 @@ class Data:
             path = text.rpartition("=")[2]
             if path != "-" and not Path(path).exists():
                 near = closest(text, panel.assessors, "assessor")
-                raise ArgumentError(f"--{name} {text}: neither an assessor nor a file; {near}")
+                raise ArgumentError(f"--{name.split()[0]} {text}: neither an assessor nor a file; {near}")
             part = files.read_judgments([text], assessor=self.assessor, **table_settings(self, "judgments"))
             if len(part.assessors) != 1:
-                raise ArgumentError(f"--{name} {text}: one assessor was expected, found {len(part.assessors)}")
+                raise ArgumentError(
+                    f"--{name.split()[0]} {text}: one assessor was expected, found {len(part.assessors)}"
+                )
             names[name] = part.assessors[0]
             if names[name] in panel.assessors:
                 if len(panel.select(assessors=[names[name]])) == len(part):
                     continue  # the same file again
                 raise ArgumentError(
-                    f"--{name} {text}: {names[name]!r} also judges in another file; rename it: NAME=PATH"
+                    f"--{name.split()[0]} {text}: {names[name]!r} also judges in another file; rename it: NAME=PATH"
                 )
             parts.append(part)
         judgments = self._settled(concatenate_judgments(parts))
@@ -218,9 +224,7 @@ class PreferenceData:
     ] = None
     campaign: Campaign = None
     database: Database = DATABASE
-    format: Annotated[
-        Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"], option(help="Format of the files.", panel="Data")
-    ] = "auto"
+    format: Format = "auto"
     assessor: Assessor = "file"
     columns: Columns = None
     incomplete_rows: IncompleteRows = "refuse"

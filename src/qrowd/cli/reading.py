@@ -84,10 +84,21 @@ def table_settings(data: object, kind: Kind) -> dict[str, Any]:
     return {"columns": {role: named for role, named in columns.items() if role in COLUMNS[kind]}, **settings}
 
 
+OPTIONS = {
+    "columns": "--column",
+    "labels": "--labels",
+    "incomplete_rows": "--incomplete-rows",
+    "identical_rows": "--identical-rows",
+    "system": "--system",
+}
+
+
 def show_notes(notes: Iterable[str]) -> None:
     """What was noticed while files were read, on standard error."""
+    from qrowd.cli.commands import as_options
+
     for note in notes:
-        typer.echo(f"note: {note}", err=True)
+        typer.echo(f"note: {as_options(note, OPTIONS)}", err=True)
 
 
 RUNS: Mapping[str, Any] = {

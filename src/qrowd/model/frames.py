@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -194,6 +194,15 @@ def label_columns(frame: Frame, *names: str) -> list[list[str]]:
     return labels
 
 
+def roles_in(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]], columns: Names) -> dict[str, str]:
+    """{role: header} of a table; crowd-kit knows no topics, so its tasks are the documents of a single one."""
+    role_of = roles_of(headers, usual_names, columns)
+    task = next((header for header in headers if header_key(header) == "task"), None)
+    if task is not None and "document" in usual_names:
+        role_of.setdefault("document", task)
+    return role_of
+
+
 def make_frame(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
     """A data frame of the named library: "pandas", "polars" or "pyarrow"."""
     import narwhals as nw
@@ -271,12 +280,7 @@ class _Table:
         stand_in: tuple[str, str | None],
     ) -> _Table:
         headers, cells, order = _opened(frame)
-        role_of = roles_of(headers, usual_names, options.columns or {})
-        # crowd-kit knows no topics: its tasks are the documents of a single one.
-        if "document" in usual_names and "document" not in role_of:
-            task = next((header for header in headers if header_key(header) == "task"), None)
-            if task is not None:
-                role_of["document"] = task
+        role_of = roles_in(headers, usual_names, options.columns or {})
         return cls(headers, role_of, cells, order, options, stand_in, usual_names)
 
     def need(self, *roles: str) -> None:

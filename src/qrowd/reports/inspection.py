@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +16,19 @@ from numpy.typing import NDArray
 from qrowd import files, tables, trec
 from qrowd.errors import FileError, InputError
 from qrowd.model.alignment import align
-from qrowd.model.judgments import Judgments
-from qrowd.model.runs import Runs
+from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
+from qrowd.model.frames import TableOptions
+from qrowd.model.headers import COLUMNS, Kind
+from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.preferences import Preferences, concatenate_preferences
+from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.paths import check_names, named_files, shown
 from qrowd.reports.document import Table
 from qrowd.reports.phrases import cells, count, percent, span
+from qrowd.threads import in_threads
 
 MISTAKES_SHOWN = 10
-Whole = TypeVar("Whole", Judgments, Runs)
+Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +36,22 @@ class Inspection:
     """The content of the files, and mistakes in them.
 
     mistakes : one line each, at most MISTAKES_SHOWN a file and then how many more.
-    runs, judgments : what could be read, or None.
+    runs, judgments, preferences : what could be read, or None.
+    formats : (files, kind, format, columns) of the files, alike ones together.
     """
 
     mistakes: tuple[str, ...]
     runs: Runs | None
     judgments: Judgments | None
+    preferences: Preferences | None = None
+    formats: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def tables(self) -> Iterator[Table]:
-        """One row per system of the runs, and one per assessor of the judgments."""
+        """How the files are read; one row per system of the runs, and one per assessor."""
+        if self.formats:
+            headers = ("files", "read as", "format", "columns")
+            yield Table.of("files", dict(zip(headers, map(list, zip(*self.formats, strict=True)), strict=True)))
         if self.runs is not None:
             ranked = self.runs.ranked()
             lengths = [row[row > 0] for row in ranked.lengths]
@@ -61,10 +77,20 @@ class Inspection:
                 "values": cells(_values, values),
             }
             yield Table.of("judgments", columns)
+        if self.preferences is not None:
+            read = self.preferences
+            everyone = range(len(read.assessors))
+            columns = {
+                "assessor": list(read.assessors),
+                "preferences": [f"{(read.assessor == a).sum():,}" for a in everyone],
+                "topics": [str(np.unique(read.topic[read.assessor == a]).size) for a in everyone],
+                "Bad marks": [f"{(read.bad_assessor == a).sum():,}" for a in everyone],
+            }
+            yield Table.of("preferences", columns)
 
     def remarks(self) -> list[str]:
         """Facts that the rows do not show."""
-        remarks = []
+        remarks = list(self.notes)
         if self.runs is not None:
             runs = self.runs
             n_lists = int(np.count_nonzero(runs.ranked().lengths))
@@ -85,6 +111,12 @@ class Inspection:
             if negative := int((judgments.value < 0).sum()):
                 mean = count(negative, "value below 0 means", "values below 0 mean")
                 remarks.append(f"negative: {mean} pooled but not judged, unless recoded")
+        if self.preferences is not None:
+            read = self.preferences
+            remarks.append(
+                f"preferences: {len(read):,} of {count(len(read.topics), 'topic')} and "
+                f"{count(len(read.documents), 'document')} by {count(len(read.assessors), 'assessor')}"
+            )
         if self.runs is not None and self.judgments is not None:
             remarks.append(_together(self.runs, self.judgments))
         return remarks
@@ -99,53 +131,169 @@ def _together(runs: Runs, judgments: Judgments) -> str:
     return f"together: {topics}; {percent(unjudged, 1)} of the first 10 documents were judged by nobody"
 
 
-def inspect(paths: Sequence[str], assessor: str = "file") -> Inspection:
-    """Read files of any kind, telling runs from judgments by their lines, and collect mistakes instead of stopping."""
-    mistakes: list[str] = []
-    run_files: list[str] = []
-    judgment_files: list[str] = []
-    for path in files.find_files(paths):
-        try:
-            text = files.read_bytes(path)
-            kind = _kind(text, str(path))
-            if not tables.is_table(text, str(path)):
-                lines = list(islice(trec.mistakes(text, str(path), kind), MISTAKES_SHOWN + 1))
-                mistakes += map(str, lines[:MISTAKES_SHOWN])
-                if len(lines) > MISTAKES_SHOWN:
-                    mistakes.append(f"{path}: more mistakes follow")
-                if lines:
-                    continue
-            (run_files if kind is trec.RUN else judgment_files).append(str(path))
-        except FileError as error:
-            mistakes.append(str(error))
-    runs = _readable(run_files, files.read_runs, mistakes)
-    judgments = _readable(judgment_files, lambda paths: files.read_judgments(paths, assessor=assessor), mistakes)
-    return Inspection(tuple(mistakes), runs, judgments)
+# ---------------------------------------------------------------------- reading
 
 
-def _readable(paths: list[str], read: Callable[[list[str]], Whole], mistakes: list[str]) -> Whole | None:
-    """What the files hold; a file that cannot be read is noted and left out, the others still count."""
-    while paths:
+@dataclass(frozen=True, eq=False)
+class _File:
+    """One file: what it was read as, in which format and columns; its content, or its mistakes."""
+
+    name: str
+    path: Path
+    kind: Kind
+    format: str = ""
+    columns: str = ""
+    part: trec.Parsed | Judgments | Preferences | Runs | None = None
+    mistakes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """How files are read; see `inspect`."""
+
+    assessor: Literal["file", "column"]
+    system: Literal["file", "column"]
+    format: trec.PreferenceFormat
+    columns: Mapping[str, Sequence[str]]
+    labels: WordLabels | None
+    incomplete_rows: IncompleteRows
+    identical_rows: IdenticalRows
+
+    def of_tables(self, kind: Kind) -> TableOptions:
+        columns = {role: headers for role, headers in self.columns.items() if role in COLUMNS[kind]}
+        return TableOptions(columns, self.labels, self.incomplete_rows, self.identical_rows)
+
+
+def inspect(
+    paths: Sequence[str],
+    *,
+    assessor: Literal["file", "column"] = "file",
+    system: Literal["file", "column"] = "file",
+    format: trec.PreferenceFormat = "auto",
+    columns: Mapping[str, Sequence[str]] | None = None,
+    labels: WordLabels | None = None,
+    incomplete_rows: IncompleteRows = "refuse",
+    identical_rows: IdenticalRows = "keep",
+    progress: files.Progress | None = None,
+) -> Inspection:
+    """Read files of any kind, telling runs, judgments and preferences by their lines, and collect all mistakes.
+
+    assessor, system, format, columns, labels, incomplete_rows, identical_rows, progress : as in `read_judgments`,
+        `read_runs` and `read_preferences`; `columns` may name roles of any of them.
+    """
+    settings = _Settings(assessor, system, format, columns or {}, labels, incomplete_rows, identical_rows)
+    listed = named_files(paths, "file", unique=False)
+    read = []
+    for done, file in enumerate(in_threads(partial(_read, settings=settings), listed.named), start=1):
+        read.append(file)
+        if progress is not None:
+            progress(done, len(listed.named))
+    mistakes = [line for file in read for line in file.mistakes]
+    kinds: dict[Kind, list[_File]] = {kind: [f for f in read if f.kind == kind] for kind in get_args(Kind)}
+    in_column = assessor == "column"
+    runs = _whole(kinds["runs"], trec.runs_from, concatenate_runs, mistakes, "" if system == "column" else "system")
+    noun = "" if in_column else "assessor"
+    of_judgments = partial(trec.judgments_from, assessor_in_column=in_column)
+    judgments = _whole(kinds["judgments"], of_judgments, concatenate_judgments, mistakes, noun)
+    of_preferences = partial(trec.preferences_from, assessor_in_column=in_column)
+    preferences = _whole(kinds["preferences"], of_preferences, concatenate_preferences, mistakes, noun)
+    wholes = (whole for whole in (runs, judgments, preferences) if whole is not None)
+    notes = (*listed.notes, *(note for whole in wholes for note in whole.notes))
+    return Inspection(tuple(mistakes), runs, judgments, preferences, tuple(_formats(read)), notes)
+
+
+def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
+    """One file, by itself; a second, slower reading lists the mistakes of a text file that has some."""
+    name, path = item
+    kind: Kind = "judgments"
+    try:
+        text = files.read_bytes(path)
+        if tables.is_table(text, shown(path)):
+            outline = tables.outline_of(text, shown(path), settings.columns)
+            kind = outline.kind
+            roles = ", ".join(f"{role}: {header}" for role, header in outline.role_of.items())
+            part = _table(text, shown(path), name, kind, settings.of_tables(kind))
+            return _File(name, path, kind, outline.format, roles, part)
+        kind, form = _text_format(text, shown(path), settings)
+    except FileError as error:
+        return _File(name, path, kind, mistakes=tuple(_lines(shown(path), [error, *error.more])))
+    except InputError as error:
+        return _File(name, path, kind, mistakes=(str(error),))
+    try:
+        return _File(name, path, kind, "TREC's lines", form.line, trec.parse(text, shown(path), form))
+    except FileError as error:
+        lines = list(islice(trec.mistakes(text, shown(path), form), MISTAKES_SHOWN + 1)) or [error]
+        return _File(name, path, kind, mistakes=tuple(_lines(shown(path), lines)))
+
+
+def _table(text: bytes, name: str, label: str, kind: Kind, options: TableOptions) -> Judgments | Preferences | Runs:
+    if kind == "runs":
+        return tables.runs_from_table(text, name, system=label, options=options)
+    if kind == "preferences":
+        return tables.preferences_from_table(text, name, assessor=label, options=options)
+    return tables.judgments_from_table(text, name, assessor=label, options=options)
+
+
+def _text_format(text: bytes, name: str, settings: _Settings) -> tuple[Kind, trec.Format]:
+    """Runs, judgments or preferences: by the number of fields; of four, preferences name one document twice."""
+    lines = (line.split() for line in text.split(b"\n") if line.strip() and not line.startswith(b"#"))
+    first = list(islice(lines, 20))
+    n = len(first[0]) if first else 0
+    winner = n == 4 and all(len(fields) == 4 and fields[3] in fields[1:3] for fields in first)
+    if settings.format == "qrels_prefs" and n == 4:
+        return "preferences", trec.PREFERENCES["qrels_prefs"]
+    if n in (3, 5) or (winner and all(fields[1] != fields[2] for fields in first)):
+        return "preferences", trec.preference_format(text, name, settings.format)
+    if n > trec.QRELS.n_fields:
+        return "runs", trec.TAGGED_RUN if settings.system == "column" else trec.RUN
+    return "judgments", trec.QRELS
+
+
+def _whole(
+    read: Sequence[_File],
+    join: Callable[[Iterable[tuple[str, trec.Parsed]]], Whole],
+    concatenate: Callable[[Sequence[Whole]], Whole],
+    mistakes: list[str],
+    noun: str,
+) -> Whole | None:
+    """What the files of one kind hold; a file that cannot be joined is noted and left out, the others still count."""
+    good = [file for file in read if file.part is not None]
+    while good:
+        texts = [(file.name, file.part) for file in good if isinstance(file.part, trec.Parsed)]
+        wholes: list[Any] = [file.part for file in good if not isinstance(file.part, trec.Parsed)]
         try:
-            return read(paths)
+            if noun:
+                check_names([(file.name, file.path) for file in good], noun)
+            return concatenate([join(texts), *wholes] if texts else wholes)
         except FileError as error:
-            mistakes.append(str(error))
-            remaining = [path for path in paths if path != error.path]
-            if len(remaining) == len(paths):
+            bad = next((file for file in good if shown(file.path) == error.path), None)
+            if bad is None:
+                mistakes.append(str(error))
                 return None
-            paths = remaining
+            again = []
+            if isinstance(bad.part, trec.Parsed):
+                text = bad.part.text.tobytes()
+                again = list(islice(trec.mistakes(text, bad.part.name, bad.part.format), MISTAKES_SHOWN + 1))
+            mistakes += _lines(error.path, again or [error])
+            good = [file for file in good if file is not bad]
         except InputError as error:
             mistakes.append(str(error))
             return None
     return None
 
 
-def _kind(text: bytes, name: str) -> trec.Format:
-    """Runs or judgments: by the number of fields, or by whether a table has a system and no assessor."""
-    if tables.is_table(text, name):
-        return trec.RUN if tables.table_kind(text, name) == "runs" else trec.QRELS
-    line = next((line for line in text.split(b"\n") if line.strip() and not line.startswith(b"#")), b"")
-    return trec.RUN if len(line.split()) > trec.QRELS.n_fields else trec.QRELS
+def _lines(path: str, errors: Sequence[FileError]) -> list[str]:
+    """The first mistakes of a file, one line each, and whether there are more."""
+    more = [f"{path}: more mistakes follow"] if len(errors) > MISTAKES_SHOWN else []
+    return [*map(str, errors[:MISTAKES_SHOWN]), *more]
+
+
+def _formats(read: Sequence[_File]) -> Iterator[tuple[str, ...]]:
+    """(files, kind, format, columns), alike files in one row."""
+    alike = Counter((file.kind, file.format, file.columns) for file in read if file.part is not None)
+    for (kind, format, columns), n in alike.items():
+        same = [file for file in read if (file.kind, file.format, file.columns) == (kind, format, columns)]
+        yield shown(same[0].path) if n == 1 else count(n, "file"), kind, format, columns
 
 
 def _values(values: NDArray[np.float64]) -> str:
