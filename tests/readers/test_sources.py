@@ -6,39 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ir_datasets
 import pytest
-from ir_datasets.datasets.base import Dataset
-from ir_datasets.formats import TrecQrels, TrecScoredDocs, TsvDocs, TsvQueries
-from ir_datasets.util import LocalDownload
+from ir_datasets.formats import TsvQueries
 
+from data_sets import QRELS, RUN, local, registered
 from qrowd import read_judgments, read_preferences, read_runs
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import find_files
 from qrowd.paths import without_endings
 
-QRELS = "q1 1 d1 2\nq1 5 d2 0\n"
-RUN = "q1 Q0 d1 1 3.5 tag\nq1 Q0 d2 2 1.5 tag\n"
-
-
-def local(path, text):
-    path.write_text(text)
-    return LocalDownload(path)
-
 
 @pytest.fixture
 def data_set(tmp_path):
-    """A data set that is registered with ir_datasets, from local files."""
-    name = f"qrowd-test-{tmp_path.name}"
-    dataset = Dataset(
-        TsvDocs(local(tmp_path / "docs.tsv", "d1\tlobster soup\nd2\ttrain times\n")),
-        TsvQueries(local(tmp_path / "queries.tsv", "q1\tred lobster\n")),
-        TrecQrels(local(tmp_path / "qrels.txt", QRELS), {0: "no", 2: "yes"}),
-        TrecScoredDocs(local(tmp_path / "run.txt", RUN)),
-    )
-    ir_datasets.registry.register(name, dataset)
-    yield name
-    ir_datasets.registry._registered.pop(name)
+    with registered(tmp_path / "small") as name:
+        yield name
 
 
 # ---- ir_datasets
@@ -65,11 +46,10 @@ def test_a_data_set_that_there_is_not_is_refused_with_the_nearest_name(data_set)
 
 
 def test_a_data_set_without_judgments_is_refused_with_what_it_has(tmp_path):
-    name = f"qrowd-bare-{tmp_path.name}"
-    ir_datasets.registry.register(name, Dataset(TsvQueries(local(tmp_path / "q.tsv", "q1\tred\n"))))
-    with pytest.raises(FileError, match="this data set has no judgments; it has topics"):
+    queries = TsvQueries(local(tmp_path / "q.tsv", "q1\tred\n"))
+    problem = "this data set has no judgments; it has topics"
+    with registered(tmp_path, queries) as name, pytest.raises(FileError, match=problem):
         read_judgments(f"irds:{name}")
-    ir_datasets.registry._registered.pop(name)
 
 
 def test_without_ir_datasets_the_extra_is_named(monkeypatch):

@@ -40,7 +40,7 @@ def topics(name: str) -> Iterator[dict[str, str]]:
 def documents(name: str, labels: Collection[str] | None) -> Iterator[dict[str, str]]:
     """Documents of "irds:ID" as {"label", "title", "text"}: those of the labels, or all. Errors as in `judgments`."""
     dataset = _part(name, "docs", "documents")
-    documents = dataset.docs_iter() if labels is None else dataset.docs_store().get_many_iter(list(labels))
+    documents = dataset.docs_iter() if labels is None else dataset.docs_store().get_many_iter(sorted(labels))
     for document in documents:
         text = next((t for key in ("text", "body", "abstract") if (t := getattr(document, key, None))), None)
         title = getattr(document, "title", None) or ""

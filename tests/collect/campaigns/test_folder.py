@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 
+from data_sets import registered
 from qrowd.collect.campaigns.folder import MAX_RATIO, plan_from_zip, read_folder
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.protocol import Question
@@ -84,6 +85,18 @@ def test_a_zip_says_what_its_folder_says(tmp_path):
     plan = plan_in(tmp_path, {})
     assert plan_from_zip(packed(SOUND)) == plan
     assert plan_from_zip(packed(SOUND, prefix="my campaign/")) == plan
+
+
+def test_topics_and_documents_come_from_a_data_set_of_ir_datasets(tmp_path):
+    with registered(tmp_path / "data") as name:
+        files = {"topics": f"irds:{name}", "documents": f"irds:{name}"}
+        toml = GRADES + "[files]\n" + "".join(f'{key} = "{value}"\n' for key, value in files.items())
+        folder = {"campaign.toml": toml, "pool.txt": "q1 d2\n"}
+        plan = read_folder(write(tmp_path / "campaign", folder))
+        with pytest.raises(FileError, match=rf"^irds:{name}: data sets are read by `qrowd campaign create` only"):
+            plan_from_zip(packed(folder))
+    assert [(topic.label, topic.title, topic.pool) for topic in plan.topics] == [("q1", "red lobster", ("d2",))]
+    assert [(document.label, document.text) for document in plan.documents] == [("d2", "train times")]
 
 
 def test_several_campaigns_can_share_a_folder(tmp_path):

@@ -22,18 +22,20 @@ from typing import Any
 
 from qrowd import tables, trec
 from qrowd.collect.campaigns.crowd import KEYS
+from qrowd.collect.campaigns.places import placed
 from qrowd.collect.campaigns.plan import MAX_DOCUMENTS, Plan
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.campaigns.pools import checks_from_gold, lists_of, pool_of, within
 from qrowd.collect.campaigns.readers import Row, read_documents, read_fields, read_objects, read_page, read_topics
 from qrowd.collect.campaigns.web_pages import ENDINGS, image_of, image_to_text
 from qrowd.collect.protocols.presets import with_preset
-from qrowd.collect.protocols.schema import SchemaError, Where, path
+from qrowd.collect.protocols.schema import SchemaError, Where
 from qrowd.collect.protocols.settings import SETTINGS
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import read_bytes, without_endings
 from qrowd.model.judgments import concatenate_judgments
 from qrowd.model.runs import concatenate_runs
+from qrowd.readers import irds
 
 TOML = "campaign.toml"
 PAGES = (".txt", ".html", ".htm")
@@ -69,7 +71,7 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     [magnitude], [grades] or [preference], or [arms.NAME.PROTOCOL] for each of several arms: settings. [journey]:
     settings. [prolific], [panel], [mturk]: platforms.
     [files] topics, documents, pool, runs, depth, checks, gold, questions, context; what is not named is looked for
-    under its usual name (`USUAL`).
+    under its usual name (`USUAL`). topics and documents may be of a data set of ir_datasets, "irds:ID".
 
     Without a seed each reading draws a fresh one.
 
@@ -82,7 +84,7 @@ def read_folder(path: str | os.PathLike[str]) -> Plan:
     toml = place if place.is_file() else place / TOML
     if not toml.is_file():
         raise FileError(toml, "there is no such file; a campaign's folder holds one")
-    return _read(Folder(toml.parent.resolve()), toml.name)
+    return _read(Folder(toml.parent.resolve(), data_sets=True), toml.name)
 
 
 def plan_from_zip(content: bytes, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
@@ -120,10 +122,11 @@ def plan_from_zip(content: bytes, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
 
 @dataclass
 class Folder:
-    """A folder and how many bytes may still be read from it."""
+    """A folder, how many bytes may still be read from it, and whether it may name data sets of ir_datasets."""
 
     root: Path
     left: int = MAX_BYTES
+    data_sets: bool = False
 
     def path(self, name: str) -> Path:
         """Where a name in the folder leads; it must not lead out."""
@@ -137,7 +140,11 @@ class Folder:
         return target
 
     def find(self, name: str) -> list[str]:
-        """The files a name, pattern or folder stands for, by their names in the folder, sorted."""
+        """The files a name, pattern or folder stands for, by their names in the folder, sorted; or the one data set."""
+        if name.startswith(irds.PREFIX):
+            if not self.data_sets:
+                raise FileError(name, "data sets are read by `qrowd campaign create` only; put a file into the folder")
+            return [name]
         _inside(name)
         if any(sign in name for sign in "*?["):
             try:
@@ -250,7 +257,7 @@ def _read(folder: Folder, toml: str) -> Plan:
                 raise SchemaError(("files", key), f"there is no such key; choose from {', '.join((*USUAL, 'depth'))}")
         return plan_from_table(table | _material(reading, table))
     except SchemaError as error:
-        raise _placed(error, reading, text.decode()) from None
+        raise placed(error, reading.places, reading.toml, text.decode()) from None
 
 
 def _material(reading: Reading, table: dict[str, Any]) -> dict[str, Any]:
@@ -322,13 +329,19 @@ def _topics(reading: Reading) -> list[dict[str, Any]]:
     names = reading.names("topics")
     if not names:
         raise SchemaError(("files", "topics"), f"is missing; name a file, or call it {USUAL['topics'][0]}")
-    for line, topic in read_topics(reading.folder.bytes(names[0]), names[0]):
+    for line, topic in _topic_rows(reading, names[0]):
         if topic["label"] in labels:
             raise FileError(names[0], f"label {topic['label']!r} is there already; every topic needs its own", line)
         labels.add(topic["label"])
         reading.places["topics", len(topics)] = names[0], line
         topics.append(topic)
     return topics
+
+
+def _topic_rows(reading: Reading, name: str) -> Iterator[Row]:
+    if name.startswith(irds.PREFIX):
+        return enumerate(irds.topics(name), start=1)
+    return read_topics(reading.folder.bytes(name), name)
 
 
 def _lists(reading: Reading, topics: Collection[str]) -> Any:
@@ -391,6 +404,9 @@ def _documents(reading: Reading, labels: Collection[str] | None) -> list[dict[st
 
 
 def _document_rows(reading: Reading, name: str, labels: Collection[str] | None) -> Iterator[Row]:
+    if name.startswith(irds.PREFIX):
+        yield from enumerate(irds.documents(name, labels), start=1)
+        return
     one_each = len(PurePosixPath(name).parts) > 1 or reading.files.get("documents") not in (None, name)
     if name.lower().endswith(ENDINGS):
         problem = "is an image; name it in a table of documents, in the column `image` beside a title"
@@ -463,32 +479,3 @@ def _no_parquet(content: bytes, name: str) -> bytes:
     if content.startswith(tables.PARQUET_STARTS):
         raise FileError(name, "is Parquet; write it as CSV, JSON Lines or in TREC's format")
     return content
-
-
-# ---- where it went wrong
-
-
-def _placed(error: SchemaError, reading: Reading, text: str) -> FileError:
-    """The error by file and line: those of the smallest part of the table whose place is known."""
-    for n in range(len(error.where), 0, -1):
-        if (place := reading.places.get(error.where[:n])) is not None:
-            of_list = isinstance(error.where[-1], int) and n == len(error.where) - 1
-            rest = path(error.where[n - of_list :])
-            return FileError(place[0], f"{rest}: {error.problem}" if rest else error.problem, place[1])
-    return FileError(reading.toml, str(error), _line_of(text, error.where))
-
-
-def _line_of(text: str, where: Where) -> int | None:
-    """The line on which a key or its table stands in the TOML file, as far as plain looking tells."""
-    names = [str(part) for part in where]
-    section: list[str] = []
-    heading_line = None
-    for number, line in enumerate(text.split("\n"), start=1):
-        if heading := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):
-            section = heading[1].split(".")
-            heading_line = number if section[: len(names)] == names[: len(section)] else heading_line
-        elif section == names[: len(section)]:
-            key = re.match(r"\s*([\w-]+)\s*=", line)
-            if key and key[1] in names[len(section) :]:
-                return number
-    return heading_line
