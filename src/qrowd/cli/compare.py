@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, measures
-from qrowd.cli.output import Output, deliver
+from qrowd.cli.output import Output, ShortNames, Top, deliver
 from qrowd.cli.values import pair_of
 from qrowd.model.conventions import Conventions
 
@@ -34,6 +34,8 @@ def compare(
     ] = "ignore",
     conventions: options.Scoring = Conventions(),
     sampling: options.Sampling = options.Sampling(10_000),
+    top: Top = None,
+    short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
     """Show which systems may be the best, and whether the assessors agree on that."""
@@ -59,4 +61,5 @@ def compare(
             **sampling.arguments,
             progress=advance,
         )
-    deliver(comparison.to_document(), output)
+    systems_compared = [row.system for row in comparison.measures[0].rows]
+    deliver(comparison.to_document().shown(systems_compared, top=top, short_names=short_names), output)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from qrowd.cli import options
 from qrowd.cli.options import measures, methods
-from qrowd.cli.output import Output, deliver
+from qrowd.cli.output import Output, ShortNames, Top, deliver, is_standard_output
 from qrowd.model.conventions import Conventions
 
 
@@ -26,12 +26,15 @@ def evaluate(
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     seed: options.Seed = 1,
+    top: Top = None,
+    short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
     """Score each run by each assessor, and show whether the assessors agree on the best system."""
     from qrowd.cli.show import progress, show_table
     from qrowd.evaluation import DEFAULT_MEASURES
     from qrowd.reports.evaluation import evaluation_of, topic_table
+    from qrowd.reports.short_names import short_names as without_common_words
 
     judgments = data.read()
     rankings = runs.read(data)
@@ -47,6 +50,8 @@ def evaluate(
             rng=seed,
             progress=advance,
         )
-    deliver(summary.to_document(), output)
-    if per_topic:
-        show_table(topic_table(summary.scores))
+    systems = summary.scores.systems
+    deliver(summary.to_document().shown(systems, top=top, short_names=short_names), output)
+    if per_topic and not (output and is_standard_output(output)):
+        labels = dict(zip(systems, without_common_words(systems), strict=True)) if short_names else {}
+        show_table(topic_table(summary.scores).renamed(labels))

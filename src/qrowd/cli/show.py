@@ -31,13 +31,18 @@ def show(document: Document) -> None:
 
 
 def show_table(table: Table) -> None:
-    """A plain table, its title and header in bold.
+    """A plain table, its title and header in bold; on a terminal without the columns that do not fit.
 
     Laid out by the table itself: rich would take longer over the tables of 60 systems than scoring them does.
     """
     out = console()
+    left_out: list[str] = []
+    if out.is_terminal:
+        table, left_out = table.fitted(out.width)
     header, *rows = table.lines()
     out.print(Text(f"{table.title}\n{header}", style="bold"), soft_wrap=True)
+    if left_out:
+        rows.append(f"not shown for want of room: {', '.join(left_out)}; a wider terminal, a pipe or -o FILE shows all")
     out.out("\n".join(rows) + "\n", highlight=False)
 
 

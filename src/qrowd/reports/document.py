@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from io import BytesIO
@@ -23,6 +23,8 @@ from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.result import Result, words
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.phrases import count
+from qrowd.reports.short_names import renamed
+from qrowd.reports.short_names import short_names as without_common_words
 from qrowd.reports.table import Table as Table
 from qrowd.reports.table import html_table, markdown_table
 
@@ -81,6 +83,25 @@ class Document:
     notes: tuple[Note | str, ...]
     frame: Callable[[], pandas.DataFrame]
     content: Callable[[], dict[str, Any]] | None = None
+
+    def shown(self, systems: Sequence[str] = (), *, top: int | None = None, short_names: bool = False) -> Document:
+        """The document with fewer systems in its tables, or shorter names; the numbers behind it stay as they are.
+
+        systems : names of all systems. top : number of rows of tables of systems. short_names : whether words that all
+        systems begin or end with are left out.
+        """
+        tables = self.tables
+        if top is not None:
+            tables = tuple(table.first(top) if table.header[0] == "system" else table for table in tables)
+        if not short_names:
+            return replace(self, tables=tables)
+        names = dict(zip(systems, without_common_words(systems), strict=True))
+        return replace(
+            self,
+            sentence=renamed(self.sentence, names),
+            tables=tuple(table.renamed(names) for table in tables),
+            notes=tuple(renamed(str(note), names) for note in self.notes),
+        )
 
     def __str__(self) -> str:
         """The document as plain text."""

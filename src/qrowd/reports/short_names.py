@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 PARTS = re.compile(r"[_\-.]+|[^_\-.]+")
@@ -27,6 +27,18 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
     start = _common(parts)
     end = _common([part[start:][::-1] for part in parts])
     return tuple("".join(part[start : len(part) - end]) for part in parts)
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text with names replaced wherever they stand by themselves. names : {name: label}.
+
+    >>> renamed("a_bm25 leads; a_bm25_rm3 is next.", {"a_bm25": "bm25", "a_bm25_rm3": "bm25_rm3"})
+    'bm25 leads; bm25_rm3 is next.'
+    """
+    if not names:
+        return text
+    longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.sub(rf"(?<![\w.-])(?:{longest_first})(?![\w-]|\.\w)", lambda match: names[match[0]], text)
 
 
 def _common(parts: Sequence[Sequence[str]]) -> int:

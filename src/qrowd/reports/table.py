@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
+
+from qrowd.reports.short_names import fitted_names, renamed
 
 TEXT_COLUMNS = (  # set from the left
     *("system", "assessor", "scale", "values", "measure", "topic", "method", "source"),
@@ -41,6 +43,49 @@ class Table:
         columns = [self._plain_column(j) for j in range(len(self.header))]
         notes = [self.note.replace("Bold:", "*:")] if self.note else []
         return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)] + notes
+
+    def first(self, n: int) -> Table:
+        """The first n rows; the title says how many there are."""
+        if len(self.rows) <= n:
+            return self
+        title = f"{self.title} (the first {n} of {len(self.rows):,} {self.header[0]}s)"
+        return self._of_cells(range(n), range(len(self.header)), title)
+
+    def fitted(self, width: int) -> tuple[Table, list[str]]:
+        """The table with the columns that fit a line of so many letters, and the names of the others.
+
+        Names of rows that take more than half of the line are shortened.
+        """
+        names = [row[0] for row in self.rows]
+        table = self
+        if max(map(len, names), default=0) > width // 2 and max(map(len, self.lines())) > width:
+            labels = dict(zip(names, fitted_names(names, width // 2), strict=True))
+            table = replace(self, rows=[[labels[row[0]], *row[1:]] for row in self.rows])
+        columns, room = [], width + 2
+        for j in range(len(self.header)):
+            needed = len(table._plain_column(j)[0]) + 2
+            if j == 0 or needed <= room:
+                columns.append(j)
+                room -= needed
+        out = [name for j, name in enumerate(self.header) if j not in columns]
+        return (table._of_cells(range(len(self.rows)), columns, self.title) if out else table), out
+
+    def renamed(self, names: Mapping[str, str]) -> Table:
+        """The table with other names of systems. names : {name: label}."""
+        places = [j for j, name in enumerate(self.header) if name in ("system", "best system")]
+        rows = [[names.get(cell, cell) if j in places else cell for j, cell in enumerate(row)] for row in self.rows]
+        return replace(self, title=renamed(self.title, names), rows=rows, note=renamed(self.note, names))
+
+    def _of_cells(self, rows: Sequence[int], columns: Sequence[int], title: str) -> Table:
+        place = {(i, j): (a, b) for a, i in enumerate(rows) for b, j in enumerate(columns)}
+        return Table(
+            title,
+            [self.header[j] for j in columns],
+            [[self.rows[i][j] for j in columns] for i in rows],
+            frozenset(place[cell] for cell in self.bold if cell in place),
+            {place[cell]: mark for cell, mark in self.marks.items() if cell in place},
+            self.note,
+        )
 
     def _plain_column(self, j: int) -> list[str]:
         """The header and the cells of a column, all of one width."""
