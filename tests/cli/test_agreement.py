@@ -109,3 +109,16 @@ def test_an_unknown_gold_gets_the_nearest_name(qrowd, experts):
     outcome = qrowd("assessors", *experts, "--gold", "anne")
     assert outcome.status == 2
     assert "'ann'" in outcome.err
+
+
+def test_a_wide_matrix_of_kappas_names_each_assessor_once(qrowd, tmp_path):
+    names = [f"annotator-number-{k:02d}" for k in range(1, 13)]
+    rows = [f"t,d{d},{name},{(d + k // 6) % 3}" for d in range(9) for k, name in enumerate(names)]
+    (tmp_path / "j.csv").write_text("topic,document,assessor,grade\n" + "\n".join(rows))
+    lines = qrowd("agree", "--judgments", "j.csv").out.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("assessor"))
+    assert lines[start].split() == ["assessor", *map(str, range(1, 13))]
+    assert [line.split()[:2] for line in lines[start + 1 : start + 13]] == [
+        [str(k), name] for k, name in enumerate(names, 1)
+    ]
+    assert max(map(len, lines[start : start + 13])) <= 120

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Coefficient = Literal["alpha", "kappa", "fleiss", "icc", "dispersion"]
 
+MATRIX_WIDTH = 80  # letters of the columns of a matrix whose columns have names
 ASSESSORS_SHOWN = 12  # as a matrix; of a larger panel the pairs with the lowest and highest kappa
 PAIRS_SHOWN = 8
 DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly chance
@@ -202,10 +203,14 @@ def _pair_table(pairs: PairwiseAgreement) -> Table:
     """A matrix of kappas; of a large panel the pairs at both ends."""
     names = pairs.assessors
     if len(names) <= ASSESSORS_SHOWN:
-        columns = {name: cells(number, pairs.kappa[:, j], digits=3) for j, name in enumerate(names)}
-        for j, name in enumerate(names):
-            columns[name][j] = ""
-        return Table.of("Cohen's kappa of each pair of assessors", {"assessor": list(names), **columns})
+        rows, heads = list(names), list(names)
+        if sum(max(len(name), 6) + 2 for name in names) > MATRIX_WIDTH:  # names stand once, and numbers above
+            heads = [str(j) for j in range(1, len(names) + 1)]
+            rows = [f"{head} {name}" for head, name in zip(heads, names, strict=True)]
+        columns = {head: cells(number, pairs.kappa[:, j], digits=3) for j, head in enumerate(heads)}
+        for j, head in enumerate(heads):
+            columns[head][j] = ""
+        return Table.of("Cohen's kappa of each pair of assessors", {"assessor": rows, **columns})
     enough = ~np.isnan(pairs.kappa) & (pairs.n >= DOCUMENTS_SHARED)
     first, second = np.nonzero(np.triu(enough, 1))
     order = np.argsort(pairs.kappa[first, second], kind="stable")
