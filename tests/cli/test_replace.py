@@ -186,3 +186,26 @@ def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way
         "by its grades scores 0.713 by nDCG@10 of nist; by the assessors' mean grades 0.815, by their highest 0.778."
     )
     assert "own winning rate: not known" in outcome.out
+
+
+def test_each_of_several_models_is_tested_as_if_alone(qrowd, people, folder, tmp_path):
+    models = [folder / "judges" / f"{name}.qrels" for name in ("crowd-3", "crowd-2")]
+    options = [*people, folder / "judges" / "sven.qrels", "--gold", folder / "gold.qrels", "--scale", "*=0-3"]
+    both = qrowd("replace", *options, "--model", *models, "-o", "both.csv")
+    assert both.status == 0, both.err
+    assert both.out.startswith("Of 2 models, each tested alone: crowd-2 may replace your assessors.\n")
+    rows = pd.read_csv(tmp_path / "both.csv").set_index("model")
+    for model in models:
+        alone = qrowd("replace", *options, "--model", model, "-o", "one.json")
+        written = json.loads((tmp_path / "one.json").read_text())
+        assert rows.winning_rate[model.stem] == written["winning_rate"]
+        for table in alone.out.split("\n\n")[1:3]:
+            assert table in both.out
+    again = qrowd("replace", *people, "--model", models[0], "--model", models[0])
+    assert (again.status, again.err) == (2, "qrowd: --model: crowd-3 and crowd-3; name each once\n")
+
+
+def test_with_one_assessor_the_next_step_is_a_comparison_with_them(qrowd, folder):
+    outcome = qrowd("replace", "--judgments", folder / "gold.qrels", "--model", folder / "judges" / "llm-a.qrels")
+    assert outcome.status == 2
+    assert "ask `qrowd compare --reference gold` whether systems rank alike by gold and by the model" in outcome.err

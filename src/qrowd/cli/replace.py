@@ -14,7 +14,10 @@ from qrowd.model.conventions import Conventions
 def replace(
     data: options.Data,
     model: Annotated[
-        str, option(help="The model: an assessor of the judgments, or a file.", panel="Data", metavar="NAME|FILE")
+        list[str],
+        option(
+            help="Models, each tested alone: assessors of the judgments, or files.", panel="Data", metavar="NAMES|FILES"
+        ),
     ],
     gold: options.Gold = None,
     runs: options.MaybeRuns = options.NO_RUNS,
@@ -53,13 +56,13 @@ def replace(
     output: Output = None,
 ) -> None:
     """Test whether a model may replace assessors, and whether it favours some systems."""
-    from qrowd.reports.replacement import replacement
+    from qrowd.reports.replacement import replacements
 
     groups = systems_by_group(group or [], runs.runs)
-    judgments, names = data.read_with(model=model, gold=gold)
-    result = replacement(
+    judgments, names = data.read_with(**{f"model {i}": text for i, text in enumerate(model)}, gold=gold)
+    result = replacements(
         judgments,
-        names["model"],
+        [names[f"model {i}"] for i in range(len(model))],
         gold=names.get("gold"),
         runs=runs.read(data),
         groups=groups,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from qrowd.agreement.pairwise import PairwiseAgreement
+from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
@@ -95,6 +96,83 @@ class Replacement(Reported):
             **dict.fromkeys(("test", "assessors", "ceiling", "bias")),
             **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()},
         }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Replacements(Reported):
+    """The answers of `qrowd replace` for several models, each compared with the same assessors without the others."""
+
+    models: tuple[Replacement, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Which of the models may replace the assessors."""
+        passing = [one.test.model for one in self.models if one.test.passes]
+        verdict = f"{listed(passing)} may" if passing else "none has shown that it may"
+        return f"Of {len(self.models)} models, each tested alone: {verdict} replace your assessors."
+
+    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        """One row per model; one per model and assessor."""
+        return {"models": self._model_columns, "test": self._test_columns}
+
+    def _model_columns(self) -> dict[str, Any]:
+        tests = [one.test for one in self.models]
+        ceilings = [one.ceiling for one in self.models if one.ceiling is not None]
+        columns = {
+            "model": [test.model for test in tests],
+            "replaceable": [int(test.replaceable.sum()) for test in tests],
+            "assessors": [len(test.assessors) for test in tests],
+            "winning_rate": [test.winning_rate for test in tests],
+            "advantage": [test.advantage_probability for test in tests],
+            "passes": [test.passes for test in tests],
+        }
+        if ceilings:
+            values = [ceiling.of(test.model) for ceiling, test in zip(ceilings, tests, strict=True)]
+            columns[str(ceilings[0].measure)] = values
+        return columns
+
+    def _test_columns(self) -> dict[str, Any]:
+        frames = [one.to_frame(what="test") for one in self.models]
+        names = [one.test.model for one, frame in zip(self.models, frames, strict=True) for _ in range(len(frame))]
+        return {"model": names} | {name: [cell for frame in frames for cell in frame[name]] for name in frames[0]}
+
+    def to_document(self) -> Document:
+        """A table of the models, and the tables of each; .csv holds one row per model."""
+        columns = self._model_columns()
+        texts = {
+            "model": columns["model"],
+            "replaceable": [f"{n} of {of}" for n, of in zip(columns["replaceable"], columns["assessors"], strict=True)],
+            "winning rate": cells(number, columns["winning_rate"], digits=2),
+            "advantage": cells(number, columns["advantage"], digits=3),
+        }
+        if self.models[0].ceiling is not None:
+            texts |= {name: cells(number, columns[name]) for name in [str(self.models[0].ceiling.measure)]}
+        documents = [one.to_document() for one in self.models]
+        tables = [Table.of("models, each in place of the assessors", texts)]
+        tables += [table for document in documents for table in document.tables]
+        notes = tuple(dict.fromkeys(note for document in documents for note in document.notes))
+        return Document(self.sentence, tuple(tables), notes, self.to_frame, self._content)
+
+    def _content(self) -> dict[str, Any]:
+        return {"models": [one._content() for one in self.models]}
+
+
+def replacements(judgments: Judgments, models: Sequence[str], **options: Any) -> Replacement | Replacements:
+    """`replacement` for each of several models, without the others; for one model just that.
+
+    Raises
+    ------
+    ArgumentError
+        A model that is named twice.
+    """
+    if len(set(models)) < len(models):
+        raise ArgumentError(f"model: {listed(models)}; name each once")
+    results = []
+    for model in models:
+        others = {name for name in models if name != model}
+        alone = judgments.select(assessors=[name for name in judgments.assessors if name not in others])
+        results.append(replacement(alone, model, **options))
+    return results[0] if len(results) == 1 else Replacements(tuple(results))
 
 
 def replacement(
