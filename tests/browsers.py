@@ -66,13 +66,16 @@ def by_tags(*tags: str) -> dict[str, Any]:
     return {"runOnly": {"type": "tag", "values": tags}}
 
 
-def axe_faults(tab: Page, options: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Rules of axe that the page breaks as it looks now, each with the elements that do; no more than that is sent."""
+def axe_faults(tab: Page, options: dict[str, Any], within: str = "html") -> list[tuple[str, list[str]]]:
+    """Rules of axe that the page breaks as it looks now, each with the elements that do; no more than that is sent.
+
+    within : the selector of the part of the page that is looked at.
+    """
     from axe_playwright_python.sync_playwright import Axe
 
     if not tab.evaluate("'axe' in window"):
         tab.evaluate(Axe().axe_script)
-    run = """async options => (await axe.run({...options, resultTypes: ['violations']})).violations
+    run = """async ([within, options]) => (await axe.run(within, {...options, resultTypes: ['violations']})).violations
         .map(one => [one.id, one.nodes.map(node => node.html.slice(0, 200))])"""
-    faults: list[tuple[str, list[str]]] = tab.evaluate(run, options)
+    faults: list[tuple[str, list[str]]] = tab.evaluate(run, [within, options])
     return faults

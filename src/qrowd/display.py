@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from itertools import islice
 from math import ceil, floor, isfinite, log10
@@ -73,7 +73,7 @@ class Rows:
 
     @property
     def header(self) -> list[str]:
-        return [str(name).replace("_", " ") for name in self.columns]
+        return list(map(str, self.columns))
 
     def text_columns(self) -> list[bool]:
         """Whether each column holds text."""
@@ -172,7 +172,10 @@ def short_repr(value: Any) -> str:
         if len(value) > FEW:
             return f"{{{len(value)} entries}}"
         return f"{{{', '.join(f'{key!r}: {short_repr(item)}' for key, item in value.items())}}}"
-    return " ".join(repr(value).split())
+    text = " ".join(repr(value).split())
+    if is_dataclass(value) and not isinstance(value, Displayed) and len(text) > WIDEST:
+        return f"{type(value).__name__}(...)"
+    return text
 
 
 def cell_text(value: Any) -> str:

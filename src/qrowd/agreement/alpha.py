@@ -30,7 +30,7 @@ from qrowd.kernels.disagreement import (
 from qrowd.kernels.resample import resampled, tail
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.judgments import Judgments, Repeats
-from qrowd.model.labels import number_of
+from qrowd.model.labels import number_of, plural
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.result import Result
 
@@ -87,6 +87,13 @@ class Alpha(Result):
     def _columns(self) -> dict[str, Any]:
         return alpha_columns([self])
 
+    def _sentence(self) -> str:
+        interval = "" if np.isnan(self.low) else f" [{self.low:.3f}, {self.high:.3f}]"
+        return (
+            f"Krippendorff's alpha ({self.level}) is {self.value:.3f}{interval}: {self.n_judgments:,} judgments of "
+            f"{self.n_documents:,} documents of {plural(self.n_topics, 'topic')} on the scale {self.scale}."
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Alphas(Result):
@@ -125,6 +132,13 @@ class Alphas(Result):
 
     def __iter__(self) -> Iterator[tuple[str, Alpha]]:
         return zip(self.labels, self.alphas, strict=True)
+
+    def _sentence(self) -> str:
+        if len(self.alphas) == 1:
+            return self.item()._sentence()
+        defined = self.value[~np.isnan(self.value)]
+        ends = f" from {defined.min():.3f} to {defined.max():.3f}" if defined.size else ""
+        return f"Krippendorff's alpha of {plural(len(self.labels), self.by or 'group')}{ends}."
 
     def _columns(self) -> dict[str, Any]:
         return {self.by or "group": self.labels, **alpha_columns(self.alphas)}

@@ -20,6 +20,7 @@ from qrowd.kernels.disagreement import Level
 from qrowd.model.gold import AgainstGold, Gold, against
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
+from qrowd.model.labels import first_of, plural
 from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
@@ -89,6 +90,15 @@ class AssessorProfiles(Result):
     constant: tuple[str, ...]
     threshold: float
     min_documents: int
+
+    def _sentence(self) -> str:
+        outlying = [name for name, why in zip(self.assessors, self.reasons, strict=True) if why]
+        who = (
+            f"{first_of(outlying, 5)} {'stands' if len(outlying) == 1 else 'stand'} out"
+            if outlying
+            else "none stands out"
+        )
+        return f"{plural(len(self.assessors), 'assessor')} on the scale {self.scale}: {who}."
 
     @cached_property
     def reasons(self) -> tuple[tuple[str, ...], ...]:

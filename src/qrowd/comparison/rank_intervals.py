@@ -20,7 +20,7 @@ from qrowd.comparison.system_ranking import ranks, settled
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
-from qrowd.model.labels import number_of
+from qrowd.model.labels import first_of, number_of
 from qrowd.model.result import Result
 
 if TYPE_CHECKING:
@@ -87,6 +87,13 @@ class RankIntervals(Result):
     def may_be_best(self) -> tuple[str, ...]:
         """The confidence set of the best systems: those that no other is significantly ahead of, best mean first."""
         return tuple(self.systems[s] for s in np.argsort(-self.mean, kind="stable") if self.rank_low[s] == 1)
+
+    def _sentence(self) -> str:
+        best = self.may_be_best
+        return (
+            f"{first_of(best, 5)} may be the best: {len(best)} of {len(self.systems)} systems, at confidence "
+            f"{self.confidence:g} for all systems together."
+        )
 
     def against(self, system: str) -> DifferencesTo:
         """Each system minus this one, with the interval that holds for all pairs together, and the adjusted p."""

@@ -13,7 +13,7 @@ from qrowd.comparison.correlation import TOP, Kind, means_of_others, row_correla
 from qrowd.errors import ArgumentError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import pair_counts
-from qrowd.model.labels import number_of
+from qrowd.model.labels import number_of, plural
 from qrowd.model.result import Result
 from qrowd.model.scores import one_measure, one_table
 
@@ -52,6 +52,12 @@ class Correlations(Result):
     cutoff: int = TOP
 
     _COLUMNS = ("assessors", "tau_b", "tau_a", "ap", "tau_gap", "tau_at_k", "pearson", "rmse", "n_topics", "n_systems")
+
+    def _sentence(self) -> str:
+        known = self.tau_b[~np.isnan(self.tau_b)]
+        ends = f": tau-b from {known.min():.3f} to {known.max():.3f}" if known.size else ""
+        other = self.reference or "that of the panel without the assessor"
+        return f"{plural(len(self.assessors), 'ranking')} of systems compared with {other}{ends}."
 
 
 @dataclass(frozen=True, eq=False)

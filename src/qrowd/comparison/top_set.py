@@ -17,6 +17,7 @@ from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.system_ranking import Correction, settled
 from qrowd.errors import NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
+from qrowd.model.labels import plural
 from qrowd.model.result import Result
 from qrowd.model.scores import known_mean, one_table
 
@@ -54,6 +55,14 @@ class TopSet(Result):
     correction: Correction
 
     _COLUMNS = ("systems", "mean", "p", "member", "n_topics")
+
+    def _sentence(self) -> str:
+        others = plural(len(self.members) - 1, "other")
+        verb = "is" if others == "1 other" else "are"
+        return (
+            f"{self.best} is the best of {len(self.systems)} systems; {others} {verb} not significantly different "
+            f"(Wilcoxon, correction {self.correction}, confidence {self.confidence:g})."
+        )
 
     @property
     def members(self) -> tuple[str, ...]:

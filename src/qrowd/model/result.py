@@ -138,4 +138,5 @@ def _first_sentence(text: str) -> str:
     """The first sentence of a docstring, without what it says of shapes of arrays."""
     first = re.split(r"\.(?:\s|$)", " ".join(text.split()), maxsplit=1)[0]
     first = re.split(r"[;,] (?:each|every|the)? ?arrays? (?:is|are)\b", first)[0]
+    first = re.split(r"; `", first)[0]
     return re.sub(r",? \((?:\w+, ?)+\w*\)", "", first).removesuffix(":")

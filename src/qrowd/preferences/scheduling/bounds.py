@@ -25,7 +25,7 @@ EQUAL = 1e-9  # differences up to this are none: sums of weights differ by round
 
 @dataclass(frozen=True, eq=False)
 class Bounds(Result):
-    """low[e, f] <= E_e - E_f <= high[e, f], both (systems, systems).
+    """Bounds of the difference of each pair of systems: low[e, f] <= E_e - E_f <= high[e, f], both (systems, systems).
 
     A difference within 1e-9 of 0 is taken for 0.
     """
