@@ -22,7 +22,7 @@ LAYERS = {
     5: "aware | uncertainty | protocols | judges",
     4: "evaluation | files | store",
     3: "measures | agreement | aggregation | magnitude | predicted_relevance | gain_distributions | preferences"
-    " | comparison | simulation | trec | tables | paths",
+    " | comparison | simulation | trec | tables | paths | leaderboards",
     2: "model | collect | readers",
     1: "kernels | threads | plugins | display",
     0: "errors",  # kernels raise them too

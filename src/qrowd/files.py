@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from qrowd import tables, trec
 from qrowd.errors import FileError, check_choice
+from qrowd.leaderboards import Entry, LeaderboardFormat, parse_leaderboard, scores_of_entries
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.duplicates import Duplicates
 from qrowd.model.frames import TableOptions
@@ -26,10 +27,11 @@ from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
+from qrowd.model.scores import Scores
 from qrowd.paths import PathLike as PathLike
 from qrowd.paths import Paths as Paths
 from qrowd.paths import find_files as find_files
-from qrowd.paths import is_data_set, named_files, on_disk, shown
+from qrowd.paths import given_files, is_data_set, named_files, on_disk, shown
 from qrowd.paths import without_endings as without_endings
 from qrowd.readers import irds
 from qrowd.threads import in_threads
@@ -177,6 +179,30 @@ def read_preferences(
     join = partial(trec.preferences_from, assessor_in_column=assessor == "column")
     preferences = concatenate_preferences(_joined(load, files.named, join, progress))
     return replace(preferences, notes=(*files.notes, *preferences.notes))
+
+
+def read_scores(paths: Paths, *, format: LeaderboardFormat = "auto") -> Scores:
+    """Read leaderboards, as TREC AutoJudge and trec_eval write them, as the scores of one assessor per file.
+
+    paths : as in `read_judgments`; {assessor: folder} names the assessor of several files. In trec_eval's format a
+        file is a system, and without a name all are of the assessor "scores".
+    format : "trec_eval", "tot", "ir_measures", "ranking" or "jsonl"; `qrowd.leaderboards` describes them.
+
+    Raises
+    ------
+    FileError
+        A file that is missing or malformed, with the line, or whose format is not clear.
+
+    >>> read_scores(["gpt=gpt.eval.jsonl", "nist=truth.eval.jsonl"])  # doctest: +SKIP
+    """
+    entries: list[Entry] = []
+    for name, path in given_files(paths):
+        file = without_endings(path)
+        rows = list(parse_leaderboard(read_bytes(path), shown(path), assessor="", system="", format=format))
+        for row in rows:
+            assessor = name or (file if row.system else "scores")
+            entries.append(replace(row, assessor=assessor, system=row.system or file))
+    return scores_of_entries(entries)
 
 
 def read_answers(path: PathLike) -> Judgments | Preferences:

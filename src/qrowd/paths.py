@@ -140,6 +140,13 @@ def check_names(named: Iterable[tuple[str, Path]], noun: str) -> None:
             raise FileError(file, f"is {noun} {name!r}, as is {first[name]}; rename one, or give names as NAME=PATH")
 
 
+def given_files(paths: Paths) -> Iterator[tuple[str | None, Path]]:
+    """Every file with the name that is given to it or to its folder, or None."""
+    for name, path in _given_names(paths):
+        for file in _matches(path)[0]:
+            yield name, file
+
+
 def _given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
     """(name or None, path) of each path that is given, which may be written as NAME=PATH."""
     if isinstance(paths, Mapping):
