@@ -5,6 +5,7 @@ import io
 import json
 import re
 from base64 import b64decode
+from dataclasses import replace
 from hashlib import sha256
 from html import unescape
 
@@ -19,6 +20,7 @@ from qrowd.methods import evaluate_methods
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.reports import report_charts
 from qrowd.reports import report_page as page_module
 from qrowd.reports.document import RENDERERS
 from qrowd.reports.report import input_files
@@ -362,7 +364,7 @@ def test_documents_hold_all_numbers(report):
     assert content["answer"]["low"] == report.answer.low
     assert content["systems"][0]["difference"] is None
     latex = RENDERERS[".tex"](document).decode()
-    assert latex.count(r"\begin{table}") == 5
+    assert latex.count(r"\begin{table}") == 5 + latex.count("(2 of 2)}")
 
 
 def test_input_files_are_named_with_their_hash(tmp_path):
@@ -379,3 +381,18 @@ def test_without_jinja_the_extra_is_named(report, monkeypatch):
     monkeypatch.setattr(page_module, "find_spec", lambda name: None)
     with pytest.raises(QrowdError, match=r"qrowd\[report\]"):
         report_page(report)
+
+
+def test_systems_with_long_names_have_different_labels_in_every_chart(panel):
+    runs, judgments = panel
+    names = tuple(f"colbert_rankgpt4o_msmarco_v2_passage_{k:02d}_rerank_2020-judged" for k in range(len(runs.systems)))
+    report = summary_of(replace(runs, systems=names), judgments)
+    charts = (
+        report_charts.systems_chart(report.systems, report.compared_with, "AP"),
+        report_charts.pairs_chart(report.pairs),
+    )
+    for chart, end in zip(charts, ("</text>", r" \d+</text>"), strict=True):
+        labels = re.findall(rf'text-anchor="end" class="label">([^<]*?){end}', chart)
+        assert len(labels) == len(set(labels)) > 1
+        assert all(len(label) <= 30 for label in labels)
+    assert "colbert_<wbr>rankgpt4o_<wbr>" in re.search("<h1.*?</h1>", report_page(report))[0]

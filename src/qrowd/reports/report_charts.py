@@ -13,6 +13,7 @@ from qrowd.reports.phrases import chance, interval, number, probability, signed,
 from qrowd.reports.report_assessors import AssessorRow, Topics
 from qrowd.reports.report_methods import Methods
 from qrowd.reports.report_systems import PairRow
+from qrowd.reports.short_names import fitted_names
 from qrowd.reports.systems import SystemRow
 
 WIDTH = 720
@@ -29,7 +30,8 @@ def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *
     mean = next((row.mean for row in rows if row.system == compared_with), rows[0].mean)
     bars = [(mean + (row.difference_low or 0), mean + (row.difference_high or 0)) for row in rows]
     ends = [value for row, bar in zip(rows, bars, strict=True) for value in (row.mean, *bar) if not isnan(value)]
-    left, height, top = _label_width(row.system for row in rows), 24, 8
+    labels = _labels(row.system for row in rows)
+    left, height, top = _label_width(labels.values()), 24, 8
     x, ticks = _axis(min(ends), max(ends), left, width - 16)
     bottom = top + height * len(rows)
     parts = _grid(x, ticks, top, bottom, f"mean {measure}")
@@ -46,18 +48,19 @@ def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *
             tip += f"; {difference} compared with {compared_with}: {verdict}"
             bar = "" if isnan(low) else _line(x(low), y, x(high), y, "bar")
             marks = bar + _circle(x(row.mean), y, 4.5, "dot" if row.significant else "dot open")
-        parts.append(_marked(tip, _label(left - 10, y, row.system, "end") + marks))
+        parts.append(_marked(tip, _text(left - 10, y, labels[row.system], "end") + marks))
     return _svg(width, bottom + 40, f"Systems by mean {measure}, with intervals", parts)
 
 
 def pairs_chart(pairs: Sequence[PairRow]) -> str:
     """A triangle of the probability that another panel sees the row's system ahead; framed: significant."""
     names = list(dict.fromkeys([name for pair in pairs for name in (pair.first, pair.second)]))
-    left, cell, top = _label_width(f"{name} 10" for name in names), 50, 26
+    labels = _labels(names)
+    left, cell, top = _label_width(f"{label} 10" for label in labels.values()), 50, 26
     height = 30
     parts = [_text(left + cell * (k + 0.5), 12, str(k + 1), "middle", "soft") for k in range(1, len(names))]
     for i, name in enumerate(names):
-        parts.append(_text(left - 10, top + height * (i + 0.5), f"{_short(name, LONGEST - 3)} {i + 1}", "end"))
+        parts.append(_text(left - 10, top + height * (i + 0.5), f"{labels[name]} {i + 1}", "end"))
     for pair in pairs:
         i, k = names.index(pair.first), names.index(pair.second)
         p = pair.another_panel
@@ -94,11 +97,12 @@ def assessors_chart(rows: Sequence[AssessorRow]) -> str:
     columns = [panel for panel in panels if any(not isnan(panel[1](row)) for row in rows)]
     if not columns:
         return ""
-    left, height, top = _label_width(row.assessor for row in rows), 22, 26
+    labels = _labels(row.assessor for row in rows)
+    left, height, top = _label_width(labels.values()), 22, 26
     gap = 26
     each = (960 - left - gap * len(columns)) / len(columns)
     bottom = top + height * len(rows)
-    parts = [_label(left - 10, top + height * (i + 0.5), row.assessor, "end") for i, row in enumerate(rows)]
+    parts = [_text(left - 10, top + height * (i + 0.5), labels[row.assessor], "end") for i, row in enumerate(rows)]
     for p, (title, value, zero, unit) in enumerate(columns):
         times = 100 if unit else 1
         start = left + p * (each + gap)
@@ -131,7 +135,8 @@ def topics_chart(topics: Topics, *, named: int = 5) -> str:
         parts.append(_line(60, y(at), WIDTH - 24, y(at), "grid") + _text(52, y(at), f"{at:g}", "end", "tick"))
     parts.append('<text class="tick" text-anchor="middle" transform="translate(14 177) rotate(-90)">mean score</text>')
     least = {row.topic for row in sorted(rows, key=lambda row: row.alpha)[:named]}
-    labels: list[tuple[float, float]] = []  # places of names
+    labels = _labels(row.topic for row in rows)
+    places: list[tuple[float, float]] = []  # of names
     for row in rows:
         tip = (
             f"topic {row.topic}: alpha {number(row.alpha, 3)}, mean score {number(row.ease, 3)}, "
@@ -140,12 +145,12 @@ def topics_chart(topics: Topics, *, named: int = 5) -> str:
         mark = _circle(x(row.alpha), y(row.ease), 4.5, "dot open" if row.topic in least else "dot faint")
         if row.topic in least:
             here = (x(row.alpha), y(row.ease))
-            if any(abs(here[0] - a) < 90 and abs(here[1] - b) < 13 for a, b in labels):
+            if any(abs(here[0] - a) < 90 and abs(here[1] - b) < 13 for a, b in places):
                 parts.append(_marked(tip, mark))
                 continue
-            labels.append(here)
+            places.append(here)
             far = here[0] > WIDTH - 150
-            mark += _text(x(row.alpha) + (-8 if far else 8), y(row.ease), _short(row.topic), "end" if far else "start")
+            mark += _text(x(row.alpha) + (-8 if far else 8), y(row.ease), labels[row.topic], "end" if far else "start")
         parts.append(_marked(tip, mark))
     return _svg(WIDTH, 380, "Topics: mean score against agreement of assessors", parts)
 
@@ -156,7 +161,8 @@ def methods_chart(methods: Methods, *, shown: int = SHOWN) -> str:
     place = [s for s in range(len(methods.systems)) if any(0 < r.ranks[s] <= shown for r in rankings)]
     orders = [sorted(place, key=lambda s: (r.ranks[s] or len(methods.systems) + 1, s)) for r in rankings]
     limit = shown + 1  # lower ranks are drawn on one line
-    left, top, height = _label_width(methods.systems[s] for s in place), 46, 24
+    labels = _labels(methods.systems[s] for s in place)
+    left, top, height = _label_width(labels.values()), 46, 24
     right = left
     step = (960 - left - right) / max(len(rankings) - 1, 1)
     shown_rows = [order[:shown] for order in orders]
@@ -184,9 +190,9 @@ def methods_chart(methods: Methods, *, shown: int = SHOWN) -> str:
                 marks += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" class="badge {kind}"/>'
                 marks += _text(x, y, str(rankings[c].ranks[s]), "middle", f"rank {kind}")
         if s in shown_rows[0]:
-            marks += _label(left - 16, points[0][1], name, "end")
+            marks += _text(left - 16, points[0][1], labels[name], "end")
         if len(rankings) > 1 and s in shown_rows[-1]:
-            marks += _label(left + step * (len(rankings) - 1) + 16, points[-1][1], name, "start")
+            marks += _text(left + step * (len(rankings) - 1) + 16, points[-1][1], labels[name], "start")
         parts.append(_marked(tip, marks))
     bottom = top + height * (limit + 0.6)
     if any(s not in rows for rows in shown_rows for s in place):
@@ -254,16 +260,14 @@ def _text(x: float, y: float, text: str, anchor: str, kind: str = "label") -> st
     return f'<text x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{anchor}" class="{kind}">{escape(text)}</text>'
 
 
-def _label(x: float, y: float, name: str, anchor: str) -> str:
-    return _text(x, y, _short(name), anchor)
+def _labels(names: Iterable[str]) -> dict[str, str]:
+    """{name: label} of names in a chart: short, and different where the names are."""
+    distinct = list(dict.fromkeys(names))
+    return dict(zip(distinct, fitted_names(distinct, LONGEST), strict=True))
 
 
-def _short(text: str, longest: int = LONGEST) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 12]}…{text[-11:]}"
+def _label_width(labels: Iterable[str]) -> float:
+    def width(label: str) -> float:
+        return sum(1.2 * LETTER if c in WIDE else 0.75 * LETTER if c in NARROW else LETTER for c in label)
 
-
-def _label_width(names: Iterable[str]) -> float:
-    def width(name: str) -> float:
-        return sum(1.2 * LETTER if c in WIDE else 0.75 * LETTER if c in NARROW else LETTER for c in _short(name))
-
-    return max(60.0, 16 + max(map(width, names)))
+    return max(60.0, 16 + max(map(width, labels)))

@@ -5,6 +5,7 @@ Style and script are part of the page; a content security policy forbids it to l
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from importlib import resources
 from importlib.util import find_spec
@@ -20,6 +21,17 @@ from qrowd.reports.report_content import ReportContent, csv_link, grids_of
 LEADERS = 12  # systems on the first screen
 ASSESSORS_DRAWN = 24
 SYSTEMS_DRAWN = 100
+LONG_NAME = 18  # letters
+
+
+def pieces_of_names(text: str) -> list[str]:
+    """The text in pieces that a line may end between: after the separators in long names.
+
+    >>> pieces_of_names("colbert_rankgpt4o_msmarco is ahead of bm_25.")
+    ['colbert_', 'rankgpt4o_', 'msmarco is ahead of bm_25.']
+    """
+    parts = (re.sub(r"(?<=[_./-])(?=\w)", "\0", word) if len(word) > LONG_NAME else word for word in text.split(" "))
+    return " ".join(parts).split("\0")
 
 
 def report_page(report: ReportContent) -> str:
@@ -32,7 +44,7 @@ def report_page(report: ReportContent) -> str:
     """
     check_jinja()
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     environment = Environment(
         loader=PackageLoader("qrowd.reports"),
@@ -42,6 +54,7 @@ def report_page(report: ReportContent) -> str:
         lstrip_blocks=True,
     )
     environment.filters["minus"] = with_minus_signs
+    environment.filters["breakable"] = lambda text: Markup("<wbr>").join(map(escape, pieces_of_names(text)))
     folder = resources.files("qrowd.reports") / "templates"
     style, script = (Markup((folder / name).read_text("utf-8")) for name in ("report.css", "report.js"))
     return environment.get_template("report.html").render(
