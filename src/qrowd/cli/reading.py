@@ -26,9 +26,13 @@ def _checked_columns(texts: list[str] | None) -> list[str] | None:
 
 
 def _checked_labels(text: str | None) -> str | None:
+    from qrowd.cli.commands import as_options
     from qrowd.model.cells import ordered_labels
 
-    return None if text is None else "<".join(ordered_labels(text))
+    try:
+        return None if text is None else "<".join(ordered_labels(text))
+    except ArgumentError as error:
+        raise ArgumentError(as_options(str(error), OPTIONS)) from None
 
 
 Columns = Annotated[

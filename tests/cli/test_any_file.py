@@ -1,0 +1,134 @@
+"""Commands on files as people have them: what check says, and what the other commands do with the same files."""
+
+import pytest
+
+JUDGMENTS = """\
+Query ID;Product ID;Annotator;Label
+q1;SKU 1-A;ann;Exact
+q1;SKU 2-A;ann;Irrelevant
+q1;;ann;Exact
+q1;SKU 1-A;bob;Substitute
+q1;SKU 2-A;bob;Irrelevant
+q1;SKU 2-A;bob;Irrelevant
+"""
+RUNS = (
+    "ranker,query_id,product_id,rank\nneural,q1,SKU 1-A,1\nneural,q1,SKU 2-A,2\nbm25,q1,SKU 2-A,1\nbm25,q1,SKU 1-A,2\n"
+)
+OPTIONS = (
+    "--labels",
+    "Irrelevant<Complement<Substitute<Exact",
+    "--incomplete-rows",
+    "drop",
+    "--identical-rows",
+    "drop",
+)
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "labels.csv").write_text(JUDGMENTS)
+    (tmp_path / "runs.csv").write_text(RUNS)
+    return tmp_path
+
+
+def test_one_line_names_all_options_that_a_table_needs_and_with_them_it_is_read(qrowd, files):
+    outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv")
+    assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+    assert outcome.err.startswith("qrowd: labels.csv, line 2: values are words (Exact, Irrelevant, Substitute), ")
+    assert "--labels 'Exact<Irrelevant<Substitute'; also document is missing (1 such row); --incomplete-rows drop" in (
+        outcome.err
+    )
+    outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv", "-m", "nDCG", *OPTIONS)
+    assert outcome.status == 0
+    assert outcome.out.startswith("By nDCG, neural leads for both assessors")
+    assert outcome.err.splitlines() == [
+        "note: labels.csv: 1 row with a missing cell (document) was left out",
+        "note: labels.csv: labels are read as grades: Irrelevant = 0, Complement = 1, Substitute = 2, Exact = 3",
+        "note: labels.csv: 1 row is identical to an earlier row and was left out",
+        "note: runs.csv: there is no score column, so the rank gives the order",
+    ]
+
+
+def test_check_says_how_the_same_files_are_read(qrowd, files):
+    outcome = qrowd("check", "labels.csv", "runs.csv", *OPTIONS)
+    assert outcome.status == 0
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    columns = "topic: Query ID, document: Product ID, assessor: Annotator, value: Label"
+    assert f"labels.csv judgments CSV with semicolons {columns}" in lines
+    columns = "system: ranker, topic: query_id, document: product_id, rank: rank"
+    assert f"runs.csv runs CSV with commas {columns}" in lines
+    assert "ann 0-3 2 1 100.0 % 0 0: 50 % 3: 50 %" in lines
+    assert "labels.csv: 1 row is identical to an earlier row and was left out" in lines
+    assert lines[-1] == "no mistakes found"
+
+
+def test_check_lists_the_mistakes_of_a_table_in_the_order_of_lines_and_at_most_ten(qrowd, tmp_path):
+    rows = ["t,d,a,1", "t,,a,2", "t,e,a,x", "t,f,a"]
+    (tmp_path / "bad.csv").write_text("\n".join(["topic,document,assessor,value", *rows, *["t,g,a,"] * 20, ""]))
+    outcome = qrowd("check", "bad.csv")
+    mistakes = [line for line in outcome.out.splitlines() if line.startswith("mistake: ")]
+    lines = [line.split(":")[1] for line in mistakes]
+    assert lines == [*(f" bad.csv, line {i}" for i in range(3, 13)), " bad.csv"]
+    assert mistakes[-1] == "mistake: bad.csv: more mistakes follow"
+
+
+def test_check_reads_preferences_of_each_form(qrowd, tmp_path):
+    (tmp_path / "pairs.pref").write_text("q1 a b\nq1 b c\n")
+    (tmp_path / "winner.pref").write_text("q1 a b a\nq1 b c c\n")
+    (tmp_path / "levels.pref").write_text("q1 ann 0 a 2\nq1 ann 0 b 1\n")
+    (tmp_path / "table.csv").write_text("Topic,Winner,Loser,Worker\nq1,a,b,zoe\n")
+    outcome = qrowd("check", "pairs.pref", "winner.pref", "levels.pref", "table.csv")
+    assert outcome.status == 0
+    assert "preferences: 6 of 1 topic and 3 documents by 4 assessors" in outcome.out
+
+
+def test_check_passes_over_files_about_the_data_and_says_so(qrowd, files):
+    (files / "README.md").write_text("# Our data\n")
+    outcome = qrowd("check", ".", *OPTIONS)
+    assert outcome.status == 0
+    assert "1 file about the data was passed over (README.md)" in outcome.out
+
+
+def test_columns_are_named_for_every_file_that_a_command_reads(qrowd, files):
+    (files / "j.csv").write_text("Frage,Dokument,Wer,Note\nq1,d1,ann,1\nq1,d2,ann,0\n")
+    (files / "r.csv").write_text("Maschine,Frage,doc,score\nA,q1,d1,2\nA,q1,d2,1\n")
+    named = [f"--column={role}" for role in ("topic=Frage", "document=Dokument", "document=doc", "assessor=wer")]
+    outcome = qrowd("evaluate", "--judgments", "j.csv", "--runs", "r.csv", *named, "--column", "value=Note")
+    assert outcome.status == 0, outcome.err
+    outcome = qrowd("evaluate", "--judgments", "j.csv", "--runs", "r.csv", "--column", "topic=Thema")
+    assert outcome.err == ("qrowd: j.csv: --column topic=Thema: the columns are Frage, Dokument, Wer, Note\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--column", "assessor"], "--column assessor: expected ROLE=HEADER, as in assessor=Rater"),
+        (["--column", "who=x"], "--column who=x: there is no role 'who'; choose from topic, document, assessor, "),
+        (["--labels", "one"], "--labels one: two words or more were expected, from the lowest, as in 'low<high'"),
+    ],
+)
+def test_an_option_that_cannot_be_understood_is_named(qrowd, files, option, message):
+    outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv", *option)
+    assert outcome.status == 2
+    assert outcome.err.startswith(f"qrowd: {message}")
+
+
+def test_two_columns_for_one_role_name_the_option_that_says_which(qrowd, files):
+    (files / "two.csv").write_text("topic,document,assessor,label,relevance\nq1,d,ann,1,2\n")
+    outcome = qrowd("agree", "--judgments", "two.csv")
+    assert outcome.err == (
+        "qrowd: two.csv: two columns may be the value: 'label' and 'relevance'; say which it is with "
+        "--column value=label\n"
+    )
+
+
+def test_systems_of_one_file_are_read_by_their_tags(qrowd, tmp_path):
+    run = "".join(f"q1 Q0 d{d} {d} {10 - d} {tag}\n" for tag in ("A", "B") for d in (1, 2))
+    (tmp_path / "both.run").write_text(run)
+    (tmp_path / "ann.qrels").write_text("q1 0 d1 1\nq1 0 d2 0\n")
+    command = ["evaluate", "--judgments", "ann.qrels", "--runs", "both.run"]
+    assert "the tags are 'A' and 'B': --system column reads them as systems" in qrowd(*command).err
+    outcome = qrowd(*command, "--system", "column", "-o", "-")
+    assert outcome.status == 0
+    assert "A leads" in outcome.out or "A and B" in outcome.out or "B and A" in outcome.out
+    assert "2 systems" in qrowd("check", "both.run", "--system", "column").out
