@@ -26,6 +26,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Definition, Measure, Parameter, number, one_of, parse_measure
+from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
@@ -342,8 +343,8 @@ def added_methods() -> tuple[Method, ...]:
 
 
 def evaluate_methods(
-    runs: Runs,
-    judgments: Judgments,
+    runs: AnyRuns,
+    judgments: AnyJudgments,
     measures: object | Sequence[object] = DEFAULT_MEASURES,
     *,
     methods: str | Sequence[str],
@@ -369,6 +370,7 @@ def evaluate_methods(
     QrowdError
         Judgments that a method cannot use.
     """
+    runs, judgments = as_runs(runs), as_judgments(judgments)
     parsed = list(dict.fromkeys(map(parse_method, [methods] if isinstance(methods, str) else methods)))
     if not parsed:
         raise ArgumentError("methods: none was given; name one, such as 'majority'")

@@ -21,7 +21,7 @@ from qrowd.evaluation import measure as parse
 from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
-from qrowd.model.runs import Runs
+from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.scores import Scores
 from qrowd.reports.differences import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
@@ -127,8 +127,8 @@ class Plan(Reported):
 
 
 def plan(
-    runs: Runs,
-    judgments: Judgments,
+    runs: AnyRuns,
+    judgments: AnyJudgments,
     measure: object = "nDCG@10",
     *,
     conventions: Conventions = Conventions(),
@@ -173,6 +173,7 @@ def plan(
 
     >>> print(qrowd.plan(runs, judgments, budget=2000, topic_cost=30, judgment_cost=0.4))  # doctest: +SKIP
     """
+    runs, judgments = as_runs(runs), as_judgments(judgments)
     if not 0 < power < 1:
         raise ArgumentError(f"power={power!r}: a probability between 0 and 1 was expected")
     if difference is not None and not 0 < difference < np.inf:

@@ -26,6 +26,7 @@ from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
+from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
@@ -62,8 +63,8 @@ class Report(ReportContent):
 
 
 def report(
-    runs: Runs,
-    judgments: Judgments,
+    runs: AnyRuns,
+    judgments: AnyJudgments,
     measure: object = "nDCG@10",
     *,
     conventions: Conventions = Conventions(),
@@ -99,6 +100,7 @@ def report(
 
     >>> qrowd.report(runs, judgments, baseline="bm25").write("report.html")  # doctest: +SKIP
     """
+    runs, judgments = as_runs(runs), as_judgments(judgments)
     choices = Choices(confidence=confidence, n_resamples=n_resamples, seed=seed_of(rng))
     name = str(parse(measure))
     panel, gold = _panel_and_reference(judgments, reference)
