@@ -22,10 +22,9 @@ from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions
-from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
+from qrowd.model.objects import AnyJudgments, AnyRuns
 from qrowd.model.preferences import Preferences
-from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.differences import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
@@ -179,8 +178,8 @@ class Comparison(Reported):
 
 
 def compare(
-    runs: Runs,
-    judgments: Judgments | Preferences,
+    runs: AnyRuns,
+    judgments: AnyJudgments | Preferences,
     measures: object | Sequence[object] = "nDCG@10",
     *,
     conventions: Conventions = Conventions(),
