@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -21,8 +21,19 @@ from qrowd.errors import ArgumentError, FileError
 UsageError: type[Exception] = typer.BadParameter.mro()[1]
 
 
+#: Options of other programs, and ours.
+ELSEWHERE = {"--qrels": "--judgments", "--qrel": "--judgments", "--run": "--runs"}
+
+
 def usage_message(error: Any) -> str:
     """One line for a mistake that the parser found; empty where it has shown the help text instead."""
+    option = getattr(error, "option_name", None)
+    if (
+        (ours := ELSEWHERE.get(option or ""))
+        and error.ctx
+        and any(ours in one.opts for one in error.ctx.command.params)
+    ):
+        return f"no such option: {option}; it is called {ours} here"
     text = str(error.format_message()).rstrip(".").replace("Value error, ", "")
     return f"{text[0].lower()}{text[1:]}; see {error.ctx.command_path} --help" if text else ""
 
@@ -77,10 +88,12 @@ def _options(kind: type, options: Mapping[str, Any] | None, defaults: object) ->
         )
 
 
-def add(app: typer.Typer, function: Callable[..., None], panel: str | None = None) -> None:
+def add(
+    app: typer.Typer, function: Callable[..., None], panel: str | None = None, cls: type[Command] | None = None
+) -> None:
     """Add a function to the commands; `panel` is its group in the help text."""
     name = function.__name__.strip("_").replace("_", "-")
-    app.command(name, cls=Command, rich_help_panel=panel)(expanded(function))
+    app.command(name, cls=cls or Command, rich_help_panel=panel)(expanded(function))
 
 
 def command_group(help: str, *functions: Callable[..., None]) -> typer.Typer:
@@ -98,6 +111,8 @@ class Command(TyperCommand):
     also what a shell makes of an unquoted pattern. Any other option may stand once.
     """
 
+    several_values: ClassVar[bool] = True
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         options = {name: parameter for parameter in self.params for name in parameter.opts}
         takes_values = {name: one for name, one in options.items() if not getattr(one, "is_flag", False)}
@@ -106,7 +121,7 @@ class Command(TyperCommand):
             ctx.meta[ARGUMENTS] = tuple(args)
         else:
             _check_values(args, {name: max(one.opts, key=len) for name, one in takes_values.items()}, lists)
-        return super().parse_args(ctx, list(repeated(args, lists)))
+        return super().parse_args(ctx, list(repeated(args, lists if self.several_values else set())))
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, flags without a type."""
@@ -137,6 +152,12 @@ class Command(TyperCommand):
             raise ArgumentError(as_options(str(error), names)) from None
         except FileError as error:
             raise FileError(error.path, as_options(error.problem, names), error.line) from None
+
+
+class OneValueCommand(Command):
+    """A command whose options take one value each, before arguments as well: `-m map -m P.5 qrels run`."""
+
+    several_values = False
 
 
 class CommandGroup(TyperGroup):

@@ -21,6 +21,13 @@ def measure_names() -> list[str]:
     return [example(definition) for definition in DEFINITIONS]
 
 
+def trec_eval_measures() -> list[str]:
+    """trec_eval's measures and groups of them."""
+    from qrowd.reports.trec_eval_measures import GROUPS, MEASURES
+
+    return [*GROUPS, *MEASURES]
+
+
 def method_names() -> list[str]:
     """Methods that put the assessors together."""
     from qrowd.methods import DEFINITIONS

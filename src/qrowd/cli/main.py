@@ -14,7 +14,7 @@ from qrowd.cli.assessors import assessors
 from qrowd.cli.aware import aware
 from qrowd.cli.campaign import campaign
 from qrowd.cli.check import check
-from qrowd.cli.commands import CommandGroup, UsageError, add, usage_message
+from qrowd.cli.commands import CommandGroup, OneValueCommand, UsageError, add, usage_message
 from qrowd.cli.compare import compare
 from qrowd.cli.demo import demo
 from qrowd.cli.evaluate import evaluate
@@ -31,6 +31,7 @@ from qrowd.cli.serve import serve
 from qrowd.cli.simulate import simulate
 from qrowd.cli.study import study
 from qrowd.cli.table import table
+from qrowd.cli.trec_eval import trec_eval
 from qrowd.errors import QrowdError
 
 GROUPS = {
@@ -52,6 +53,7 @@ app = typer.Typer(
 for panel, functions in GROUPS.items():
     for function in functions:
         add(app, function, panel)
+add(app, trec_eval, "Evaluate systems", OneValueCommand)
 app.add_typer(prefer, name="prefer", rich_help_panel="Evaluate systems")
 app.add_typer(magnitude, name="magnitude", rich_help_panel="Study the assessors")
 app.add_typer(campaign, name="campaign", rich_help_panel="Collect judgments")

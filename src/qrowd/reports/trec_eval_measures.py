@@ -145,6 +145,7 @@ def mean_of_groups(
 
 
 def r_levels(ranked: RankedList, arguments: Arguments) -> Sequence[float]:
+    """Precision at each multiple of the number of relevant documents."""
     return [ranked_list.precision_at_multiple(ranked, multiple) for multiple in arguments.numbers]
 
 
@@ -158,32 +159,38 @@ def relevance_string(ranked: RankedList, arguments: Arguments) -> Sequence[str]:
 
 
 def by_level(ranked: RankedList, arguments: Arguments) -> Sequence[float]:
+    """Rndcg, which is 0 without relevant documents."""
     if not ranked.n_relevant:
         return [0.0]
     return of_gains(ranked_list.normalised_by_level)(ranked, arguments)
 
 
 def cut_ndcg(ranked: RankedList, cutoff: int) -> float:
+    """nDCG of grades at a cut-off."""
     gains, ideal = gains_of(ranked.grades, {}), ideal_of(ranked.judged, {})
     return ranked_list.normalised(gains[:cutoff], ideal[:cutoff])
 
 
 def rbp(ranked: RankedList, arguments: Arguments) -> Sequence[float]:
+    """Rank-biased precision of gains between 0 and 1."""
     gains = gains_to_one(ranked.grades, ranked.judged, arguments.gains)
     return [ranked_list.rank_biased_precision(gains, arguments.named.get("p", 0.9))]
 
 
 def geometric(function: Callable[[RankedList], float]) -> Callable[[RankedList, Arguments], Sequence[float]]:
+    """The logarithm of a value, of which the geometric mean is made."""
     return one(lambda ranked: ranked_list.geometric(function(ranked)))
 
 
 def preferences(name: str, function: Callable[..., float], **options: Any) -> TrecMeasure:
+    """A measure of preferences."""
     number = name.startswith("prefs_num")
     summary: Literal["sum", "mean"] = "sum" if number else "mean"
     return TrecMeasure(name, one(partial(function, **options)), reads="prefs", summary=summary, whole=number)
 
 
 def count(name: str, function: Callable[[RankedList], float]) -> TrecMeasure:
+    """A number that is summed over topics."""
     return TrecMeasure(name, one(function), summary="sum", whole=True)
 
 
@@ -277,23 +284,19 @@ MEASURES: dict[str, TrecMeasure] = {
 }
 
 
-def _named(names: str) -> list[str]:
-    return names.split()
-
-
 _SIZES = "runid num_q num_ret num_rel num_rel_ret"
 _OFFICIAL = f"{_SIZES} map gm_map Rprec bpref recip_rank iprec_at_recall P"
 _SETS = "set_P set_recall set_relative_P set_map set_F"
 _PREFERENCES = "runid num_q prefs_num_prefs_poss prefs_num_prefs_ful prefs_num_prefs_ful_ret"
 GROUPS: dict[str, list[str]] = {
-    "official": _named(_OFFICIAL),
-    "set": _named(f"{_SIZES} utility {_SETS}"),
-    "all_trec": _named(
+    "official": str.split(_OFFICIAL),
+    "set": str.split(f"{_SIZES} utility {_SETS}"),
+    "all_trec": str.split(
         f"{_OFFICIAL} relstring recall unj rbp rbp_resid infAP gm_bpref utility 11pt_avg ndcg relative_P Rprec_mult "
         f"success map_cut ndcg_cut ndcg_rel Rndcg binG G {_SETS} num_nonrel_judged_ret"
     ),
-    "all_prefs": [*_named("runid num_q"), *(name for name in MEASURES if name.startswith("prefs_"))],
-    "prefs": _named(f"{_PREFERENCES} prefs_simp prefs_pair prefs_avgjg"),
-    "qrels_jg": _named("runid num_q map_avgjg P_avgjg Rprec_mult_avgjg"),
+    "all_prefs": [*str.split("runid num_q"), *(name for name in MEASURES if name.startswith("prefs_"))],
+    "prefs": str.split(f"{_PREFERENCES} prefs_simp prefs_pair prefs_avgjg"),
+    "qrels_jg": str.split("runid num_q map_avgjg P_avgjg Rprec_mult_avgjg"),
 }
 """Names that stand for several measures."""
