@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser
 
-from browsers import axe_faults, chromium
+from browsers import axe_faults
 
 PAGE = Path(__file__).parent.parent / "docs" / "notebook.md"
 THEMES = ("light", "dark")
@@ -88,12 +88,6 @@ def test_nothing_is_printed_and_a_progress_bar_is_replaced_in_its_place(notebook
     (bar,) = last.outputs
     assert bar.output_type == "display_data"
     assert "25/25" in bar.data["text/plain"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
 
 
 def brightness(colour: str) -> int:
