@@ -33,6 +33,7 @@ _HOME = {
     "read_judgments": "qrowd.files",
     "read_preferences": "qrowd.files",
     "read_runs": "qrowd.files",
+    "read_scores": "qrowd.files",
     "compare": "qrowd.reports.comparison",
     "paper_table": "qrowd.reports.paper_table",
     "plan": "qrowd.reports.planning",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from qrowd.files import read_judgments as read_judgments
     from qrowd.files import read_preferences as read_preferences
     from qrowd.files import read_runs as read_runs
+    from qrowd.files import read_scores as read_scores
     from qrowd.methods import evaluate_methods as evaluate_methods
     from qrowd.model.conventions import Conventions as Conventions
     from qrowd.model.judgments import Judgments as Judgments
