@@ -114,7 +114,8 @@ class Command(TyperCommand):
     several_values: ClassVar[bool] = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        options = {name: parameter for parameter in self.params for name in parameter.opts}
+        own = [parameter for parameter in self.params if parameter.param_type_name == "option"]
+        options = {name: parameter for parameter in own for name in parameter.opts}
         takes_values = {name: one for name, one in options.items() if not getattr(one, "is_flag", False)}
         lists = {name for name, one in takes_values.items() if getattr(one, "multiple", False)}
         if ctx.resilient_parsing:  # a shell asks how a line goes on that is not complete yet

@@ -1,0 +1,73 @@
+"""`qrowd trec-eval`: trec_eval's flags, as scripts write them."""
+
+import pytest
+
+from qrowd.reports.trec_eval import TrecEvalOptions, parsed_run, trec_eval_text
+
+QRELS = "t1 0 a 1\nt1 0 b 0\nt1 0 c 2\nt2 0 a 1\nt3 0 a 1\n"
+RUN = "t1 Q0 a 1 3 bm25\nt1 Q0 b 2 2 bm25\nt1 Q0 c 3 1 bm25\nt1 Q0 x 4 0.5 bm25\nt2 Q0 b 1 1 bm25\n"
+
+
+@pytest.fixture
+def files(qrowd, tmp_path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return qrowd
+
+
+def text_of(measures=("official",), **options):
+    chosen = TrecEvalOptions(tuple(measures), **options)
+    return trec_eval_text(QRELS.encode(), parsed_run(RUN.encode(), "run"), chosen)
+
+
+def test_the_official_measures_are_printed_by_default(files):
+    done = files("trec-eval", "qrels", "run")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == text_of()
+    assert done.out.startswith("runid                 \tall\tbm25\nnum_q                 \tall\t2\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "measures", "options"),
+    [
+        ("-qc -m map -m P.1,2", ("map", "P.1,2"), {"per_topic": True, "complete": True}),
+        ("-l2 -M2 -mset -n -q", ("set",), {"rel": 2, "depth": 2, "summary": False, "per_topic": True}),
+        ("-J -N 100 -mutility.2,-1,0,0.5", ("utility.2,-1,0,0.5",), {"judged_only": True, "n_collection": 100}),
+        ("-R qrels_jg -m qrels_jg -T trec_results", ("qrels_jg",), {"format": "qrels_jg"}),
+        ("-mndcg.1=3,2=9 --measure ndcg_cut.2", ("ndcg.1=3,2=9", "ndcg_cut.2"), {}),
+    ],
+)
+def test_flags_mean_what_they_mean_in_trec_eval(files, arguments, measures, options):
+    for words in ((*arguments.split(), "qrels", "run"), ("qrels", "run", *arguments.split())):
+        done = files("trec-eval", *words)
+        assert (done.status, done.err, done.out) == (0, "", text_of(measures, **options))
+
+
+def test_each_assessor_that_column_2_names_has_lines_that_start_with_the_name(files, tmp_path):
+    (tmp_path / "panel").write_text("t1 ann a 1\nt1 bob a 0\nt1 bob b 1\n")
+    done = files("trec-eval", "--assessor", "column", "-m", "recip_rank", "panel", "run")
+    assert done.out == "ann\trecip_rank            \tall\t1.0000\nbob\trecip_rank            \tall\t0.5000\n"
+
+
+def test_scores_are_turned_into_z_scores(files, tmp_path):
+    (tmp_path / "z").write_text("t1 recip_rank 0.5 0.25\nt2 recip_rank 0 1\n")
+    done = files("trec-eval", "-q", "-m", "recip_rank", "-Z", "z", "qrels", "run")
+    assert [line.split("\t")[2] for line in done.out.splitlines()] == ["2.0000", "0.0000", "1.0000"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("nowhere run", "qrowd: nowhere: there is no such file"),
+        ("qrels nowhere", "qrowd: nowhere: there is no such file"),
+        ("-m mpa qrels run", "qrowd: trec_eval has no measure 'mpa'; did you mean 'map'"),
+        ("-m map_avgjg qrels run", "qrowd: measure map_avgjg does not fit --format qrels"),
+        ("run run", "qrowd: run, line 1: expected 'topic iteration document grade', found 6 fields"),
+        ("qrels", "qrowd: missing argument"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_status_2(files, arguments, message):
+    done = files("trec-eval", *arguments.split())
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(message)
+    assert done.err.count("\n") == 1
