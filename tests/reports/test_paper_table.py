@@ -171,6 +171,21 @@ def test_each_ending_has_its_form(tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "x.csv"), paper.to_frame())
 
 
+def test_a_comparison_and_a_summary_write_their_own_table():
+    comparison = qrowd.compare(RUNS, JUDGMENTS, "AP", baseline="bm25", n_resamples=200, rng=5)
+    paper = paper_table(AP, baseline="bm25", n_resamples=200, rng=5, digits=2)
+    summary = qrowd.summarise(AP, baseline="bm25", n_resamples=200, rng=5)
+    for own in (comparison.paper_table(digits=2), summary.paper_table(digits=2, n_resamples=200, rng=5)):
+        assert (own.table.rows, own.table.marks) == (paper.table.rows, paper.table.marks)
+    assert paper.to_latex(label="tab:x").partition("begin")[2] in comparison.to_latex(digits=2, label="tab:x")
+
+
+def test_a_comparison_with_a_reference_shows_the_scores_of_the_reference():
+    comparison = qrowd.compare(RUNS, JUDGMENTS, "AP", reference="ann", n_resamples=200, rng=5)
+    paper = comparison.paper_table()
+    assert paper.mean == pytest.approx(paper_table(AP.sel(assessor="ann")).mean)
+
+
 @pytest.mark.parametrize("two_columns", [False, True])
 def test_every_form_compiles_and_fits_the_line(tmp_path, two_columns):
     scores = replace(SCORES, systems=tuple(LONG), assessors=tuple(f"{name}_{'x' * 40}" for name in SCORES.assessors))

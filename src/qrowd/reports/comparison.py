@@ -30,6 +30,7 @@ from qrowd.reports.differences import interval_notes, interval_table, intervals,
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.notes import coverage_warning, scoring_notes
+from qrowd.reports.paper_table import WithPaperTable
 from qrowd.reports.phrases import count, number, probability, signed
 from qrowd.reports.systems import (
     SystemRow,
@@ -140,11 +141,12 @@ class MeasureComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Reported):
+class Comparison(WithPaperTable, Reported):
     """The answer of `qrowd compare`.
 
     sentence : which system has the highest mean, which may be the best, and for how many assessors. measures : one
-    part each. choices, conventions : the options in force. notes : one for each that mattered.
+    part each. choices, conventions : the options in force. notes : one for each that mattered. scores : of all
+    assessors, or of the reference.
     """
 
     sentence: str
@@ -152,6 +154,7 @@ class Comparison(Reported):
     choices: Choices
     notes: tuple[Note, ...]
     conventions: dict[str, Any]
+    scores: Scores
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         """One row per measure and assessor, or system; of the two systems asked about per assessor, or interval."""
@@ -165,6 +168,11 @@ class Comparison(Reported):
 
     def _columns_of(self, rows: Callable[[MeasureComparison], list[dict[str, Any]]]) -> dict[str, Any]:
         return columns_of([{"measure": part.measure, **row} for part in self.measures for row in rows(part)])
+
+    def _paper_options(self) -> dict[str, Any]:
+        baselines = {part.baseline for part in self.measures}
+        sampling = {"confidence": self.choices.confidence, "n_resamples": self.choices.n_resamples}
+        return {"baseline": baselines.pop() if len(baselines) == 1 else None, "rng": self.choices.seed, **sampling}
 
     def to_document(self) -> Document:
         """The tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""
@@ -242,7 +250,8 @@ def compare_scores(
     )
     notes = (*_notes(parts, choices), *scoring_notes(labelled))
     sentence = _sentence(parts[0]) + coverage_warning(labelled)
-    return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}))
+    whose = labelled if reference is None else labelled.sel(assessor=reference)
+    return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}), whose)
 
 
 # ---------------------------------------------------------------------- computing
@@ -319,12 +328,12 @@ def _sentence(part: MeasureComparison) -> str:
     if part.ranks is not None:
         parts.append(may_be_best(part.ranks))
     n_others = len(part.correlations.assessors) - (reference is not None)
-    if n_others > 1 or reference:
-        first = next(row.first_for for row in part.rows if row.system == top.best)
-        many = "the other assessor" if n_others == 1 else count(part.n_ranking, "assessor")
     if not part.n_ranking:
         parts = ["all systems are equal for every assessor"]
         n_others, reference = 0, None
+    if n_others > 1 or reference:
+        first = next(row.first_for for row in part.rows if row.system == top.best)
+        many = "the other assessor" if n_others == 1 else count(part.n_ranking, "assessor")
         parts.append(f"{top.best} has the highest mean for {first} of {many}")
     if part.pair is None:
         return by + "; ".join(parts) + "."

@@ -27,6 +27,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, known_mean, scores_of
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
+from qrowd.reports.paper_table import WithPaperTable
 from qrowd.reports.phrases import cells, listed, number, span
 from qrowd.reports.systems import (
     SystemRow,
@@ -69,7 +70,7 @@ class MeasureSummary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(Reported):
+class Summary(WithPaperTable, Reported):
     """What an evaluation says.
 
     sentence : which system leads, and which systems change places with the assessor.
@@ -116,6 +117,9 @@ class Summary(Reported):
     def _agreement_columns(self) -> dict[str, Any]:
         """One row per assessor: tau-b with the others, by each measure."""
         return {self.noun: self.assessors, **{part.measure: part.agreement for part in self.measures}}
+
+    def _paper_options(self) -> dict[str, Any]:
+        return {"baseline": self.measures[0].baseline if self.measures else None}
 
     def to_document(self) -> Document:
         """The tables, and all scores in full."""

@@ -126,6 +126,7 @@ def latex_table(table: Table, *, label: str = "", full_width: bool = False) -> I
         yield r"\centering\sloppy\small"
         yield rf"\caption{{{caption}}}"
         yield rf"\label{{{label}{f'-{n}' if more else ''}}}"
+        yield r"\smallskip"
         yield r"\sbox0{%"
         yield from _tabular(table, range(start, min(start + ROWS_OF_A_PAGE, len(table.rows))))
         yield r"}%"

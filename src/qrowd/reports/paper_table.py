@@ -222,6 +222,27 @@ def paper_table(
     )
 
 
+class WithPaperTable:
+    """A mixin for results that rest on scores: the table for a paper, with the options of the result."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def scores(self) -> Scores: ...
+
+    def _paper_options(self) -> dict[str, Any]:
+        """Options of `paper_table` that the result was computed with."""
+        return {}
+
+    def paper_table(self, **options: Any) -> PaperTable:
+        """Systems by measures or assessors, the best in bold, with marks; options: those of `qrowd.paper_table`."""
+        return paper_table(self.scores, **self._paper_options() | options)
+
+    def to_latex(self, *, label: str = "tab:systems", full_width: bool = False, **options: Any) -> str:
+        """The table for a paper in LaTeX; see `PaperTable.to_latex`."""
+        return self.paper_table(**options).to_latex(label=label, full_width=full_width)
+
+
 # ---------------------------------------------------------------------- tests
 
 
