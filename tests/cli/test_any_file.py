@@ -130,5 +130,37 @@ def test_systems_of_one_file_are_read_by_their_tags(qrowd, tmp_path):
     assert "the tags are 'A' and 'B': --system column reads them as systems" in qrowd(*command).err
     outcome = qrowd(*command, "--system", "column", "-o", "-")
     assert outcome.status == 0
-    assert "A leads" in outcome.out or "A and B" in outcome.out or "B and A" in outcome.out
+    assert "P@10,ann,q1,B,0.1" in outcome.out
     assert "2 systems" in qrowd("check", "both.run", "--system", "column").out
+
+
+def test_files_may_be_given_in_the_order_of_trec_eval_and_ir_measures(qrowd, tmp_path):
+    (tmp_path / "ann.qrels").write_text("q1 0 d1 1\nq1 0 d2 0\n")
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_text("q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1.5 x\n")
+    for command in ("evaluate", "compare"):
+        named = qrowd(command, "--judgments", "ann.qrels", "--runs", "a.run", "b.run", "-m", "P@1")
+        assert qrowd(command, "ann.qrels", "a.run", "b.run", "-m", "P@1") == named
+        assert named.status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ann.qrels"], "missing option '--runs'"),
+        (
+            ["ann.qrels", "a.run", "--runs", "b.run"],
+            "unexpected extra argument ann.qrels a.run: give ",
+        ),
+        (
+            ["ann.qrels", "a.run", "--judgments", "b.qrels"],
+            "unexpected extra argument ann.qrels a.run: give ",
+        ),
+        (["--qrels", "ann.qrels", "--runs", "a.run"], "no such option: --qrels; it is called --judgments here"),
+        (["--judgments", "ann.qrels", "--run", "a.run"], "no such option: --run; it is called --runs here"),
+    ],
+)
+def test_files_that_are_given_in_another_way_are_refused_with_the_way(qrowd, arguments, message):
+    outcome = qrowd("evaluate", *arguments)
+    assert outcome.status == 2
+    assert outcome.err.startswith(f"qrowd: {message}")

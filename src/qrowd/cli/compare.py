@@ -12,8 +12,9 @@ from qrowd.model.conventions import Conventions
 
 
 def compare(
-    runs: options.Runs,
+    runs: options.MaybeRuns,
     data: options.Data,
+    files: options.Files = None,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10")] = None,
     baseline: options.Baseline = None,
     reference: options.Reference = None,
@@ -43,8 +44,8 @@ def compare(
     from qrowd.reports.comparison import compare as compare_systems
 
     pair = pair_of(systems)
-    judgments = data.read()
-    rankings = runs.read(data)
+    run_files, data = options.by_position(files, runs, data)
+    judgments, rankings = data.read(), run_files.read(data)
     with progress("scoring") as advance:
         comparison = compare_systems(
             rankings,

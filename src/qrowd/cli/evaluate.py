@@ -11,8 +11,9 @@ from qrowd.model.conventions import Conventions
 
 
 def evaluate(
-    runs: options.Runs,
+    runs: options.MaybeRuns,
     data: options.Data,
+    files: options.Files = None,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10 AP P@10 RR")] = None,
     method: Annotated[
         list[str] | None,
@@ -36,8 +37,8 @@ def evaluate(
     from qrowd.reports.evaluation import evaluation_of, topic_table
     from qrowd.reports.short_names import short_names as without_common_words
 
-    judgments = data.read()
-    rankings = runs.read(data)
+    run_files, data = options.by_position(files, runs, data)
+    judgments, rankings = data.read(), run_files.read(data)
     with progress("scoring") as advance:
         summary = evaluation_of(
             rankings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +13,7 @@ import typer
 from qrowd.cli.completion import assessors_of_files, measure_names, method_names, systems_of_runs
 from qrowd.cli.reading import NO_RUNS as NO_RUNS
 from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, show_notes, table_settings
+from qrowd.cli.reading import Files as Files
 from qrowd.cli.reading import MaybeRuns as MaybeRuns
 from qrowd.cli.reading import Runs as Runs
 from qrowd.cli.reading import System as System
@@ -208,6 +209,17 @@ class Data:
         scales = dict(map(_pattern_and_scale, self.scale or []))
         scaled = judgments.with_scales(scales) if scales else judgments
         return scaled if self.recode is None else scaled.recode(files.read_recoding(self.recode))
+
+
+def by_position(paths: list[str] | None, runs: MaybeRuns, data: Data) -> tuple[Runs, Data]:
+    """Where runs and judgments come from: the files QRELS RUN ..., or those of the options."""
+    if paths and (runs.runs or data.judgments or data.campaign):
+        extra = f"unexpected extra argument {' '.join(paths)}"
+        raise ArgumentError(f"{extra}: give QRELS RUN ... by position, or --judgments and --runs")
+    retrieved = paths[1:] if paths else runs.runs
+    if not retrieved:
+        raise ArgumentError("missing option '--runs': give the files of runs, or QRELS RUN ...; see --help")
+    return Runs(retrieved, runs.system), replace(data, judgments=paths[:1]) if paths else data
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,22 @@ class Runs:
         return _runs(self.runs, self.system, data)
 
 
+def _further_values(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Further values of the option that takes several and stands last; files are left to the shell."""
+    return [item.value for item in ctx.command.shell_complete(ctx, incomplete)]
+
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[QRELS RUN ...]",
+        help="One file of judgments and the runs, instead of --judgments and --runs.",
+        show_default=False,
+        autocompletion=_further_values,
+    ),
+]
+
+
 def _runs(paths: list[str], system: Literal["file", "column"], data: object) -> model.Runs:
     from qrowd import files
     from qrowd.cli.show import progress
