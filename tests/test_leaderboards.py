@@ -52,7 +52,7 @@ def test_each_file_is_an_assessor(tmp_path):
         (tmp_path / f"{name}.eval.jsonl").write_text(TEXTS["jsonl"])
     assert read_scores([f"human={tmp_path}/nist.eval.jsonl", tmp_path / "gpt.eval.jsonl"]).assessors == (
         "human",
-        "gpt.eval",
+        "gpt",
     )
 
 

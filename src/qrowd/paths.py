@@ -23,7 +23,7 @@ Paths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 
 ENDINGS = (
     ".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
-    ".qrels", ".qrel", ".prefs", ".pref",
+    ".qrels", ".qrel", ".prefs", ".pref", ".tot", ".eval",
 )  # fmt: skip
 ABOUT = re.compile(r"readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE)  # files about the data
 TIRA_RUNS = ("run.txt", "run.txt.gz")  # in a run folder of TIRA, beside its metadata

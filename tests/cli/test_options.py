@@ -43,6 +43,9 @@ EXCEPTIONS = {
     ("--output", "campaign export"): "it writes to standard output, in a format of --format",
     ("--format", "study"): "the format of figures",
     ("--format", "campaign export"): "the format of what is written",
+    ("--format", "leaderboards"): "the format of leaderboards",
+    ("--measure", "leaderboards"): "whatever the leaderboards call theirs",
+    ("--output", "leaderboards"): "it also writes a leaderboard",
 }
 EXCEPTIONS |= {
     (option, "trec-eval"): "it is trec_eval's"

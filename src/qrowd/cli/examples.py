@@ -32,6 +32,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "aggregate": ("qrowd aggregate --judgments panel/judges --method dawid-skene --per all --qrels merged.qrels",),
     "replace": (f"qrowd replace --judgments panel/judges --model llm-a {GOLD} --grades rescaled",),
     "plan": (
+    "leaderboards": (
+        "qrowd leaderboards --scores gpt.jsonl llama.jsonl nist.jsonl --reference nist",
+        "qrowd leaderboards --scores gpt.jsonl --convert tot",
+    ),
         f"qrowd plan {PANEL} --systems rerank-llm hybrid --difference 0.05",
         f"qrowd plan {PANEL} --budget 1000 --judgment-cost 0.1",
     ),

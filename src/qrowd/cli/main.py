@@ -19,6 +19,7 @@ from qrowd.cli.compare import compare
 from qrowd.cli.demo import demo
 from qrowd.cli.evaluate import evaluate
 from qrowd.cli.help import help_, overview
+from qrowd.cli.leaderboards import leaderboards
 from qrowd.cli.magnitude import magnitude
 from qrowd.cli.measures import measures
 from qrowd.cli.plan import plan
@@ -36,7 +37,7 @@ from qrowd.errors import QrowdError
 
 GROUPS = {
     "Evaluate systems": (demo, evaluate, compare, table, report, plot, aware, predict, check, measures),
-    "Study the assessors": (agree, assessors, aggregate, replace),
+    "Study the assessors": (agree, assessors, aggregate, replace, leaderboards),
     "Plan": (plan, simulate),
     "Collect judgments": (serve,),
     "Papers": (study,),

@@ -1,0 +1,44 @@
+"""`qrowd leaderboards`: judges' leaderboards compared with people's, or written in another format."""
+
+import json
+import shlex
+
+import pytest
+
+from qrowd.cli.examples import EXAMPLES
+
+
+@pytest.fixture
+def boards(tmp_path, monkeypatch):
+    """Leaderboards of three judges: gpt and nist agree on the two systems, llama does not."""
+    grades = {"gpt": (2, 1), "nist": (3, 1), "llama": (0, 2)}
+    for judge, (first, second) in grades.items():
+        rows = [
+            {"run_id": system, "topic_id": topic, "measure": "GRADE", "value": grade + (topic == "t1") / 10}
+            for system, grade in (("a", first), ("b", second))
+            for topic in ("t1", "t2", "t3")
+        ]
+        (tmp_path / f"{judge}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", EXAMPLES["leaderboards"])
+def test_an_example_runs(qrowd, boards, line):
+    outcome = qrowd(*shlex.split(line)[1:])
+    assert outcome.status == 0, outcome.err
+    assert outcome.out
+
+
+def test_judges_are_compared_with_the_reference(qrowd, boards):
+    out = qrowd("leaderboards", "--scores", "gpt.jsonl", "llama.jsonl", "nist.jsonl", "--reference", "nist").out
+    tau = {line.split()[0]: float(line.split()[1]) for line in out.splitlines() if line.startswith(("gpt ", "llama "))}
+    assert tau == {"gpt": 1.0, "llama": -1.0}
+
+
+def test_a_leaderboard_is_written_in_another_format(qrowd, boards):
+    assert qrowd("leaderboards", "--scores", "gpt.jsonl", "--convert", "tot", "-o", "gpt.tot").status == 0
+    assert (boards / "gpt.tot").read_text().splitlines()[0] == "a\tGRADE\tt1\t2.1"
+    outcome = qrowd("leaderboards", "--scores", "gpt.jsonl", "nist.jsonl", "--convert", "tot")
+    assert outcome.status == 2
+    assert outcome.err == "qrowd: --convert tot: one leaderboard was expected, found 2\n"
