@@ -10,6 +10,7 @@ import zipfile
 import pytest
 
 from data_sets import registered
+from qrowd.collect.campaigns import readers
 from qrowd.collect.campaigns.folder import MAX_RATIO, plan_from_zip, read_folder
 from qrowd.collect.campaigns.plan_tables import plan_from_table
 from qrowd.collect.protocols.protocol import Question
@@ -278,7 +279,11 @@ FAULTS = [
     ),
     ({"topics.tsv": "topic\ttitle\nt1\n"}, "topics.tsv, line 2: expected 2 cells, as many as columns, found 1"),
     ({"topics.tsv": "topic\ttitle\ttitle\nt1\ta\tb\n"}, "topics.tsv, line 1: two columns are called 'title'"),
-    ({"topics.tsv": "a\tb\tc\nt1\ta\tb\n"}, "topics.tsv, line 1: no column names the rows; call it topic"),
+    ({"topics.tsv": "a\tb\tc\nt1\ta\tb\n"}, "topics.tsv, line 1: no topic column among a, b, c; call it topic"),
+    (
+        {"topics.tsv": None, "topics.csv": "Thema,Frage\nt1,a\n"},
+        "topics.csv, line 1: no topic column among Thema, Frage; call it topic",
+    ),
     ({"topics.tsv": b"t1\ta\nt2\t\xe9\n"}, "topics.tsv, line 2: is not UTF-8 (byte 0xe9); save it as UTF-8"),
     ({"topics.tsv": None, "topics.csv": 'topic,title\nt1,"a\n'}, "topics.csv, line 2: not a readable row"),
     ({"topics.tsv": None, "topics.txt": "<top>\n<num>1\n"}, "topics.txt, line 1: <top> is not closed"),
@@ -471,3 +476,10 @@ def test_a_damaged_zip_is_refused():
     content[60:70] = b"\xff" * 10
     with pytest.raises(FileError, match=r"^zip"):
         plan_from_zip(bytes(content))
+
+
+def test_headers_of_topics_and_documents_are_understood_in_any_spelling():
+    ((line, topic),) = readers.read_topics(b"Topic ID,Query\n1,tea\n", "topics.csv")
+    assert (line, topic["label"], topic["title"]) == (2, "1", "tea")
+    ((line, document),) = readers.read_documents(b"Doc_ID\tBODY\nd1\tgreen tea\n", "documents.tsv")
+    assert (line, document["label"], document["text"]) == (2, "d1", "green tea")

@@ -9,14 +9,16 @@ import csv
 import html
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from qrowd import tables
 from qrowd.errors import FileError
+from qrowd.model.headers import header_key
 
 Row = tuple[int, dict[str, Any]]
 
-TOPIC = ("topic", "label", "qid", "query_id", "num", "number", "id")
+TOPIC = ("topic", "label", "qid", "query_id", "topic_id", "num", "number", "id")
 DOCUMENT = ("docid", "document", "label", "docno", "doc_id", "pid", "id", "_id")
 TEXT = ("text", "body", "contents", "passage")
 TOPIC_TEXTS = {
@@ -25,6 +27,7 @@ TOPIC_TEXTS = {
     "narrative": ("narrative", "narr"),
 }
 DOCUMENT_TEXTS = {"title": ("title",), "text": TEXT, "language": ("language",), "url": ("url",), "image": ("image",)}
+OTHER_NAMES = (*chain(*TOPIC_TEXTS.values(), *DOCUMENT_TEXTS.values()), "html", "frame")
 FLAGS = {"": False, "false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
 
 MAX_CELL = 1_000_000
@@ -116,17 +119,19 @@ def decoded(content: bytes, name: str) -> str:
 def table_rows(words: str, name: str, bare: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Row]:
     """Rows of CSV, TSV or JSON Lines by column.
 
-    bare : the columns of a TSV file without header, told by no column being called as one of `names`.
+    bare : the columns of a TSV file without header, told by no column being called as one of `names`. Case, blanks and
+        underscores in a header do not count.
     """
     if name.lower().endswith((".jsonl", ".ndjson")) or words.lstrip().startswith("{"):
         yield from tables.json_rows(words, name)
         return
     rows = _separated(words, name)
     line, header = next(rows, (0, []))
-    header = [column.strip() for column in header]
+    usual = {header_key(known): known for known in (*OTHER_NAMES, *reversed(names))}
+    header = [usual.get(header_key(column), column.strip()) for column in header]
     if header and not set(header) & set(names):
-        if len(header) != len(bare):
-            raise FileError(name, f"no column names the rows; call it {names[0]}", line)
+        if len(header) != len(bare) or "\t" not in words.lstrip().split("\n", 1)[0]:
+            raise FileError(name, f"no {names[0]} column among {', '.join(header)}; call it {names[0]}", line)
         yield line, dict(zip(bare, header, strict=True))
         header = list(bare)
     if len(set(header)) < len(header):
