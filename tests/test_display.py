@@ -152,7 +152,7 @@ def test_a_name_that_is_markup_is_shown_as_it_stands(collection):
 def test_empty_data_are_shown_too():
     assert str(Judgments.from_rows([])).startswith("0 judgments: 0 topics, 0 documents, 0 assessors.")
     assert str(Runs.from_dict({})).startswith("0 systems")
-    assert str(Scores.from_array(np.full((2, 2), np.nan))).startswith("score: 2 systems, 2 topics, 1 assessor.")
+    assert str(Scores.from_array(np.full((2, 2), np.nan))).startswith("score: 2 systems, 2 topics, 1 assessor.\n")
     for empty in (Judgments.from_rows([]), Runs.from_dict({}), Scores.from_array(np.full((2, 2), np.nan))):
         Parsed(empty._repr_html_())
 

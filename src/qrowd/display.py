@@ -12,9 +12,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from itertools import islice
 from math import ceil, floor, isfinite, log10
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+
+Values: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 N_ROWS = 10  # of a table
 N_DOTS = 15  # of a chart
@@ -97,9 +100,9 @@ class Dots:
 
     title: str
     labels: Sequence[str]
-    values: Sequence[float]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
+    values: Values
+    low: Values = ()
+    high: Values = ()
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def short_repr(value: Any) -> str:
             return f"{{{len(value)} entries}}"
         return f"{{{', '.join(f'{key!r}: {short_repr(item)}' for key, item in value.items())}}}"
     text = " ".join(repr(value).split())
-    if is_dataclass(value) and not isinstance(value, Displayed) and len(text) > WIDEST:
+    if len(text) > WIDEST and not isinstance(value, Displayed) and is_dataclass(value):
         return f"{type(value).__name__}(...)"
     return text
 
@@ -221,7 +224,7 @@ def _column_text(cells: Sequence[Any]) -> list[str]:
     return [cell_text(cell) for cell in cells]
 
 
-def _cells(value: Any) -> Sequence[Any] | None:
+def _cells(value: Any) -> Sequence[Any] | NDArray[Any] | None:
     """The cells of a column, None where it is a single value."""
     if isinstance(value, np.ndarray):
         return value if value.ndim else None

@@ -129,7 +129,8 @@ def correlations(scores: AnyScores, *, reference: str | None = None, cutoff: int
         rows = [a for a, _, _ in members]
         coefficients[rows] = np.transpose([row_correlations(first, second, kind=kind, cutoff=cutoff) for kind in KINDS])
     name = None if gold is None else assessors[gold]
-    return Correlations(assessors, name, *coefficients.T, *counts.T, cutoff)
+    by_kind = dict(zip(KINDS, coefficients.T, strict=True))
+    return Correlations(assessors, name, **by_kind, n_topics=counts[:, 0], n_systems=counts[:, 1], cutoff=cutoff)
 
 
 def ranking_agreement(scores: AnyScores) -> RankingAgreement:

@@ -94,13 +94,15 @@ def runs_display(runs: Any) -> Display:
 
 def scores_display(scores: Any, means: NDArray[np.float64]) -> Display:
     """The systems by the panel's mean of the first measure. means : (measures, systems)."""
-    order = np.argsort(-np.where(np.isnan(means[0]), -np.inf, means[0]), kind="stable") if means.size else []
+    first_means = means[0] if means.size else np.empty(0)
+    order = np.argsort(-np.where(np.isnan(first_means), -np.inf, first_means), kind="stable")
     systems = [scores.systems[s] for s in order]
     columns = {"system": systems[:N_ROWS]}
     columns |= {name: mean[order][:N_ROWS] for name, mean in zip(scores.measures, means, strict=True)}
     labels = ((scores.systems, "system"), (scores.topics, "topic"), (scores.assessors, "assessor"))
     counts = ", ".join(plural(len(names), noun) for names, noun in labels)
-    first = f" {systems[0]} has the highest mean {scores.measures[0]}." if systems else ""
+    defined = not np.isnan(first_means).all()
+    first = f" {systems[0]} has the highest mean {scores.measures[0]}." if defined else ""
     sentence = f"{', '.join(scores.measures)}: {counts}.{first}"
     table = Rows("mean over assessors and topics", columns, len(systems))
     values = scores.values[0] if len(scores.measures) else np.empty((0, 0, 0))
