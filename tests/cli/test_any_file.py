@@ -164,3 +164,13 @@ def test_files_that_are_given_in_another_way_are_refused_with_the_way(qrowd, arg
     outcome = qrowd("evaluate", *arguments)
     assert outcome.status == 2
     assert outcome.err.startswith(f"qrowd: {message}")
+
+
+def test_ids_with_blanks_are_refused_in_qrels_with_the_option_that_writes_them(qrowd, files):
+    merged = ["aggregate", "--judgments", "labels.csv", *OPTIONS]
+    assert (
+        "--qrels out.qrels: label 'SKU 1-A' holds a blank, so TREC's formats cannot hold it; write a table, as with "
+        in (qrowd(*merged, "--qrels", "out.qrels").err)
+    )
+    assert qrowd(*merged, "-o", "merged.csv").status == 0
+    assert "q1,SKU 1-A," in (files / "merged.csv").read_text()

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import option
-from qrowd.cli.output import Output, Qrels, deliver, write_output
+from qrowd.cli.output import Output, Qrels, deliver, write_qrels
 
 
 def aggregate(
@@ -36,12 +36,11 @@ def aggregate(
     output: Output = None,
 ) -> None:
     """Merge the judgments of several assessors into one judgment per document."""
-    from qrowd import trec
     from qrowd.reports.aggregation import aggregation_document, merge
 
     judgments = data.read()
     settings = {"ties": ties, "start": start, "per": per, "prior": prior}
     merged = merge(judgments, method, settings, repeats=repeats, combine_scales=combine_scales, rng=seed)
     if qrels is not None:
-        write_output(qrels, trec.format_qrels(merged.judgments))
+        write_qrels(qrels, merged.judgments)
     deliver(aggregation_document(merged, judgments, combine_scales), output)

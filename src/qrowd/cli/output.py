@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qrowd.cli.options import option
+from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
     from qrowd.reports.document import Document
 
 
@@ -60,6 +62,18 @@ ShortNames = Annotated[
         panel="Output",
     ),
 ]
+
+
+def write_qrels(output: str, judgments: Judgments, *, assessor_in_column: bool = False) -> None:
+    """Write judgments in the format of qrels, which cannot hold every label."""
+    from qrowd.trec import format_qrels
+
+    try:
+        text = format_qrels(judgments, assessor_in_column=assessor_in_column)
+    except ArgumentError as error:
+        problem = str(error).removesuffix("; write a table instead")
+        raise ArgumentError(f"--qrels {output}: {problem}; write a table, as with --output merged.csv") from None
+    write_output(output, text)
 
 
 def write_output(output: str, content: str | bytes | Iterable[bytes]) -> None:

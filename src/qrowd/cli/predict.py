@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, conventions_named, measures, option
-from qrowd.cli.output import Output, Qrels, deliver, write_output
+from qrowd.cli.output import Output, Qrels, deliver, write_qrels
 from qrowd.cli.values import grades_of, m_of_n, utilities_of
 from qrowd.errors import FileError
 from qrowd.model.conventions import Conventions
@@ -119,7 +119,6 @@ def predict(
     output: Output = None,
 ) -> None:
     """Predict which documents users find relevant, from documents that two or more assessors judged."""
-    from qrowd import trec
     from qrowd.reports.prediction import predict_relevance
     from qrowd.reports.user_models import UserModel
 
@@ -148,7 +147,7 @@ def predict(
     )
     gains = prediction.gains
     if qrels is not None and gains is not None:
-        write_output(qrels, trec.format_qrels(gains, assessor_in_column=len(gains.assessors) > 1))
+        write_qrels(qrels, gains, assessor_in_column=len(gains.assessors) > 1)
     deliver(prediction.to_document(), output)
 
 
