@@ -323,7 +323,8 @@ class _Plan:
             if isinstance(part, Preferences):
                 said = part.topic_view(topic)
                 pairs = PairView(ranked.rows, ranked.tied, ranked.lengths, said, part.pool, topic)
-                coverage[here, topic] = pairs.judged().sum(axis=0) / max(said.n_documents, 1)
+                # A topic in which nobody prefers anything has a pool without documents; `empty` says what it scores.
+                coverage[here, topic] = pairs.judged().sum(axis=0) / said.n_documents if said.n_documents else 1.0
             else:
                 assert isinstance(panel, Panel)
                 tied = ranked.tied if self.conventions.ties == "expected" else None

@@ -163,10 +163,10 @@ def judgment_groups(said, bad):
     return groups
 
 
-def prefs(name, ranking, said, bad, one_subgroup=False, shares_only=False):
+def prefs(name, ranking, said, bad, counting="program"):
     """trec_eval's prefs_<name>; the ranking breaks ties by ascending id.
 
-    shares_only : of an average over groups, (fulfilled, possible) of every group instead.
+    counting : of Rnonrel: "program" (of groups with several subgroups), "one-subgroup", or "documented".
     """
     groups = judgment_groups(said, bad)
     documents = {document for pairs, good, marked in groups for document in good | marked}
@@ -201,9 +201,10 @@ def prefs(name, ranking, said, bad, one_subgroup=False, shares_only=False):
         shares = [(sum(map(met, pairs)), sum(map(counts, pairs))) for pairs, _, _ in groups]
     else:
         assert kind == "avgjg_Rnonrel"
+        one_subgroup = counting == "one-subgroup"
         shares = [limited(group, ranked, place, which, met, counts, one_subgroup) for group in groups]
-    if shares_only:
-        return shares
+        if counting != "documented" and not all(poss for _, poss in shares):
+            return 0.0
     return sum(ful / poss for ful, poss in shares if poss) / len(groups) if groups else 0.0
 
 

@@ -42,4 +42,4 @@ def test_a_group_with_many_bad_documents_counts_as_many_as_there_are_others():
     assert oracle.prefs("avgjg", list("xyaz"), said, bad) == 1 / 3
     assert oracle.prefs("avgjg_Rnonrel", list("xyaz"), said, bad) == 0
     # One subgroup: x with each of x, y and z counts too, met by none.
-    assert oracle.prefs("avgjg_Rnonrel", list("axyz"), said, bad, one_subgroup=True) == 1 / 4
+    assert oracle.prefs("avgjg_Rnonrel", list("axyz"), said, bad, counting="one-subgroup") == 1 / 4

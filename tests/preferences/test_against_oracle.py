@@ -1,5 +1,7 @@
 """Every preference measure against the slow oracle: on small worlds drawn at random, and on real preferences."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,10 +40,9 @@ ASCENDING = {
     for definition in DEFINITIONS
     if definition.name.startswith("prefs_")
 } | {
-    f"prefs_avgjg_Rnonrel{ret}(one_subgroup=True)": lambda r, said, bad, name=f"avgjg_Rnonrel{ret}": oracle.prefs(
-        name, r, said, bad, one_subgroup=True
-    )
+    f"prefs_avgjg_Rnonrel{ret}(counting='{counting}')": partial(oracle.prefs, f"avgjg_Rnonrel{ret}", counting=counting)
     for ret in ("", "_ret")
+    for counting in ("one-subgroup", "documented")
 }  # fmt: skip
 MEANING = DESCENDING | STRONG | ASCENDING
 

@@ -6,7 +6,6 @@ import ir_measures
 import numpy as np
 import pytest
 
-from oracles import preferences as oracle
 from preferences_trec_eval import trec_eval
 from qrowd.evaluation import evaluate
 from qrowd.files import read_judgments, read_preferences, read_runs
@@ -40,18 +39,12 @@ def made_up(seed, topics=25):
     return chance, Runs.from_dict({"s": run}), levels
 
 
-def agreeing(texts, scores, theirs, preferences, runs):
-    """How many scores are trec_eval's; where a group's share is 0 / 0 trec_eval gives the whole topic 0, qrowd not."""
-    said, rankings = plain(preferences), ranked(runs)
+def agreeing(texts, scores, theirs):
+    """How many scores are trec_eval's."""
     n = 0
     for topic, values in theirs.items():
         for name, text in texts.items():
             ours = scores.sel(measure=text, topic=topic).item()
-            if "Rnonrel" in name:
-                arguments = name.removeprefix("prefs_"), rankings[topic], *said[topic], "one_subgroup" in text
-                if any(possible == 0 for _, possible in oracle.prefs(*arguments, shares_only=True)):
-                    assert values[name] == 0
-                    continue
             assert ours == pytest.approx(values[name], abs=1e-9), (name, topic)
             n += 1
     return n
@@ -75,7 +68,7 @@ def test_prefs_measures_are_trec_evals_on_partial_preferences_of_several_groups(
         evaluate(runs, again, NAMES, conventions=Conventions(min_coverage=0)).to_xarray().isel(assessor=0, system=0)
     )
     theirs = trec_eval(NAMES, tmp_path / "y.prefs", tmp_path / "s.run")
-    assert agreeing(dict(zip(NAMES, NAMES, strict=True)), scores, theirs, again, runs) > 250
+    assert agreeing(dict(zip(NAMES, NAMES, strict=True)), scores, theirs) > 250
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -85,43 +78,26 @@ def test_prefs_measures_are_trec_evals_on_levels_by_group(tmp_path, seed):
     (tmp_path / "x.qrels").write_text("".join(lines))
     (tmp_path / "s.run").write_text(format_run(runs, "s"))
     preferences = read_preferences(tmp_path / "x.qrels", format="qrels_prefs")
-    texts = {name: f"{name}(one_subgroup=True)" if "Rnonrel" in name else name for name in NAMES}
+    texts = {name: f"{name}(counting='one-subgroup')" if "Rnonrel" in name else name for name in NAMES}
     scores = (
         evaluate(runs, preferences, list(texts.values()), conventions=Conventions(min_coverage=0))
         .to_xarray()
         .isel(assessor=0, system=0)
     )
     theirs = trec_eval(NAMES, tmp_path / "x.qrels", tmp_path / "s.run", "qrels_prefs")
-    assert agreeing(texts, scores, theirs, preferences, runs) > 250
-
-
-def plain(preferences):
-    """{topic: (what was said, marks)} as the oracle takes it."""
-    said = {topic: ([], []) for topic in preferences.topics}
-    for (topic, preferred, other, _, _), group in zip(preferences.to_rows(), preferences.group, strict=True):
-        said[topic][0].append((preferred, other, 1.0, group))
-    for (topic, document, _), group in zip(preferences.bad, preferences.bad_group, strict=True):
-        said[topic][1].append((document, group))
-    return said
-
-
-def ranked(runs):
-    lists = {topic: {} for topic in runs.topics}
-    for topic, document, score in zip(runs.topic, runs.document, runs.score, strict=True):
-        lists[runs.topics[topic]][runs.documents[document]] = float(score)
-    return {topic: oracle.rank_ascending(scores) for topic, scores in lists.items()}
+    assert agreeing(texts, scores, theirs) > 250
 
 
 def test_prefs_measures_are_trec_evals_on_real_grades(dl21, tmp_path):
     """NIST's grades as preferences, every twentieth system; those of trec_eval in single precision."""
     qrels = dl21 / "qrels.nist.txt"
     runs = read_runs([*sorted((dl21 / "runs").glob("*.gz"))[::20]])
-    texts = {name: f"{name}(one_subgroup=True)" if "Rnonrel" in name else name for name in NAMES}
+    texts = {name: f"{name}(counting='one-subgroup')" if "Rnonrel" in name else name for name in NAMES}
     preferences = read_preferences(qrels, format="qrels_prefs")
     judgments, single = read_judgments(qrels), Conventions(score_dtype="float32")
     ours = [
-        evaluate(runs, source, list(texts.values()), conventions=single).to_xarray().isel(assessor=0)
-        for source in (preferences, judgments)
+        evaluate(runs, preferences, list(texts.values()), conventions=single).to_xarray().isel(assessor=0),
+        evaluate(runs, judgments, NAMES, conventions=single).to_xarray().isel(assessor=0),
     ]
     for system in runs.systems:
         (tmp_path / "s.run").write_text(format_run(runs, system))

@@ -5,10 +5,12 @@ import pytest
 
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.evaluation import DEFINITIONS, evaluate, measure
+from qrowd.files import read_preferences
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
+from qrowd.preferences import DEFINITIONS as OF_PREFERENCES
 
 RUNS = Runs.from_dict({"s": {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, "other": {"r": {"a": 1.0}}})
 PREFERENCES = Preferences.from_rows(
@@ -135,3 +137,14 @@ def test_what_is_no_measure_of_preferences_is_explained(text, message):
         measure(text)
     assert measure("nwpref@5") == measure("wpref@5")
     assert measure("compat") == measure("compatibility")
+
+
+@pytest.mark.parametrize(("empty", "score"), [("zero", 0.0), ("nan", np.nan)])
+def test_a_topic_in_which_nobody_prefers_anything_scores_as_the_convention_says(tmp_path, empty, score):
+    (tmp_path / "x.prefs").write_text("t1 g s a 2\nt1 g s b 1\nt2 g s a 1\nt2 g s b 1\nt3 g s a 0\nt3 g s b 0\n")
+    runs = Runs.from_dict({"s": {topic: {"a": 2.0, "b": 1.0} for topic in ("t1", "t2", "t3")}})
+    measures = [definition.name for definition in OF_PREFERENCES if definition.name != "compatibility"]
+    scores = evaluate(runs, read_preferences(tmp_path / "x.prefs"), measures, conventions=Conventions(empty=empty))
+    assert scores.topics == ("t1", "t2", "t3")
+    np.testing.assert_array_equal(scores.values[:, 0, 1:, 0], np.full((len(measures), 2), score))
+    assert (scores.values[:, 0, 0, 0] > 0).all()

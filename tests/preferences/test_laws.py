@@ -125,13 +125,15 @@ def test_what_one_assessor_says_does_not_change_another_assessors_scores(world, 
 @settings(max_examples=30)
 @given(st.data())
 def test_on_grades_every_measure_is_that_of_the_preferences_they_imply(data):
-    """A document of grade 0 is Bad; compatibility alone goes by the grades themselves."""
+    """A document of grade 0 is Bad; compatibility alone goes by the grades themselves. Grades make one subgroup."""
     grade = st.integers(0, 3)
     grades = data.draw(st.dictionaries(st.sampled_from(DOCUMENTS), grade, min_size=2))
     assume(max(grades.values()) > min(grades.values()) == 0)  # what nothing is below is in no ideal ranking
     judgments = Judgments.from_rows([("t", document, "ann", value) for document, value in grades.items()])
     runs = run_of(data.draw(st.permutations(DOCUMENTS))[: data.draw(st.integers(1, 8))])
-    names = [name for name in NAMES if name != "compatibility"]
+    names = [
+        f"{name}(counting='one-subgroup')" if "Rnonrel" in name else name for name in NAMES if name != "compatibility"
+    ]
     unjudged = data.draw(st.sampled_from(["nonrelevant", "condensed"]))
     one, two = (
         evaluate(runs, source, names, conventions=Conventions(min_coverage=0, unjudged=unjudged)).values

@@ -227,7 +227,7 @@ def bradley_terry(
     check_choice("resample", resample, Resample)
     if not (0 <= ridge < np.inf and 0 < shrinkage < np.inf and 0 < strong < np.inf):
         raise ArgumentError(
-            f"ridge={ridge}, shrinkage={shrinkage}, strong={strong}: ridge must be 0 or more, the others above 0"
+            f"ridge={ridge}, shrinkage={shrinkage}, strong={strong}: the first must be 0 or more, the others above 0"
         )
     if not (tol > 0 and max_iterations >= 1 and n_resamples >= 0 and 0 < confidence < 1):
         raise ArgumentError(

@@ -164,12 +164,19 @@ class AverageByGroup(_Groups):
         out[:] = share(by_assessor(view, by_group), np.broadcast_to(np.diff(owned_groups(view)[0]), out.shape))
 
 
-ONE_SUBGROUP = Parameter(
-    "one_subgroup",
-    False,
-    "True: as trec_eval counts groups of one subgroup, where pairs of two Bad documents count too",
-    one_of(False, True),
+COUNTING = Parameter(
+    "counting",
+    "program",
+    "'program': as trec_eval computes it, for which groups inferred from grades are groups of one subgroup and others "
+    "are not; 'one-subgroup': as it computes all groups of one subgroup, where pairs of two Bad documents count too; "
+    "'documented': as its help text says, where no pair of two Bad documents counts and a group without pairs adds 0",
+    one_of("program", "one-subgroup", "documented"),
 )
+
+
+def counts_bad_pairs(measure: Measure, view: PairView) -> bool:
+    """Whether pairs of two Bad documents count."""
+    return measure["counting"] == "one-subgroup" or (measure["counting"] == "program" and view.grades is not None)
 
 
 class AverageRNonrelevant(AverageByGroup):
@@ -178,13 +185,13 @@ class AverageRNonrelevant(AverageByGroup):
         prefs_avgjg_Rnonrel = (1 / groups) sum over groups of fulfilled_R / possible_R
 
     If there are more Bad documents, the first R in the ranking count. If there are fewer, N, each document that is not
-    Bad has R - N further pairs, fulfilled if it is ranked. A group without possible pairs adds 0; in trec_eval it makes
-    the whole topic 0.
+    Bad has R - N further pairs, fulfilled if it is ranked. As in trec_eval, a group without possible pairs makes the
+    whole topic 0.
 
     Source: trec_eval 10.0 (prefs_avgjg_Rnonrel).
     """
 
-    name, parameters = "prefs_avgjg_Rnonrel", (ONE_SUBGROUP,)
+    name, parameters = "prefs_avgjg_Rnonrel", (COUNTING,)
 
     def score(self, measure: Measure, view: PairView, out: Floats) -> None:
         count = np.moveaxis(counts_of(view), 2, 0)
@@ -192,12 +199,18 @@ class AverageRNonrelevant(AverageByGroup):
         extra = good - bad
         right = np.where(extra >= 0, fulfilled(view, "all") + good_ranked * extra, count[9])
         whole = np.where(extra >= 0, possible(view, "all") + good * extra, count[10])
-        if measure["one_subgroup"]:
+        if counts_bad_pairs(measure, view):
             # Pairs of two ranked Bad documents of the first `good`, and of a ranked one and one that is not ranked.
             among_bad = pairs_among(np.minimum(good, bad_ranked)) + bad_ranked * np.maximum(good - bad_ranked, 0)
             right = np.where(extra >= 0, right, right + among_bad)
             whole = np.where(extra >= 0, whole, whole + bad * good)
+        self.average_shares(measure, view, right, whole, out)
+
+    def average_shares(self, measure: Measure, view: PairView, right: Floats, whole: Floats, out: Floats) -> None:
+        """Write the mean of the groups' shares into out; 0 / 0 of a group makes the topic 0, or adds 0."""
         self.average(view, share(right, whole), out)
+        if measure["counting"] != "documented":
+            out[by_assessor(view, (whole == 0).astype(np.float64)) > 0] = 0.0
 
 
 class AverageRNonrelevantRet(AverageRNonrelevant):
@@ -218,11 +231,11 @@ class AverageRNonrelevantRet(AverageRNonrelevant):
         good, good_ranked, _, bad_ranked = count[5:9]
         extra = good_ranked - bad_ranked
         right, whole = count[11], count[12]
-        if measure["one_subgroup"]:
+        if counts_bad_pairs(measure, view):
             right, whole = count[13] + pairs_among(good_ranked), count[14] + bad_ranked * good_ranked
         right = np.where(extra >= 0, fulfilled(view, "ret") + good_ranked * extra, right)
         whole = np.where(extra >= 0, possible(view, "ret") + good * extra, whole)
-        self.average(view, share(right, whole), out)
+        self.average_shares(measure, view, right, whole, out)
 
 
 def pairs_among(n: Floats) -> Floats:
