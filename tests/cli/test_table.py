@@ -45,3 +45,10 @@ def test_what_does_not_fit_is_named_by_its_option(qrowd, folder):
     outcome = qrowd("table", *PANEL, "--marks", "baseline")
     assert outcome.status == 2
     assert outcome.err.startswith("qrowd: --marks baseline: name the system that the others are compared with, as in")
+
+
+def test_judgments_and_runs_may_stand_without_options(qrowd, folder):
+    files = ("panel/judges/ann.qrels", *sorted((folder / "runs").iterdir()))
+    outcome = qrowd("table", *files, "-m", "AP", "--digits", 2)
+    assert outcome.status == 0, outcome.err
+    assert "Mean AP of 12 systems (25 topics, 1 assessor)" in outcome.out

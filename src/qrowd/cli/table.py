@@ -11,8 +11,9 @@ from qrowd.model.conventions import Conventions
 
 
 def table(
-    runs: options.Runs,
+    runs: options.MaybeRuns,
     data: options.Data,
+    files: options.Files = None,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10 AP P@10 RR")] = None,
     per_assessor: Annotated[
         bool, option("--per-assessor", help="Show one measure by each assessor and by the panel, not several measures.")
@@ -64,7 +65,8 @@ def table(
     from qrowd.reports.paper_table import paper_table
 
     names = list(measure or (DEFAULT_MEASURES[:1] if per_assessor else DEFAULT_MEASURES))
-    judgments, rankings = data.read(), runs.read(data)
+    run_files, data = options.by_position(files, runs, data)
+    judgments, rankings = data.read(), run_files.read(data)
     with progress("scoring") as advance:
         scores = evaluate(rankings, judgments, names, conventions=conventions, progress=advance)
         by_method = None
