@@ -195,6 +195,18 @@ def test_every_mark_of_a_chart_is_within_the_picture(values, half):
     assert svg.count("<circle") == min(len(values), 15)
 
 
+def test_of_many_rows_a_chart_shows_the_first_of_an_order_or_else_the_highest():
+    names = [f"s{i:02}" for i in range(30)]
+    by_rank = dots_svg(Dots("rank", names, range(1, 31)))
+    assert ">s00<" in by_rank
+    assert "the first 15 of 30" in by_rank
+    shuffled: list[float] = [(7 * i) % 30 for i in range(30)]
+    shuffled[0] = float("nan")
+    highest = dots_svg(Dots("mean", names, shuffled))
+    assert re.findall(r">(s\d\d)<", highest) == sorted(names[1:], key=lambda name: -shuffled[int(name[1:])])[:15]
+    assert "the highest 15 of 30" in highest
+
+
 def test_a_chart_without_a_number_is_none():
     assert dots_svg(Dots("score", ["a"], [float("nan")])) == ""
     assert "<circle" in dots_svg(Dots("score", ["a"], [0.0]))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from html import escape
-from itertools import islice
+from itertools import islice, pairwise
 from math import ceil, floor, isfinite, log10
 from typing import Any, TypeAlias
 
@@ -21,7 +21,7 @@ Values: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 N_ROWS = 10  # of a table
 N_DOTS = 15  # of a chart
-LONGEST = 40  # letters of a cell
+LONGEST = 80  # letters of a cell: names of systems stay whole, comments are cut
 WIDEST = 120  # letters of a line of text
 FEW = 6  # members of a tuple that a repr lists
 
@@ -275,22 +275,29 @@ def _table_html(table: Rows) -> str:
     )
 
 
-def dots_svg(dots: Dots, *, width: int = 640) -> str:
-    """The chart as SVG; the first labels where there are many. Empty where no value is a number."""
-    n = min(len(dots.labels), N_DOTS)
-    values = [float(value) for value in dots.values[:n]]
-    low, high = ([float(value) for value in side[:n]] or values for side in (dots.low, dots.high))
+def dots_svg(dots: Dots) -> str:
+    """The chart as SVG. Of many rows, the first where they are in order, else the highest. Empty without a number."""
+    n = len(dots.labels)
+    sides = [[float(value) for value in side] for side in (dots.values, dots.low, dots.high)]
+    ordered = all(a >= b for a, b in pairwise(sides[0])) or all(a <= b for a, b in pairwise(sides[0]))
+    rows = (
+        range(n) if ordered or n <= N_DOTS else sorted(range(n), key=lambda i: -np.nan_to_num(sides[0][i], nan=-np.inf))
+    )
+    shown = list(rows)[:N_DOTS]
+    values, low, high = ([side[i] for i in shown] if side else [sides[0][i] for i in shown] for side in sides)
     numbers = [value for side in (values, low, high) for value in side if isfinite(value)]
     if not numbers:
         return ""
-    names = [cell_text(label) for label in dots.labels[:n]]
-    left, right = 14.0 + 7.2 * max(map(len, names)), width - 16.0
+    names = [cell_text(dots.labels[i]) for i in shown]
+    left = 14.0 + 7.2 * max(map(len, names))
+    width = max(640, round(left) + 400)
+    right = width - 16.0
     smallest, largest = min(numbers), max(numbers)
     if largest - smallest < 1e-9:
         smallest, largest = smallest - 0.05, largest + 0.05
     step = _step((largest - smallest) / 5)
     start, end = floor(smallest / step) * step, ceil(largest / step) * step
-    bottom = 22 * n + 4
+    bottom = 22 * len(shown) + 4
 
     def x(value: float) -> float:
         return left + (right - left) * (value - start) / (end - start)
@@ -307,11 +314,11 @@ def dots_svg(dots: Dots, *, width: int = 640) -> str:
             parts.append(f'<line class="bar" x1="{x(lower):.1f}" x2="{x(upper):.1f}" y1="{y}" y2="{y}"/>')
         if isfinite(value):
             parts.append(f'<circle class="dot" cx="{x(value):.1f}" cy="{y}" r="4"/>')
-    rest = f"; the first {n} of {len(dots.labels)}" if n < len(dots.labels) else ""
+    rest = f"; the {'first' if ordered else 'highest'} {len(shown)} of {n}" if len(shown) < n else ""
     name = escape(f"{dots.title}{rest}")
     return (
         f'<svg role="img" aria-label="{name}; the numbers are in the table" viewBox="0 0 {width} {bottom + 34}" '
-        f'width="{width}">{"".join(parts)}<text x="{(left + right) / 2:.1f}" y="{bottom + 30}" '
+        f'width="{width}">{"".join(parts)}<text x="{width / 2:.1f}" y="{bottom + 30}" '
         f'text-anchor="middle">{name}</text></svg>'
     )
 

@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.display import LONGEST, Display, Displayed, Dots, Rows, cell_text
+from qrowd.display import Display, Displayed, Dots, Rows, cell_text
 from qrowd.errors import check_choice
 from qrowd.model.frames import make_frame
 
 N_NUMBERS = 8  # in the sentence of a result
+SHORT = 20  # letters of a text there
 
 
 class Result(Displayed):
@@ -125,7 +126,7 @@ def _numbers(result: Result) -> Iterator[tuple[str, str]]:
         if count and noun not in seen:
             seen.add(noun)
             yield number, noun.removesuffix("s") if number == "1" else noun
-        elif not count and name != "seed" and number not in ("", "-") and len(number) < LONGEST // 2:
+        elif not count and name != "seed" and number not in ("", "-") and len(number) <= SHORT:
             yield noun, number
 
 
