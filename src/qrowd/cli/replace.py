@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, option
@@ -59,7 +59,8 @@ def replace(
     from qrowd.reports.replacement import replacements
 
     groups = systems_by_group(group or [], runs.runs)
-    judgments, names = data.read_with(**{f"model {i}": text for i, text in enumerate(model)}, gold=gold)
+    models: dict[str, Any] = {f"model {i}": text for i, text in enumerate(model)}
+    judgments, names = data.read_with(**models, gold=gold)
     result = replacements(
         judgments,
         [names[f"model {i}"] for i in range(len(model))],
