@@ -23,9 +23,14 @@ WITH_PARAMETERS = (
     "utility.2,-1,0,.5", "11pt_avg..25,.5,.75", "ndcg.1=3,2=9,4=4.5", "ndcg_cut.10,20,23.4", "success.2,5,20",
     "set_F.0.5", "relstring.20", "G.1=3", "Rndcg.1=3,2=5", "ndcg_rel.0=1,2=5", "map_cut.2", "relative_P.7",
 )  # fmt: skip
+NEAR_GAINS = ("ndcg.1=3.5,2=9.0,4=7.0", "G.2=1.5", "Rndcg.0=0.5", "ndcg_rel.1=.5,2=.7")
 FORMATS = {
     "classic": ("qrels", CLASSIC),
     "parameters": ("qrels", WITH_PARAMETERS),
+    "gains that differ by less than 1": (
+        "qrels",
+        ("ndcg.1=3.5,2=9.0,4=7.0", "G.2=1.5", "Rndcg.0=0.5", "ndcg_rel.1=.5,2=.7"),
+    ),
     "groups of judgments": ("qrels_jg", [*GROUPS["qrels_jg"], "P_avgjg.3"]),
     "preferences": ("prefs", GROUPS["all_prefs"]),
     "grades as preferences": ("qrels_prefs", GROUPS["all_prefs"]),
@@ -90,7 +95,7 @@ def test_the_text_is_the_programs_byte_for_byte(kind, flags, tmp_path):
     (tmp_path / "judgments").write_text(judgments)
     (tmp_path / "run").write_text(run)
     printed = trec_eval(tmp_path / "judgments", tmp_path / "run", measures, format=form, **theirs)
-    assert len(printed.splitlines()) > 12
+    assert len(printed.splitlines()) >= 4
     assert text_of(judgments, run, measures, format=form, score_dtype="float32", **ours) == printed
 
 

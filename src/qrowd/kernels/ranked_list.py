@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import log, log2, nan
+from math import inf, log, log2, nan
 
 import numpy as np
 
@@ -270,6 +270,38 @@ def ideal_of(judged: Floats, gains: Mapping[float, float]) -> Floats:
     return np.sort(every[every > 0])[::-1]
 
 
+def programs_ideal_of(judged: Floats, gains: Mapping[float, float]) -> Floats:
+    """The gains of the ideal ranking as the program orders them, of whole grades.
+
+    It compares gains by the whole part of their difference, in a merge sort of the levels, those that are named first,
+    and ends the ranking at the first gain that is not positive. Gains that differ by 1 or more come as in `ideal_of`.
+    """
+    others = np.arange(judged.max(initial=-1.0) + 1)
+    levels = [*gains.items(), *((level, level) for level in others.tolist() if level not in gains)]
+    ordered = _merged(levels)[::-1]
+    if not ordered or ordered[0][1] <= 0:
+        return np.empty(0)
+    result: list[float] = []
+    for level, gain in ordered:
+        n = int((judged == level).sum())
+        if n and gain <= 0:
+            break
+        result += [gain] * n
+    return np.array(result)
+
+
+def _merged(levels: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Levels by gain, lowest first, by the C library's merge sort."""
+    if len(levels) < 2:
+        return levels
+    half = len(levels) // 2
+    first, second = _merged(levels[:half]), _merged(levels[half:])
+    result = []
+    while first and second:
+        result.append((first if int(first[0][1] - second[0][1]) <= 0 else second).pop(0))
+    return [*result, *first, *second]
+
+
 def gains_to_one(values: Floats, judged: Floats, gains: Mapping[float, float]) -> Floats:
     """Gains between 0 and 1: where a level of the topic has another, 0 is the lowest of the levels and 1 the highest.
 
@@ -327,8 +359,10 @@ def normalised_gain(gains: Floats, ideal: Floats) -> float:
     possible, gained = np.cumsum(costs), np.cumsum(gains)
     total = 0.0
     for r in np.flatnonzero(gains).tolist():
-        total += gains[r] / log2(2 + possible[r] - gained[r])
-    return float(total / summed(ideal))
+        left = 2 + float(possible[r]) - float(gained[r])  # below 2 only where the program's ideal ranking is none
+        discount = log2(left) if left > 0 else nan
+        total += float(gains[r]) / discount if discount else inf
+    return total / summed(ideal)
 
 
 def persistence(n: int, p: float) -> Floats:

@@ -14,7 +14,7 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels import preference_groups, ranked_list
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.preference_groups import JudgmentGroup
-from qrowd.kernels.ranked_list import RankedList, gains_of, gains_to_one, ideal_of
+from qrowd.kernels.ranked_list import RankedList, gains_of, gains_to_one, programs_ideal_of
 
 Topic = Sequence[RankedList] | Sequence[JudgmentGroup]
 """What measures read of one topic: the list as each assessor judged it, or the judgment groups."""
@@ -127,7 +127,7 @@ def of_gains(function: Callable[[Floats, Floats], float]) -> Callable[[RankedLis
 
     def values(ranked: RankedList, arguments: Arguments) -> Sequence[float]:
         gains = arguments.gains
-        return [function(gains_of(ranked.grades, gains), ideal_of(ranked.judged, gains))]
+        return [function(gains_of(ranked.grades, gains), programs_ideal_of(ranked.judged, gains))]
 
     return values
 
@@ -167,7 +167,7 @@ def by_level(ranked: RankedList, arguments: Arguments) -> Sequence[float]:
 
 def cut_ndcg(ranked: RankedList, cutoff: int) -> float:
     """nDCG of grades at a cut-off."""
-    gains, ideal = gains_of(ranked.grades, {}), ideal_of(ranked.judged, {})
+    gains, ideal = gains_of(ranked.grades, {}), programs_ideal_of(ranked.judged, {})
     return ranked_list.normalised(gains[:cutoff], ideal[:cutoff])
 
 
