@@ -15,11 +15,27 @@ from typer.core import TyperCommand, TyperGroup
 
 from qrowd.cli.completion import ARGUMENTS
 from qrowd.cli.examples import examples_of
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError, FileError, QrowdError
 
 #: Mistakes on the command line that the parser finds, such as an unknown option.
 UsageError: type[Exception] = typer.BadParameter.mro()[1]
 
+
+#: Functions of Python that messages name, and what does the same on the command line.
+FUNCTIONS = {
+    "systems_anova compares": "qrowd compare compares",
+    "rescaled(), relevant_or_not() or recode,": "rescaled() or --recode FILE,",
+    "median or geometric_mean": "median or geometric-mean",
+    "majority_vote counts": "--method majority counts",
+    "dawid_skene counts": "--method dawid-skene counts",
+    "mace counts": "--method mace counts",
+}
+#: Words of the parser for numbers, and ours.
+EXPECTED = {
+    "Input should be a valid number, unable to parse string as a number": "a number was expected",
+    "Input should be a valid integer, unable to parse string as an integer": "a whole number was expected",
+    "Input should be": "a number was expected that is",
+}
 
 #: Options of other programs, and ours.
 ELSEWHERE = {"--qrels": "--judgments", "--qrel": "--judgments", "--run": "--runs"}
@@ -35,6 +51,8 @@ def usage_message(error: Any) -> str:
     ):
         return f"no such option: {option}; it is called {ours} here"
     text = str(error.format_message()).rstrip(".").replace("Value error, ", "")
+    for words, plain in EXPECTED.items():
+        text = text.replace(words, plain)
     return f"{text[0].lower()}{text[1:]}; see {error.ctx.command_path} --help" if text else ""
 
 
@@ -153,6 +171,8 @@ class Command(TyperCommand):
             raise ArgumentError(as_options(str(error), names)) from None
         except FileError as error:
             raise FileError(error.path, as_options(error.problem, names), error.line) from None
+        except QrowdError as error:
+            raise QrowdError(as_options(str(error), names)) from None
 
 
 class OneValueCommand(Command):
@@ -190,6 +210,9 @@ def as_options(message: str, names: Mapping[str, str]) -> str:
     >>> as_options("columns={'value': 'g'}: or labels='low<high'", {"columns": "--column", "labels": "--labels"})
     "--column value=g: or --labels 'low<high'"
     """
+    together = "--combine-scales rescaled" if "combine_scales" in names else "--grades rescaled"
+    for function, option in (*FUNCTIONS.items(), ("rescaled()", together)):
+        message = message.replace(function, option)
     for name, option in names.items():
         # An argument, but not a parameter of a measure or a method, which stands behind a name and a bracket.
         argument = rf"(?<![\w.-])(?<!\w\(){name}=('[^']*'|{{[^}}]*}}|[^\s,;:()]+)"

@@ -99,7 +99,7 @@ def bradley_terry(
     position: Annotated[
         bool, option("--position", help="Estimate how strongly each assessor favours the document shown first.")
     ] = False,
-    ridge: Annotated[float, convention(help="Penalty: ridge * sum of squared log-worths.")] = 0.1,
+    ridge: Annotated[float, convention(help="Penalty: ridge * sum of squared log-worths.", min=0)] = 0.1,
     ties: Annotated[
         Literal["half", "davidson"],
         convention(help="Ties between two documents: half a preference for each, or Davidson's model."),

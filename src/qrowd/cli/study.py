@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from qrowd.cli.options import Seed, option
 from qrowd.cli.output import Output, deliver, write_output
-from qrowd.errors import QrowdError
+from qrowd.errors import FileError, QrowdError
 
 
 def study(
@@ -42,6 +43,8 @@ def study(
     """Recompute the tables and figures of a paper."""
     from qrowd.cli.show import progress
 
+    if data is not None and not Path(data).is_dir():
+        raise FileError(data, "there is no such folder")
     papers = recomputed_papers()
     if name is None:
         typer.echo("\n".join(papers.PAGES))

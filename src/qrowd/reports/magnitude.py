@@ -34,7 +34,7 @@ from qrowd.magnitude.collection import Equal
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.magnitude_data import MagnitudeData, Section, notes_of, rows_of, without_checks
 from qrowd.reports.magnitude_gold import conflicts, gains, levels, rankings
-from qrowd.reports.phrases import cells, count, interval, listed, number, percent
+from qrowd.reports.phrases import cells, count, interval, number, percent
 
 VALUES_SHOWN = 10  # of the numbers that assessors write most often
 DOCUMENTS_SHOWN = 10
@@ -381,16 +381,17 @@ SECTIONS: dict[str, Callable[[MagnitudeData], Section]] = {
 
 def summary(data: MagnitudeData, names: Sequence[str] = tuple(SECTIONS)) -> Section:
     """All parts that the data allow; notes say what is left out, and why."""
-    sections, left_out = [], []
+    sections, reasons = [], {}
     for name in names:
         try:
             sections.append(SECTIONS[name](data))
         except QrowdError as error:
-            left_out.append(Note("left out", f"{name}: {error}"))
+            reasons[name] = str(error)
     tables = [table for section in sections for table in section.tables]
     notes = list(dict.fromkeys(note for section in sections for note in section.notes))
     rows = {f"{section.name}: {name}": part for section in sections for name, part in section.rows.items()}
     sentence = " ".join(section.sentence for section in sections)
     if not sections:
-        raise ArgumentError(f"nothing can be computed: {listed([str(note) for note in left_out])}")
+        raise ArgumentError(f"nothing can be computed: {'; '.join(dict.fromkeys(reasons.values()))}")
+    left_out = [Note("left out", f"{name}: {reason}") for name, reason in reasons.items()]
     return Section("summary", sentence, tuple(tables), (*notes, *left_out), rows)

@@ -445,7 +445,7 @@ def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(stor
         assert receipt.late
         with pytest.raises(ArgumentError, match="choose one of paused, running, stopped"):
             await admin.set_status("pilot", "halted")
-        with pytest.raises(NotFoundError, match="there is no campaign 'other'; there are pilot"):
+        with pytest.raises(NotFoundError, match="there is no campaign 'other'; there is pilot"):
             await admin.set_status("other", "stopped")
 
     asyncio.run(play())

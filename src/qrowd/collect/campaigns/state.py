@@ -57,7 +57,8 @@ def find(connection: Connection, campaign: str) -> CampaignRow:
     row = materials.find_campaign(connection, campaign)
     if row is None:
         names = ", ".join(one.name for one in materials.campaigns(connection))
-        raise NotFoundError(f"there is no campaign {campaign!r}; there {f'are {names}' if names else 'is none yet'}")
+        others = f"{'are' if ',' in names else 'is'} {names or 'none yet'}"
+        raise NotFoundError(f"there is no campaign {campaign!r}; there {others}")
     return row
 
 

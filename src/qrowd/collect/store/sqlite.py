@@ -372,6 +372,7 @@ def backup(store: Store, path: str | Path) -> None:
     except FileExistsError:
         raise StoreError(f"{target}: is there already; name a new file") from None
     except (OSError, sqlite3.Error) as error:
-        raise StoreFullError(f"{target}: {error}; no copy was made") from error
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise StoreFullError(f"{target}: {reason}; no copy was made") from error
     finally:
         unfinished.unlink(missing_ok=True)
