@@ -280,10 +280,8 @@ def dots_svg(dots: Dots) -> str:
     n = len(dots.labels)
     sides = [[float(value) for value in side] for side in (dots.values, dots.low, dots.high)]
     ordered = all(a >= b for a, b in pairwise(sides[0])) or all(a <= b for a, b in pairwise(sides[0]))
-    rows = (
-        range(n) if ordered or n <= N_DOTS else sorted(range(n), key=lambda i: -np.nan_to_num(sides[0][i], nan=-np.inf))
-    )
-    shown = list(rows)[:N_DOTS]
+    highest = np.argsort(-np.array(sides[0]), kind="stable").tolist()  # nan last
+    shown = (list(range(n)) if ordered or n <= N_DOTS else highest)[:N_DOTS]
     values, low, high = ([side[i] for i in shown] if side else [sides[0][i] for i in shown] for side in sides)
     numbers = [value for side in (values, low, high) for value in side if isfinite(value)]
     if not numbers:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qrowd.comparison.corrections import holm
 from qrowd.errors import check_choice
 from qrowd.kernels.arrays import Floats
-from qrowd.model.labels import number_of
+from qrowd.model.labels import number_of, plural
 from qrowd.model.result import Result
 from qrowd.model.scores import known_error, known_mean, one_measure
 
@@ -58,6 +58,14 @@ class SystemRanking(Result):
         """Number of assessors for whom the first system has a higher mean than the second."""
         i, j = (number_of(name, self.systems, "system") for name in (first, second))
         return int((self.by_assessor[:, i] > self.by_assessor[:, j]).sum())
+
+    def _sentence(self) -> str:
+        counts = f"{plural(len(self.systems), 'system')}, {plural(len(self.assessors), 'assessor')}"
+        if np.isnan(self.mean).all():
+            return f"{counts}; no system has a score."
+        best = int(np.nanargmax(self.mean))
+        whom = f"{self.leads()[best]} of the assessors"
+        return f"{counts}; {self.systems[best]} has the highest mean and is first for {whom}."
 
     def _columns(self) -> dict[str, Any]:
         names = ("mean", "standard_error", "rank", "n_topics")
