@@ -78,7 +78,7 @@ def labels_in(cells: Cells, name: str, rows: Sequence[int], mistakes: Mistakes, 
     for row, cell in zip(rows, cells, strict=True):
         label = cell if isinstance(cell, str) else str(cell)
         if isinstance(cell, float | np.floating):
-            if float(cell).is_integer() and abs(cell) < 2**53:
+            if float(cell).is_integer() and abs(float(cell)) < 2**53:
                 label = str(int(cell))
             else:
                 mistakes.add(row, f"{name} is {cell!r}; give labels as text or whole numbers")

@@ -242,7 +242,7 @@ class _Rows:
 
     def distinct(self, columns: Columns, identical: IdenticalRows) -> Columns:
         """The columns with identical rows treated as asked."""
-        everything = [*columns.labels.values(), *columns.numbers.values(), *columns.optional.values()]
+        everything: list[Any] = [*columns.labels.values(), *columns.numbers.values(), *columns.optional.values()]
         places, notes = distinct_rows(everything, identical, np.array(self.rows) - 1)
         noted = replace(columns, notes=(*columns.notes, *notes))
         if len(places) == len(self.rows):

@@ -131,10 +131,7 @@ class Judgments(Displayed):
 
     @classmethod
     def from_dict(cls, nested: Nested, *, scales: Mapping[str, Scale | str] | None = None) -> Judgments:
-        """From {assessor: {topic: {document: value}}}: one pytrec_eval qrel dictionary, and one scale, per assessor.
-
-        One such dictionary alone is of the assessor "judgments".
-        """
+        """From {assessor: pytrec_eval's {topic: {document: value}}}, or the inner one alone; one scale per assessor."""
         return cls.from_codes(*coded_rows(nested_rows(nested, "assessor", "judgments")), scales=scales)
 
     @classmethod
@@ -161,8 +158,8 @@ class Judgments(Displayed):
         names = ("topic", "document", "assessor")
         (topic, topics), (document, documents), (who, assessors) = (factorize(table.labels[name]) for name in names)
         columns_read = (topics, documents, assessors, topic, document, who, table.numbers["value"])
-        settings: dict[str, Any] = {"scales": table.scales(scales), "sources": (0,) * len(assessors)}
-        return cls.from_codes(*columns_read, **settings, **table.optional, notes=table.notes)
+        settings: dict[str, Any] = {**table.optional, "scales": table.scales(scales), "sources": (0,) * len(assessors)}
+        return cls.from_codes(*columns_read, **settings, notes=table.notes)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per judgment as a data frame: topic, document, assessor, value and whatever else was recorded."""
@@ -429,7 +426,7 @@ class Judgments(Displayed):
             Assessors on different scales, whose values a slot would mix.
         """
         if n < 1:
-            raise ArgumentError(f"slots({n}): a pair needs at least one slot")
+            raise ArgumentError(f"slots={n}: at least one slot was expected")
         with_value = np.flatnonzero(self.value >= 0)
         keys = [self.pair_numbers] if self.order is None else [self.order, self.pair_numbers]
         rows = with_value[np.lexsort([key[with_value] for key in keys])]
@@ -463,7 +460,9 @@ class Judgments(Displayed):
             scales = tuple(self.scales[i] for i in used)
             sources = None if sources is None else tuple(sources[i] for i in used)
             assessors, assessor = compact(self.assessors, assessor)
-        optional = {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in self.OPTIONAL}
+        optional: dict[str, Any] = {
+            name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in self.OPTIONAL
+        }
         value = self.value[rows]
         if sources is not None and len(assessors) < len(self.assessors) and not alike(scales):
             # Without those who are left out, the others of their table may be on one scale.
@@ -485,7 +484,7 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
         for name in ("topic", "document", "assessor")
     )
     value = np.concatenate([part.value for part in parts])
-    optional: dict[str, NDArray[Any]] = {
+    optional: dict[str, Any] = {
         name: np.concatenate(
             [or_missing(getattr(part, name), len(part), name in ("order", "seconds")) for part in parts]
         )
