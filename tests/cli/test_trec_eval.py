@@ -1,5 +1,8 @@
 """`qrowd trec-eval`: trec_eval's flags, as scripts write them."""
 
+import subprocess
+import sys
+
 import pytest
 
 from qrowd.reports.trec_eval import TrecEvalOptions, parsed_run, trec_eval_text
@@ -53,6 +56,14 @@ def test_scores_are_turned_into_z_scores(files, tmp_path):
     (tmp_path / "z").write_text("t1 recip_rank 0.5 0.25\nt2 recip_rank 0 1\n")
     done = files("trec-eval", "-q", "-m", "recip_rank", "-Z", "z", "qrels", "run")
     assert [line.split("\t")[2] for line in done.out.splitlines()] == ["2.0000", "0.0000", "1.0000"]
+
+
+def test_labels_that_are_no_unicode_are_printed_as_they_stand_in_the_files(tmp_path):
+    (tmp_path / "qrels").write_bytes(b"t\xe9 0 a 1\n")
+    (tmp_path / "run").write_bytes(b"t\xe9 Q0 a 1 3 caf\xe9\n")
+    words = [sys.executable, "-m", "qrowd", "trec-eval", "-q", "-m", "runid", "-m", "recip_rank", "qrels", "run"]
+    out = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True).stdout
+    assert out.splitlines()[:2] == [b"recip_rank            \tt\xe9\t1.0000", b"runid                 \tall\tcaf\xe9"]
 
 
 @pytest.mark.parametrize(

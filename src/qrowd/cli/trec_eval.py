@@ -81,4 +81,4 @@ def trec_eval(
         z_scores=None if z_scores is None else parsed_z_scores(read_bytes(Path(z_scores)), z_scores),
         by_assessor=assessor == "column",
     )
-    typer.echo(text, nl=False)
+    typer.echo(text.encode("utf-8", "surrogateescape"), nl=False)
