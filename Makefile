@@ -38,7 +38,7 @@ docs: .venv/.runtime ## write the generated pages of docs/ anew
 	@$(BIN)/python docs/generate.py
 
 site: .venv/.site ## the documentation as a site, in build/site
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@$(BIN)/python docs/build_site.py build
 
 bench: .venv/.dev ## measure speed and memory beside the peers
 	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$script"; $(BIN)/python $$script; done
@@ -74,9 +74,10 @@ clean: ## remove what the other targets made
 	@$(PIP) install --editable '.[site]'
 	@touch $@
 
-# Tests open real browsers and real databases.
-.venv/.programs: | $(BIN)/pip
+# Tests open real browsers and real databases, and compile tables with LaTeX.
+.venv/.programs: Makefile | $(BIN)/pip
 	@missing=; command -v chromium >/dev/null || missing="$$missing chromium"; \
+	kpsewhich booktabs.sty >/dev/null 2>&1 || missing="$$missing texlive-latex-recommended"; \
 	command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || missing="$$missing postgresql"; \
 	if [ -n "$$missing" ]; then \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

@@ -35,7 +35,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "qrowd"
 GENERATED = ("cli.md", "measures.md")
 PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "howto").glob("*.md")),
 ]}  # fmt: skip
 DOCS = "\n".join(PAGES.values())
@@ -199,19 +200,20 @@ def test_the_examples_in_docstrings_are_true(module):
     assert found.failed == 0
 
 
-def test_the_figures_of_the_readme_are_what_qrowd_says_of_dl21(dl21):
+def test_the_real_result_of_the_first_pages_is_what_qrowd_says_of_dl21(dl21):
     scores = qrowd.evaluate(
         qrowd.read_runs(str(dl21 / "runs" / "*.gz")),
         qrowd.read_judgments(str(dl21 / "judges" / "*.qrels.gz")),
         ["nDCG@10", "AP"],
     ).to_xarray()
-    readme = PAGES["README.md"]
+    readme, index = PAGES["README.md"], PAGES["docs/index.md"]
     for part in qrowd.summarise(scores).measures:
         place = part.ranking
         leads = dict(zip(part.systems, place.leads().tolist(), strict=True))
         span = np.median(place.rank_by_assessor.max(axis=0) - place.rank_by_assessor.min(axis=0))
         low, high = (f"{value:.2f}".removeprefix("0") for value in (part.agreement.min(), part.agreement.max()))
         row = next(line for line in readme.splitlines() if line.startswith(f"| {part.measure} |"))
+        assert row in index.splitlines()
         assert row.endswith(f"| {span:.0f} | {low} to {high} |")
         for system, n in leads.items():
             assert (f"{system} {n}" in row) or (system in row and f" {n}," in row) if n else system not in row
@@ -311,10 +313,10 @@ def test_every_package_has_a_page_or_stands_on_one(package):
 
 
 def test_every_page_of_the_docs_is_linked_from_their_index():
-    index = PAGES["docs/index.md"]
+    index = PAGES["docs/pages.md"]
     for page in PAGES:
-        name = page.removeprefix("docs/")
-        assert page in ("README.md", "docs/index.md") or f"]({name})" in index or f"](../{page})" in index, page
+        targets = {page.removeprefix("docs/"), f"../{page}"}
+        assert page in ("docs/index.md", "docs/pages.md") or any(f"]({target})" in index for target in targets), page
 
 
 def test_the_list_of_layers_shows_every_package_on_its_layer():
