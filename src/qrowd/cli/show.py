@@ -6,11 +6,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from rich.console import Console
 from rich.text import Text
 
 from qrowd.reports.document import Document, Table
+
+COMPILING = "qrowd: compiling for this machine, once; later runs start at once"
 
 
 def console() -> Console:
@@ -46,6 +49,26 @@ def show_table(table: Table) -> None:
     out.out("\n".join(rows) + "\n", highlight=False)
 
 
+@cache
+def announce_compiling() -> None:
+    """From now on, say once on standard error that kernels are compiled, when the first one is."""
+    from numba.core import event
+
+    class Announcement(event.Listener):
+        """Speaks at the first compilation; a kernel from the cache is not compiled."""
+
+        spoken = False
+
+        def on_start(self, event: object) -> None:
+            if not self.spoken:
+                print(COMPILING, file=sys.stderr, flush=True)
+            self.spoken = True
+
+        def on_end(self, event: object) -> None: ...
+
+    event.register("numba:compile", Announcement())  # type: ignore[no-untyped-call]
+
+
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error, shown once the work has taken a second."""
@@ -53,6 +76,7 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
+    announce_compiling()
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
