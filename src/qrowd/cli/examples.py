@@ -22,6 +22,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "plot": ("qrowd plot", f"qrowd plot ranks {PANEL} -o ranks.pdf"),
     "aware": (f"qrowd aware {PANEL} --n-resamples 50",),
     "predict": ("qrowd predict --judgments panel/judges --rel 1 --qrels predicted.qrels",),
+    "trec-eval": ("qrowd trec-eval -q -m map -m ndcg_cut.10 panel/gold.qrels panel/runs/bm25.run",),
     "check": ("qrowd check panel/runs panel/judges",),
     "measures": ("qrowd measures", "qrowd measures nDCG"),
     "agree": (
@@ -31,11 +32,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "assessors": (f"qrowd assessors --judgments panel/judges {GOLD}",),
     "aggregate": ("qrowd aggregate --judgments panel/judges --method dawid-skene --per all --qrels merged.qrels",),
     "replace": (f"qrowd replace --judgments panel/judges --model llm-a {GOLD} --grades rescaled",),
-    "plan": (
     "leaderboards": (
         "qrowd leaderboards --scores gpt.jsonl llama.jsonl nist.jsonl --reference nist",
         "qrowd leaderboards --scores gpt.jsonl --convert tot",
     ),
+    "plan": (
         f"qrowd plan {PANEL} --systems rerank-llm hybrid --difference 0.05",
         f"qrowd plan {PANEL} --budget 1000 --judgment-cost 0.1",
     ),
