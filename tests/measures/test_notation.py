@@ -1,5 +1,7 @@
 """How measures are written: one text for each, many spellings understood, every mistake answered in one line."""
 
+import re
+
 import ir_measures
 import pytest
 from hypothesis import given
@@ -209,3 +211,33 @@ def test_any_text_is_a_measure_or_a_measure_error(text):
     except MeasureError:
         said = "nDCG@10"
     assert str(measure(said)) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("iprec_at_recall_0.30", "iprec_at_recall(recall=0.3)"),
+        ("IPrec@0.1", "iprec_at_recall(recall=0.1)"),
+        ("Rprec_mult_0.20", "Rprec_mult(multiple=0.2)"),
+        ("set_F_2.0", "set_F(x=2)"),
+        ("unj_10", "unj@10"),
+        ("rbp", "rbp"),
+        ("RBP", "RBP"),
+        ("dcg", "DCG"),
+    ],
+)
+def test_names_of_trec_eval_with_a_number_are_understood(text, canonical):
+    assert str(measure(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("IPrec@x", "recall must be a number from 0 to 1, not 'x'"),
+        ("IPrec(recall=0.5)@0.1", "recall is given twice"),
+        ("P_0.5", "the cut-off must be a whole number from 1, not '0.5'"),
+    ],
+)
+def test_a_number_that_a_measure_cannot_take_is_refused(text, message):
+    with pytest.raises(MeasureError, match=re.escape(message)):
+        measure(text)

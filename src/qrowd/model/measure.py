@@ -144,7 +144,9 @@ def parse_measure(
         raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@k, as in nDCG@10")
     definition, number = _find(shape["name"].strip(), shape["cutoff"], f"{noun} {written!r}", definitions, added)
     arguments = _arguments(shape["inside"], f"{noun} {written!r}")
-    cutoff = None if number is None else _placed(number, definition, arguments, f"{noun} {written!r}")
+    own_name = shape["cutoff"] is not None and shape["name"].strip().lower() == definition.name.lower()
+    parameter = None if own_name else definition.numbered
+    cutoff = None if number is None else _placed(number, parameter, arguments, f"{noun} {written!r}")
     if cutoff is not None and definition.cutoff == "none":
         raise MeasureError(f"{noun} {written!r}: {definition.name} takes no cut-off; write {definition.name}")
     if cutoff is None and definition.cutoff == "required":
@@ -187,18 +189,18 @@ def _find(
     return definition, None if cutoff is None else cutoff.strip()
 
 
-def _placed(text: str, definition: Definition, arguments: dict[str, Value], written: str) -> int | None:
-    """The number as a cut-off; or among the arguments, where a parameter of the measure takes it."""
-    if definition.numbered is None:
+def _placed(text: str, parameter: str | None, arguments: dict[str, Value], written: str) -> int | None:
+    """The number as a cut-off; or among the arguments, where a parameter takes it, as in IPrec@0.1."""
+    if parameter is None:
         if not _CUT.fullmatch(text):
             raise MeasureError(f"{written}: the cut-off must be a whole number from 1, not {text!r}")
         return int(text)
-    if definition.numbered in arguments:
-        raise MeasureError(f"{written}: {definition.numbered} is given twice")
+    if parameter in arguments:
+        raise MeasureError(f"{written}: {parameter} is given twice")
     try:
-        arguments[definition.numbered] = float(text)
+        arguments[parameter] = float(text)
     except ValueError:
-        arguments[definition.numbered] = text
+        arguments[parameter] = text
     return None
 
 
