@@ -247,7 +247,7 @@ def test_mistakes_in_tables_are_named_by_their_line(tmp_path, text, message):
 
 
 def test_an_unknown_home_of_assessors_is_refused(tmp_path):
-    with pytest.raises(ArgumentError, match="choose 'file' or 'column'"):
+    with pytest.raises(ArgumentError, match="assessor='row': choose one of file, column"):
         read_preferences(tmp_path, assessor="row")
 
 

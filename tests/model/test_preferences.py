@@ -97,8 +97,8 @@ def test_missing_columns_are_named():
         Preferences.from_frame({"topic": ["t"], "preferred": ["a"], "assessor": ["ann"]})
     with pytest.raises(ArgumentError, match="no preferred column"):
         Preferences.from_frame({"topic": ["t"], "other": ["a"], "assessor": ["ann"]})
-    with pytest.raises(ArgumentError, match="no assessor column"):
-        Preferences.from_frame({"topic": ["t"], "preferred": ["a"], "other": ["b"]})
+    unnamed = Preferences.from_frame({"topic": ["t"], "preferred": ["a"], "other": ["b"]})
+    assert unnamed.assessors == ("preferences",)
 
 
 def test_rows_of_another_length_are_refused():
