@@ -137,9 +137,9 @@ class Displayed:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if cls.__repr__ in (object.__repr__, Displayed.__repr__) and "__repr__" not in cls.__dict__:
+        if "__repr__" not in cls.__dict__:
             # Set here, because @dataclass leaves a class's own __repr__ alone: arrays would fill the screen.
-            cls.__repr__ = Displayed.__repr__  # type: ignore[method-assign]
+            cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
 
     def _display(self) -> Display:
         raise NotImplementedError
