@@ -128,6 +128,7 @@ def test_for_a_pair_plan_says_what_is_known_and_what_a_difference_takes(qrowd, p
     assert " splade beats bm25 by 0.101 [0.033, 0.168]: they already differ significantly.\n" in clear
     more = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--output", "p.json").out
     assert " To detect a true difference of 0.05 between them with probability 0.8, judge 336 topics with " in more
+    assert "these 8 assessors, 311 more than now.\n" in more
     pair = json.loads((tmp_path / "p.json").read_text())["pair"]
     assert (pair["n_topics"], pair["size"], pair["cheapest"], pair["equal"]) == (336, 0.05, None, None)
     less = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--power", ".5").out

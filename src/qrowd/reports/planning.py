@@ -357,7 +357,8 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
             yield f"{aim}, judge {_design(*pair.cheapest, 'crossed')}: {too_few}"
         elif pair.n_topics is not None:
             topics = count(pair.n_topics, "topic")
-            verb = "judge {}" if pair.n_topics > one.n_topics else "{} are enough"
+            more = pair.n_topics - one.n_topics
+            verb = f"judge {{}}, {more:,} more than now" if more > 0 else "{} are enough"
             yield f"{aim}, {verb.format(f'{topics} with {_assessors(one)}')}"
     if pair.equal is not None:
         yield from filter(None, [sentence_case(advice_of(pair.equal))])
