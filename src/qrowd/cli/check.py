@@ -8,6 +8,7 @@ import typer
 
 from qrowd.cli import options, reading
 from qrowd.cli.commands import as_options
+from qrowd.cli.output import Output, is_standard_output, name_with_ending, write_output
 from qrowd.cli.reading import OPTIONS, columns_named
 
 
@@ -22,9 +23,11 @@ def check(
     labels: reading.Labels = None,
     incomplete_rows: reading.IncompleteRows = "refuse",
     identical_rows: reading.IdenticalRows = "keep",
+    output: Output = None,
 ) -> None:
     """Show what files contain, how they are read, and the mistakes in them."""
     from qrowd.cli.show import console, progress, show_table
+    from qrowd.reports.document import render
     from qrowd.reports.inspection import inspect
 
     with progress("reading files") as advance:
@@ -39,6 +42,10 @@ def check(
             identical_rows=identical_rows,
             progress=advance,
         )
+    if output is not None:
+        write_output(output, render(inspection.to_document(), name_with_ending(output)))
+        if is_standard_output(output):
+            raise typer.Exit(2 if inspection.mistakes else 0)
     for table in inspection.tables():
         show_table(table)
     out = console()

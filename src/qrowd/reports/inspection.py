@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,12 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.paths import check_names, named_files, shown
-from qrowd.reports.document import Table
+from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import cells, count, percent, span
 from qrowd.threads import in_threads
+
+if TYPE_CHECKING:
+    import pandas
 
 MISTAKES_SHOWN = 10
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
@@ -87,6 +90,20 @@ class Inspection:
                 "Bad marks": [f"{(read.bad_assessor == a).sum():,}" for a in everyone],
             }
             yield Table.of("preferences", columns)
+
+    def to_document(self) -> Document:
+        """Everything in one document; its frame has the rows of all tables."""
+        tables = tuple(self.tables())
+        mistakes = tuple(f"mistake: {mistake}" for mistake in self.mistakes)
+        sentence = f"{count(len(mistakes), 'mistake') if mistakes else 'no mistakes'} found"
+
+        def frame() -> pandas.DataFrame:
+            import pandas as pd
+
+            frames = [pd.DataFrame(one.rows, columns=one.header).assign(table=one.title) for one in tables]
+            return pd.concat(frames) if frames else pd.DataFrame({"table": []})
+
+        return Document(sentence, tables, (*self.remarks(), *mistakes), frame)
 
     def remarks(self) -> list[str]:
         """Facts that the rows do not show."""
