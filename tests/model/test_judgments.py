@@ -194,7 +194,7 @@ def test_a_slot_does_not_mix_unlike_scales():
 
 @pytest.mark.parametrize("n", [0, -1])
 def test_no_slot_is_too_few(n):
-    with pytest.raises(ArgumentError, match=rf"slots\({n}\): a pair needs at least one slot"):
+    with pytest.raises(ArgumentError, match=rf"slots={n}: at least one slot was expected"):
         Judgments.from_rows([("t", "d", "ann", 1)]).slots(n)
 
 
