@@ -54,7 +54,7 @@ def is_missing(cell: object) -> bool:
 def missing_cells(cells: Cells, *, value: bool = False) -> NDArray[np.bool_]:
     """(n,) where a cell is missing; a value is also missing where the text says so (`NaN`, `null`)."""
     kinds = set(map(type, cells))
-    if kinds <= {int, bool}:
+    if kinds <= {int, bool} or (kinds == {str} and not value and all(map(str.strip, set(cells)))):
         return np.zeros(len(cells), bool)
     missing = np.fromiter(map(is_missing, cells), bool, len(cells))
     if value and str in kinds:
@@ -152,6 +152,8 @@ def grades_in(
 
     Words without an order are a mistake that lists them; so is a word outside the order.
     """
+    if order is None and str not in set(map(type, cells)):
+        return None
     texts = [cell.strip() if isinstance(cell, str) else str(cell) for cell in cells]
     distinct = dict.fromkeys(texts)
     words = [word for word in distinct if isnan(number_in(word)) and any(map(str.isalpha, word))]
@@ -209,7 +211,10 @@ def distinct_rows(
     n = len(rows)
     first: dict[tuple[object, ...], int] = {}
     lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns]
-    plain = [[None if is_missing(cell) else cell for cell in column] for column in lists]
+    plain = [
+        column if set(map(type, column)) <= {str, int} else [None if is_missing(cell) else cell for cell in column]
+        for column in lists
+    ]
     firsts = [first.setdefault(row, i) for i, row in enumerate(zip(*plain, strict=True))]
     again = [i for i, earlier in enumerate(firsts) if earlier != i]
     if not again:
