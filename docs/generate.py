@@ -149,11 +149,15 @@ def entry(parameter: Any) -> str:
     return f"- {spelled(parameter)}{' (' + ', '.join(facts) + ')' if facts else ''}: {parameter.help}"
 
 
+GLOSSARY = Path(__file__).with_name("glossary.md")
+
+
 def pages() -> dict[str, str]:
     """{file name: content} of every generated page."""
     return {
         "cli.md": command_reference(),
         "measures.md": measure_reference(),
+        "../src/qrowd/cli/glossary.md": GLOSSARY.read_text(encoding="utf-8"),  # for `qrowd help WORD`
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from qrowd.cli.folder import first_steps, kind_of, kind_of_line
-from qrowd.cli.help import glossary
+from qrowd.cli.help import glossary, glossary_text
 from qrowd.cli.main import app
 
 TABLES = Path(__file__).parents[2] / "docs" / "glossary.md"
@@ -111,6 +111,10 @@ def test_help_of_a_word_is_its_entry_in_the_glossary(qrowd):
     assert qrowd("help", "panel", "mean").out == "panel mean: per topic, the mean over the assessors with a score\n"
     assert qrowd("help", "slots").out.startswith("slot: ")
     assert qrowd("help", "REL").out.startswith("threshold, rel: ")
+
+
+def test_the_glossary_of_the_command_is_the_page_of_the_documentation():
+    assert glossary_text() == TABLES.read_text(encoding="utf-8"), "run `make docs`"
 
 
 def test_every_row_of_the_glossary_can_be_asked_for():

@@ -99,7 +99,5 @@ def glossary() -> Mapping[tuple[str, ...], str]:
 
 
 def glossary_text() -> str:
-    """The glossary as Markdown: it lies beside this module in a package, and in docs in a checkout."""
-    packaged = Path(__file__).with_name("glossary.md")
-    checkout = Path(__file__).parents[3] / "docs" / "glossary.md"
-    return (packaged if packaged.exists() else checkout).read_text(encoding="utf-8")
+    """The glossary as Markdown: a copy of the page of the documentation, which `make docs` writes."""
+    return Path(__file__).with_name("glossary.md").read_text(encoding="utf-8")
