@@ -18,7 +18,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"qrowd compare {PANEL} --reference ann",
     ),
     "table": (f"qrowd table {PANEL} -m nDCG@10 AP -o table.tex",),
-    "report": (f"qrowd report {PANEL} -o report.html",),
+    "report": (
+        f"qrowd report {PANEL} -o report.html",
+        f"qrowd report {PANEL} --reference ann --n-resamples 1000 --random-assessors 20 -o quick.html",
+    ),
     "plot": ("qrowd plot", f"qrowd plot ranks {PANEL} -o ranks.pdf"),
     "aware": (f"qrowd aware {PANEL} --n-resamples 50",),
     "predict": ("qrowd predict --judgments panel/judges --rel 1 --qrels predicted.qrels",),
