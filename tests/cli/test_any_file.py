@@ -2,6 +2,8 @@
 
 import pytest
 
+from qrowd import trec
+
 JUDGMENTS = """\
 Query ID;Product ID;Annotator;Label
 q1;SKU 1-A;ann;Exact
@@ -174,3 +176,13 @@ def test_ids_with_blanks_are_refused_in_qrels_with_the_option_that_writes_them(q
     )
     assert qrowd(*merged, "-o", "merged.csv").status == 0
     assert "q1,SKU 1-A," in (files / "merged.csv").read_text()
+
+
+def test_check_reads_a_file_line_by_line_only_where_the_fast_reading_failed(qrowd, tmp_path, monkeypatch):
+    slow = []
+    plain = trec.mistakes
+    monkeypatch.setattr(trec, "mistakes", lambda text, name, form: slow.append(name) or plain(text, name, form))
+    (tmp_path / "good.qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "bad.qrels").write_text("q1 0 d1 x\n")
+    assert qrowd("check", "good.qrels", "bad.qrels").status == 2
+    assert set(slow) == {"bad.qrels"}
