@@ -102,7 +102,7 @@ def test_people_who_judged_a_small_part_of_what_the_model_did_have_scores_with_a
     refused = qrowd(*arguments)
     assert refused.status == 2
     assert "scores on 0 topics together" in refused.err
-    assert "min_coverage" in refused.err
+    assert "--min-coverage" in refused.err
     outcome = qrowd(*arguments, "--min-coverage", 0.01)
     assert outcome.status == 0, outcome.err
     assert "rerank (3 of 12)  bob-2" in outcome.out
