@@ -60,7 +60,7 @@ def command_reference() -> str:
         "## qrowd",
         f"{root.help}\n\n{COMPLETION}\n\n" + "\n".join(map(entry, root.params)),
         "## Shared options",
-        SHARED.format(*map(listed, GROUPS.values())),
+        SHARED.format(*(listed(names, parameters) for names in GROUPS.values())),
     ]
     parts.append("\n".join(map(entry, sorted(shared.values(), key=lambda one: one.name))))
     for name, command in every.items():
@@ -98,8 +98,10 @@ def usual(alike: list[Any]) -> Any:
     return max(alike, key=lambda one: n[default(one)])
 
 
-def listed(names: list[str]) -> str:
-    return ", ".join(f"`--{name.replace('_', '-')}`" for name in names)
+def listed(names: list[str], parameters: list[Any]) -> str:
+    """The options that stand for these fields."""
+    options = {one.name: max(one.opts, key=len) for one in parameters}
+    return ", ".join(f"`{options[name]}`" for name in names)
 
 
 def is_option(parameter: Any) -> bool:
