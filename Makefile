@@ -1,7 +1,7 @@
 # Every target does its own set-up. Another interpreter: make PYTHON=/path/to/python3.13 test
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test quick lint types format docs site bench soak clean
+.PHONY: help demo serve test quick lint types format docs site release-check bench soak clean
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -9,7 +9,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/.runtime ## which system is better, and do the assessors agree? On a simulated panel
 	@$(BIN)/qrowd demo
@@ -39,6 +39,9 @@ docs: .venv/.runtime ## write the generated pages of docs/ anew
 
 site: .venv/.site ## the documentation as a site, in build/site
 	@$(BIN)/python docs/build_site.py build
+
+release-check: .venv/.release ## build the release twice and use it in empty environments; needs the network
+	@$(BIN)/python release/check.py
 
 bench: .venv/.dev ## measure speed and memory beside the peers
 	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$script"; $(BIN)/python $$script; done
@@ -72,6 +75,10 @@ clean: ## remove what the other targets made
 
 .venv/.site: .venv/.runtime
 	@$(PIP) install --editable '.[site]'
+	@touch $@
+
+.venv/.release: .venv/.runtime
+	@$(PIP) install --editable '.[release]'
 	@touch $@
 
 # Tests open real browsers and real databases, and compile tables with LaTeX.

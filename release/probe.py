@@ -1,0 +1,76 @@
+"""Use an installed qrowd without and with its extras: `python -P release/probe.py EXTRA ...`.
+
+What needs an extra that is named must work; what needs another one must end with one line that names what to install.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+
+PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges", "-m", "AP")
+ALWAYS: tuple[tuple[str, ...], ...] = (
+    ("demo",),
+    ("simulate", "panel"),
+    ("check", "panel/runs", "panel/judges"),
+    ("evaluate", *PANEL, "-o", "scores.csv"),
+    ("compare", *PANEL),
+    ("agree", "--judgments", "panel/judges"),
+    ("assessors", "--judgments", "panel/judges"),
+    ("measures",),
+)
+#: What needs an extra, and the exit status with it: 2 where the names that follow are refused.
+FEATURES: dict[str, tuple[tuple[str, ...], int]] = {
+    "excel": (("evaluate", *PANEL, "-o", "scores.xlsx"), 0),
+    "irds": (("evaluate", "--runs", "panel/runs", "--judgments", "irds:no-such-set"), 2),
+    "plots": (("plot", "ranks", *PANEL, "-o", "ranks.svg"), 0),
+    "report": (("report", *PANEL, "-o", "report.html"), 0),
+    "server": (("campaign", "list", "--database", "none.db"), 2),
+    "tables": (("evaluate", *PANEL, "-o", "scores.parquet"), 0),
+}
+
+
+def outcome(words: Sequence[str]) -> tuple[int, str]:
+    """Exit status and standard error of a command."""
+    from qrowd.cli.main import run
+
+    sys.argv = ["qrowd", *words]
+    errors = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
+        try:
+            run()
+        except SystemExit as end:
+            return int(end.code or 0), errors.getvalue()
+    return 0, errors.getvalue()
+
+
+def faults(extras: Sequence[str]) -> list[str]:
+    """What differs from the promise, in the current folder; empty when it is kept."""
+    wrong = []
+    for words in ALWAYS:
+        status, text = outcome(words)
+        if status:
+            wrong.append(f"qrowd {' '.join(words)}: exit status {status}: {text}")
+    for extra, (words, expected) in FEATURES.items():
+        status, text = outcome(words)
+        lines = text.strip().splitlines()
+        if extra in extras:
+            kept = status == expected and "pip install" not in text
+        else:
+            kept = status == 2 and len(lines) == 1 and f"pip install 'qrowd[{extra}]'" in lines[0]
+        if not kept:
+            wrong.append(f"{extra}: qrowd {' '.join(words)}: exit status {status}: {text}")
+    return wrong
+
+
+if __name__ == "__main__":
+    os.environ["COLUMNS"] = "200"
+    extras = sys.argv[1:]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextlib.chdir(folder):
+        wrong = faults(extras)
+    print("\n".join(wrong) or f"works with: {', '.join(extras) or 'no extra'}")
+    sys.exit(bool(wrong))
