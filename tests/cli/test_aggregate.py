@@ -55,5 +55,5 @@ def test_an_unknown_method_is_refused_with_those_there_are(qrowd, experts):
 def test_magnitudes_cannot_vote_and_are_told_what_they_can(qrowd, folder):
     outcome = qrowd("aggregate", "--judgments", folder / "magnitudes.csv")
     assert outcome.status == 2
-    assert "geometric_mean" in outcome.err
+    assert "geometric-mean" in outcome.err
     assert outcome.err.count("\n") == 1
