@@ -425,14 +425,14 @@ def test_every_method_and_call_that_a_page_mentions_exists(page, known):
 def test_every_command_option_and_target_that_a_page_mentions_exists(page):
     parameters = [p for command in (get_command(app), *COMMANDS.values()) for p in command.params]
     options = {option for p in parameters for option in (*p.opts, *p.secondary_opts)} | {"--help"}
-    targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     scripts = [block.body for block in blocks(page) if block.language == "bash"]
     for code in [*in_code(page), *scripts]:
         for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", code):
             assert option in options, code
         for command in re.findall(r"(?<![\w/.-])qrowd ([a-z][a-z-]*)", code):
             assert command in {name.split()[0] for name in COMMANDS}, code
-        for target in re.findall(r"(?<![\w-])make ([a-z]+)", code):
+        for target in re.findall(r"(?<![\w-])make ([a-z-]+)", code):
             assert target in targets, code
 
 
