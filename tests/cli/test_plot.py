@@ -85,6 +85,7 @@ def test_one_figure_of_a_paper_is_drawn_alone(qrowd, tmp_path, monkeypatch):
         return Figure(name, f"{data} {quick} {rng}.", lambda ax: ax.plot([0, 1]), lambda: pd.DataFrame({"x": [1]}))
 
     monkeypatch.setattr(papers, "figure", figure)
+    (tmp_path / "panels").mkdir()
     outcome = qrowd("study", "magnitude", "--figure", "magnitude-5", "--data", "panels", "--quick", "--seed", 3)
     assert (outcome.out, outcome.err) == ("panels True 3.\n", "wrote magnitude-5.svg\n")
     assert (tmp_path / "magnitude-5.svg").exists()
