@@ -32,7 +32,7 @@ print(json.dumps({d.metadata["Name"]: [d.version, d.metadata.get("License-Expres
     c.removeprefix("License :: ") for c in d.metadata.get_all("Classifier", []) if c.startswith("License ::"))
     or (d.metadata.get("License") or "not stated").splitlines()[0][:80]] for d in m.distributions()}))
 """
-QUICK = ("tests/model", "tests/kernels", "tests/test_tables.py", "tests/test_files.py", "tests/cli/test_plot.py")
+QUICK = ("tests/kernels", "tests/test_tables.py", "tests/test_files.py")
 
 
 def call(*words: object, folder: Path = ROOT, **variables: str) -> str:
@@ -138,7 +138,7 @@ def main() -> None:
         wanted = f"{wheel}[{','.join(EXTRAS)}]"
         inside, _ = environment(low, oldest, "--resolution", "lowest-direct", wanted)
         call(inside, "-P", ROOT / "release" / "probe.py", *EXTRAS, folder=work)
-        call(BIN / "uv", "pip", "install", "--quiet", "--python", inside, "pytest", "hypothesis")
+        call(BIN / "uv", "pip", "install", "--quiet", "--python", inside, "pytest", "hypothesis", "polars")
         tests = next((work / "unpacked").iterdir())
         shutil.rmtree(tests / "src")  # the tests import what is installed
         warn = ("-o", "filterwarnings=")
