@@ -124,8 +124,8 @@ def test_the_tag_names_the_systems_on_request_and_two_tags_in_a_list_are_mention
     alone = read_runs({"A": "more.run"})
     for system in runs.systems:
         assert runs.to_dict()[system] == alone.to_dict()["A"]
+    write("more.run", RUN + RUN)
     with pytest.raises(FileError, match=r"more.run, line 3: .* twice .*; keep one of them"):
-        write("more.run", RUN + RUN)
         read_runs("more.run", system="column")
 
 

@@ -116,7 +116,7 @@ def test_one_assessor_gives_the_table_of_pyterrier():
         ("wilcoxon", lambda x, y: stats.wilcoxon(x, y).pvalue),
         (stats.ttest_ind, lambda x, y: stats.ttest_ind(x, y).pvalue),
     ],
-    ids=str,
+    ids=["t", "wilcoxon", "a function"],
 )
 def test_tests_are_of_the_panel_means_by_topic(test, expected):
     qrels, results = draw(2)
@@ -188,7 +188,8 @@ def test_the_result_says_what_was_compared_and_how():
     qrels, results = draw()
     result = Experiment(results, TOPICS, qrels, [AP], names=SYSTEMS, baseline=0)
     assert str(result).startswith(
-        "3 systems on 6 topics, judged by 3 assessors; differences from bm25 with p-values of test 't', corrected by holm."
+        "3 systems on 6 topics, judged by 3 assessors; "
+        "differences from bm25 with p-values of test 't', corrected by holm."
     )
     assert "<table" in result._repr_html_()
 
