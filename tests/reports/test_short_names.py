@@ -67,12 +67,26 @@ def test_names_that_fit_are_as_they_were(names):
         (["only_one"], ["only_one"]),
         ([], []),
         (["gpt-4", "gpt-4.1"], ["4", "4.1"]),
+        (["bm25", "x_p_q_r", "y_p_q_r", "z-1_p_q_r"], ["bm25", "x", "y", "z-1"]),
+        (["x", "x_p_q_r", "y_p_q_r", "z-1_p_q_r"], ["x", "x_p_q_r", "y_p_q_r", "z-1_p_q_r"]),
+        (["a_p_q", "b_p_q", "c_p_q", "bm25"], ["a_p_q", "b_p_q", "c_p_q", "bm25"]),
+        (["a_p_q_r", "b_p_q_r", "bm25"], ["a_p_q_r", "b_p_q_r", "bm25"]),
     ],
 )
-def test_words_that_all_share_at_either_end_are_dropped(names, labels):
+def test_words_that_all_share_at_either_end_and_many_at_the_end_are_dropped(names, labels):
     assert list(short_names(names)) == labels
 
 
 def test_long_names_keep_what_differs():
     names = [f"colbert_rankgpt4{kind}_msmarco_v2_passage_full_2020-judged" for kind in ("", "o", "o-mini")]
-    assert fitted_names(names, 20) == ("colber…rankgpt4…dged", "colbe…rankgpt4o…dged", "co…rankgpt4o-mini…ed")
+    assert fitted_names(names[:2], 20) == ("colber…rankgpt4…dged", "colbe…rankgpt4o…dged")
+
+
+def test_long_names_lose_the_ending_that_many_share_first():
+    names = [f"colbert_rankgpt4{kind}_msmarco_v2_passage_full_2020-judged" for kind in ("", "o", "o-mini")]
+    assert fitted_names([*names, "bm25"], 24) == (
+        "colbert_rankgpt4…",
+        "colbert_rankgpt4o…",
+        "colbert_rankgpt4o-mini…",
+        "bm25",
+    )

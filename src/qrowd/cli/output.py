@@ -58,7 +58,7 @@ ShortNames = Annotated[
     bool,
     option(
         "--short-names",
-        help="Leave out the words that the names of all systems begin or end with, in what is shown.",
+        help="In what is shown, leave out words that all systems begin or end with, and last words that many share.",
         panel="Output",
     ),
 ]

@@ -1,32 +1,63 @@
-"""Names for display: without what all of them have in common, and shortened so that they stay different."""
+"""Names for display: without what all or many of them have in common, and shortened so that they stay different."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 PARTS = re.compile(r"[_\-.]+|[^_\-.]+")
 ELLIPSIS = "…"
+SHARED_WORDS = 3  # words of an ending that is left out though not all names have it; fewer may be what tells them apart
+SHARED_NAMES = 3  # names that have such an ending, and at least a quarter of all
 
 
 def short_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names without the words that all begin and end with; words are separated by `_`, `-` and `.`.
 
-    Equal names stay equal and different ones different; none becomes empty.
+    Three or more last words that at least a quarter of the names share are left out, too. Equal names stay equal and
+    different ones different; none becomes empty.
 
     >>> short_names(["my_bm25_2020-judged", "my_dense_2020-judged", "my_dense_rm3_2020-judged"])
     ('bm25', 'dense', 'dense_rm3')
+    >>> short_names(["bm25", "dense_dl-2020-judged", "dense_rm3_dl-2020-judged", "splade_dl-2020-judged"])
+    ('bm25', 'dense', 'dense_rm3', 'splade')
     >>> short_names(["bm25", "bm25-rm3"])
     ('bm25', 'bm25-rm3')
     """
+    labels = tuple(names)
+    while (shorter := _without_shared_end(_without_common_words(labels))) != labels:
+        labels = shorter
+    return labels
+
+
+def _without_common_words(names: Sequence[str]) -> tuple[str, ...]:
     if len(set(names)) < 2:
         return tuple(names)
     parts = [PARTS.findall(name) for name in names]
     start = _common(parts)
     end = _common([part[start:][::-1] for part in parts])
     return tuple("".join(part[start : len(part) - end]) for part in parts)
+
+
+def _without_shared_end(names: Sequence[str]) -> tuple[str, ...]:
+    """The names without the ending of several words that saves the most letters, if all stay different."""
+    different = set(names)
+    counts = Counter(end for name in different for end in _ends(name))
+    shared = [end for end, n in counts.items() if n >= max(SHARED_NAMES, len(different) / 4)]
+    for end in sorted(shared, key=lambda end: (-len(end) * counts[end], end)):
+        labels = tuple(name.removesuffix(end) if end in _ends(name) else name for name in names)
+        if len(set(labels)) == len(different):
+            return labels
+    return tuple(names)
+
+
+def _ends(name: str) -> list[str]:
+    """The endings of at least `SHARED_WORDS` words that begin with a separator and leave a word."""
+    parts = PARTS.findall(name)
+    words = [i for i, part in enumerate(parts) if _is_word(part)]
+    return ["".join(parts[i - 1 :]) for i in words[1 : len(words) - SHARED_WORDS + 1]]
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
@@ -70,7 +101,12 @@ def fitted_names(names: Sequence[str], longest: int) -> tuple[str, ...]:
 
 def _fitted(names: Sequence[str], longest: int) -> dict[str, str]:
     """{name: label} of at most so many letters; labels may be equal."""
-    labels = {name: _without_middle(name, longest) for name in names}
+    labels = {
+        name: f"{core}{ELLIPSIS}"
+        if core != name and len(core) < longest < len(name)
+        else _without_middle(name, longest)
+        for name, core in zip(names, _without_shared_end(names), strict=True)
+    }
     alike = defaultdict(list)
     for name, label in labels.items():
         alike[label].append(name)
