@@ -63,6 +63,14 @@ def test_one_run_is_not_offered_to_a_comparison(tmp_path):
     assert not any("compare" in command for command, _ in commands)
 
 
+def test_one_table_may_hold_several_systems_to_compare(tmp_path):
+    (tmp_path / "rankings.csv").write_text("Ranker,Search Query,Product ID,Position\nbm25,red shoes,SKU 1,1\n")
+    (tmp_path / "labels.csv").write_text("Search Query,Product ID,Annotator,Label\nred shoes,SKU 1,ann,Exact\n")
+    sentence, commands = first_steps(tmp_path)
+    assert sentence.startswith("This folder holds 1 run file (such as rankings.csv) and 1 judgment file")
+    assert commands[1][0] == "qrowd compare --runs rankings.csv --judgments labels.csv"
+
+
 def test_files_of_campaigns_are_offered_to_campaigns(tmp_path):
     (tmp_path / "kitchen").mkdir()
     (tmp_path / "kitchen" / "campaign.toml").write_text("")
@@ -79,6 +87,8 @@ def test_files_of_campaigns_are_offered_to_campaigns(tmp_path):
         ("q1 Q0 d1 1 12.5 bm25", "runs"),
         ("q1\tQ0\td1\t1\t12.5\tbm25", "runs"),
         ("Query ID;Doc;Ranker;Rank", "runs"),
+        ("Ranker,Search Query,Product ID,Position", "runs"),
+        ("my system,the query,some product", None),
         ("q1 0 d1 2", "judgments"),
         ("Query,Doc ID,Annotator,Label", "judgments"),
         ('{"topic": "1", "document": "d", "relevance": 1}', "judgments"),

@@ -180,7 +180,9 @@ def test_words_without_an_order_are_listed_with_an_example(ordered):
     frame = pd.DataFrame(frame_of_words(["Exact", "Irrelevant", "Exact"]))
     if ordered is not None:
         frame["label"] = frame["label"].astype("category")
-    with pytest.raises(RowError, match=r"words \(Exact, Irrelevant\), .* as in labels='Exact<Irrelevant'$"):
+    with pytest.raises(
+        RowError, match=r"words \(Exact, Irrelevant\), .* as in labels='Exact<Irrelevant' \(which is the order in"
+    ):
         Judgments.from_frame(frame)
 
 
@@ -341,3 +343,19 @@ def test_sheets_of_a_workbook_are_tables():
         judgments_from_table(text, "x.xlsx#third")
     with pytest.raises(FileError, match=r"^x.xlsx: not readable as an Excel workbook"):
         judgments_from_table(text[:100], "x.xlsx")
+
+
+def test_all_columns_that_are_not_there_are_named_at_once():
+    with pytest.raises(ArgumentError, match=r"^no topic column .* and no document column .* among t, d, value; rename"):
+        Judgments.from_frame({"t": ["1"], "d": ["a"], "value": [1]}, assessor="ann")
+    with pytest.raises(ArgumentError, match=r"columns=\{'score': 'HEADER'\}, or columns=\{'rank': 'HEADER'\}$"):
+        Runs.from_frame({"topic": ["1"], "document": ["a"], "place": [1]}, system="bm25")
+
+
+def test_a_position_is_a_rank_in_runs_and_an_order_in_judgments():
+    table = {"Search Query": ["röd", "röd"], "Product ID": ["SKU 1", "SKU 2"], "Position": [2, 1]}
+    runs = Runs.from_frame(table | {"Ranker": ["bm25"] * 2})
+    assert runs.score.tolist() == [-2, -1]
+    judgments = Judgments.from_frame(table | {"Label": [0, 3], "Annotator": ["ann"] * 2})
+    assert judgments.order is not None
+    assert judgments.order.tolist() == [2, 1]

@@ -71,6 +71,12 @@ def kind_of_line(line: str) -> Kind | None:
     >>> kind_of_line("q1 Q0 d1 1 12.5 bm25"), kind_of_line("q1 0 d1 2"), kind_of_line("Topic,Doc ID,Label")
     ('runs', 'judgments', 'judgments')
     """
+    from qrowd.model.headers import DOCUMENT, TOPIC, is_called
+    from qrowd.model.headers import kind_of as kind_of_table
+
+    headers = [cell.strip("\"' ") for cell in re.split(r"[,;\t]", line)]
+    if is_called(headers, TOPIC) and is_called(headers, DOCUMENT):
+        return kind_of_table(headers)
     cells = [re.sub(r"\W|_", "", cell.lower()) for cell in re.split(r"[,;\t:{}]", line)]
     if {"preferred", "winner", "doca", "first"}.intersection(cells) and len(cells) > 2:
         return "preferences"
@@ -78,7 +84,7 @@ def kind_of_line(line: str) -> Kind | None:
         return "runs"
     if {"value", "label", "relevance", "grade", "rel", "rating", "judgment"}.intersection(cells):
         return "judgments"
-    fields = line.split()
+    fields = line.split() if len(headers) < 3 or "\t" in line else []  # with commas, it is no TREC file
     kind = _FIELDS.get(len(fields))
     if kind == "runs":
         return kind if _is_number(fields[3]) and _is_number(fields[4]) else None
@@ -144,7 +150,7 @@ def _commands(
     if runs and judgments:
         data = f"--runs {runs} --judgments {judgments}"
         yield f"qrowd evaluate {data}", "the score of each run by each assessor"
-        if numbers["runs"] > 1:
+        if numbers["runs"] > 1 or runs.endswith((".csv", ".tsv")):  # a table holds several systems
             yield f"qrowd compare {data}", "the systems that may be the best"
             yield f"qrowd report {data}", "one page for those who decide"
     if runs and preferences:

@@ -39,7 +39,7 @@ Columns = Annotated[
     list[str] | None,
     data_option(
         "--column",
-        help="Column of a table for topic, document, assessor, value, system or score, as in 'assessor=Rater'.",
+        help="Column of a table for topic, document, assessor, value, system, score or rank, as in 'assessor=Rater'.",
         metavar="ROLE=HEADER",
         show_default="usual names",
         callback=_checked_columns,

@@ -165,7 +165,7 @@ def grades_in(
         mistakes.add(
             rows[next(i for i, text in enumerate(texts) if text in words)],
             f"values are words ({listed}), not numbers; give their order from the lowest to the highest, as in "
-            f"labels={like!r}",
+            f"labels={like!r} (which is the order in the file, to be corrected)",
             option=True,
         )
         return np.zeros(len(cells))

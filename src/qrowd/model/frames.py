@@ -284,16 +284,23 @@ class _Table:
         return cls(headers, role_of, cells, order, options, stand_in, usual_names)
 
     def need(self, *roles: str) -> None:
-        """Refuse a table without a column of each role."""
+        """Refuse a table without a column of each role, naming all that are missing."""
         who, label = self.stand_in
-        for role in roles:
-            if role in self.role_of or (role == who and label is not None) or (role == "topic" and self._is_tasks):
-                continue
-            usual = ", ".join(self.usual_names[role])
-            raise ArgumentError(
-                f"no {role} column (one of {usual}) among {', '.join(self.headers)}; rename one, or say which it is "
-                f"with columns={{{role!r}: 'HEADER'}}"
-            )
+        missing = [
+            role
+            for role in roles
+            if role not in self.role_of and not (role == who and label is not None)
+            if role != "topic" or not self._is_tasks
+        ]
+        if not missing:
+            return
+        wanted = " and no ".join(f"{role} column (one of {', '.join(self.usual_names[role])})" for role in missing)
+        arguments = " ".join(f"columns={{{role!r}: 'HEADER'}}" for role in missing)
+        raise ArgumentError(
+            f"no {wanted} among {', '.join(self.headers)}; rename {'one' if len(missing) == 1 else 'them'}, or say "
+            f"which {'it is' if len(missing) == 1 else 'they are'} with {arguments}"
+            + (", or columns={'rank': 'HEADER'}" if "score" in missing and "rank" in self.usual_names else "")
+        )
 
     @property
     def _is_tasks(self) -> bool:

@@ -14,7 +14,9 @@ from typing import Literal
 
 from qrowd.errors import ArgumentError
 
-TOPIC = ("topic", "query_id", "query-id", "qid", "q_id", "query", "topic_id", "topic_no")
+TOPIC = (
+    "topic", "query_id", "query-id", "qid", "q_id", "query", "topic_id", "topic_no", "search_query", "search_term",
+)  # fmt: skip
 DOCUMENT = (
     "document", "doc_id", "corpus-id", "docno", "doc", "document_id", "passage_id", "pid", "product_id", "item_id",
 )  # fmt: skip
@@ -37,7 +39,7 @@ RUN_COLUMNS: dict[str, tuple[str, ...]] = {
     "topic": TOPIC,
     "document": DOCUMENT,
     "score": ("score", "sim", "relevance_score"),
-    "rank": ("rank",),
+    "rank": ("rank", "position"),
 }
 PREFERENCE_COLUMNS: dict[str, tuple[str, ...]] = {
     "topic": TOPIC,
@@ -78,6 +80,9 @@ def _keys(names: Iterable[str]) -> frozenset[str]:
 # PyTerrier's internal number of a document, the score of a run beside a label.
 _GIVES_WAY = {
     "query": _keys(TOPIC),
+    "searchquery": _keys(TOPIC),
+    "searchterm": _keys(TOPIC),
+    "position": _keys(("rank",)),
     "docid": _keys(("docno",)),
     "score": _keys(JUDGMENT_COLUMNS["value"]),
     "name": _keys(RUN_COLUMNS["system"]),
@@ -97,7 +102,7 @@ def kind_of(headers: Sequence[str]) -> Kind:
     value = set(JUDGMENT_COLUMNS["value"]).difference(RUN_COLUMNS["score"])
     if is_called(headers, set(JUDGMENT_COLUMNS["assessor"]) - {"model"}):
         return "judgments"
-    if is_called(headers, {*RUN_COLUMNS["system"], *RUN_COLUMNS["rank"]} - {"model", "name"}):
+    if is_called(headers, {*RUN_COLUMNS["system"], *RUN_COLUMNS["rank"]} - {"model", "name", "position"}):
         return "runs"
     return "judgments" if is_called(headers, value) else "runs"
 
