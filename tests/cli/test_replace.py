@@ -193,7 +193,9 @@ def test_each_of_several_models_is_tested_as_if_alone(qrowd, people, folder, tmp
     options = [*people, folder / "judges" / "sven.qrels", "--gold", folder / "gold.qrels", "--scale", "*=0-3"]
     both = qrowd("replace", *options, "--model", *models, "-o", "both.csv")
     assert both.status == 0, both.err
-    assert both.out.startswith("Of 2 models, each tested alone: crowd-2 may replace your assessors.\n")
+    assert both.out.startswith(
+        "Of 2 models, each tested alone: crowd-2 may replace your assessors (ann, bob, lena and sven).\n"
+    )
     rows = pd.read_csv(tmp_path / "both.csv").set_index("model")
     for model in models:
         alone = qrowd("replace", *options, "--model", model, "-o", "one.json")
@@ -209,3 +211,10 @@ def test_with_one_assessor_the_next_step_is_a_comparison_with_them(qrowd, folder
     outcome = qrowd("replace", "--judgments", folder / "gold.qrels", "--model", folder / "judges" / "llm-a.qrels")
     assert outcome.status == 2
     assert "ask `qrowd compare --reference gold` whether systems rank alike by gold and by the model" in outcome.err
+
+
+def test_runs_without_a_group_name_the_command_that_compares_rankings(qrowd, people, folder):
+    outcome = qrowd("replace", *people, "--model", folder / "judges" / "crowd-3.qrels", "--runs", folder / "runs")
+    assert outcome.status == 2
+    assert "--runs: scores of systems are for --group" in outcome.err
+    assert "`qrowd compare --reference ASSESSOR`" in outcome.err

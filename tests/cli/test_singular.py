@@ -46,3 +46,11 @@ def test_one_of_something_is_singular(qrowd, ones, tmp_path, command):
     assert text
     assert [word for word in PLURAL.findall(text) if word not in NOT_PLURAL] == []
     assert not re.search(r"\ball 2\b|\b[Nn]one of 1\b|\bof 0 assessors\b", text)
+
+
+def test_the_test_of_two_systems_is_of_the_two(qrowd, tmp_path):
+    (tmp_path / "ann.qrels").write_text("t 0 d1 1\nu 0 d2 1\n")
+    (tmp_path / "s.run").write_text("t Q0 d1 1 2 s\nu Q0 d2 1 2 s\n")
+    (tmp_path / "r.run").write_text("t Q0 d2 1 2 r\nu Q0 d1 2 1 r\nu Q0 d2 1 2 r\n")
+    outcome = qrowd("evaluate", "--runs", "s.run", "r.run", "--judgments", "ann.qrels")
+    assert "come from one test of the two systems by the largest |t|" in outcome.out

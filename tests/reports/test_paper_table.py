@@ -198,3 +198,8 @@ def test_every_form_compiles_and_fits_the_line(tmp_path, two_columns):
         paper_table(scores, short_names=True, **options).to_latex(label="tab:4"),
     ]
     assert complaints(compile_latex(tmp_path, tables, two_columns=two_columns)) == []
+
+
+def test_a_table_of_some_systems_says_that_bold_is_the_best_of_all():
+    assert paper_table(AP, top=3).table.note.startswith("Bold: highest mean of the column, of all 12 systems.")
+    assert paper_table(AP).table.note == "Bold: highest mean of the column."

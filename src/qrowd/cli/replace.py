@@ -91,5 +91,8 @@ def systems_by_group(texts: list[str], runs: list[str] | None) -> dict[str, list
     if groups and not runs:
         raise ArgumentError("--group: bias is estimated from scores of systems; give their --runs")
     if runs and not groups:
-        raise ArgumentError("--runs: scores of systems are for --group; name one, as in --group 'neural=neural_*'")
+        raise ArgumentError(
+            "--runs: scores of systems are for --group; name one, as in --group 'neural=neural_*', or ask "
+            "`qrowd compare --reference ASSESSOR` whether systems rank alike"
+        )
     return groups

@@ -197,9 +197,10 @@ def paper_table(
     heads = without_common_words(names) if short_names and per_assessor else names
     systems = tuple(plain.systems[s] for s in shown)
     of_shown = [one[np.ix_(shown, shown)] for one in p]
+    among = "" if len(shown) == len(plain.systems) else f", of all {len(plain.systems)} systems"
     cells = _Cells(means[shown], half[shown], best[shown], of_shown, systems, digits, intervals)
     lines = [
-        *(["Bold: highest mean of the column."] if cells.best.any() else []),
+        *([f"Bold: highest mean of the column{among}."] if cells.best.any() else []),
         *choices.legend(labels[plain.systems.index(baseline)] if baseline else "", _over(parts)),
         *([f"±: half of the {percent(confidence)} interval over {_over(parts)}."] if intervals else []),
     ]
@@ -208,7 +209,7 @@ def paper_table(
     b = None if baseline is None else number_of(baseline, plain.systems, "system")
     against = np.column_stack([unknown[shown, 0] if b is None else one[shown, b] for one in p])
     return PaperTable(
-        f"{plain.systems[order[0]]} has the highest mean {main.measures[0]}.",
+        f"{labels[order[0]]} has the highest mean {main.measures[0]}.",
         table,
         "assessor" if per_assessor else "measure",
         tuple(names),

@@ -109,7 +109,8 @@ class Replacements(Reported):
         """Which of the models may replace the assessors."""
         passing = [one.test.model for one in self.models if one.test.passes]
         verdict = f"{listed(passing)} may" if passing else "none has shown that it may"
-        return f"Of {len(self.models)} models, each tested alone: {verdict} replace your assessors."
+        assessors = listed(self.models[0].test.assessors)
+        return f"Of {len(self.models)} models, each tested alone: {verdict} replace your assessors ({assessors})."
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         """One row per model; one per model and assessor."""

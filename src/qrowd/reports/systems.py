@@ -243,9 +243,10 @@ def ranks_note(ranks: RankIntervals, columns: str = "rank intervals, p and syste
     method = "random signs of topics and normal assessors" if ranks.over == "both" else "random signs of topics"
     reason = "" if ranks.reason == "asked for" else f" ({ranks.reason.removeprefix('asked for; ')})"
     n = len(ranks.systems)
+    pairs = f"all {n * (n - 1) // 2:,} pairs of systems" if n > 2 else "the two systems"
     return Note(
         "test of all pairs",
-        f"{columns} come from one test of all {n * (n - 1) // 2:,} pairs of systems by the largest |t|, "
+        f"{columns} come from one test of {pairs} by the largest |t|, "
         f"{percent(ranks.confidence)} for all together; {ranks.n_resamples:,} resamples with {method}{reason}; in "
         f"simulations all true ranks were held in 98 % or more where systems differ; seed: {ranks.seed}",
     )
