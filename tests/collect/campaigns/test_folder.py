@@ -483,3 +483,5 @@ def test_headers_of_topics_and_documents_are_understood_in_any_spelling():
     assert (line, topic["label"], topic["title"]) == (2, "1", "tea")
     ((line, document),) = readers.read_documents(b"Doc_ID\tBODY\nd1\tgreen tea\n", "documents.tsv")
     assert (line, document["label"], document["text"]) == (2, "d1", "green tea")
+    ((line, document),) = readers.read_documents(b"Document ID,Title,Text\nd1,Tea,green\n", "documents.csv")
+    assert (line, document["label"], document["title"]) == (2, "d1", "Tea")

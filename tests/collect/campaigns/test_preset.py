@@ -108,6 +108,15 @@ def test_quality_checks_that_a_campaign_lacks_are_noted_with_a_preset_or_without
     assert plan_notes(read_folder(folder)) == expected
 
 
+@pytest.mark.parametrize(("k", "n"), [(4, 9), (5, 6), (10, None)])
+def test_a_topic_of_several_units_needs_more_assessors_than_its_documents_have_judgments(tmp_path, k, n):
+    folder = folder_of(tmp_path, PLAIN + f"[grades]\nk = {k}\nredundancy = 3\n")
+    (folder / "checks.txt").unlink()
+    notes = [note for note in plan_notes(read_folder(folder)) if "assessors are needed" in note]
+    assert [note.split(":")[0] for note in notes] == ([] if n is None else [f"At least {n} assessors are needed"])
+    assert all("k = 10 in [grades], 3 are enough" in note for note in notes)
+
+
 def test_a_campaign_of_magnitudes_has_our_instructions_unless_it_has_its_own(tmp_path):
     plan = read_folder(folder_of(tmp_path, PLAIN + "[magnitude]\nk = 4\n"))
     assert "4 documents" in plan.instructions

@@ -8,6 +8,7 @@ from typing import Any
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.protocols.presets import PRESETS, overrides
 from qrowd.collect.protocols.settings import (
+    GradesSettings,
     JourneySettings,
     MagnitudeSettings,
     PreferenceSettings,
@@ -28,7 +29,22 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
     if missing := list(_missing_checks(plan)):
         notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
     notes += _preference_notes(plan)
+    notes += _assessors_needed(plan)
     return tuple(notes)
+
+
+def _assessors_needed(plan: Plan) -> Iterator[str]:
+    """How many people a topic of several batches takes, which is more than its documents have judgments."""
+    if len(plan.arms) > 1 or not isinstance(settings := plan.arms.get(""), GradesSettings):
+        return
+    label, size = max(((topic.label, len(topic.pool)) for topic in plan.topics), key=lambda topic: topic[1])
+    if size > settings.k:
+        n_units = -(-size // settings.k)
+        yield (
+            f"At least {n_units * settings.redundancy} assessors are needed: nobody gets two units of a topic, and "
+            f"topic {label!r} has {n_units} units of at most {settings.k} documents for {settings.redundancy} "
+            f"assessors each. With k = {size} in [grades], {settings.redundancy} are enough."
+        )
 
 
 def _preference_notes(plan: Plan) -> Iterator[str]:

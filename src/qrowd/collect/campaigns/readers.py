@@ -19,7 +19,9 @@ from qrowd.model.headers import header_key
 Row = tuple[int, dict[str, Any]]
 
 TOPIC = ("topic", "label", "qid", "query_id", "topic_id", "num", "number", "id")
-DOCUMENT = ("docid", "document", "label", "docno", "doc_id", "pid", "id", "_id")
+DOCUMENT = (
+    "docid", "document", "label", "docno", "doc_id", "document_id", "passage_id", "product_id", "pid", "id", "_id",
+)  # fmt: skip
 TEXT = ("text", "body", "contents", "passage")
 TOPIC_TEXTS = {
     "title": ("title", "query", "text"),
