@@ -81,5 +81,17 @@ def test_short_names_are_shown_and_files_keep_the_full_ones(qrowd, folder):
     assert "my_bm25_2020" in (folder.parent / "x.csv").read_text()
 
 
+@pytest.mark.parametrize("command", ["evaluate", "table"])
+def test_a_note_of_long_names_says_how_they_become_short(qrowd, folder, command):
+    assert "--short-names" not in qrowd(command, *PANEL, "-m", "AP").out
+    for run in (folder / "runs").iterdir():
+        run.rename(run.with_name(f"{run.stem}_msmarco-passage-trec-dl-2019-judged.run"))
+    long = "rerank-large_msmarco-passage-trec-dl-2019-judged"
+    assert f"names: --short-names prints rerank-large for {long}\n" in qrowd(command, *PANEL, "-m", "AP").out
+    outcome = qrowd(command, *PANEL, "-m", "AP", "--short-names")
+    assert "msmarco" not in outcome.out
+    assert "names: " not in outcome.out
+
+
 def test_topics_stay_out_of_a_pipe_that_holds_a_file(qrowd, folder):
     assert "by topic" not in qrowd("evaluate", *PANEL, "-m", "AP", "--per-topic", "-o", "-").out

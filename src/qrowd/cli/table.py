@@ -100,4 +100,4 @@ def table(
         is_latex = name.lower().endswith(".tex")
         write_output(output, paper.to_latex(label=label, full_width=full_width) if is_latex else paper.content(name))
     if output is None or not is_standard_output(output):
-        show(paper.to_document())
+        show(paper.to_document() if short_names else paper.to_document().shown(rankings.systems))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -31,6 +31,7 @@ from qrowd.reports.table import html_table, markdown_table
 if TYPE_CHECKING:
     import pandas
 
+LONG_NAME = 40  # letters of a name of a system, from which on a note names --short-names
 EXCEL_ROWS = 1_048_575  # of a sheet, below the header
 HTML_PAGE = """<!doctype html>
 <html lang="en">
@@ -93,9 +94,9 @@ class Document:
         tables = self.tables
         if top is not None:
             tables = tuple(table.first(top) if table.header[0] == "system" else table for table in tables)
-        if not short_names:
-            return replace(self, tables=tables)
         names = dict(zip(systems, without_common_words(systems), strict=True))
+        if not short_names:
+            return replace(self, tables=tables, notes=(*self.notes, *_long_names_note(names)))
         return replace(
             self,
             sentence=renamed(self.sentence, names),
@@ -107,6 +108,14 @@ class Document:
         """The document as plain text."""
         tables = ["\n".join([table.title, *table.lines(), ""]) for table in self.tables]
         return "\n".join([self.sentence, "", *tables, *map(str, self.notes)])
+
+
+def _long_names_note(names: Mapping[str, str]) -> list[Note]:
+    """How to have shorter names, where one is long. names : {name: short name}."""
+    name = max(names, key=len, default="")
+    if len(name) <= LONG_NAME or names[name] == name:
+        return []
+    return [Note("names", f"--short-names prints {names[name]} for {name}")]
 
 
 class Reported(Result, ABC):
