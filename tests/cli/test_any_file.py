@@ -136,12 +136,14 @@ def test_systems_of_one_file_are_read_by_their_tags(qrowd, tmp_path):
 
 
 def test_files_may_be_given_in_the_order_of_trec_eval_and_ir_measures(qrowd, tmp_path):
-    (tmp_path / "ann.qrels").write_text("q1 0 d1 1\nq1 0 d2 0\n")
-    for name in ("a.run", "b.run"):
-        (tmp_path / name).write_text("q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1.5 x\n")
-    for command in ("evaluate", "compare"):
-        named = qrowd(command, "--judgments", "ann.qrels", "--runs", "a.run", "b.run", "-m", "P@1")
-        assert qrowd(command, "ann.qrels", "a.run", "b.run", "-m", "P@1") == named
+    labels = [f"q{q},d{d},{who},{grade}" for q, d, who, grade in [(1, 1, "ann", 1), (2, 2, "ann", 1), (1, 1, "bob", 1)]]
+    (tmp_path / "panel.csv").write_text("\n".join(["topic,document,assessor,value", *labels, "q2,d1,bob,1", ""]))
+    for name, first in (("a.run", 1), ("b.run", 2)):
+        run = "".join(f"q{q} Q0 d{d} {d} {abs(d - first)} x\n" for q in (1, 2) for d in (1, 2))
+        (tmp_path / name).write_text(run)
+    for command in ("evaluate", "compare", "plan"):
+        named = qrowd(command, "--judgments", "panel.csv", "--runs", "a.run", "b.run", "-m", "P@1")
+        assert qrowd(command, "panel.csv", "a.run", "b.run", "-m", "P@1") == named
         assert named.status == 0
 
 
@@ -165,6 +167,18 @@ def test_files_that_are_given_in_another_way_are_refused_with_the_way(qrowd, arg
     outcome = qrowd("evaluate", *arguments)
     assert outcome.status == 2
     assert outcome.err.startswith(f"qrowd: {message}")
+
+
+def test_judgments_may_be_given_without_their_option(qrowd, tmp_path):
+    for name in ("ann", "bob"):
+        (tmp_path / f"{name}.qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 0\nq2 0 d2 1\n")
+    for command in ("agree", "assessors", "aggregate"):
+        named = qrowd(command, "--judgments", "ann.qrels", "bob.qrels")
+        assert qrowd(command, "ann.qrels", "bob.qrels") == named
+        assert named.status == 0
+        outcome = qrowd(command, "ann.qrels", "--judgments", "bob.qrels")
+        assert outcome.status == 2
+        assert outcome.err.startswith("qrowd: unexpected extra argument ann.qrels: give FILES by position, or --judg")
 
 
 def test_ids_with_blanks_are_refused_in_qrels_with_the_option_that_writes_them(qrowd, files):

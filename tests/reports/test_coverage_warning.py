@@ -7,6 +7,7 @@ import qrowd
 from qrowd import Conventions
 from qrowd.reports.comparison import compare
 from qrowd.reports.evaluation import evaluation_of
+from qrowd.reports.planning import plan
 from qrowd.reports.report import report
 
 
@@ -34,9 +35,10 @@ def test_the_warning_stands_in_the_sentence_with_remedies_that_can_be_copied(run
     assert "--method 'dawid-skene(per=all)'" in sentence
 
 
-def test_compare_and_report_warn_as_evaluate_does(runs_and_crowd):
+def test_compare_plan_and_report_warn_as_evaluate_does(runs_and_crowd):
     warning = evaluation_of(*runs_and_crowd, ["nDCG@10"], rng=1).sentence.partition("Caution")[2]
     assert compare(*runs_and_crowd, "nDCG@10", n_resamples=50, rng=1).sentence.endswith(warning)
+    assert plan(*runs_and_crowd, "nDCG@10").sentence.endswith(warning)
     page = report(*runs_and_crowd, "nDCG@10", n_resamples=50, random_assessors=5, rng=1)
     assert page.answer.sentence.endswith(warning)
 

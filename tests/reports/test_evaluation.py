@@ -52,6 +52,12 @@ def test_a_measure_that_names_another_leader_is_mentioned():
     assert "; by RR it is C." in summarise(scores).sentence
 
 
+def test_a_measure_by_which_the_leader_ties_with_another_names_no_other_leader():
+    scores = scores_of({"a": (1, 2, 3)}, measures=("AP", "RR"))
+    scores.values[1] = 1.0
+    assert "RR" not in summarise(scores).sentence
+
+
 def test_without_any_score_nobody_leads():
     assert sentence({"a": (np.nan, np.nan, np.nan)}) == "No assessor has a score, so no system leads."
 

@@ -11,6 +11,7 @@ from qrowd.cli.output import Output, Qrels, deliver, write_qrels
 
 def aggregate(
     data: options.Data,
+    files: options.JudgmentFiles = None,
     method: Annotated[
         Literal["majority", "dawid-skene", "mace", "mean", "sum", "median", "geometric-mean"],
         option(help="Method that merges the judgments of a document."),
@@ -38,7 +39,7 @@ def aggregate(
     """Merge the judgments of several assessors into one judgment per document."""
     from qrowd.reports.aggregation import aggregation_document, merge
 
-    judgments = data.read()
+    judgments = options.judgments_by_position(files, data).read()
     settings = {"ties": ties, "start": start, "per": per, "prior": prior}
     merged = merge(judgments, method, settings, repeats=repeats, combine_scales=combine_scales, rng=seed)
     if qrels is not None:

@@ -11,6 +11,7 @@ from qrowd.cli.output import Output, deliver
 
 def agree(
     data: options.Data,
+    files: options.JudgmentFiles = None,
     coefficient: Annotated[
         list[str] | None,
         option(
@@ -34,7 +35,7 @@ def agree(
     """Measure how well assessors agree: Krippendorff's alpha, Cohen's kappa of each pair, and other coefficients."""
     from qrowd.reports.agreement import agreement_of
 
-    judgments = data.read()
+    judgments = options.judgments_by_position(files, data).read()
     document = agreement_of(
         judgments,
         coefficients=coefficient or ("alpha", "kappa"),

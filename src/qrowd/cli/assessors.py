@@ -8,6 +8,7 @@ from qrowd.cli.output import Output, deliver
 
 def assessors(
     data: options.Data,
+    files: options.JudgmentFiles = None,
     gold: options.Gold = None,
     level: options.Level = None,
     repeats: options.Repeats = "first",
@@ -17,7 +18,7 @@ def assessors(
     """Describe each assessor: grades, severity, agreement with others, drift and speed."""
     from qrowd.reports.agreement import assessors_of
 
-    judgments, names = data.read_with(gold=gold)
+    judgments, names = options.judgments_by_position(files, data).read_with(gold=gold)
     document = assessors_of(
         judgments, gold=names.get("gold"), level=level, repeats=repeats, combine_scales=combine_scales
     )

@@ -19,8 +19,9 @@ def checked_estimator(name: str) -> str:
 
 
 def aware(
-    runs: options.Runs,
+    runs: options.MaybeRuns,
     data: options.Data,
+    files: options.Files = None,
     measure: Annotated[list[str] | None, measures(show_default="nDCG@10 AP")] = None,
     estimator: Annotated[
         str,
@@ -66,8 +67,9 @@ def aware(
     from qrowd.cli.show import progress
     from qrowd.reports.aware import aware_of
 
+    run_files, data = options.by_position(files, runs, data)
     judgments, names = data.read_with(gold=gold)
-    rankings = runs.read(data)
+    rankings = run_files.read(data)
     with progress("comparing with random assessors") as advance:
         summary = aware_of(
             rankings,

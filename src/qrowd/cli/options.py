@@ -12,8 +12,10 @@ import typer
 
 from qrowd.cli.completion import assessors_of_files, measure_names, method_names, systems_of_runs
 from qrowd.cli.reading import NO_RUNS as NO_RUNS
-from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, show_notes, table_settings
+from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, Normalise, show_notes, table_settings
 from qrowd.cli.reading import Files as Files
+from qrowd.cli.reading import Format as Format
+from qrowd.cli.reading import JudgmentFiles as JudgmentFiles
 from qrowd.cli.reading import MaybeRuns as MaybeRuns
 from qrowd.cli.reading import Runs as Runs
 from qrowd.cli.reading import System as System
@@ -65,18 +67,6 @@ Database = Annotated[
 Assessor = Annotated[
     Literal["file", "column"],
     option(help="Name of the assessor: the name of the file, or a column of the file.", panel="Data"),
-]
-Format = Annotated[
-    Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"],
-    option(help="Format of files of preferences.", panel="Data"),
-]
-Normalise = Annotated[
-    Literal["geometric-mean", "median", "extremes", "checks"] | None,
-    option(
-        help="Bring magnitudes of several assessors onto one scale, unit by unit, by this centre of a unit.",
-        panel="Data",
-        show_default="as written",
-    ),
 ]
 
 
@@ -220,6 +210,13 @@ def by_position(paths: list[str] | None, runs: MaybeRuns, data: Data) -> tuple[R
     if not retrieved:
         raise ArgumentError("missing option '--runs': give the files of runs, or QRELS RUN ...; see --help")
     return Runs(retrieved, runs.system), replace(data, judgments=paths[:1]) if paths else data
+
+
+def judgments_by_position(paths: list[str] | None, data: Data) -> Data:
+    """Where judgments come from: the files by position, or those of the options."""
+    if paths and (data.judgments or data.campaign):
+        raise ArgumentError(f"unexpected extra argument {' '.join(paths)}: give FILES by position, or --judgments")
+    return replace(data, judgments=paths) if paths else data
 
 
 @dataclass(frozen=True)

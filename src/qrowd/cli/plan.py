@@ -17,8 +17,9 @@ def cost(**settings: Any) -> Any:
 
 
 def plan(
-    runs: options.Runs,
+    runs: options.MaybeRuns,
     data: options.Data,
+    files: options.Files = None,
     measure: options.Measure = "nDCG@10",
     design: Annotated[
         Literal["auto", "crossed", "nested"],
@@ -65,11 +66,12 @@ def plan(
 
     rows, columns = numbers("--topics", topics), numbers("--assessors", assessors)
     pair = pair_of(systems)
+    run_files, data = options.by_position(files, runs, data)
     judgments = data.read(in_slots=False)
     pool = pool_size(judgments) if documents_per_topic is None else documents_per_topic
     if data.slots is not None:
         judgments = judgments.slots(data.slots)
-    rankings = runs.read(data)
+    rankings = run_files.read(data)
     with progress("scoring") as advance:
         result = plan_judging(
             rankings,

@@ -53,6 +53,16 @@ Labels = Annotated[
         callback=_checked_labels,
     ),
 ]
+Format = Annotated[
+    Literal["auto", "pairs", "winner", "prefs", "qrels_prefs"], data_option(help="Format of files of preferences.")
+]
+Normalise = Annotated[
+    Literal["geometric-mean", "median", "extremes", "checks"] | None,
+    data_option(
+        help="Bring magnitudes of several assessors onto one scale, unit by unit, by this centre of a unit.",
+        show_default="as written",
+    ),
+]
 IncompleteRows = Annotated[
     Literal["refuse", "drop"], data_option(help="Rows of a table in which a required cell is missing.")
 ]
@@ -152,6 +162,16 @@ Files = Annotated[
     typer.Argument(
         metavar="[QRELS RUN ...]",
         help="One file of judgments and the runs, instead of --judgments and --runs.",
+        show_default=False,
+        autocompletion=_further_values,
+    ),
+]
+
+JudgmentFiles = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FILES]",
+        help="Judgment files, instead of --judgments.",
         show_default=False,
         autocompletion=_further_values,
     ),

@@ -25,8 +25,9 @@ def check_page(output: str) -> str:
 
 
 def report(
-    runs: options.Runs,
+    runs: options.MaybeRuns,
     data: options.Data,
+    files: options.Files = None,
     measure: options.Measure = "nDCG@10",
     baseline: options.Baseline = None,
     reference: Annotated[
@@ -59,13 +60,14 @@ def report(
     from qrowd.reports.report import report as report_on
     from qrowd.reports.report_content import Provenance
 
+    run_files, data = options.by_position(files, runs, data)
     judgments = data.read()
     inputs = (
-        *input_files("runs", runs.runs),
+        *input_files("runs", run_files.runs),
         *input_files("judgments", data.judgments or []),
         *input_files("recoding", [data.recode] if data.recode else []),
     )
-    rankings = runs.read(data)
+    rankings = run_files.read(data)
     with progress("comparing with random assessors") as advance:
         page = report_on(
             rankings,

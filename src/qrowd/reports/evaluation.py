@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -242,10 +241,11 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
         parts.append(f"{pair} change places with the {noun}")
     elif n > 1 and int(first.ranking.leads()[leader]) == n:
         parts.append("no two of the first five change places")
-    others = Counter(s.systems[s.order[0]] for s in ranked[1:] if s.order[0] != leader)
-    for system in others:
-        measures = [s.measure for s in ranked[1:] if s.systems[s.order[0]] == system]
-        parts.append(f"by {listed(measures)} it is {system}")
+    others: dict[str, list[str]] = {}
+    for summary in ranked[1:]:
+        if summary.ranking.rank[leader] > 1:  # it does not share the lead either
+            others.setdefault(summary.systems[summary.order[0]], []).append(summary.measure)
+    parts += [f"by {listed(measures)} it is {system}" for system, measures in others.items()]
     return "; ".join(parts) + "."
 
 

@@ -25,7 +25,7 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.scores import Scores
 from qrowd.reports.differences import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.notes import scoring_notes
+from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import cells, count, number, percent, sentence_case
 from qrowd.reports.report_systems import leading_pair
 
@@ -218,7 +218,9 @@ def plan(
         (),
         scores.attributes["conventions"],
     )
-    return replace(result, sentence=_sentence(result), notes=(*_notes(result), *scoring_notes(scores)))
+    return replace(
+        result, sentence=_sentence(result) + coverage_warning(scores), notes=(*_notes(result), *scoring_notes(scores))
+    )
 
 
 def pool_size(judgments: Judgments) -> float:
