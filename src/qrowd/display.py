@@ -36,7 +36,7 @@ STYLE = """
 .qrowd-result :is(th, td) { padding: .15em .6em; text-align: right; color: inherit; background: transparent;
   border: 0; border-bottom: 1px solid rgba(128, 128, 128, .35); vertical-align: top; white-space: nowrap; }
 .qrowd-result tbody th { font-weight: 400; }
-.qrowd-result :is(th, td).text { text-align: left; }
+.qrowd-result :is(th, td):is(.text, [align="left"]) { text-align: left; }
 .qrowd-result svg { display: block; max-width: 100%; height: auto; margin: .4em 0; }
 .qrowd-result svg text { fill: currentColor; font: 12px system-ui, sans-serif; }
 .qrowd-result svg .axis { stroke: rgba(128, 128, 128, .45); }
@@ -107,13 +107,17 @@ class Dots:
 
 @dataclass(frozen=True)
 class Display:
-    """What a result shows of itself. kind : what the result is; sentence : its counts and its answer."""
+    """What a result shows of itself. kind : what the result is; sentence : its counts and its answer.
+
+    html_table : a table in HTML that a notebook shows in place of `tables`.
+    """
 
     kind: str
     sentence: str
     tables: tuple[Rows, ...] = ()
     notes: tuple[str, ...] = ()
     dots: Dots | None = None
+    html_table: str = ""
 
     def text(self) -> str:
         """A sentence and tables for a terminal."""
@@ -125,7 +129,8 @@ class Display:
         parts = [f"<p><strong>{escape(self.kind)}</strong>: {escape(self.sentence)}</p>"]
         if self.dots is not None:
             parts.append(dots_svg(self.dots))
-        parts += [_table_html(table) for table in self.tables]
+        written = [f'<div class="rows">{self.html_table}</div>'] if self.html_table else []
+        parts += written or [_table_html(table) for table in self.tables]
         if self.notes:
             items = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
             parts.append(f"<details><summary>Conventions in force</summary><ul>{items}</ul></details>")

@@ -203,3 +203,14 @@ def test_every_form_compiles_and_fits_the_line(tmp_path, two_columns):
 def test_a_table_of_some_systems_says_that_bold_is_the_best_of_all():
     assert paper_table(AP, top=3).table.note.startswith("Bold: highest mean of the column, of all 12 systems.")
     assert paper_table(AP).table.note == "Bold: highest mean of the column."
+
+
+def test_printed_or_in_a_notebook_it_has_its_bold_and_its_marks():
+    paper = paper_table(AP, baseline="bm25", rng=1)
+    best = paper.table.rows[0][1]
+    assert f"*{best}†" in str(paper)
+    html = paper._repr_html_()
+    assert f"<strong>{best}</strong><sup>†</sup>" in html
+    assert html.count("<tbody>") == 1
+    assert html.count('<th scope="row"') == len(AP.systems)
+    assert "significantly better than bm25" in html

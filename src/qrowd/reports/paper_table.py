@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +17,7 @@ from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.resampling import Over
 from qrowd.comparison.system_ranking import rank_systems
 from qrowd.comparison.top_set import signed_rank_p
+from qrowd.display import Display
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng, Seed, seed_of
@@ -93,6 +94,13 @@ class PaperTable(Reported):
 
     def to_document(self) -> Document:
         return Document(self.sentence, (self.table,), self.notes, self.to_frame, self.records)
+
+    def __str__(self) -> str:
+        """The sentence, the table and the notes as plain text."""
+        return str(self.to_document())
+
+    def _display(self) -> Display:
+        return replace(super()._display(), html_table=self.to_html())
 
     def content(self, path: str | Path) -> bytes:
         """What `write` writes: .tex and .md hold the table alone, other endings what `render` says."""
