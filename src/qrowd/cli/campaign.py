@@ -40,10 +40,17 @@ def create(
     folder: Annotated[str, typer.Argument(help="Folder with campaign.toml, or that file.")],
     database: options.Database = options.DATABASE,
     check: Annotated[bool, option("--check", help="Only check the folder and report what it holds.")] = False,
+    replace: Annotated[
+        bool,
+        option(
+            "--replace", help="Replace the campaign of this name, as long as it has no answer; its links stay valid."
+        ),
+    ] = False,
 ) -> None:
     """Create a campaign from a folder: topics, documents, pools of runs, check documents and questions."""
     with server_extra():
         from qrowd.collect.campaigns.creation import create_campaign
+        from qrowd.collect.campaigns.deletion import replace_campaign
         from qrowd.collect.campaigns.folder import read_folder
         from qrowd.collect.campaigns.plan_notes import plan_notes
     plan = read_folder(folder)
@@ -54,6 +61,10 @@ def create(
         typer.echo(f"{summary} can be created")
         return
     with open_campaigns(database, write=True) as store:
+        if replace:
+            store.write(lambda connection: replace_campaign(connection, plan, time.time()))
+            typer.echo(f"{summary} replaces the former campaign in {database}")
+            return
         store.write(lambda connection: create_campaign(connection, plan, time.time()))
     typer.echo(f"{summary} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
 

@@ -62,7 +62,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "magnitude rankings": (f"qrowd magnitude rankings --runs panel/runs {MAGNITUDES} {GOLD}",),
     "magnitude normalise": (f"qrowd magnitude normalise {MAGNITUDES} -o normalised.csv",),
     "campaign init": ("qrowd campaign init pilot --protocol grades",),
-    "campaign create": ("qrowd campaign create pilot --check", "qrowd campaign create pilot"),
+    "campaign create": (
+        "qrowd campaign create pilot --check",
+        "qrowd campaign create pilot",
+        "qrowd campaign create pilot --replace",
+    ),
     "campaign list": ("qrowd campaign list",),
     "campaign invite": ("qrowd campaign invite pilot ann bob --base-url https://judge.example.org",),
     "campaign status": ("qrowd campaign status pilot --per-assessor",),

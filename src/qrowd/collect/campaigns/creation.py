@@ -47,7 +47,10 @@ def create_campaign(connection: Connection, plan: Plan, at: float, *, units: Ass
     }
     campaign_id = materials.add_campaign(connection, row)
     if campaign_id is None:
-        raise ArgumentError(f"campaign.name: {plan.name!r} is taken by another campaign; choose another")
+        raise ArgumentError(
+            f"campaign.name: {plan.name!r} is taken by another campaign; choose another, or replace that campaign, as "
+            "long as it has no answer, by qrowd campaign create FOLDER --replace"
+        )
     images = {d.label: image_from_text(d.image) for d in plan.documents if d.image}
     rows = ({**vars(d), "image": images[d.label].digest if d.image else ""} for d in plan.documents)
     materials.add_material(connection, "document", campaign_id, rows)

@@ -1,12 +1,17 @@
-"""Removing a whole campaign from a database."""
+"""Removing a whole campaign from a database, and replacing one that has no answer yet."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, insert, select
 
+from qrowd.collect.campaigns.creation import create_campaign
+from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.state import find
-from qrowd.collect.store.schema import assignment, campaign, metadata
+from qrowd.collect.store.schema import api_key, assignment, campaign, event, invitation, metadata
 from qrowd.errors import ArgumentError
+
+ANSWERS = ("declined", "line_judged", "replied", "judged", "cannot_tell", "preferred", "marked_bad")
+"""Events after which a campaign stays as it is."""
 
 
 def check_stopped(connection: Connection, name: str) -> None:
@@ -31,7 +36,37 @@ def delete_campaign(connection: Connection, name: str) -> None:
         It is running or paused.
     """
     check_stopped(connection, name)
-    number = find(connection, name).id
+    _remove(connection, find(connection, name).id)
+
+
+def replace_campaign(connection: Connection, plan: Plan, at: float) -> None:
+    """Put a plan in the place of the campaign of its name, whose invitations and keys stay valid.
+
+    Assessors who have opened it begin again at the first page.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such campaign, it has an answer, or the plan cannot be created.
+    """
+    number = find(connection, plan.name).id
+    answers = select(func.count()).where(event.c.campaign_id == number, event.c.kind.in_(ANSWERS))
+    if n := connection.execute(answers).scalar_one():
+        raise ArgumentError(
+            f"{plan.name} has {n} answer{'s' * (n != 1)} already and cannot be replaced; create one of another name"
+        )
+    kept = {
+        table: [dict(row) for row in connection.execute(select(table).where(table.c.campaign_id == number)).mappings()]
+        for table in (invitation, api_key)
+    }
+    _remove(connection, number)
+    new = create_campaign(connection, plan, at)
+    for table, rows in kept.items():
+        if rows:
+            connection.execute(insert(table), [{**row, "campaign_id": new} for row in rows])
+
+
+def _remove(connection: Connection, number: int) -> None:
     own_assignments = select(assignment.c.id).where(assignment.c.campaign_id == number)
     for table in reversed(metadata.sorted_tables):
         if "campaign_id" in table.c:

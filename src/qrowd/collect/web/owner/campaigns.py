@@ -74,7 +74,7 @@ async def set_status(context: OwnerContext, fields: Form) -> Response:
 
 
 async def settings(context: OwnerContext) -> Response:
-    """The settings of the campaign, which cannot be changed any more."""
+    """The settings of the campaign, which stay as they are after the first answer."""
     row = context.campaign
     current = read_settings(row)
     tables = {
