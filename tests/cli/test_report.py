@@ -57,6 +57,17 @@ def test_tables_come_as_latex_csv_or_json_instead(qrowd, panel, tmp_path):
     assert r"\begin{tabular}" in (tmp_path / "report.tex").read_text()
 
 
+def test_short_names_are_on_the_page_and_data_keep_the_full_ones(qrowd, panel, folder, tmp_path):
+    for run in (folder / "runs").iterdir():
+        run.rename(run.with_name(f"my_{run.stem}_2020.run"))
+    for name in ("page.md", "page.csv"):
+        outcome = qrowd("report", *panel, "--short-names", "--baseline", "my_bm25_2020", "-o", name)
+        assert outcome.status == 0, outcome.err
+    assert "compared with bm25" in (tmp_path / "page.md").read_text()
+    assert "my_" not in (tmp_path / "page.md").read_text()
+    assert "my_bm25_2020" in (tmp_path / "page.csv").read_text()
+
+
 def test_conventions_and_choices_reach_the_numbers(qrowd, panel, tmp_path):
     given = {"ties": "expected", "missing": "skip", "min-coverage": "0.3", "grades": "rescaled", "confidence": "0.9"}
     options = [word for name, value in given.items() for word in (f"--{name}", value)]

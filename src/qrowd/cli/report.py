@@ -9,8 +9,10 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.options import option
-from qrowd.cli.output import check_output, is_standard_output, name_with_ending, output_file, write_output
+from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.model.conventions import Conventions
+
+DATA = (".csv", ".parquet", ".xlsx", ".json")  # endings of files that keep the full names
 
 
 def check_page(output: str) -> str:
@@ -41,6 +43,7 @@ def report(
     random_assessors: Annotated[
         int, option(help="Number of random assessors of each kind, for AWARE.", panel="Sampling", min=1)
     ] = 200,
+    short_names: ShortNames = False,
     title: Annotated[str, option(help="Title of the page.", panel="Output", metavar="TITLE")] = "",
     output: Annotated[
         str,
@@ -53,12 +56,14 @@ def report(
 ) -> None:
     """Write one page: which system is better, how certain that is, and on what the assessors disagree."""
     import shlex
+    from dataclasses import replace
     from datetime import UTC, datetime
 
     from qrowd.cli.show import progress
     from qrowd.reports.report import input_files
     from qrowd.reports.report import report as report_on
     from qrowd.reports.report_content import Provenance
+    from qrowd.reports.short_names import short_names as without_common_words
 
     run_files, data = options.by_position(files, runs, data)
     judgments = data.read()
@@ -68,6 +73,9 @@ def report(
         *input_files("recoding", [data.recode] if data.recode else []),
     )
     rankings = run_files.read(data)
+    if short_names and not output.lower().endswith(DATA):
+        labels = dict(zip(rankings.systems, without_common_words(rankings.systems), strict=True))
+        rankings, baseline = replace(rankings, systems=tuple(labels.values())), labels.get(baseline or "", baseline)
     with progress("comparing with random assessors") as advance:
         page = report_on(
             rankings,
