@@ -181,6 +181,17 @@ def test_judgments_may_be_given_without_their_option(qrowd, tmp_path):
         assert outcome.err.startswith("qrowd: unexpected extra argument ann.qrels: give FILES by position, or --judg")
 
 
+def test_excluded_assessors_are_left_out_before_anything_is_computed_and_named(qrowd, tmp_path):
+    rows = [f"q1,d{d},{who},{(d + who) % 2}" for who in (1, 2, 12) for d in range(4)]
+    (tmp_path / "all.csv").write_text("\n".join(["topic,document,annotator,label", *rows, ""]))
+    (tmp_path / "good.csv").write_text("\n".join(["topic,document,annotator,label", *rows[:4], ""]))
+    outcome = qrowd("aggregate", "all.csv", "--exclude", "2", "1?", "-o", "-")
+    assert outcome.out == qrowd("aggregate", "good.csv", "-o", "-").out
+    assert outcome.err == "note: excluded: 2, 12\n"
+    assert qrowd("agree", "all.csv", "--exclude", "3").err.startswith("qrowd: --exclude: no assessor matches '3'; ")
+    assert qrowd("agree", "all.csv", "--exclude", "*").err == "qrowd: --exclude *: no assessor is left\n"
+
+
 def test_ids_with_blanks_are_refused_in_qrels_with_the_option_that_writes_them(qrowd, files):
     merged = ["aggregate", "--judgments", "labels.csv", *OPTIONS]
     assert (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from qrowd.cli import reading
 from qrowd.cli.completion import assessors_of_files, measure_names, method_names, systems_of_runs
 from qrowd.cli.reading import NO_RUNS as NO_RUNS
 from qrowd.cli.reading import Columns, IdenticalRows, IncompleteRows, Labels, Normalise, show_notes, table_settings
@@ -101,6 +102,7 @@ class Data:
             show_default="inferred",
         ),
     ] = None
+    exclude: reading.Exclude = None
     normalise: Normalise = None
     slots: Annotated[
         int | None,
@@ -159,7 +161,10 @@ class Data:
         return judgments, names
 
     def _collected(self) -> Judgments:
-        """The judgments of the files or the campaign, as they are."""
+        """The judgments of the files or the campaign, as they are, without excluded assessors."""
+        return reading.without(self._of_source(), self.exclude)
+
+    def _of_source(self) -> Judgments:
         from qrowd import files
         from qrowd.cli.show import progress
         from qrowd.model.preferences import Preferences

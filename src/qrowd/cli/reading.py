@@ -13,6 +13,7 @@ from qrowd.errors import ArgumentError
 if TYPE_CHECKING:
     from qrowd.model import runs as model
     from qrowd.model.headers import Kind
+    from qrowd.model.judgments import Judgments
 
 
 def data_option(*names: str, **settings: Any) -> Any:
@@ -63,6 +64,10 @@ Normalise = Annotated[
         show_default="as written",
     ),
 ]
+Exclude = Annotated[
+    list[str] | None,
+    data_option(help="Assessors to leave out, by name or pattern, as in 'crowd-*'.", metavar="ASSESSORS"),
+]
 IncompleteRows = Annotated[
     Literal["refuse", "drop"], data_option(help="Rows of a table in which a required cell is missing.")
 ]
@@ -105,6 +110,23 @@ OPTIONS = {
     "identical_rows": "--identical-rows",
     "system": "--system",
 }
+
+
+def without(judgments: Judgments, assessors: list[str] | None) -> Judgments:
+    """The judgments of all assessors but these, given by name or pattern."""
+    from qrowd.model.labels import matching
+
+    if not assessors:
+        return judgments
+    try:
+        excluded = matching(judgments.assessors, assessors, "assessor")
+    except ArgumentError as error:
+        raise ArgumentError(f"--exclude: {error}") from None
+    if excluded.all():
+        raise ArgumentError(f"--exclude {' '.join(assessors)}: no assessor is left")
+    names = [name for name, out in zip(judgments.assessors, excluded, strict=True) if not out]
+    show_notes([f"excluded: {', '.join(name for name in judgments.assessors if name not in names)}"])
+    return judgments.select(assessors=lambda assessor: assessor in names)
 
 
 def show_notes(notes: Iterable[str]) -> None:
