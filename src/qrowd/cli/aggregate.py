@@ -44,4 +44,5 @@ def aggregate(
     merged = merge(judgments, method, settings, repeats=repeats, combine_scales=combine_scales, rng=seed)
     if qrels is not None:
         write_qrels(qrels, merged.judgments)
-    deliver(aggregation_document(merged, judgments, combine_scales), output)
+    words = data.labels.split("<") if data.labels and data.recode is None else []
+    deliver(aggregation_document(merged, judgments, combine_scales, words=words), output)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings
 
 import numpy as np
@@ -17,6 +17,9 @@ from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.reports.document import Document, Note, Table, repeats_note
 from qrowd.reports.phrases import cells, count, number, percent
 from qrowd.reports.scales import scale_note, scale_rules
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHODS: dict[str, Any] = {
     "majority": aggregation.majority_vote,
@@ -51,10 +54,13 @@ def merge(judgments: Judgments, method: str, settings: Mapping[str, str], **opti
     return merged
 
 
-def aggregation_document(merged: Aggregate, judgments: Judgments, combine_scales: CombineScales = "auto") -> Document:
+def aggregation_document(
+    merged: Aggregate, judgments: Judgments, combine_scales: CombineScales = "auto", *, words: Sequence[str] = ()
+) -> Document:
     """A sentence, the merged grades, and each assessor's confusion or competence where the method has one.
 
-    judgments : what was merged, for the scales they were given on.
+    judgments : what was merged, for the scales they were given on. words : for the grades 0, 1, ...; the table for
+        files has them in a column where all merged values are grades.
     """
     ended = ""
     if merged.iterations is not None:
@@ -66,7 +72,15 @@ def aggregation_document(merged: Aggregate, judgments: Judgments, combine_scales
     )
     unlike: dict[str, Combined] = {merged.name: "relevant" if merged.grades.size else "rescaled"}
     scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
-    return Document(sentence, tuple(_tables(merged)), (scale, *_notes(merged)), merged.to_frame)
+    return Document(sentence, tuple(_tables(merged)), (scale, *_notes(merged)), lambda: _frame(merged, words))
+
+
+def _frame(merged: Aggregate, words: Sequence[str]) -> pd.DataFrame:
+    """One row per document, with the word of the merged grade."""
+    frame: pd.DataFrame = merged.to_frame()
+    if words and bool(frame["value"].isin(range(len(words))).all()):
+        frame.insert(list(frame.columns).index("value") + 1, "word", [words[int(value)] for value in frame["value"]])
+    return frame
 
 
 def _tables(merged: Aggregate) -> Iterator[Table]:
