@@ -65,7 +65,12 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
         notes.append(f"Units with another outcome, kept but not counted: {', '.join(outcomes).replace('_', ' ')}.")
     if progress.uncounted:
         notes.append(f"{count(progress.uncounted, 'answer is', 'answers are')} kept but not counted.")
-    if progress.ends is not None:
+    if progress.missing:
+        needed = count(progress.missing, "more assessor is", "more assessors are")
+        notes.append(
+            f"At least {needed} needed: nobody gets two units of a topic. Invite them by qrowd campaign invite."
+        )
+    elif progress.ends is not None:
         notes.append(f"Expected end: {_when(progress.ends)}.")
     for quality in qualities:
         tables.append(_assessors(quality))

@@ -7,10 +7,11 @@ from sqlalchemy import Connection, delete, func, insert, select
 from qrowd.collect.campaigns.creation import create_campaign
 from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.state import find
+from qrowd.collect.store import counts
 from qrowd.collect.store.schema import api_key, assignment, campaign, event, invitation, metadata
 from qrowd.errors import ArgumentError
 
-ANSWERS = ("declined", "line_judged", "replied", "judged", "cannot_tell", "preferred", "marked_bad")
+ANSWERS = (*counts.ANSWERS, "declined", "line_judged", "replied")
 """Events after which a campaign stays as it is."""
 
 

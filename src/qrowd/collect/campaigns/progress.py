@@ -62,6 +62,8 @@ class Progress:
     last : when somebody last answered, None if nobody has.
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
         is less; None where nobody can tell: not running, nothing left, or fewer than 5 units done in that time.
+    missing : assessors whom a running campaign without a crowd platform needs at least beside those who came or are
+        invited, because nobody gets two units of a topic.
     """
 
     campaign: str
@@ -86,6 +88,7 @@ class Progress:
     last: float | None
     ends: float | None
     arms: dict[str, str] = field(default_factory=dict)
+    missing: int = 0
 
     @property
     def share(self) -> float:
@@ -138,6 +141,7 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     if row.status == "running" and left and work.begun is not None and work.recent >= LEAST:
         passed = min(at - work.begun, HOURS * HOUR)
         ends = at + left * passed / work.recent if passed > 0 else None
+    waits = row.status == "running" and not read_settings(row).crowd
     first = int(at // HOUR) - HOURS + 1
     by_hour = counts.answers_by_hour(connection, row.id, protocols.values(), first * HOUR)
     return Progress(
@@ -163,6 +167,7 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         counts.last_answer(connection, row.id),
         ends,
         {} if "" in protocols else protocols,
+        counts.missing_assessors(connection, row.id) if waits else 0,
     )
 
 

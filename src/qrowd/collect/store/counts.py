@@ -16,6 +16,7 @@ from qrowd.collect.store.schema import (
     bad_mark,
     document,
     event,
+    invitation,
     judgment,
     preference,
     slot,
@@ -68,6 +69,27 @@ def slots_by_topic(connection: Connection, campaign_id: int) -> dict[tuple[int, 
 def assessors_by_status(connection: Connection, campaign_id: int) -> dict[str, int]:
     """{status: assessors}."""
     return dict(_grouped(connection, assessor.c.status, assessor.c.campaign_id == campaign_id))
+
+
+def missing_assessors(connection: Connection, campaign_id: int) -> int:
+    """How many more are needed at least: nobody gets two units of a topic, and slots are free that none may take.
+
+    Invited assessors who have not come yet count as there; excluded ones and those who ended do not. 0 before anybody
+    has come.
+    """
+    came = and_(assessor.c.campaign_id == campaign_id, assessor.c.excluded.is_(None), assessor.c.status != "ended")
+    had = select(assignment.c.topic_id, func.count()).select_from(_WITH_ASSESSOR).where(came)
+    holders = {topic_id: int(n) for topic_id, n in connection.execute(had.group_by(assignment.c.topic_id))}
+    if not holders:
+        return 0
+    names = select(assessor.c.name).where(assessor.c.campaign_id == campaign_id)
+    invited = and_(invitation.c.campaign_id == campaign_id, not_(invitation.c.revoked), invitation.c.name.not_in(names))
+    n_there = sum(
+        connection.scalar(select(func.count()).select_from(table).where(condition)) or 0
+        for table, condition in ((assessor, came), (invitation, invited))
+    )
+    free = _grouped(connection, slot.c.topic_id, slot.c.campaign_id == campaign_id, slot.c.assignment_id.is_(None))
+    return max([0, *(n - n_there + holders.get(topic_id, 0) for topic_id, n in free)])
 
 
 def assignments_by_unit(
