@@ -101,6 +101,7 @@ def test_without_a_script_everything_is_there(browser: Browser, address: str):
 def test_a_narrow_page_needs_no_scrolling_sideways(tab):
     tab.set_viewport_size({"width": 320, "height": 640})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 320
+    assert tab.evaluate("document.querySelector('.leaders svg').getBoundingClientRect().right") <= 320
 
 
 def test_on_paper_everything_is_unfolded_and_fits(tab):

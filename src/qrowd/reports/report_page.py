@@ -92,7 +92,7 @@ def _charts(report: ReportContent) -> dict[str, str]:
     if len(assessors) > ASSESSORS_DRAWN:
         assessors = assessors[: ASSESSORS_DRAWN // 2] + assessors[-ASSESSORS_DRAWN // 2 :]
     return {
-        "leaders": charts.systems_chart(leaders, report.compared_with, report.measure, width=600),
+        "leaders": charts.systems_chart(leaders, report.compared_with, report.measure, width=440),
         "systems": charts.systems_chart(rows[:SYSTEMS_DRAWN], report.compared_with, report.measure),
         "pairs": charts.pairs_chart(report.pairs) if report.pairs else "",
         "assessors": charts.assessors_chart(assessors),
