@@ -41,6 +41,7 @@ def test_compare_plan_and_report_warn_as_evaluate_does(runs_and_crowd):
     assert plan(*runs_and_crowd, "nDCG@10").sentence.endswith(warning)
     page = report(*runs_and_crowd, "nDCG@10", n_resamples=50, random_assessors=5, rng=1)
     assert page.answer.sentence.endswith(warning)
+    assert '<p class="caution"><strong>Caution:</strong> an assessor judged 33 %' in page.to_html()
 
 
 def test_both_remedies_silence_the_warning(runs_and_crowd):
