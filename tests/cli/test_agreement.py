@@ -100,6 +100,7 @@ def test_assessors_finds_the_one_who_answers_at_random(qrowd, experts):
 def test_assessors_with_gold_compares_everyone_with_it(qrowd, experts, folder, tmp_path):
     arguments = ["assessors", *experts, folder / "gold.qrels", "--gold", "gold", "--output", "a.json"]
     assert qrowd(*arguments).status == 0
+    assert "not tested" not in qrowd(*arguments[:-2]).out
     rows = {row["assessor"]: row for row in json.loads((tmp_path / "a.json").read_text())["rows"]}
     assert set(rows) == set(EXPERTS)
     assert rows["ann"]["gold_agreement"] > 0.8 > rows["lena"]["gold_agreement"] > rows["crowd-3"]["gold_agreement"]

@@ -157,6 +157,14 @@ def test_a_session_gap_below_0_is_refused_with_the_option(qrowd, pilot):
     assert outcome.err.count("\n") == 1
 
 
+def test_assessors_of_a_campaign_with_too_few_documents_with_gold_are_named(qrowd, pilot, tmp_path):
+    (tmp_path / "gold.qrels").write_text("".join(f"t{t} 0 d{i} {3 * (i > 1)}\n" for t in (1, 2) for i in range(4)))
+    outcome = qrowd("assessors", "--campaign", pilot, "--gold", "gold.qrels")
+    assert outcome.status == 0, outcome.err
+    assert "gold: share of grades equal to gold's" in outcome.out
+    assert "not tested, because fewer than 10 documents have gold: ann and bob" in outcome.out
+
+
 def test_conflicts_with_gold_are_listed_for_coding_and_codes_are_tabulated(qrowd, pilot, tmp_path):
     from qrowd.collect.campaigns.coding import Coding, code
     from qrowd.collect.store.engine import open_store
@@ -316,12 +324,14 @@ def test_a_campaign_is_replaced_until_its_first_answer_and_keeps_its_links(qrowd
     assert qrowd("campaign", "invite", "kitchen", "ann").status == 0
     with open_store("judgments.db") as store:
         asyncio.run(arrive(JudgingService(store)))
+    assert "Assessors: 1 ready to judge." in qrowd("campaign", "status", "kitchen").out
     settings = tmp_path / "kitchen" / "campaign.toml"
     settings.write_text(settings.read_text().replace("Not relevant", "Useless"))
     assert qrowd("campaign", "create", "kitchen").err.endswith("by qrowd campaign create FOLDER --replace\n")
     replaced = qrowd("campaign", "create", "kitchen", "--replace")
     assert (replaced.status, replaced.err) == (0, "")
     assert replaced.out.endswith("replaces the former campaign in judgments.db\n")
+    assert "Assessors: none yet." in qrowd("campaign", "status", "kitchen").out
     assert "ann is invited already" in qrowd("campaign", "invite", "kitchen", "ann").err
     with open_store("judgments.db") as store:
         asyncio.run(answer(JudgingService(store)))

@@ -58,9 +58,8 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     outcomes = [
         f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
     ]
-    notes = [
-        f"Assessors: {', '.join(f'{n} {status}' for status, n in sorted(progress.assessors.items())) or 'none yet'}."
-    ]
+    statuses = (f"{n} {_in_words(status)}" for status, n in sorted(progress.assessors.items()))
+    notes = [f"Assessors: {', '.join(statuses) or 'none yet'}."]
     if outcomes:
         notes.append(f"Units with another outcome, kept but not counted: {', '.join(outcomes).replace('_', ' ')}.")
     if progress.uncounted:
@@ -229,6 +228,11 @@ def _agreement(quality: Quality) -> str:
     if quality.pairs_alike is not None:
         return f"Pairs ordered alike by two assessors: {quality.pairs_alike:.0%}."
     return f"Agreement cannot be computed: {quality.why_not}"
+
+
+def _in_words(status: str) -> str:
+    """The status of an assessor; "practised" also holds where no practice is asked for."""
+    return "ready to judge" if status == "practised" else status.replace("_", " ")
 
 
 def _when(at: float | None) -> str:

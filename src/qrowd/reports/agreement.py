@@ -243,6 +243,17 @@ def assessors_of(
     return assessors_document(profiles, scale)
 
 
+def _gold(profiles: AssessorProfiles) -> Iterator[Note]:
+    """What the two columns of gold are, and for whom they are too uncertain to say that somebody stands out."""
+    if profiles.gold is None:
+        return
+    few = [a for a, n in zip(profiles.assessors, profiles.n_gold, strict=True) if n < profiles.min_documents]
+    text = "share of grades equal to gold's; with gold: agreement with gold beyond chance"
+    if few:
+        text += f"; not tested, because fewer than {profiles.min_documents} documents have gold: {listed(few, 8)}"
+    yield Note("gold", text)
+
+
 def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
     """One row per assessor; those who stand out are named with the reason. notes : that come first."""
     columns = {
@@ -275,5 +286,5 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
         sentence = f"{len(outlying)} {of_all} {verb} out: {listed(list(outlying), 8)}."
     compared = f"compared with the others on documents that both judged ({profiles.level}); above 0: lower grades"
     reasons = (Note(name, reasons) for name, reasons in outlying.items())
-    all_notes = (*notes, *reasons, Note("agreement, severity", compared), Note("drift", drift))
+    all_notes = (*notes, *reasons, Note("agreement, severity", compared), *_gold(profiles), Note("drift", drift))
     return Document(sentence, (Table.of("assessors", columns),), all_notes, profiles.to_frame)

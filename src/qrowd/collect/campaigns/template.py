@@ -53,6 +53,11 @@ topics = "topics.tsv"           # topic, title
 documents = "documents.jsonl"   # docid, title, text
 pool = "pool.txt"               # topic, document; or take it from runs: runs = "runs/*.run" and depth = 10
 """
+GOLD = """\
+
+# Documents with known grades: put at least 10 of them for each assessor into the pool, and compare the answers with
+# theirs by: qrowd assessors --campaign {name} --gold gold.csv
+"""
 N_DOCUMENTS = 8
 TOPICS = {"t1": "keeping bees in a city", "t2": "bread that stays flat"}
 
@@ -60,9 +65,8 @@ TOPICS = {"t1": "keeping bees in a city", "t2": "bread that stays flat"}
 def template(name: str, folder: str, protocol: Protocol) -> str:
     """The text of campaign.toml."""
     checks = 'checks = "checks.txt"           # topic, a relevant document, one that is not\n'
-    return (
-        HEAD.format(name=name, folder=folder) + SETTINGS[protocol] + TAIL + (checks if protocol == "magnitude" else "")
-    )
+    end = {"grades": GOLD.format(name=name), "magnitude": checks, "preference": ""}[protocol]
+    return HEAD.format(name=name, folder=folder) + SETTINGS[protocol] + TAIL + end
 
 
 def write_template(folder: str | os.PathLike[str], protocol: Protocol = "grades") -> tuple[str, ...]:
