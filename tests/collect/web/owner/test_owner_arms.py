@@ -71,6 +71,8 @@ def test_assessors_and_their_agreement_are_shown_arm_by_arm(made: Estate) -> Non
 def test_the_settings_of_all_arms_are_shown(made: Estate) -> None:
     text = made.owner().get(f"{BASE}/settings").text
     assert all(f"{arm.capitalize()} ({nouns})" in text for arm, nouns in ARMS.items())
+    assert "practice attempts" not in text, "only magnitudes have a practice"
+    assert "check documents" not in text
 
 
 def test_files_are_of_all_arms_or_of_one(made: Estate) -> None:

@@ -77,18 +77,19 @@ async def settings(context: OwnerContext) -> Response:
     """The settings of the campaign, which stay as they are after the first answer."""
     row = context.campaign
     current = read_settings(row)
+    protocols = {arm.protocol for arm in current.arms.values()}
     tables = {
         **{
             formatting.arm(name, arm.protocol).capitalize(): to_table(arm.settings)
             for name, arm in current.arms.items()
         },
-        "The assessor's way": to_table(current.journey),
+        "The assessor's way": _without_practice(to_table(current.journey), "magnitude" in protocols),
         "Campaign": {
             "name": row.name,
             "seed": row.seed,
             "lease": formatting.seconds(current.lease_seconds),
             "created": f"{formatting.moment(row.created)} UTC",
-            "check_documents": row.settings["checks"],
+            **({"check_documents": row.settings["checks"]} if "magnitude" in protocols else {}),
             "questions": {True: "required", False: "none", None: "optional"}[row.settings["questions"]],
         },
     }
@@ -99,6 +100,11 @@ async def settings(context: OwnerContext) -> Response:
     return context.render(
         "settings", tab="settings", tables=rows, current=current, consent=texts.consent, preset=preset_text
     )
+
+
+def _without_practice(journey: dict[str, Any], practice: bool) -> dict[str, Any]:
+    """The settings of a journey; those of the practice only where there may be one, before magnitudes."""
+    return {key: value for key, value in journey.items() if practice or not key.startswith("practice")}
 
 
 def in_words(value: Any) -> str:
