@@ -6,7 +6,7 @@ in `scores.attributes`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -31,6 +31,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores, interpolated
+from qrowd.model.tabular import library_of
 from qrowd.plugins import instances
 from qrowd.preferences import DEFINITIONS as PREFERENCE_MEASURES
 from qrowd.preferences import PairView, PreferenceMeasure
@@ -159,7 +160,9 @@ def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Itera
         return judgments
     if isinstance(getattr(judgments, "assessors", None), Sequence):  # Blocks
         return judgments  # type: ignore[no-any-return]
-    if isinstance(judgments, Iterator):
+    frame = any(hasattr(judgments, name) for name in ("columns", "column_names")) or library_of(judgments) == "ranx"
+    if isinstance(judgments, Iterable) and not isinstance(judgments, Sequence | Mapping) and not frame:
+        judgments = iter(judgments)  # once, since it may draw panels
         first = next(judgments, None)
         judgments = chain([] if first is None else [first], judgments)
         return judgments if isinstance(first, Panel) else as_judgments(judgments)

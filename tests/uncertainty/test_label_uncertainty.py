@@ -307,8 +307,8 @@ def test_bad_arguments_are_named(runs, judgments):
         under_label_uncertainty(runs, majority_vote(judgments), "AP", draw="topic")
     with pytest.raises(ArgumentError, match="grades='rescaled' is for Judgments"):
         under_label_uncertainty(runs, majority_vote(judgments), "AP", conventions=Conventions(grades="rescaled"))
-    with pytest.raises(ArgumentError, match="not DataFrame"):
-        under_label_uncertainty(runs, judgments.to_frame(), "AP")
+    with pytest.raises(ArgumentError, match="labels: "):
+        under_label_uncertainty(runs, 3, "AP")
     with pytest.raises(ArgumentError, match="no document was judged"):
         under_label_uncertainty(runs, judgments.recode({0: -1, 1: -1, 2: -1, 3: -1}), "AP")
 

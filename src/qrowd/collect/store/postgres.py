@@ -29,7 +29,7 @@ from qrowd.collect.store.migrate import bring_up_to_date, check_version
 
 T = TypeVar("T")
 
-RETRIES = 3
+RETRIES = 5
 PAUSE = 0.02  # seconds before the first repeat, on average; twice as long before each further one
 MIGRATION = 7_202_011  # the advisory lock of whoever makes the tables
 
