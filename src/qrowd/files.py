@@ -343,6 +343,25 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
     return content
 
 
+def new_folder(path: PathLike, *folders: str) -> Path:
+    """Make a folder for new files, with these folders in it.
+
+    Raises
+    ------
+    FileError
+        A folder that holds something already, or that cannot be made.
+    """
+    root = Path(path)
+    try:
+        if root.exists() and any(root.iterdir()):
+            raise FileError(root, "is not empty; name a new folder")
+        for folder in (root, *(root / name for name in folders)):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(root, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
+    return root
+
+
 def write_whole(path: PathLike, content: str | bytes | Iterable[bytes]) -> None:
     """Write a file so that it is either complete or as it was: to a neighbour first, then renamed.
 

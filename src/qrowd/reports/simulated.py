@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qrowd import files, trec
-from qrowd.errors import FileError
 from qrowd.simulation import simulate_demo, simulate_magnitudes, simulate_preferences
 
 if TYPE_CHECKING:
@@ -22,14 +20,7 @@ def write_simulation(directory: str, seed: int) -> Iterator[str]:
     FileError
         A folder that holds something already, or that cannot be made.
     """
-    root = Path(directory)
-    try:
-        if root.exists() and any(root.iterdir()):
-            raise FileError(root, "is not empty; name a new folder")
-        for part in ("runs", "judges"):
-            (root / part).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(root, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
+    root = files.new_folder(directory, "runs", "judges")
     runs, judgments, truth = simulate_demo(rng=seed)
     for system in runs.systems:
         files.write_whole(root / "runs" / f"{system}.run", trec.format_run(runs, system))

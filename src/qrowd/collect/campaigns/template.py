@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from pathlib import Path
 from typing import Literal
 
-from qrowd.errors import FileError
-from qrowd.files import write_whole
+from qrowd.files import new_folder, write_whole
 
 Protocol = Literal["grades", "magnitude", "preference"]
 
@@ -77,13 +75,7 @@ def write_template(folder: str | os.PathLike[str], protocol: Protocol = "grades"
     FileError
         A folder that holds something already, or that cannot be made.
     """
-    root = Path(folder)
-    try:
-        if root.exists() and any(root.iterdir()):
-            raise FileError(root, "is not empty; name a new folder")
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(root, f"cannot be made: {(error.strerror or str(error)).lower()}") from None
+    root = new_folder(folder)
     name = re.sub(r"[^a-z0-9_-]+", "-", root.resolve().name.lower()).strip("-") or "campaign"
     documents = {topic: [f"{topic}-d{i}" for i in range(1, N_DOCUMENTS + 1)] for topic in TOPICS}
     rows = [
