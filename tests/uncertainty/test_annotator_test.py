@@ -277,13 +277,38 @@ def test_one_person_alone_has_no_reference_line():
     assert (line.assessors, line.n_tested.tolist()) == (("a",), [0])
 
 
-def each_in_a_file(panel):
+def each_in_a_file(panel, **options):
     """The test where everybody has a scale of their own, as those of separate files have."""
     nested = {}
     for document, said in panel.items():
         for who, value in said.items():
             nested.setdefault(who, {}).setdefault("q", {})[document] = value
-    return alternative_annotator_test(Judgments.from_dict(nested), "llm", clusters="documents")
+    return alternative_annotator_test(Judgments.from_dict(nested), "llm", clusters="documents", **options)
+
+
+def in_one_table(panel, **options):
+    return alternative_annotator_test(judgments_of(panel, None), "llm", clusters="documents", **options)
+
+
+@pytest.mark.parametrize("test", [each_in_a_file, in_one_table])
+def test_a_binary_model_is_compared_by_relevant_or_not_as_if_all_grades_were_recoded(test):
+    """Otherwise the model's 1 would count as far from grade 3, though both say relevant."""
+    people = crowd(40, 1, model="a")
+    yes_no = {d: {**said, "llm": float(said["llm"] >= 1)} for d, said in people.items()}
+    recoded = {d: {who: float(value >= 1) for who, value in said.items()} for d, said in people.items()}
+    found, by_hand = test(yes_no), told(recoded, "binary", min_documents=30)
+    assert found.closeness == "accuracy"
+    assert found.model_share.tolist() == by_hand.model_share.tolist()
+    assert found.p.tolist() == by_hand.p.tolist()
+
+
+@pytest.mark.parametrize("test", [each_in_a_file, in_one_table])
+def test_a_model_that_goes_higher_is_compared_by_values_over_the_maximum(test):
+    people = crowd(40, 1, model="a")
+    doubled = {d: {**said, "llm": 2 * said["llm"]} for d, said in people.items()}
+    found, as_if_on_one_scale = test(doubled), told(people, min_documents=30)
+    assert found.closeness == "rmse"
+    assert found.model_share.tolist() == as_if_on_one_scale.model_share.tolist()
 
 
 BAD = {
@@ -307,11 +332,13 @@ BAD = {
         ArgumentError, ["'a' is also the name of an assessor"],
     ),
     "a binary model": (
-        lambda: each_in_a_file({d: {**s, "llm": float(s["llm"] > 1)} for d, s in crowd(40, 1).items()}),
-        ScaleError, ["llm gives 0 and 1 only", "0-3", "recode"],
+        lambda: each_in_a_file({d: {**s, "llm": float(s["llm"] > 1)} for d, s in crowd(40, 1).items()},
+                               combine_scales="as-is"),
+        ScaleError, ["llm gives 0 and 1 only", "0-3", "combine_scales"],
     ),
     "a model that goes higher": (
-        lambda: each_in_a_file({d: {**s, "llm": s["llm"] + 2} for d, s in crowd(40, 1).items()}),
+        lambda: each_in_a_file({d: {**s, "llm": s["llm"] + 2} for d, s in crowd(40, 1).items()},
+                               combine_scales="as-is"),
         ScaleError, ["llm goes up to 5", "--scale '*=0-5'"],
     ),
     "magnitudes": (lambda: told({"d1": {"a": 20.0, "b": 1.0, "llm": 30.5, "c": 2.0}}, scale="magnitude"), ScaleError,

@@ -11,7 +11,8 @@ Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing un
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -20,8 +21,10 @@ from numpy.typing import NDArray
 from qrowd.comparison.corrections import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
+from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats, concatenate_judgments
 from qrowd.model.labels import Selection, closest, matching, plural
+from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
@@ -35,6 +38,10 @@ ROUNDING = 1e-12  # of the scale's maximum: larger differences of distances coun
 PASSES = 0.5  # winning rate from which on the model passes
 MIN_ASSESSORS = 3
 MIN_TOPICS = 5  # per assessor where topics are clusters
+
+
+class TooFewError(ArgumentError):
+    """Too few assessors, documents or topics for the test."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +131,7 @@ def alternative_annotator_test(
     clusters: Clusters = "topics",
     min_documents: int = 30,
     repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
 ) -> AnnotatorTest:
     """Test whether a model agrees with assessors as well as each of them agrees with the others.
 
@@ -145,6 +153,8 @@ def alternative_annotator_test(
         often, the more so the more documents a topic has.
     min_documents : number of documents that an assessor needs to be tested, on at least five topics where these are the
         clusters. The paper asks for 30 documents and three assessors.
+    combine_scales : what becomes of unlike scales; "auto" counts relevant or not where closeness is "accuracy" or, by
+        default, where somebody's judgments are binary, and else divides values by the maximum of their scale.
 
     Raises
     ------
@@ -153,13 +163,14 @@ def alternative_annotator_test(
     ArgumentError
         Fewer than three assessors with that many documents and topics; an option outside its range.
     ScaleError
-        Scales that cannot be one; a binary model beside assessors who give grades; magnitudes.
+        Magnitudes; "as-is" of scales that cannot be one, or of a binary model beside assessors who give grades.
     """
     _check(eps, q, closeness, clusters, min_documents)
     together, name, names = model_and_assessors(judgments, model, assessors)
     if len(names) < MIN_ASSESSORS:
-        raise ArgumentError(_too_few(names))
-    shared = _shared_scale(together, name)
+        raise TooFewError(_too_few(names))
+    together = comparable_judgments(together, name, closeness=closeness, combine_scales=combine_scales)
+    shared = _not_magnitude(together)
     panel = together.panel(repeats=repeats)
     numbers = [panel.assessors.index(who) for who in names]
     table = panel.values[:, numbers]
@@ -174,7 +185,7 @@ def alternative_annotator_test(
     tested = counts.enough(min_documents, clusters)
     untested = tuple(who for who, enough in zip(names, tested, strict=True) if not enough)
     if tested.sum() < MIN_ASSESSORS:
-        raise ArgumentError(_too_little(counts, names, name, min_documents, clusters))
+        raise TooFewError(_too_little(counts, names, name, min_documents, clusters))
     result = counts.only(tested)
     t, p = result.t_test(eps, clusters)
     p_adjusted = benjamini_yekutieli(p)
@@ -214,6 +225,7 @@ def leave_one_out_annotator_tests(
     clusters: Clusters = "topics",
     min_documents: int = 30,
     repeats: Repeats = "first",
+    combine_scales: CombineScales = "auto",
 ) -> LeaveOneOutAnnotatorTests:
     """Apply the test to each assessor in place of the model: a reference for the result of a model.
 
@@ -222,6 +234,7 @@ def leave_one_out_annotator_tests(
     """
     _check(eps, q, closeness, clusters, min_documents)
     selected = judgments if assessors is None else judgments.select(assessors=assessors)
+    selected = on_one_scale(selected, combine_scales, unlike_in_test(selected.scales, closeness))
     shared = _not_magnitude(selected)
     panel = selected.panel(repeats=repeats)
     topic = _topics(panel.pool)
@@ -267,6 +280,38 @@ def model_and_assessors(
         others = tuple(who for who, is_selected in zip(others, selected, strict=True) if is_selected)
     keep = {name, *others}
     return judgments.select(assessors=lambda who: who in keep), name, others
+
+
+def unlike_in_test(scales: Sequence[Scale], closeness: Closeness | None) -> Combined:
+    """What "auto" compares on unlike scales."""
+    by_category = closeness is None and any(scale.kind == "binary" for scale in scales)
+    return "relevant" if closeness == "accuracy" or by_category else "rescaled"
+
+
+def comparable_judgments(
+    judgments: Judgments, model: str, *, closeness: Closeness | None = None, combine_scales: CombineScales = "auto"
+) -> Judgments:
+    """The judgments of model and assessors on one scale, as the test compares them."""
+    if combine_scales == "as-is":
+        _check_as_is(judgments, model)
+    own = with_scale_of_model(judgments, model) if combine_scales == "auto" else judgments
+    return on_one_scale(own, combine_scales, unlike_in_test(own.scales, closeness))
+
+
+def with_scale_of_model(judgments: Judgments, model: str) -> Judgments:
+    """The judgments with a scale of its own for a model whose values cannot be on the assessors' scale.
+
+    That is a model of the same table that gives 0 and 1 only beside grades, or more than any assessor; a declared scale
+    stays.
+    """
+    scales = judgments.own_scales()
+    own = scales.pop(model)
+    if not scales or any(scale.declared for scale in (own, *scales.values())) or not alike(judgments.scales):
+        return judgments
+    widest = max(scales.values(), key=lambda scale: scale.maximum)
+    if own.kind == "magnitude" or not (_binary_beside_grades(own, widest) or own.maximum > widest.maximum):
+        return judgments
+    return replace(judgments, scales=tuple(own if name == model else widest for name in judgments.assessors))
 
 
 # ---------------------------------------------------------------------- how it is computed
@@ -373,24 +418,27 @@ def _not_magnitude(judgments: Judgments) -> Scale:
     return shared
 
 
-def _shared_scale(judgments: Judgments, model: str) -> Scale:
-    """The common scale; where none was declared, the model has to use the same scale as the assessors."""
+def _binary_beside_grades(own: Scale, widest: Scale) -> bool:
+    return own.kind == "binary" and widest.kind != "binary"
+
+
+def _check_as_is(judgments: Judgments, model: str) -> None:
+    """Refuse values as they are where none was declared and the model uses another scale than the assessors."""
     scales = judgments.own_scales()
     own = scales.pop(model)
     widest = max(scales.values(), key=lambda scale: scale.maximum, default=own)
-    if not any(scale.declared for scale in (own, *scales.values())):
-        if own.kind == "binary" and widest.kind != "binary":
-            raise ScaleError(
-                f"model {model} gives 0 and 1 only, the assessors judge on {widest}; make the assessors' grades binary "
-                f"with recode, or declare the scale (--scale '*={widest}') if the model could have given more"
-            )
-        if own.maximum > widest.maximum:
-            raise ScaleError(
-                f"model {model} goes up to {own.maximum:g}, the assessors only to {widest.maximum:g}; bring them "
-                "together with recode or rescaled() (--grades rescaled), or declare the scale they share "
-                f"(--scale '*=0-{own.maximum:g}')"
-            )
-    return _not_magnitude(judgments)
+    if any(scale.declared for scale in (own, *scales.values())):
+        return
+    if _binary_beside_grades(own, widest):
+        raise ScaleError(
+            f"model {model} gives 0 and 1 only, the assessors judge on {widest}; leave out combine_scales='as-is', or "
+            f"declare the scale (--scale '*={widest}') if the model could have given more"
+        )
+    if own.maximum > widest.maximum:
+        raise ScaleError(
+            f"model {model} goes up to {own.maximum:g}, the assessors only to {widest.maximum:g}; leave out "
+            f"combine_scales='as-is', or declare the scale they share (--scale '*=0-{own.maximum:g}')"
+        )
 
 
 def _check(eps: float, q: float, closeness: Closeness | None, clusters: Clusters, min_documents: int) -> None:
