@@ -126,7 +126,8 @@ def default(parameter: Any) -> str:
         return parameter.show_default
     if parameter.secondary_opts:
         return str((parameter.opts if parameter.default else parameter.secondary_opts)[0])
-    return "" if parameter.required or parameter.default is None or parameter.is_flag else str(parameter.default)
+    is_flag = getattr(parameter, "is_flag", False)
+    return "" if parameter.required or parameter.default is None or is_flag else str(parameter.default)
 
 
 def spelled(parameter: Any) -> str:

@@ -267,13 +267,24 @@ def test_files_of_check_documents_are_refused_where_nobody_would_see_them(qrowd,
 def test_the_folder_of_a_new_campaign_can_be_created_as_it_is(qrowd, tmp_path, protocol):
     outcome = qrowd("campaign", "init", "My Kitchen", "--protocol", protocol)
     assert outcome.status == 0, outcome.err
-    assert "campaign.toml, topics.tsv, documents.jsonl, pool.txt" in outcome.out
+    assert "wrote My Kitchen/campaign.toml, My Kitchen/topics.tsv, My Kitchen/documents.jsonl" in outcome.out
     checked = qrowd("campaign", "create", "My Kitchen", "--check")
     assert checked.status == 0, checked.err
     assert checked.out.splitlines()[-1].startswith(f"my-kitchen ({protocol}: 2 topics, 16 documents")
     again = qrowd("campaign", "init", "My Kitchen")
     assert again.status == 2
     assert again.err == "qrowd: My Kitchen: is not empty; name a new folder\n"
+
+
+def test_a_new_campaign_has_a_folder_where_none_is_named(qrowd, tmp_path):
+    outcome = qrowd("campaign", "init")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.splitlines()[-1] == "change them, then: qrowd campaign create my-campaign --check"
+    settings = tmp_path / "my-campaign" / "campaign.toml"
+    settings.write_text("mine")
+    again = qrowd("campaign", "init")
+    assert (again.status, again.err) == (2, "qrowd: my-campaign: is not empty; name a new folder\n")
+    assert settings.read_text() == "mine"
 
 
 def test_a_deleted_campaign_is_gone_and_comes_back_from_its_archive(qrowd, pilot):
@@ -303,6 +314,20 @@ def test_a_deleted_campaign_is_gone_and_comes_back_from_its_archive(qrowd, pilot
     assert qrowd("campaign", "status", pilot).status == 2
     assert qrowd("campaign", "import", "pilot.jsonl").status == 0
     assert qrowd("campaign", "status", pilot).out.split(":")[1:] == before.split(":")[1:]
+
+
+def test_a_campaign_is_deleted_into_an_archive_of_its_name_and_the_day(qrowd, pilot, tmp_path):
+    qrowd("campaign", "set-status", pilot, "stopped")
+    outcome = qrowd("campaign", "delete", pilot)
+    assert outcome.status == 0, outcome.err
+    [archive] = tmp_path.glob("pilot-*.archive")
+    wrote, remedy = outcome.out.splitlines()
+    assert wrote == f"wrote {archive.name}; pilot is deleted from judgments.db"
+    assert remedy == f"qrowd campaign import {archive.name} brings it back"
+    assert qrowd("campaign", "import", archive.name).status == 0
+    again = qrowd("campaign", "delete", pilot)
+    assert (again.status, again.err) == (2, f"qrowd: {archive.name}: exists; name a new file: --archive FILE\n")
+    assert qrowd("campaign", "status", pilot).status == 0
 
 
 def test_a_campaign_is_replaced_until_its_first_answer_and_keeps_its_links(qrowd, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from shlex import quote
 from typing import Annotated, Literal
 
 import typer
@@ -24,7 +25,7 @@ SessionGap = Annotated[
 
 
 def init(
-    folder: Annotated[str, typer.Argument(help="New or empty folder.")],
+    folder: Annotated[str, typer.Argument(help="New or empty folder.")] = "my-campaign",
     protocol: Annotated[
         Literal["grades", "magnitude", "preference"], option(help="What assessors do: the table of settings.")
     ] = "grades",
@@ -33,7 +34,8 @@ def init(
     with server_extra():
         from qrowd.collect.campaigns.template import write_template
     names = write_template(folder, protocol)
-    typer.echo(f"{folder} holds {', '.join(names)}; change them, then: qrowd campaign create {folder} --check")
+    typer.echo(f"wrote {', '.join(f'{folder}/{name}' for name in names)}")
+    typer.echo(f"change them, then: qrowd campaign create {quote(folder)} --check")
 
 
 def create(
@@ -155,7 +157,10 @@ def list_(database: options.Database = options.DATABASE, output: Output = None) 
 
 def delete(
     name: Name,
-    archive: Annotated[str, option(help="New file for all that the campaign holds.", metavar="FILE")],
+    archive: Annotated[
+        str | None,
+        option(help="New file for all that the campaign holds.", metavar="FILE", show_default="NAME-DATE.archive"),
+    ] = None,
     database: options.Database = options.DATABASE,
 ) -> None:
     """Delete a stopped campaign, after an archive of it is written; qrowd campaign import brings it back."""
@@ -165,14 +170,16 @@ def delete(
     with server_extra():
         from qrowd.collect.campaigns.deletion import check_stopped, delete_campaign
         from qrowd.collect.campaigns.exports import export_rows
-    if os.path.exists(archive):
-        raise FileError(archive, "exists; name a new file")
     with open_campaigns(database, write=True) as store:
         with store.reading() as connection:
             check_stopped(connection, name)
-            files.write_whole(archive, export_rows(connection, name, "archive", "jsonl"))
+            file = archive or f"{name}-{time.strftime('%Y-%m-%d')}.archive"
+            if os.path.exists(file):
+                raise FileError(file, "exists; name a new file: --archive FILE")
+            files.write_whole(file, export_rows(connection, name, "archive", "jsonl"))
         store.write(lambda connection: delete_campaign(connection, name))
-    typer.echo(f"{name} is deleted from {database}; its archive is {archive}")
+    typer.echo(f"wrote {file}; {name} is deleted from {database}")
+    typer.echo(f"qrowd campaign import {quote(file)} brings it back")
 
 
 def units(

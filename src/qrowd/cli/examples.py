@@ -34,7 +34,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "assessors": (f"qrowd assessors --judgments panel/judges {GOLD}",),
     "aggregate": ("qrowd aggregate --judgments panel/judges --method dawid-skene --per all --qrels merged.qrels",),
-    "replace": (f"qrowd replace --judgments panel/judges --model llm-a {GOLD} --grades rescaled",),
+    "replace": (f"qrowd replace --judgments panel/judges --model llm-a {GOLD}",),
     "leaderboards": (
         "qrowd leaderboards --scores gpt.jsonl llama.jsonl nist.jsonl --reference nist",
         "qrowd leaderboards --scores gpt.jsonl --convert tot",
@@ -83,7 +83,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "campaign set-status": ("qrowd campaign set-status pilot stopped",),
     "campaign rebuild": ("qrowd campaign rebuild pilot",),
     "campaign backup": ("qrowd campaign backup copy.db",),
-    "campaign delete": ("qrowd campaign delete pilot --archive last.archive",),
+    "campaign delete": ("qrowd campaign delete pilot",),
     "campaign presets": ("qrowd campaign presets",),
 }
 """{command: lines}; the campaign `pilot` is that of `qrowd campaign init pilot`."""

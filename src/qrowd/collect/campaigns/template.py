@@ -1,15 +1,20 @@
-"""A folder of a new campaign with example files, from which an owner writes their own."""
+"""An example campaign, from which an owner writes their own: a folder, a zip, or campaign.toml alone."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from typing import Literal
+import zipfile
+from io import BytesIO
+from shlex import quote
+from typing import Literal, get_args
 
 from qrowd.files import new_folder, write_whole
 
 Protocol = Literal["grades", "magnitude", "preference"]
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+NAME = "my-campaign"
 
 SETTINGS = {
     "grades": """\
@@ -29,11 +34,13 @@ k = 8                           # documents that an assessor judges in one go, t
 redundancy = 3                  # assessors of each topic
 """,
 }
-HEAD = """\
-# A campaign of qrowd. All keys: the pages "Running a campaign" and "Protocols" of the documentation.
+COMMANDS = """\
 # Check:  qrowd campaign create {folder} --check
 # Create: qrowd campaign create {folder}; then qrowd campaign invite {name} ann bob, and qrowd serve
-
+"""
+HEAD = """\
+# A campaign of qrowd. All keys: the pages "Running a campaign" and "Protocols" of the documentation.
+{commands}
 [campaign]
 name = "{name}"
 title = "How relevant is it?"
@@ -60,11 +67,40 @@ N_DOCUMENTS = 8
 TOPICS = {"t1": "keeping bees in a city", "t2": "bread that stays flat"}
 
 
-def template(name: str, folder: str, protocol: Protocol) -> str:
-    """The text of campaign.toml."""
+def template(name: str = NAME, protocol: Protocol = "grades", *, folder: str = "") -> str:
+    """The text of campaign.toml; with the commands for it, where it will lie in a folder."""
+    commands = COMMANDS.format(name=name, folder=folder) if folder else ""
     checks = 'checks = "checks.txt"           # topic, a relevant document, one that is not\n'
     end = {"grades": GOLD.format(name=name), "magnitude": checks, "preference": ""}[protocol]
-    return HEAD.format(name=name, folder=folder) + SETTINGS[protocol] + TAIL + end
+    return HEAD.format(name=name, commands=commands) + SETTINGS[protocol] + TAIL + end
+
+
+def template_files(name: str = NAME, protocol: Protocol = "grades", *, folder: str = "") -> dict[str, str]:
+    """{name: text} of the files of an example campaign."""
+    documents = {topic: [f"{topic}-d{i}" for i in range(1, N_DOCUMENTS + 1)] for topic in TOPICS}
+    rows = [
+        {"docid": document, "title": f"Document {document}", "text": f"Write here what {document} says."}
+        for of_topic in documents.values()
+        for document in of_topic
+    ]
+    content = {
+        "campaign.toml": template(name, protocol, folder=folder),
+        "topics.tsv": "".join(f"{topic}\t{title}\n" for topic, title in TOPICS.items()),
+        "documents.jsonl": "".join(f"{json.dumps(row)}\n" for row in rows),
+        "pool.txt": "".join(f"{topic} {document}\n" for topic, names in documents.items() for document in names),
+    }
+    if protocol == "magnitude":
+        content["checks.txt"] = "".join(f"{topic} {names[0]} {names[-1]}\n" for topic, names in documents.items())
+    return content
+
+
+def template_zip(protocol: Protocol = "grades") -> bytes:
+    """A zip of an example campaign."""
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for file, text in template_files(protocol=protocol).items():
+            archive.writestr(file, text)
+    return buffer.getvalue()
 
 
 def write_template(folder: str | os.PathLike[str], protocol: Protocol = "grades") -> tuple[str, ...]:
@@ -76,21 +112,8 @@ def write_template(folder: str | os.PathLike[str], protocol: Protocol = "grades"
         A folder that holds something already, or that cannot be made.
     """
     root = new_folder(folder)
-    name = re.sub(r"[^a-z0-9_-]+", "-", root.resolve().name.lower()).strip("-") or "campaign"
-    documents = {topic: [f"{topic}-d{i}" for i in range(1, N_DOCUMENTS + 1)] for topic in TOPICS}
-    rows = [
-        {"docid": document, "title": f"Document {document}", "text": f"Write here what {document} says."}
-        for of_topic in documents.values()
-        for document in of_topic
-    ]
-    content = {
-        "campaign.toml": template(name, str(folder), protocol),
-        "topics.tsv": "".join(f"{topic}\t{title}\n" for topic, title in TOPICS.items()),
-        "documents.jsonl": "".join(f"{json.dumps(row)}\n" for row in rows),
-        "pool.txt": "".join(f"{topic} {document}\n" for topic, names in documents.items() for document in names),
-    }
-    if protocol == "magnitude":
-        content["checks.txt"] = "".join(f"{topic} {names[0]} {names[-1]}\n" for topic, names in documents.items())
+    name = re.sub(r"[^a-z0-9_-]+", "-", root.resolve().name.lower()).strip("-") or NAME
+    content = template_files(name, protocol, folder=quote(str(folder)))
     for file, text in content.items():
         write_whole(root / file, text)
     return tuple(content)

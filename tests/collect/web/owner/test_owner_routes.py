@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from collect.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
 from qrowd.collect.campaigns.admin import CampaignAdmin
+from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template
 from qrowd.collect.store.accounts import find_api_key, find_invitation
 from qrowd.collect.store.materials import campaigns
 from qrowd.collect.store.schema import metadata, slot
@@ -39,7 +40,14 @@ def made(tmp_path: Path) -> Iterator[Estate]:
 
 def filled(made: Estate, path: str) -> str:
     number = made.assessor("ann").rpartition("/")[2]
-    values = {"campaign": "small", "number": number, "what": "judgments", "format": "csv", "token": "x"}
+    values = {
+        "campaign": "small",
+        "protocol": "grades",
+        "number": number,
+        "what": "judgments",
+        "format": "csv",
+        "token": "x",
+    }
     return re.sub(r"\{(\w+)\}", lambda m: values[m[1]], path)
 
 
@@ -237,6 +245,29 @@ def test_written_toml_and_single_files_become_a_campaign(made: Estate) -> None:
         assert fields["toml"] in html.unescape(answer.text), "what was written is kept"
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_form_of_a_new_campaign_holds_an_example_that_can_be_sent(made: Estate, protocol: Protocol) -> None:
+    owner = made.owner()
+    form = owner.get(f"/owner/new?protocol={protocol}")
+    toml = template(protocol=protocol)
+    assert toml in html.unescape(form.text)
+    example = owner.get(f"/owner/new/example/{protocol}")
+    assert example.header("content-disposition") == f'attachment; filename="example-{protocol}.zip"'
+    with zipfile.ZipFile(io.BytesIO(example.body)) as archive:
+        files = [(name, archive.read(name)) for name in archive.namelist()]
+    body = {"csrf": form.field("csrf"), "toml": toml.replace("\n", "\r\n")}
+    written = [(name, content) for name, content in files if name != "campaign.toml"]
+    assert owner.post("/owner/new", *multipart(body, written)).header("location") == "/owner/c/my-campaign"
+    renamed = [(name, content.replace(b"my-campaign", b"other")) for name, content in files]
+    answer = owner.post("/owner/new", *multipart(body, renamed))
+    assert answer.header("location") == "/owner/c/other", "a file counts where the template is as it was"
+
+
+def test_there_is_no_example_of_what_is_no_protocol(made: Estate) -> None:
+    assert made.owner().get("/owner/new/example/none").status == 404
+    assert template(protocol="grades") in html.unescape(made.owner().get("/owner/new?protocol=none").text)
+
+
 def test_the_demo_s_campaigns_are_added_once(made: Estate) -> None:
     owner = made.owner()
     csrf = owner.get("/owner").field("csrf")
@@ -320,7 +351,7 @@ def test_assessors_sort_by_known_columns_only_and_nobody_else_s_are_found(made: 
 def test_labels_that_are_markup_are_shown_as_text_on_every_page(made: Estate) -> None:
     owner, seen = made.owner(), 0
     for path in routes("GET"):
-        if "export/{what}" in path or path in OPEN:
+        if path in OPEN or "export/{what}" in path or "example/" in path:  # files are no pages
             continue
         page = owner.get(filled(made, path).replace(made.assessor("ann"), made.assessor(HOSTILE))).text
         assert "<img" not in page, path

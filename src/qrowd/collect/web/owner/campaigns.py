@@ -4,6 +4,7 @@ GET  /owner                        all            POST /owner/demo              
 GET  /owner/new                    a form         POST /owner/new                    create
 GET  /owner/c/{campaign}           one            POST /owner/c/{campaign}/status    pause, resume, stop
 GET  /owner/c/{campaign}/live      its numbers    GET  /owner/c/{campaign}/settings  its settings
+GET  /owner/new/example/{protocol} an example as a zip
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ from qrowd.collect.campaigns.plan import Plan
 from qrowd.collect.campaigns.plan_notes import preset_notes
 from qrowd.collect.campaigns.progress import Progress, progress
 from qrowd.collect.campaigns.state import read_settings
+from qrowd.collect.campaigns.template import PROTOCOLS, Protocol, template, template_zip
 from qrowd.collect.protocols.settings import to_table
 from qrowd.collect.store.materials import campaigns, find_campaign
 from qrowd.collect.web import texts
-from qrowd.collect.web.forms import Form
+from qrowd.collect.web.forms import Form, query_of
 from qrowd.collect.web.owner import formatting
 from qrowd.collect.web.owner.context import OwnerContext, form, page, upload
+from qrowd.collect.web.problems import not_found
 from qrowd.errors import ArgumentError
 
 FRESH = 2.0  # seconds that progress is shown without being counted again
@@ -126,17 +129,38 @@ def in_words(value: Any) -> str:
 
 
 async def show_new(context: OwnerContext) -> Response:
-    """The form."""
-    return context.render("new")
+    """The form, with the template of a protocol, which the address may name."""
+    protocol = _protocol(query_of(context.request).get("protocol", "")) or "grades"
+    return context.render("new", protocol=protocol, protocols=PROTOCOLS, example=template(protocol=protocol))
+
+
+def _protocol(text: str) -> Protocol | None:
+    return next((protocol for protocol in PROTOCOLS if protocol == text), None)
+
+
+async def example(context: OwnerContext) -> Response:
+    """The files of an example campaign, as a zip."""
+    protocol = _protocol(context.request.path_params["protocol"])
+    if protocol is None:
+        raise not_found()
+    headers = {"content-disposition": f'attachment; filename="example-{protocol}.zip"'}
+    return Response(template_zip(protocol), media_type="application/zip", headers=headers)
 
 
 async def create(context: OwnerContext, fields: Form, files: list[UploadFile]) -> Response:
     """A campaign from a zip, or from its TOML and the files that it names."""
-    content = await zip_of(fields.get("toml", "").replace("\r\n", "\n"), files)
+    content = await zip_of(_written(fields.get("toml", "").replace("\r\n", "\n"), files), files)
     plan = await asyncio.to_thread(plan_from_zip, content)
     at = context.server.clock()
     await context.server.store.write_async(lambda connection: create_campaign(connection, plan, at))
     return RedirectResponse(formatting.base_of(plan.name), 303)
+
+
+def _written(toml: str, files: list[UploadFile]) -> str:
+    """What was written as campaign.toml; nothing where a file has it and the template was left as it is."""
+    has_toml = any(str(file.filename).lower().endswith((TOML, ".zip")) for file in files)
+    unchanged = toml.strip() in {template(protocol=protocol).strip() for protocol in PROTOCOLS}
+    return "" if has_toml and unchanged else toml
 
 
 async def zip_of(toml: str, files: list[UploadFile]) -> bytes:
@@ -184,6 +208,7 @@ ROUTES: list[BaseRoute] = [
     page("/owner", overview),
     page(NEW, show_new),
     upload(NEW, create, show_new),
+    page(f"{NEW}/example/{{protocol}}", example),
     form("/owner/demo", demo),
     page("/owner/c/{campaign}", campaign),
     page("/owner/c/{campaign}/live", live),
