@@ -43,8 +43,8 @@ site: .venv/.site ## the documentation as a site, in build/site
 release-check: .venv/.release ## build the release twice and use it in empty environments; needs the network
 	@$(BIN)/python release/check.py
 
-bench: .venv/.dev ## measure speed and memory beside the peers
-	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$script"; $(BIN)/python $$script; done
+bench: .venv/.dev ## measure speed and memory beside the peers, into docs/benchmarks.md
+	@$(BIN)/python benchmarks/write.py
 
 soak: .venv/.dev .venv/.programs ## kill servers and databases a hundred times under load; nothing may be lost
 	@PYTHONPATH=tests $(BIN)/python -m soak.kills sqlite 120 60 105000

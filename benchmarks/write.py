@@ -1,0 +1,76 @@
+"""Run the benchmarks one after the other and write what they measured to docs/benchmarks.md.
+
+python benchmarks/write.py [NAME ...]      all of them by default; with names (evaluate, reading, ...) print only
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from calibration import calibration
+from side_by_side import FIGURES, Figure
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "benchmarks.md"
+
+
+def measured(script: Path, log: Path) -> tuple[list[Figure], int]:
+    """The figures of one script and its exit status; its output is shown as it comes."""
+    log.write_text("")
+    status = subprocess.run(
+        [sys.executable, str(script)], env={**os.environ, FIGURES: str(log)}, check=False
+    ).returncode
+    return [Figure(**json.loads(line)) for line in log.read_text().splitlines()], status
+
+
+def table(figures: Sequence[Figure]) -> str:
+    rows = ["| what | measured | promised | beside | limited by |", "| --- | --- | --- | --- | --- |"]
+    for one in figures:
+        mark = "" if one.kept else " **not kept**"
+        rows.append(f"| {one.what} | {one.value:.3g} | {one.bound}{mark} | {one.beside} | {one.limit} |")
+    return "\n".join(rows)
+
+
+def page(title_of: dict[str, str], figures: dict[str, list[Figure]], machine: str) -> str:
+    parts = [
+        "# Benchmarks\n\nWritten by `make bench`. A figure is a ratio to a peer in the same run, or stands beside one: "
+        "machines differ\nfourfold in speed, so compare seconds only with the two calibration figures.\n\n" + machine,
+        *(f"## {title_of[name]}\n\n{table(own)}" for name, own in figures.items() if own),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def title(script: Path) -> str:
+    """The first sentence of what the script says about itself."""
+    return script.read_text().split('"""')[1].strip().splitlines()[0].rstrip(".")
+
+
+def main(names: Sequence[str]) -> int:
+    scripts = sorted(HERE.glob("bench_*.py"))
+    chosen = [one for one in scripts if not names or one.stem.removeprefix("bench_") in names]
+    if not chosen:
+        known = ", ".join(one.stem.removeprefix("bench_") for one in scripts)
+        print(f"no such benchmark: {', '.join(names)}; there are {known}", file=sys.stderr)
+        return 2
+    machine = calibration().sentence()
+    print(machine)
+    figures, broken = {}, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for script in chosen:
+            print(f"== {script.name}", flush=True)
+            figures[script.stem], status = measured(script, Path(folder) / "figures")
+            broken += status != 0
+    if not names:
+        PAGE.write_text(page({one.stem: title(one) for one in chosen}, figures, machine))
+        print(f"wrote {PAGE}")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
