@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from qrowd.cli.contents import GROUPS
+
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "qrowd"
 INTRODUCTION = """\
 # Every sentence
@@ -325,7 +327,7 @@ def commands_that_use(source: Path = SOURCE) -> dict[str, list[str]]:
                 below = node.module.removeprefix("qrowd.")
                 uses[name] |= {below, *(f"{below}.{alias.name}" for alias in node.names)}
     reached: dict[str, list[str]] = {}
-    commands = {name for name in uses["cli.main"] if name in uses and name.startswith("cli.")}
+    commands = {f"cli.{name.replace('-', '_')}" for names in GROUPS.values() for name in names}
     for command in sorted(commands):
         seen, todo = set(), [command]
         while todo:

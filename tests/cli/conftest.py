@@ -1,6 +1,7 @@
 """The command as a user runs it: arguments in, exit status and two streams out."""
 
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,3 +54,19 @@ def simulated(tmp_path_factory):
 def folder(qrowd, simulated, tmp_path):
     """A copy of the simulated panel in the folder where commands run."""
     return Path(shutil.copytree(simulated, tmp_path / "panel"))
+
+
+MODULES = "import sys; sys.stderr.write('\\n' + ' '.join(sys.modules))"
+
+
+@pytest.fixture
+def loaded_modules(tmp_path):
+    """The names of all modules that a process of its own has loaded when the command ends."""
+
+    def names(*arguments) -> set[str]:
+        script = f"import atexit; from qrowd.cli.main import run; atexit.register(exec, {MODULES!r}); run()"
+        command = [sys.executable, "-c", script, *map(str, arguments)]
+        outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return set(outcome.stderr.rpartition("\n")[2].split())
+
+    return names

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from qrowd.cli.commands import loaded
+from qrowd.cli.contents import GROUPS
 from qrowd.cli.folder import first_steps, kind_of, kind_of_line
 from qrowd.cli.help import glossary, glossary_text
 from qrowd.cli.main import app
@@ -150,3 +152,35 @@ def test_no_help_text_shows_the_type_of_a_flag(qrowd):
 def test_python_m_qrowd_is_the_command():
     outcome = subprocess.run([sys.executable, "-m", "qrowd", "--version"], capture_output=True, text=True, check=True)
     assert outcome.stdout.startswith("qrowd ")
+
+
+SENTENCES = {name: sentence for group in GROUPS.values() for name, sentence in group.items()}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_the_sentence_of_a_command_is_the_first_paragraph_of_its_help(name):
+    paragraph = loaded(name).help.split("\n\n")[0]
+    assert " ".join(paragraph.split()) == SENTENCES[name]
+
+
+def test_each_option_stands_below_the_name_of_its_panel(qrowd):
+    panels = qrowd("evaluate", "--help").out.split("\n\n")
+    titles = [panel.partition(":")[0] for panel in panels if panel.partition("\n")[0].endswith(":")]
+    assert {"Arguments", "Options", "Data", "Conventions", "Sampling", "Output"} <= set(titles)
+    (output,) = [panel for panel in panels if panel.startswith("Output:")]
+    assert "\n  -o, --output FILE" in output
+
+
+@pytest.mark.parametrize("words", [("--help",), (), ("help",), ("evaluate", "--help"), ("help", "campaign", "status")])
+def test_help_loads_the_command_that_is_named_and_no_heavy_package(words, loaded_modules):
+    names = loaded_modules(*words)
+    assert not names & {"numpy", "pandas", "scipy", "numba", "xarray", "rich", "pydantic", "sqlalchemy", "jinja2"}
+    own = {name.removeprefix("qrowd.cli.") for name in names if name.startswith("qrowd.cli.")}
+    assert own & {name.replace("-", "_") for name in SENTENCES} <= {"help", *words}
+
+
+def test_completion_of_a_command_loads_none(loaded_modules, monkeypatch):
+    for name, value in (("_QROWD_COMPLETE", "complete_bash"), ("COMP_WORDS", "qrowd\nev"), ("COMP_CWORD", "1")):
+        monkeypatch.setenv(name, value)
+    names = loaded_modules()
+    assert not names & {"numpy", "rich", "pydantic", "qrowd.cli.evaluate", "qrowd.cli.options"}

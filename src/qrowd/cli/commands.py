@@ -7,11 +7,13 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import partial, wraps
+from importlib import import_module
 from inspect import Parameter, signature
 from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from qrowd.cli.completion import ARGUMENTS
 from qrowd.cli.examples import examples_of
@@ -106,20 +108,55 @@ def _options(kind: type, options: Mapping[str, Any] | None, defaults: object) ->
         )
 
 
-def add(
-    app: typer.Typer, function: Callable[..., None], panel: str | None = None, cls: type[Command] | None = None
-) -> None:
-    """Add a function to the commands; `panel` is its group in the help text."""
+def loaded(name: str) -> Any:
+    """The command of a name: the function, or the group, of the module of the same name."""
+    word = name.replace("-", "_")
+    module = import_module(f"qrowd.cli.{word}")
+    command = getattr(module, word, None) or getattr(module, f"{word}_")
+    if isinstance(command, typer.Typer):
+        return get_command(command)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    add(app, command, getattr(module, "CLASS", Command))
+    return get_command(app)
+
+
+def add(app: typer.Typer, function: Callable[..., None], cls: type[Command] | None = None) -> None:
+    """Add a function to the commands."""
     name = function.__name__.strip("_").replace("_", "-")
-    app.command(name, cls=cls or Command, rich_help_panel=panel)(expanded(function))
+    app.command(name, cls=cls or Command)(expanded(function))
 
 
 def command_group(help: str, *functions: Callable[..., None]) -> typer.Typer:
     """Commands under one name."""
-    group = typer.Typer(cls=CommandGroup, help=help, no_args_is_help=True, pretty_exceptions_enable=False)
+    group = typer.Typer(
+        cls=CommandGroup,
+        help=help,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        add_completion=False,
+    )
     for function in functions:
         add(group, function)
     return group
+
+
+def write_options(command: Any, ctx: Any, formatter: Any) -> None:
+    """The arguments and the options of a command, under the names of their panels."""
+    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+    for one in command.get_params(ctx):
+        default = "Arguments" if one.param_type_name == "argument" else "Options"
+        if record := one.get_help_record(ctx):
+            panels.setdefault(getattr(one, "rich_help_panel", None) or default, []).append(record)
+    for panel, records in panels.items():
+        write_section(formatter, panel, records)
+
+
+def write_section(formatter: Any, title: str, records: Sequence[tuple[str, str]]) -> None:
+    """A heading, and below it words with what they mean."""
+    if records:
+        with formatter.section(title):
+            formatter.write_dl(records)
 
 
 class Command(TyperCommand):
@@ -143,14 +180,17 @@ class Command(TyperCommand):
         return super().parse_args(ctx, list(repeated(args, lists if self.several_values else set())))
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, flags without a type."""
-        return without_flag_types(super().get_params(ctx))
+        return prepared(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help text, and below it examples to copy."""
         super().format_help(ctx, formatter)
         if examples := examples_of(ctx.command_path.partition(" ")[2]):
-            typer.echo(examples)
+            formatter.write(f"\n{examples}")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options by panel."""
+        write_options(self, ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Options, or further values of the option that takes several and stands last."""
@@ -185,16 +225,42 @@ class CommandGroup(TyperGroup):
     """Commands under one name."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, flags without a type."""
-        return without_flag_types(super().get_params(ctx))
+        return prepared(super().get_params(ctx))
+
+    def sentences(self) -> Mapping[str, Mapping[str, str]]:
+        """{panel: {command: what it does}}."""
+        return {"Commands": {name: " ".join(str(one.help).split()) for name, one in self.commands.items()}}
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options, and the commands with what they do."""
+        write_options(self, ctx, formatter)
+        for panel, sentences in self.sentences().items():
+            write_section(formatter, panel, list(sentences.items()))
 
 
-def without_flag_types(parameters: list[Any]) -> list[Any]:
-    """The parameters; the help text names no type for an option without a value."""
+def prepared(parameters: list[Any]) -> list[Any]:
+    """The parameters as our commands have them.
+
+    The help text names no type for an option without a value. Text and defaults, which have their type already, are
+    not converted: the package that converts takes as long to load as all the rest of a help text.
+    """
     for one in parameters:
         if getattr(one, "is_flag", False):
             one.metavar = ""
+        if "process_value" not in vars(one):
+            one.process_value = partial(_value, one, one.process_value)
     return parameters
+
+
+def _value(one: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    """The value of a parameter. convert : what the parser does with any value."""
+    kind = getattr(one, "type_descriptor", None)
+    is_text = kind is not None and kind.annotation in (str, list[str]) and kind.parameter_info.parser is None
+    if value is None and not one.required:
+        value = () if getattr(one, "multiple", False) or one.nargs == -1 else None
+    elif not ((value and is_text) or (isinstance(value, str | int | float) and value == one.default)):
+        return convert(ctx, value)
+    return value if one.callback is None else one.callback(ctx, one, value)
 
 
 def as_options(message: str, names: Mapping[str, str]) -> str:

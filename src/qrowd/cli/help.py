@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from qrowd.cli.completion import command_names
+from qrowd.cli.contents import GROUPS
 from qrowd.errors import ArgumentError
 
 
@@ -27,7 +28,7 @@ def help_(
     """Show what can be done with the files in this folder, what a command does, or what a word means."""
     root = ctx.find_root()
     if not words:
-        typer.echo(overview(root.command))
+        typer.echo(overview())
         return
     page = command_help(root, words)
     if page is None:
@@ -36,17 +37,14 @@ def help_(
         typer.echo(page)
 
 
-def overview(root: Any) -> str:
+def overview() -> str:
     """What to do with the files in this folder, and the names of all commands."""
     from qrowd.cli.folder import first_steps
 
     sentence, commands = first_steps(Path())
     lines = [sentence, "", *(f"  {command}\n      {result}" for command, result in commands), "", "All commands:"]
-    groups: dict[str, list[str]] = {}
-    for name, command in root.commands.items():
-        groups.setdefault(command.rich_help_panel, []).append(name)
-    width = max(map(len, groups))
-    lines += [f"  {group:{width}}  {', '.join(names)}" for group, names in groups.items()]
+    width = max(map(len, GROUPS))
+    lines += [f"  {group:{width}}  {', '.join(names)}" for group, names in GROUPS.items()]
     lines += [
         "",
         "qrowd help COMMAND shows its options with examples, qrowd help WORD what a word of the output means.",

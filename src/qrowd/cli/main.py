@@ -4,60 +4,63 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from qrowd.cli.aggregate import aggregate
-from qrowd.cli.agree import agree
-from qrowd.cli.assessors import assessors
-from qrowd.cli.aware import aware
-from qrowd.cli.campaign import campaign
-from qrowd.cli.check import check
-from qrowd.cli.commands import CommandGroup, OneValueCommand, UsageError, add, usage_message
-from qrowd.cli.compare import compare
-from qrowd.cli.demo import demo
-from qrowd.cli.evaluate import evaluate
-from qrowd.cli.help import help_, overview
-from qrowd.cli.leaderboards import leaderboards
-from qrowd.cli.magnitude import magnitude
-from qrowd.cli.measures import measures
-from qrowd.cli.plan import plan
-from qrowd.cli.plot import plot
-from qrowd.cli.predict import predict
-from qrowd.cli.prefer import prefer
-from qrowd.cli.replace import replace
-from qrowd.cli.report import report
-from qrowd.cli.serve import serve
-from qrowd.cli.simulate import simulate
-from qrowd.cli.study import study
-from qrowd.cli.table import table
-from qrowd.cli.trec_eval import trec_eval
+from qrowd.cli.commands import CommandGroup, UsageError, loaded, usage_message
+from qrowd.cli.contents import GROUPS
 from qrowd.errors import QrowdError
 
-GROUPS = {
-    "Evaluate systems": (demo, evaluate, compare, table, report, plot, aware, predict, check, measures),
-    "Study the assessors": (agree, assessors, aggregate, replace, leaderboards),
-    "Plan": (plan, simulate),
-    "Collect judgments": (serve,),
-    "Papers": (study,),
-    "Help": (help_,),
-}
 INTERRUPTED = 130
 
+
+class Commands(Mapping[str, Any]):
+    """{name: command}; a command is loaded when it is asked for."""
+
+    def __init__(self) -> None:
+        self.names = tuple(name for sentences in GROUPS.values() for name in sentences)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(name)
+        return loaded(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class AllCommands(CommandGroup):
+    """The commands of `qrowd`, of which only the one that is named is loaded."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Commands()  # type: ignore[assignment]
+
+    def sentences(self) -> Mapping[str, Mapping[str, str]]:
+        return GROUPS
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Commands with what they do, and options."""
+        commands: dict[str, Any] = {
+            name: TyperCommand(name, help=text) for group in GROUPS.values() for name, text in group.items()
+        }
+        group = TyperGroup(name=self.name, commands=commands, params=self.params)
+        return list(group.shell_complete(type(ctx)(group, resilient_parsing=True), incomplete))
+
+
 app = typer.Typer(
-    cls=CommandGroup,
+    cls=AllCommands,
     help="Which search system is better when assessors of relevance disagree?",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for panel, functions in GROUPS.items():
-    for function in functions:
-        add(app, function, panel)
-add(app, trec_eval, "Evaluate systems", OneValueCommand)
-app.add_typer(prefer, name="prefer", rich_help_panel="Evaluate systems")
-app.add_typer(magnitude, name="magnitude", rich_help_panel="Study the assessors")
-app.add_typer(campaign, name="campaign", rich_help_panel="Collect judgments")
 
 
 @app.callback(invoke_without_command=True)
@@ -66,7 +69,9 @@ def common(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if ctx.invoked_subcommand is None and not version:
-        typer.echo(overview(ctx.command))
+        from qrowd.cli.help import overview
+
+        typer.echo(overview())
     if version:
         from importlib.metadata import version as installed
 

@@ -7,9 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.commands import OneValueCommand
 from qrowd.cli.completion import trec_eval_measures
 from qrowd.cli.options import CONVENTIONS, option
 from qrowd.model.conventions import ScoreDtype
+
+CLASS = OneValueCommand
 
 
 def trec_eval(

@@ -1,0 +1,53 @@
+"""The commands by group, with one sentence each, so that `qrowd --help` and completion load none of them.
+
+The command `trec-eval` is the function `trec_eval` in the module `qrowd.cli.trec_eval`; its docstring begins with the
+same sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Evaluate systems": {
+        "demo": "Show an evaluation of a small simulated panel.",
+        "evaluate": "Score each run by each assessor, and show whether the assessors agree on the best system.",
+        "compare": "Show which systems may be the best, and whether the assessors agree on that.",
+        "table": (
+            "Print systems by measures or by assessors as a paper does: the best in bold, with marks of significance."
+        ),
+        "report": "Write one page: which system is better, how certain that is, and on what the assessors disagree.",
+        "plot": "Draw one plot as SVG, PDF or PNG, ready for a paper.",
+        "aware": "Weight the assessors by how different they are from random assessors (AWARE).",
+        "predict": "Predict which documents users find relevant, from documents that two or more assessors judged.",
+        "check": "Show what files contain, how they are read, and the mistakes in them.",
+        "measures": "List all measures with their parameters, formulas and sources.",
+        "trec-eval": "Print what trec_eval prints, of one file of judgments or of each assessor in it.",
+        "prefer": "Evaluate systems by preferences between two documents.",
+    },
+    "Study the assessors": {
+        "agree": (
+            "Measure how well assessors agree: Krippendorff's alpha, Cohen's kappa of each pair, "
+            "and other coefficients."
+        ),
+        "assessors": "Describe each assessor: grades, severity, agreement with others, drift and speed.",
+        "aggregate": "Merge the judgments of several assessors into one judgment per document.",
+        "replace": "Test whether a model may replace assessors, and whether it favours some systems.",
+        "leaderboards": "Show whether leaderboards agree on the systems, such as those of models with that of people.",
+        "magnitude": "Analyse magnitudes: free numbers above 0 instead of grades.",
+    },
+    "Plan": {
+        "plan": "Plan how many topics and assessors to judge, and how to spend a budget.",
+        "simulate": "Write a simulated panel with known true grades: runs, judgments, magnitudes and preferences.",
+    },
+    "Collect judgments": {
+        "serve": "Serve campaigns to assessors in a browser. Ctrl-C stops the server without loss.",
+        "campaign": "Create, watch and export campaigns of judging.",
+    },
+    "Papers": {
+        "study": "Recompute the tables and figures of a paper.",
+    },
+    "Help": {
+        "help": "Show what can be done with the files in this folder, what a command does, or what a word means.",
+    },
+}
