@@ -33,6 +33,8 @@ def largest_t(
     n_systems, df = means.shape[1], draws.shape[1]
     out = np.zeros(means.shape[0])
     mean_squares = np.zeros(n_systems)
+    most = np.zeros(n_systems)  # of t squared, by the second system of the pair: no branches, so that vectors are used
+    per_topic = squares / n_topics
     total_rest = rest.sum()
     for r in range(means.shape[0]):
         ratio = 0.0
@@ -44,24 +46,21 @@ def largest_t(
                     total += (draws[r, k, i] - of_row) ** 2
             # The sum over all ordered pairs of squared differences is 2 S times that around the mean.
             ratio = 2 * n_systems * total / df / total_rest
-        most = 0.0
+        most[:] = 0.0
         for i in range(n_systems):
-            if df > 0:
-                mean_squares[:i] = 0.0
-                for k in range(df):
-                    at = draws[r, k, i]
-                    for j in range(i):
-                        mean_squares[j] += (at - draws[r, k, j]) ** 2
+            mean_squares[:i] = 0.0
+            for k in range(df):
+                at = draws[r, k, i]
+                for j in range(i):
+                    mean_squares[j] += (at - draws[r, k, j]) ** 2
             for j in range(i):
                 apart = means[r, i] - means[r, j]
-                variance = max(squares[i, j] / n_topics - apart * apart, 0.0) / (n_topics - 1)
-                if df > 0:
-                    of_pair = own * mean_squares[j] / df + (1.0 - own) * ratio * rest[i, j]
-                    variance += weight * max(of_pair - rest[i, j], 0.0)
-                    apart += share[i, j] * (shifts[r, i] - shifts[r, j])
-                if variance > 0.0:
-                    most = max(most, abs(apart) / np.sqrt(variance))
-                elif squares[i, j] > 0.0:
-                    most = np.inf
-        out[r] = most
+                variance = max(per_topic[i, j] - apart * apart, 0.0) / (n_topics - 1)
+                of_pair = own * mean_squares[j] / max(df, 1) + (1.0 - own) * ratio * rest[i, j]
+                variance += weight * max(of_pair - rest[i, j], 0.0)
+                apart += share[i, j] * (shifts[r, i] - shifts[r, j])
+                certain = np.inf if squares[i, j] > 0.0 else 0.0
+                square = apart * apart / variance if variance > 0.0 else certain
+                most[j] = square if square > most[j] else most[j]
+        out[r] = np.sqrt(most.max())
     return out
