@@ -79,15 +79,14 @@ def test_the_model_may_be_among_the_files_of_the_people(qrowd, people, folder):
     assert "bob may replace your assessors: the test supports replacing 3 of 3" in outcome.out
 
 
-def test_a_model_on_fractions_is_brought_together_by_unit(qrowd, people, folder):
-    model = folder / "judges" / "llm-a.qrels"
-    refused = qrowd("replace", *people, "--model", model)
-    assert (refused.status, refused.out) == (2, "")
-    assert "different scales" in refused.err
-    outcome = qrowd("replace", *people, "--model", model, "--grades", "rescaled", "--eps", 0.1)
+def test_unlike_scales_are_brought_together_and_the_note_says_how(qrowd, people, folder):
+    outcome = qrowd("replace", *people, "--model", folder / "judges" / "llm-a.qrels", "--eps", 0.1)
     assert outcome.status == 0, outcome.err
     assert "eps 0.1" in outcome.out
-    assert "kappa" not in outcome.out
+    assert "scale: 0-3 (inferred): ann, bob and lena; 0..1 (inferred): llm-a; " in outcome.out
+    assert "test: every value divided by its scale's maximum; kappa: each judgment counted as relevant" in outcome.out
+    binary = qrowd("replace", *people, "--model", folder / "judges" / "crowd-1.qrels")
+    assert "test, kappa: each judgment counted as relevant or not, by its assessor's own scale" in binary.out
 
 
 def test_people_who_judged_a_small_part_of_what_the_model_did_have_scores_with_a_lower_min_coverage(qrowd, folder):
@@ -125,25 +124,21 @@ def test_numbers_go_to_files(qrowd, people, folder, tmp_path):
 def bad(folder, what):
     judges, runs = folder / "judges", folder / "runs"
     ann, bob, lena, sven = (judges / f"{name}.qrels" for name in ("ann", "bob", "lena", "sven"))
-    few = folder / "few.qrels"
-    few.write_text("".join(sven.read_text().splitlines(keepends=True)[:29]))
     other = folder / "other.qrels"
     other.write_text("q 0 nothing 1\nq 0 known 2\nq 0 here 3\n")
     table = folder / "two.csv"
     table.write_text("topic,document,assessor,value\nq,d,ann,1\nq,d,x,1\n")
     return {
-        "two people": (["--judgments", ann, bob, "--model", sven], ["2 assessors", "at least 3"]),
-        "one person": (["--judgments", ann, "--model", sven], ["1 assessor (ann)", "qrowd compare --reference ann"]),
-        "few documents": (
-            ["--judgments", ann, bob, lena, "--model", few, "--scale", "*=0-3"], ["0 of 3 assessors have 30", "few"],
-        ),
+        "nobody but the model": (["--judgments", ann, "--model", "ann"], ["ann is the only assessor"]),
+        "no model and two people": ([ann, bob], [f"type `qrowd replace {ann} {bob} --model bob`"]),
+        "a gold without a model": ([ann, bob, lena, "--gold", sven], ["--gold", f"--gold {sven} --model MODEL`"]),
         "a model elsewhere": (["--judgments", ann, bob, lena, "--model", other], ["'other' judged no document"]),
         "two models": (["--judgments", ann, bob, lena, "--model", table], ["--model", "found 2"]),
         "a model called as a person": (
             ["--judgments", ann, bob, lena, "--model", f"ann={sven}"], ["ann"],
         ),
-        "runs without a group": (["--judgments", ann, bob, lena, "--model", sven, "--runs", runs], ["--group"]),
-        "a group without runs": (["--judgments", ann, bob, lena, "--model", sven, "--group", "a=b*"], ["--runs"]),
+        "a group without runs": (["--judgments", ann, bob, lena, "--model", sven, "--group", "a=b*"],
+                                 ["--group 'a=b*' --runs RUNS`"]),
         "a group without a pattern": (
             ["--judgments", ann, bob, lena, "--model", sven, "--runs", runs, "--group", "bm25"], ["NAME=PATTERN"],
         ),
@@ -157,8 +152,8 @@ def bad(folder, what):
 
 
 @pytest.mark.parametrize("what", [
-    "two people", "few documents", "a model elsewhere", "two models", "a model called as a person",
-    "runs without a group", "a group without runs", "a group without a pattern", "a group of nobody", "an eps",
+    "nobody but the model", "no model and two people", "a gold without a model", "a model elsewhere", "two models",
+    "a model called as a person", "a group without runs", "a group without a pattern", "a group of nobody", "an eps",
     "a measure", "an ending",
 ])  # fmt: skip
 def test_bad_input_is_one_line_and_exit_status_2(qrowd, folder, what):
@@ -207,14 +202,37 @@ def test_each_of_several_models_is_tested_as_if_alone(qrowd, people, folder, tmp
     assert (again.status, again.err) == (2, "qrowd: --model: crowd-3 and crowd-3; name each once\n")
 
 
-def test_with_one_assessor_the_next_step_is_a_comparison_with_them(qrowd, folder):
-    outcome = qrowd("replace", "--judgments", folder / "gold.qrels", "--model", folder / "judges" / "llm-a.qrels")
-    assert outcome.status == 2
-    assert "ask `qrowd compare --reference gold` whether systems rank alike by gold and by the model" in outcome.err
+def test_with_one_assessor_the_rest_that_can_be_said_is_said(qrowd, folder):
+    judges = ("--model", folder / "judges" / "llm-a.qrels", folder / "judges" / "sven.qrels")
+    outcome = qrowd("replace", "--judgments", folder / "gold.qrels", *judges, "--runs", folder / "runs")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith(
+        "Whether any of 2 models may replace gold is not known: the alternative annotator test needs at least 3 "
+        "assessors; llm-a has the highest kappa ("
+    )
+    assert "no test: it leaves out one assessor at a time; let 2 more assessors judge" in outcome.out
+    alone = qrowd("replace", "--judgments", folder / "gold.qrels", *judges[:2])
+    assert "rankings: --runs FILES adds whether systems rank alike" in alone.out
 
 
-def test_runs_without_a_group_name_the_command_that_compares_rankings(qrowd, people, folder):
+def test_too_few_documents_are_no_reason_to_say_nothing(qrowd, people, folder):
+    few = folder / "few.qrels"
+    few.write_text("".join((folder / "judges" / "sven.qrels").read_text().splitlines(keepends=True)[:29]))
+    outcome = qrowd("replace", *people, "--model", few, "--scale", "*=0-3")
+    assert outcome.status == 0, outcome.err
+    assert "and these have too few documents in common. Its judgments equal ann's on " in outcome.out
+    assert "no test: 0 of 3 assessors have 30 documents that 'few' and another assessor judged" in outcome.out
+
+
+def test_runs_without_a_group_compare_rankings_and_a_note_names_the_group(qrowd, people, folder):
     outcome = qrowd("replace", *people, "--model", folder / "judges" / "crowd-3.qrels", "--runs", folder / "runs")
-    assert outcome.status == 2
-    assert "--runs: scores of systems are for --group" in outcome.err
-    assert "`qrowd compare --reference ASSESSOR`" in outcome.err
+    assert outcome.status == 0, outcome.err
+    assert "By nDCG@10 of 12 systems, tau-b of its ranking with those of 3 assessors is " in outcome.out
+    assert "bias: not estimated; --group 'NAME=PATTERN' names systems" in outcome.out
+
+
+def test_without_a_model_each_assessor_is_tested_in_turn(qrowd, people):
+    outcome = qrowd("replace", *people)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("No model is named, so each of 3 assessors was tested in place of the model: ann and")
+    assert "model: --model NAME tests one of them as the model" in outcome.out

@@ -145,7 +145,7 @@ class Data:
                 )
             names[name] = part.assessors[0]
             if names[name] in panel.assessors:
-                if len(panel.select(assessors=[names[name]])) == len(part):
+                if reading.same_rows(panel.select(assessors=[names[name]]), part):
                     continue  # the same file again
                 raise ArgumentError(
                     f"--{name.split()[0]} {text}: {names[name]!r} also judges in another file; rename it: NAME=PATH"

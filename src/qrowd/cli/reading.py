@@ -129,6 +129,13 @@ def without(judgments: Judgments, assessors: list[str] | None) -> Judgments:
     return judgments.select(assessors=lambda assessor: assessor in names)
 
 
+def same_rows(first: Judgments, second: Judgments) -> bool:
+    """Whether these are the same judgments, in any order."""
+    columns = ["topic", "document", "value"]
+    tables = [one.to_frame()[columns].sort_values(columns, ignore_index=True) for one in (first, second)]
+    return len(first) == len(second) and tables[0].equals(tables[1])
+
+
 def show_notes(notes: Iterable[str]) -> None:
     """What was noticed while files were read, on standard error."""
     from qrowd.cli.commands import as_options

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import shlex
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, option
 from qrowd.cli.output import Output, deliver
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
+from qrowd.reports.phrases import listed
+
+if TYPE_CHECKING:
+    from qrowd.reports.document import Document
 
 
 def replace(
     data: options.Data,
+    files: options.JudgmentFiles = None,
     model: Annotated[
-        list[str],
+        list[str] | None,
         option(
-            help="Models, each tested alone: assessors of the judgments, or files.", panel="Data", metavar="NAMES|FILES"
+            help="Models, each tested alone: assessors of the judgments, or files.",
+            panel="Data",
+            metavar="NAMES|FILES",
+            show_default="each assessor in turn",
         ),
-    ],
+    ] = None,
     gold: options.Gold = None,
     runs: options.MaybeRuns = options.NO_RUNS,
     measure: options.Measure = "nDCG@10",
@@ -27,6 +37,7 @@ def replace(
         option(
             help="Group of systems that the model may be biased towards, as in 'neural=neural_*'; needs --runs.",
             metavar="NAME=PATTERN",
+            show_default="rankings are compared, no bias",
         ),
     ] = None,
     eps: Annotated[
@@ -51,14 +62,26 @@ def replace(
     ] = "pool",
     min_coverage: options.MinCoverage = 0.1,
     repeats: options.Repeats = "first",
-    grades: options.Grades = "as-is",
+    combine_scales: options.CombineScales = "auto",
     seed: options.Seed = 1,
     output: Output = None,
 ) -> None:
     """Test whether a model may replace assessors, and whether it favours some systems."""
     from qrowd.reports.replacement import replacements
 
+    data = options.judgments_by_position(files, data)
     groups = systems_by_group(group or [], runs.runs)
+    test: dict[str, Any] = {
+        "eps": eps,
+        "q": q,
+        "closeness": closeness,
+        "clusters": clusters,
+        "min_documents": min_documents,
+        "combine_scales": combine_scales,
+        "conventions": Conventions(min_coverage=min_coverage, repeats=repeats),
+    }
+    if not model:
+        return deliver(_in_turn(data, gold, runs.runs, test), output)
     models: dict[str, Any] = {f"model {i}": text for i, text in enumerate(model)}
     judgments, names = data.read_with(**models, gold=gold)
     result = replacements(
@@ -68,16 +91,33 @@ def replace(
         runs=runs.read(data),
         groups=groups,
         measure=measure,
-        eps=eps,
-        q=q,
-        closeness=closeness,
-        clusters=clusters,
-        min_documents=min_documents,
         documents=documents,
-        conventions=Conventions(min_coverage=min_coverage, repeats=repeats, grades=grades),
         rng=seed,
+        **test,
     )
     deliver(result.to_document(), output)
+
+
+def _in_turn(data: options.Data, gold: str | None, runs: list[str] | None, test: dict[str, Any]) -> Document:
+    """Each assessor in place of the model. gold : left out of the assessors."""
+    from qrowd.reports.replacement_in_turn import in_turn
+    from qrowd.uncertainty.annotator_test import MIN_ASSESSORS
+
+    if gold or runs:
+        given = "--gold" if gold else "--runs"
+        raise ArgumentError(f"{given}: it is about a model; type {_command('--model', 'MODEL')}, or leave {given} out")
+    judgments = data.read()
+    if len(judgments.assessors) < MIN_ASSESSORS:
+        raise ArgumentError(
+            f"missing option '--model': with {listed(judgments.assessors)} only, none can be tested in place of the "
+            f"others; type {_command('--model', judgments.assessors[-1])}"
+        )
+    return in_turn(judgments, **test).to_document()
+
+
+def _command(*further: str) -> str:
+    """What the user typed, with further options, to type next."""
+    return f"`{shlex.join(['qrowd', *sys.argv[1:], *further])}`"
 
 
 def systems_by_group(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:
@@ -89,10 +129,5 @@ def systems_by_group(texts: list[str], runs: list[str] | None) -> dict[str, list
             raise ArgumentError(f"--group {text}: expected NAME=PATTERN, as in 'neural=neural_*'")
         groups.setdefault(name, []).append(pattern)
     if groups and not runs:
-        raise ArgumentError("--group: bias is estimated from scores of systems; give their --runs")
-    if runs and not groups:
-        raise ArgumentError(
-            "--runs: scores of systems are for --group; name one, as in --group 'neural=neural_*', or ask "
-            "`qrowd compare --reference ASSESSOR` whether systems rank alike"
-        )
+        raise ArgumentError(f"--group: bias is estimated from scores of systems; type {_command('--runs', 'RUNS')}")
     return groups
