@@ -185,10 +185,10 @@ class Data:
 
     def _normalised(self, judgments: Judgments) -> Judgments:
         """With the magnitudes on one scale, where that is asked for."""
-        from qrowd.magnitude import normalise_magnitudes
-
         if self.normalise is None:
             return judgments
+        from qrowd.magnitude import normalise_magnitudes
+
         if self.normalise == "checks":
             raise ArgumentError(
                 "--normalise checks: it needs check documents; write normalised judgments with qrowd magnitude "
@@ -357,9 +357,11 @@ def checked_measures(texts: Any) -> Any:
 
 def checked_methods(texts: list[str] | None) -> list[str]:
     """Methods that put the assessors together, with all their parameters."""
+    if not texts:
+        return []
     from qrowd.methods import parse_method
 
-    return [str(parse_method(text)) for text in texts or ()]
+    return [str(parse_method(text)) for text in texts]
 
 
 def measures(show_default: str) -> Any:
