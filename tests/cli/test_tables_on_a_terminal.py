@@ -1,7 +1,6 @@
 """Tables fit the terminal, or say what they leave out; nothing is left out on a pipe."""
 
 import pytest
-from rich.console import Console
 
 from qrowd.cli import show
 from qrowd.reports.table import Table
@@ -17,9 +16,7 @@ def terminal(monkeypatch):
     """A terminal of so many letters a line."""
 
     def open_one(width):
-        monkeypatch.setattr(
-            show, "console", lambda: Console(force_terminal=True, color_system=None, width=width, highlight=False)
-        )
+        monkeypatch.setattr(show, "line_width", lambda: width)
 
     return open_one
 

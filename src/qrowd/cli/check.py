@@ -26,7 +26,7 @@ def check(
     output: Output = None,
 ) -> None:
     """Show what files contain, how they are read, and the mistakes in them."""
-    from qrowd.cli.show import console, progress, show_table
+    from qrowd.cli.show import progress, say, show_table
     from qrowd.reports.document import render
     from qrowd.reports.inspection import inspect
 
@@ -48,11 +48,10 @@ def check(
             raise typer.Exit(2 if inspection.mistakes else 0)
     for table in inspection.tables():
         show_table(table)
-    out = console()
     for remark in inspection.remarks():
-        out.print(as_options(remark, OPTIONS), markup=False)
+        say(as_options(remark, OPTIONS))
     for mistake in inspection.mistakes:
-        out.print(f"mistake: {as_options(mistake, OPTIONS)}", markup=False, style="red", soft_wrap=True)
+        say(f"mistake: {as_options(mistake, OPTIONS)}", fg="red")
     if inspection.mistakes:
         raise typer.Exit(2)
-    out.print("no mistakes found")
+    say("no mistakes found")

@@ -2,51 +2,57 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
+from typing import Any
 
-from rich.console import Console
-from rich.text import Text
+import typer
 
 from qrowd.reports.document import Document, Table
 
 COMPILING = "qrowd: compiling for this machine, once; later runs start at once"
 
 
-def console() -> Console:
-    """Standard output; as wide as it needs to be where nobody watches, so that nothing is cut off."""
-    out = Console(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(highlight=False, width=240, no_color=True)
+def line_width() -> int | None:
+    """Letters in a line of the terminal; None where standard output is a file or a pipe, which cuts nothing off."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def say(text: str, **style: object) -> None:
+    """A paragraph; on a terminal in lines that end between words. style : as `typer.style` takes it."""
+    width = line_width()
+    if width is not None:
+        lines = text.splitlines() or [""]
+        wrapped = (textwrap.wrap(line, width, break_on_hyphens=False, break_long_words=False) for line in lines)
+        text = "\n".join("\n".join(line) for line in wrapped)
+    typer.secho(text, **style)  # type: ignore[arg-type]
 
 
 def show(document: Document) -> None:
     """The sentence, the tables, the notes."""
-    out = console()
-    out.print(document.sentence, style="bold", markup=False, soft_wrap=not out.is_terminal)
-    out.print()
+    say(document.sentence, bold=True)
+    typer.echo()
     for table in document.tables:
         show_table(table)
     for note in document.notes:
-        out.print(str(note), markup=False, soft_wrap=not out.is_terminal)
+        say(str(note))
 
 
 def show_table(table: Table) -> None:
-    """A plain table, its title and header in bold; on a terminal without the columns that do not fit.
-
-    Laid out by the table itself: rich would take longer over the tables of 60 systems than scoring them does.
-    """
-    out = console()
-    left_out: list[str] = []
-    if out.is_terminal:
-        table, left_out = table.fitted(out.width)
+    """A plain table, its title and header in bold; on a terminal without the columns that do not fit."""
+    width, left_out = line_width(), list[str]()
+    if width is not None:
+        table, left_out = table.fitted(width)
     header, *rows = table.lines()
-    out.print(Text(f"{table.title}\n{header}", style="bold"), soft_wrap=True)
+    typer.secho(f"{table.title}\n{header}", bold=True)
     if left_out:
         rows.append(f"not shown for want of room: {', '.join(left_out)}; a wider terminal, a pipe or -o FILE shows all")
-    out.out("\n".join(rows) + "\n", highlight=False)
+    typer.echo("\n".join(rows) + "\n")
 
 
 @cache
@@ -77,12 +83,20 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: None
         return
     announce_compiling()
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, visible=False)
+    bar: Any = None
+    task: Any = None
+    with ExitStack() as stack:
 
         def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, visible=time.monotonic() - started > 1)
+            nonlocal bar, task
+            if time.monotonic() - started < 1:
+                return
+            if bar is None:
+                from rich.console import Console
+                from rich.progress import Progress
+
+                bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
+                task = bar.add_task(what)
+            bar.update(task, completed=done, total=total)
 
         yield advance
