@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from qrowd.cli import options
-from qrowd.cli.options import measures, methods
+from qrowd.cli.options import measures, methods, option
 from qrowd.cli.output import Output, ShortNames, Top, deliver, is_standard_output
 from qrowd.model.conventions import Conventions
 
@@ -23,6 +23,14 @@ def evaluate(
         ),
     ] = None,
     baseline: options.Baseline = None,
+    per_measure: Annotated[
+        bool,
+        option(
+            "--per-measure",
+            help="Print a table of each measure with standard errors, ranges over assessors and ranks, and the "
+            "agreement of assessors; so do one measure, --baseline and --method.",
+        ),
+    ] = False,
     per_topic: options.PerTopic = False,
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
@@ -52,7 +60,9 @@ def evaluate(
             progress=advance,
         )
     systems = summary.scores.systems
-    deliver(summary.to_document().shown(systems, top=top, short_names=short_names), output)
+    documents = summary.to_document(), summary.to_document() if per_measure else summary.overview()
+    whole, shown = (document.shown(systems, top=top, short_names=short_names) for document in documents)
+    deliver(whole, output, shown=shown)
     if per_topic and not (output and is_standard_output(output)):
         labels = dict(zip(systems, without_common_words(systems), strict=True)) if short_names else {}
         show_table(topic_table(summary.scores).renamed(labels))

@@ -93,8 +93,11 @@ def write_output(output: str, content: str | bytes | Iterable[bytes]) -> None:
     typer.echo(f"{'replaced' if existed else 'wrote'} {output}", err=True)
 
 
-def deliver(document: Document, output: str | None) -> None:
-    """Write the file, if one is asked for, and show the document, unless standard output has the file."""
+def deliver(document: Document, output: str | None, *, shown: Document | None = None) -> None:
+    """Write the file, if one is asked for, and show the document, unless standard output has the file.
+
+    shown : what is shown, where that is less than what is written.
+    """
     from qrowd.cli.show import show
     from qrowd.reports.document import render
 
@@ -102,4 +105,4 @@ def deliver(document: Document, output: str | None) -> None:
         write_output(output, render(document, name_with_ending(output)))
         if is_standard_output(output):
             return
-    show(document)
+    show(document if shown is None else shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from qrowd.comparison.system_ranking import SystemRanking, rank_systems
 from qrowd.evaluation import evaluate, measure
 from qrowd.kernels.arrays import Floats
 from qrowd.measures import residual_of
-from qrowd.methods import evaluate_methods
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -124,6 +123,19 @@ class Summary(WithPaperTable, Reported):
         """The tables, and all scores in full."""
         return Document(self.sentence, tuple(_tables(self)), self.notes, self.scores.to_frame, self._content)
 
+    def overview(self) -> Document:
+        """The document with one table of all measures in place of those that `to_document` has.
+
+        The same as `to_document` where a table of each measure is needed: with one measure, a baseline, or methods.
+        """
+        document, first = self.to_document(), self.measures[0]
+        if len(self.measures) == 1 or first.baseline is not None or self.noun == "method":
+            return document
+        several = len(self.assessors) > 1
+        more = f"standard errors{', ranks, ranges over assessors and their agreement' if several else ' and ranks'}"
+        note = Note("tables", f"--per-measure prints {more}; --per-topic prints each topic; -o FILE writes all")
+        return replace(document, tables=(_overview_table(self),), notes=(*self.notes, note))
+
     def _content(self) -> dict[str, Any]:
         scores = self.scores
         scales = {name: str(scale) for name, scale in scores.attributes["scales"].items()}
@@ -150,6 +162,8 @@ def evaluation_of(
     """
     parsed = [measure(each) for each in measures]
     if methods and isinstance(judgments, Judgments):
+        from qrowd.methods import evaluate_methods
+
         scores = evaluate_methods(
             runs,
             judgments,
@@ -291,6 +305,16 @@ def topic_table(scores: Scores) -> Table:
             for s, system in enumerate(scores.systems)
         ]
     return Table("by topic", ["measure", "topic", "system", "mean", "range over assessors"], rows)
+
+
+def _overview_table(summary: Summary) -> Table:
+    """The panel's mean of every system by every measure, in the order of the first."""
+    n, first = len(summary.assessors), summary.measures[0]
+    by_measure = {part.measure: {row.system: number(row.mean) for row in part.rows} for part in summary.measures}
+    systems = [row.system for row in first.rows]
+    columns = {name: [means[system] for system in systems] for name, means in by_measure.items()}
+    over = f"topics and {n} {summary.noun}s" if n > 1 else "topics"
+    return Table.of(f"means over {over}, in the order of {first.measure}", {"system": systems, **columns})
 
 
 def _tables(summary: Summary) -> list[Table]:

@@ -48,7 +48,8 @@ class Table:
         """The first n rows; the title says how many there are."""
         if len(self.rows) <= n:
             return self
-        title = f"{self.title} (the first {n} of {len(self.rows):,} {self.header[0]}s)"
+        shown = "the first" if n == 1 else f"the first {n}"
+        title = f"{self.title} ({shown} of {len(self.rows):,} {self.header[0]}s)"
         return self._of_cells(range(n), range(len(self.header)), title)
 
     def fitted(self, width: int) -> tuple[Table, list[str]]:
