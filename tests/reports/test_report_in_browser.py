@@ -104,6 +104,32 @@ def test_a_narrow_page_needs_no_scrolling_sideways(tab):
     assert tab.evaluate("document.querySelector('.leaders svg').getBoundingClientRect().right") <= 320
 
 
+# Marks and labels of a chart that reach over the edge of the box in which it is drawn.
+CLIPPED = """chart => { const box = chart.closest('.draw').getBoundingClientRect();
+    const right = Math.min(box.right, document.documentElement.clientWidth);
+    return [...chart.querySelectorAll('text, circle, line')].filter(mark => {
+        const r = mark.getBoundingClientRect(); return r.left < box.left - 1 || r.right > right + 1; })
+    .map(mark => mark.outerHTML.slice(0, 90)); }"""
+
+
+@pytest.mark.parametrize("width", [390, 360])
+def test_on_a_phone_no_chart_of_systems_and_no_difference_is_cut(tab, width):
+    tab.set_viewport_size({"width": width, "height": 844})
+    charts = tab.locator(".leaders svg:visible, #systems figure svg:visible")
+    assert charts.count() == 2
+    for chart in charts.all():
+        assert chart.evaluate(CLIPPED) == []
+        letters = chart.locator("text.label").first.bounding_box()
+        assert letters["height"] >= 9  # pixels
+    head = tab.locator("#systems thead th", has_text="difference").first
+    table = tab.locator("#systems .wide").bounding_box()
+    assert head.inner_text() == "difference"
+    box = head.bounding_box()
+    assert box["x"] + box["width"] <= table["x"] + table["width"] + 1
+    names = tab.locator("#systems tbody th")
+    assert all(name.bounding_box()["height"] < 60 for name in names.all())  # in two lines at most
+
+
 def test_on_paper_everything_is_unfolded_and_fits(tab):
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.emulate_media(media="print")

@@ -94,6 +94,9 @@ def _charts(report: ReportContent) -> dict[str, str]:
     return {
         "leaders": charts.systems_chart(leaders, report.compared_with, report.measure, width=440),
         "systems": charts.systems_chart(rows[:SYSTEMS_DRAWN], report.compared_with, report.measure),
+        "systems_on_phones": charts.systems_chart(
+            rows[:SYSTEMS_DRAWN], report.compared_with, report.measure, width=440
+        ),
         "pairs": charts.pairs_chart(report.pairs) if report.pairs else "",
         "assessors": charts.assessors_chart(assessors),
         "topics": charts.topics_chart(report.topics),
