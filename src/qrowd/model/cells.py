@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite, isnan, nan
+from math import isnan, nan
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, RowError
-from qrowd.model.labels import first_of, number_in, plural
+from qrowd.kernels.arrays import Codes, Floats
+from qrowd.model.encoding import Cells, encoded
+from qrowd.model.labels import factorize, first_of, number_in, plural, repeated_rows
 
-Cells = list[Any]  # a column; None where a cell is missing
+Encoded = tuple[Codes, tuple[str, ...]]
+"""The number of each row's label, and the labels in order of appearance."""
+Rows = range | NDArray[np.int64]
+"""The number of each row in its table, from 1."""
 IncompleteRows = Literal["refuse", "drop"]
 IdenticalRows = Literal["keep", "drop", "refuse"]
 WordLabels = str | Sequence[object]
@@ -47,79 +52,116 @@ class Mistakes:
 
 
 def is_missing(cell: object) -> bool:
-    """Whether a cell holds nothing: None, an empty text, or a float that is no number."""
-    return cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and isnan(cell))
+    """Whether a cell holds nothing: None, an empty text, or a number that is none (`nan`, pandas' NA and NaT)."""
+    if isinstance(cell, str):
+        return not cell.strip()
+    is_nan = isinstance(cell, float | np.floating) and isnan(cell)
+    return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
 
 
-def missing_cells(cells: Cells, *, value: bool = False) -> NDArray[np.bool_]:
-    """(n,) where a cell is missing; a value is also missing where the text says so (`NaN`, `null`)."""
+def missing_cells(column: Cells | Floats, *, value: bool = False) -> NDArray[np.bool_] | None:
+    """(n,) where a cell is missing, None where none is; a value is also missing where text says so (`NaN`, `null`)."""
+    if not isinstance(column, Cells):
+        missing = np.isnan(column)
+        return missing if missing.any() else None
+    cells = column.distinct
     kinds = set(map(type, cells))
-    if kinds <= {int, bool} or (kinds == {str} and not value and all(map(str.strip, set(cells)))):
-        return np.zeros(len(cells), bool)
+    if kinds <= {int, bool} or (kinds == {str} and not value and all(map(str.strip, cells))):
+        return None
     missing = np.fromiter(map(is_missing, cells), bool, len(cells))
-    if value and str in kinds:
-        missing |= np.fromiter((isinstance(c, str) and c.strip().lower() in NO_VALUE for c in cells), bool, len(cells))
-    return missing
+    if value:
+        missing |= np.array([isinstance(cell, str) and cell.strip().lower() in NO_VALUE for cell in cells], bool)
+    return missing[column.codes] if missing.any() else None
 
 
-def labels_in(cells: Cells, name: str, rows: Sequence[int], mistakes: Mistakes, notes: list[str]) -> list[str]:
-    """Cells as labels; rows : the number of each one's row. Whole numbers become text, 1.0 as 1.
+def labels_in(column: Cells, name: str, rows: Rows, mistakes: Mistakes, notes: list[str]) -> Encoded:
+    """Cells as labels: the number of each row's label, and the labels. Whole numbers become text, 1.0 as 1.
 
-    A column of text in which every label ends in ".0" was written by a program that had missing cells among its
-    numbers: it holds whole numbers.
+    rows : the number of each one's row. A column of text in which every label ends in ".0" was written by a program
+    that had missing cells among its numbers: it holds whole numbers.
     """
-    kinds = set(map(type, cells))
-    if kinds == {str}:
-        if cells[0].endswith(".0") and all(map(WHOLE.fullmatch, cells)):
-            notes.append(f"{name}: whole numbers written as {cells[0]} are read as {cells[0][:-2]}")
-            return [cell[:-2] for cell in cells]
-        return cells
-    labels = []
-    for row, cell in zip(rows, cells, strict=True):
-        label = cell if isinstance(cell, str) else str(cell)
-        if isinstance(cell, float | np.floating):
-            if float(cell).is_integer() and abs(float(cell)) < 2**53:
-                label = str(int(cell))
-            else:
-                mistakes.add(row, f"{name} is {cell!r}; give labels as text or whole numbers")
-        elif isinstance(cell, bytes):
-            mistakes.add(row, f"{name} is {cell!r}; give labels as text or whole numbers")
-        labels.append(label)
-    return labels
+    cells = column.distinct
+    labels: list[Any]
+    if set(map(type, cells)) == {str}:
+        labels = list(cells)
+        if labels[0].endswith(".0") and all(map(WHOLE.fullmatch, labels)):
+            notes.append(f"{name}: whole numbers written as {labels[0]} are read as {labels[0][:-2]}")
+            labels = [label[:-2] for label in labels]
+    elif set(map(type, cells)) == {int}:
+        labels = list(map(str, cells))
+    else:
+        labels = [_label(cell) for cell in cells]
+        wrong = np.array([label is None for label in labels], bool)
+        for row, cell in column.rows_with(wrong):
+            mistakes.add(int(rows[row]), f"{name} is {cell!r}; give labels as text or whole numbers")
+    if len(set(labels)) == len(labels):
+        return column.codes, tuple(labels)
+    new, distinct = factorize(labels)
+    return new[column.codes], distinct
 
 
-def numbers_in(
-    cells: Cells, name: str, rows: Sequence[int], mistakes: Mistakes, *, required: bool = True
-) -> NDArray[np.float64]:
+def _label(cell: object) -> str | None:
+    """A cell as a label; None where it may be written in several ways."""
+    if isinstance(cell, bytes):
+        return None
+    if isinstance(cell, float | np.floating):
+        whole = float(cell).is_integer() and abs(float(cell)) < 2**53
+        return str(int(cell)) if whole else None
+    return str(cell)
+
+
+def numbers_in(column: Cells | Floats, name: str, rows: Rows, mistakes: Mistakes, *, required: bool = True) -> Floats:
     """Cells as doubles, nan where one may be missing; a comma may separate the decimals of a whole column."""
-    cells = with_points(cells, name, rows, mistakes)
-    numbers = np.empty(len(cells))
-    for i, cell in enumerate(cells):
-        missing = is_missing(cell)
-        numbers[i] = nan if missing else number_in(cell)
-        if not isfinite(numbers[i]) and (required or not missing):
-            mistakes.add(rows[i], f"expected a finite number as {name}, found {cell!r}")
-    return numbers
+    if not isinstance(column, Cells):
+        allowed = np.isfinite(column) if required else ~np.isinf(column)
+        for row in np.flatnonzero(~allowed).tolist() if not allowed.all() else ():
+            cell = float(column[row])
+            mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {cell!r}")
+        return column
+    cells = with_points(column, name, rows, mistakes)
+    numbers = _parsed(cells)
+    wrong = ~np.isfinite(numbers)
+    if wrong.any() and not required:
+        wrong &= ~np.fromiter(map(is_missing, cells), bool, len(cells))
+    for row, cell in column.rows_with(wrong):
+        mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {cell!r}")
+    return numbers[column.codes]
 
 
-def with_points(cells: Cells, name: str, rows: Sequence[int], mistakes: Mistakes) -> Cells:
-    """Cells in which a decimal point stands for the decimal comma.
+def _parsed(cells: Sequence[Any]) -> Floats:
+    """(n,) cells as numbers, nan where one is none. Plain numbers in text are read without a look at each."""
+    if set(map(type, cells)) == {str}:
+        text = "".join(cells)
+        if text.isascii() and "_" not in text:  # which Python reads as numbers, too
+            try:
+                return np.fromiter(map(float, cells), np.float64, len(cells))
+            except ValueError:
+                pass
+    return np.array([nan if is_missing(cell) else number_in(cell) for cell in cells], np.float64)
+
+
+def with_points(column: Cells, name: str, rows: Rows, mistakes: Mistakes) -> Sequence[Any]:
+    """The distinct cells, with a decimal point in place of a decimal comma.
 
     A comma that may as well separate thousands (1,234) and a column with both commas and points are mistakes.
     """
-    places = [i for i, cell in enumerate(cells) if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell.strip())]
-    if not places:
+    cells = column.distinct
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if "," not in "".join(texts):
         return cells
-    points = next((i for i, cell in enumerate(cells) if isinstance(cell, str) and "." in cell), None)
-    thousands = all(THOUSANDS.fullmatch(cells[i].strip()) for i in places)
-    if points is not None or thousands:
-        first = places[0]
-        also = "thousands or decimals" if thousands else f"decimals here and a point does in {cells[points or 0]!r}"
+    with_comma = [isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell.strip()) is not None for cell in cells]
+    if not any(with_comma):
+        return cells
+    point = next((cell for cell in texts if "." in cell), None)
+    first = with_comma.index(True)
+    thousands = all(THOUSANDS.fullmatch(cells[i].strip()) for i in np.flatnonzero(with_comma).tolist())
+    if point is not None or thousands:
+        also = "thousands or decimals" if thousands else f"decimals here and a point does in {point!r}"
         mistakes.add(
-            rows[first], f"{name} is {cells[first]!r}: a comma may separate {also}; write numbers with a decimal point"
+            int(rows[int((column.codes == first).argmax())]),
+            f"{name} is {cells[first]!r}: a comma may separate {also}; write numbers with a decimal point",
         )
-    with_comma = set(places)
-    return [cell.replace(",", ".") if i in with_comma else cell for i, cell in enumerate(cells)]
+    return [cell.replace(",", ".") if comma else cell for cell, comma in zip(cells, with_comma, strict=True)]
 
 
 # ---------------------------------------------------------------------- word labels
@@ -145,16 +187,14 @@ def ordered_labels(labels: WordLabels) -> tuple[str, ...]:
     return words
 
 
-def grades_in(
-    cells: Cells, order: tuple[str, ...] | None, rows: Sequence[int], mistakes: Mistakes
-) -> NDArray[np.float64] | None:
+def grades_in(column: Cells | Floats, order: tuple[str, ...] | None, rows: Rows, mistakes: Mistakes) -> Floats | None:
     """The grades 0, 1, ... of word labels, None where the cells are numbers. order : the words, lowest first, if known.
 
     Words without an order are a mistake that lists them; so is a word outside the order.
     """
-    if order is None and str not in set(map(type, cells)):
+    if not isinstance(column, Cells) or (order is None and str not in set(map(type, column.distinct))):
         return None
-    texts = [cell.strip() if isinstance(cell, str) else str(cell) for cell in cells]
+    texts = [cell.strip() if isinstance(cell, str) else str(cell) for cell in column.distinct]
     distinct = dict.fromkeys(texts)
     words = [word for word in distinct if isnan(number_in(word)) and any(map(str.isalpha, word))]
     if order is None:
@@ -163,72 +203,86 @@ def grades_in(
         listed = first_of(words, 12)
         like = "<".join(words[:12]) if len(words) > 1 else f"low<{words[0]}"
         mistakes.add(
-            rows[next(i for i, text in enumerate(texts) if text in words)],
+            int(rows[0]),
             f"values are words ({listed}), not numbers; give their order from the lowest to the highest, as in "
             f"labels={like!r} (which is the order in the file, to be corrected)",
             option=True,
         )
-        return np.zeros(len(cells))
+        return np.zeros(len(column))
     grade_of = {word.casefold(): grade for grade, word in enumerate(order)}
     if not words and not grade_of.keys() >= {text.casefold() for text in distinct}:
         return None
     grades = np.array([grade_of.get(text.casefold(), -1) for text in texts], np.float64)
-    for i in np.flatnonzero(grades < 0).tolist():
-        mistakes.add(rows[i], f"value {texts[i]!r} is not among the labels {'<'.join(order)}")
-    return grades
+    for row, cell in column.rows_with(grades < 0):
+        word = cell.strip() if isinstance(cell, str) else str(cell)
+        mistakes.add(int(rows[row]), f"value {word!r} is not among the labels {'<'.join(order)}")
+    return grades[column.codes]
 
 
 # ---------------------------------------------------------------------- rows
 
 
 def complete_rows(
-    cells_of: Mapping[str, Cells], required: Sequence[str], incomplete: IncompleteRows, mistakes: Mistakes
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Numbers (from 0) of the rows that have all required cells, and a note about the others."""
-    missing = {name: missing_cells(cells_of[name], value=name == "value") for name in required}
+    columns: Mapping[str, Cells | Floats], incomplete: IncompleteRows, mistakes: Mistakes
+) -> tuple[NDArray[np.int64] | None, list[str]]:
+    """Numbers (from 0) of the rows that have all cells, None where all do, and a note about the others."""
+    by_name = {name: missing_cells(column, value=name == "value") for name, column in columns.items()}
+    missing = {name: rows for name, rows in by_name.items() if rows is not None}
+    if not missing:
+        return None, []
     some = np.logical_or.reduce(list(missing.values()))
     n = int(some.sum())
     if incomplete == "refuse":
         hint = f" ({plural(n, 'such row')}); incomplete_rows='drop' leaves rows with a missing cell out"
         for row in np.flatnonzero(some).tolist():
-            name = next(name for name in required if missing[name][row])
+            name = next(name for name in missing if missing[name][row])
             mistakes.add(row + 1, f"{name} is missing{hint}", option=bool(hint))
             hint = ""
     if n == some.size and incomplete == "drop":
-        raise ArgumentError(f"no row is complete: {next(name for name in required if missing[name].any())} is missing")
-    what = ", ".join(name for name in required if missing[name].any())
+        raise ArgumentError(f"no row is complete: {next(iter(missing))} is missing")
     were = "was" if n == 1 else "were"
-    return np.flatnonzero(~some), [f"{plural(n, 'row')} with a missing cell ({what}) {were} left out"] if n else []
+    return np.flatnonzero(~some), [f"{plural(n, 'row')} with a missing cell ({', '.join(missing)}) {were} left out"]
 
 
 def distinct_rows(
-    columns: Sequence[Sequence[object] | NDArray[Any]], identical: IdenticalRows, rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Places of the rows that stay, and a note, where rows repeat an earlier one in all columns.
+    labels: Sequence[Encoded], others: Sequence[NDArray[Any]], identical: IdenticalRows, rows: Rows
+) -> tuple[NDArray[np.int64] | None, list[str]]:
+    """Places of the rows that stay, None where all do, and a note, where rows repeat an earlier one in all columns.
 
-    rows : the number (from 0) of each row in its table, for messages.
+    labels : three columns; rows : the number of each row in its table, for messages. Only rows that agree in the labels
+    are compared in the other columns.
     """
-    n = len(rows)
-    first: dict[tuple[object, ...], int] = {}
-    lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns]
-    plain = [
-        column if set(map(type, column)) <= {str, int} else [None if is_missing(cell) else cell for cell in column]
-        for column in lists
-    ]
-    firsts = [first.setdefault(row, i) for i, row in enumerate(zip(*plain, strict=True))]
-    again = [i for i, earlier in enumerate(firsts) if earlier != i]
-    if not again:
-        return np.arange(n), []
-    many = f"{plural(len(again), 'row')} {'is' if len(again) == 1 else 'are'} identical to an earlier row"
+    (one, _), (two, in_two), (three, in_three) = labels
+    alike = np.sort(repeated_rows(one, two, three, len(in_two), len(in_three)))
+    if not alike.size:
+        return None, []
+    group = np.zeros(alike.size, np.int64)
+    for column in (one, two, three, *others):
+        number = _equal_cells(column[alike])
+        _, group = np.unique(group * (int(number.max()) + 1) + number, return_inverse=True)
+    _, firsts, group = np.unique(group, return_index=True, return_inverse=True)
+    earlier = firsts[group]
+    again = np.flatnonzero(earlier != np.arange(alike.size))
+    if not again.size:
+        return None, []
+    many = f"{plural(again.size, 'row')} {'is' if again.size == 1 else 'are'} identical to an earlier row"
     if identical == "refuse":
-        of = int(rows[firsts[again[0]]]) + 1
         raise RowError(
-            int(rows[again[0]]) + 1,
-            f"this row is identical to row {of} ({many}); identical_rows='drop' reads each once, 'keep' counts "
-            "repeated judgments",
+            int(rows[alike[again[0]]]),
+            f"this row is identical to row {int(rows[alike[earlier[again[0]]]])} ({many}); identical_rows='drop' reads "
+            "each once, 'keep' counts repeated judgments",
         )
     if identical == "drop":
-        were = "was" if len(again) == 1 else "were"
-        return np.array(sorted(first.values()), np.int64), [f"{many} and {were} left out"]
-    count = "counts as a repeated judgment" if len(again) == 1 else "count as repeated judgments"
-    return np.arange(n), [f"{many} and {count}; if a join or a copy made them, use identical_rows='drop'"]
+        were = "was" if again.size == 1 else "were"
+        stays = np.ones(one.size, bool)
+        stays[alike[again]] = False
+        return np.flatnonzero(stays), [f"{many} and {were} left out"]
+    count = "counts as a repeated judgment" if again.size == 1 else "count as repeated judgments"
+    return None, [f"{many} and {count}; if a join or a copy made them, use identical_rows='drop'"]
+
+
+def _equal_cells(column: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) one number for each distinct cell; all missing cells are one."""
+    if column.dtype == object:
+        column = encoded([None if is_missing(cell) else cell for cell in column.tolist()]).codes
+    return np.unique(column, return_inverse=True)[1]

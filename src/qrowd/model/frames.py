@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -11,19 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.cells import (
-    Cells,
+    Encoded,
     IdenticalRows,
     IncompleteRows,
     Mistakes,
+    Rows,
     WordLabels,
     complete_rows,
     distinct_rows,
     grades_in,
-    is_missing,
     labels_in,
+    missing_cells,
     numbers_in,
     ordered_labels,
+)
+from qrowd.model.encoding import (
+    Cells,
+    columns_of,
+    constant,
+    label_cells,
+    number_cells,
+    objects,
+    ordered_categories,
 )
 from qrowd.model.headers import (
     DOCUMENT,
@@ -35,11 +46,12 @@ from qrowd.model.headers import (
     header_key,
     roles_of,
 )
-from qrowd.model.labels import number_in
+from qrowd.model.labels import merge_codes, number_in
 from qrowd.model.scales import BINARY, Scale
 from qrowd.model.tabular import as_frame
 
 if TYPE_CHECKING:
+    from qrowd.model.encoding import Column
     from qrowd.model.tabular import Frame as Frame
 
 
@@ -73,9 +85,9 @@ class Columns:
     rows : the number of each row in the table, from 1; scale : that of word labels.
     """
 
-    labels: dict[str, list[str]]
-    numbers: dict[str, NDArray[np.float64]]
-    rows: list[int]
+    labels: dict[str, Encoded]
+    numbers: dict[str, Floats]
+    rows: Rows
     optional: dict[str, NDArray[Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     scale: Scale | None = None
@@ -91,9 +103,10 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
     table = _Table.of(frame, JUDGMENT_COLUMNS, options, ("assessor", assessor))
     table.need("topic", "document", "value", "assessor")
     order = table.order_of("value") if options.labels is None else tuple(map(str, options.labels))
-    read = table.complete("topic", "document", "assessor", "value")
+    numbers = ("order", "seconds") if order is not None else ("value", "order", "seconds")
+    read = table.complete("topic", "document", "assessor", "value", numbers=numbers)
     labels = {name: read.labels(name) for name in ("topic", "document", "assessor")}
-    grades = grades_in(read.cells_of["value"], order, read.rows, read.mistakes)
+    grades = grades_in(read.columns["value"], order, read.rows, read.mistakes)
     scale = None
     if grades is not None and order is not None:
         scale = BINARY if len(order) == 2 else Scale("graded", float(len(order) - 1))
@@ -101,9 +114,9 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
         read.notes.append(f"labels are read as grades: {words}")
     value = read.numbers("value") if grades is None else grades
     optional: dict[str, NDArray[Any]] = {
-        name: read.numbers(name, required=False) for name in ("order", "seconds") if name in read.cells_of
+        name: read.numbers(name, required=False) for name in ("order", "seconds") if name in read.columns
     }
-    optional |= {name: read.objects(name) for name in ("unit", "time", "comment") if name in read.cells_of}
+    optional |= {name: read.objects[name] for name in ("unit", "time", "comment") if name in read.objects}
     read.mistakes.check()
     columns = Columns(labels, {"value": value}, read.rows, optional, tuple(read.notes), scale)
     # Judgments of nobody in particular may well agree; those of one assessor may be one judgment, copied.
@@ -112,14 +125,15 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
 
 @dataclass(frozen=True)
 class PreferenceColumns:
-    """The content of a table of preferences: labels, None where a cell may be missing, and optional columns.
+    """The content of a table of preferences: labels, and optional columns.
 
-    marks : rows that mark `other` as Bad; of those only topic, other, assessor and group are looked at.
+    marks : rows that mark `other` as Bad; of those only topic, other, assessor and group are looked at. The labels of
+    preferred and other are those of one vocabulary.
     """
 
-    labels: dict[str, list[Any]]
+    labels: dict[str, Encoded]
     marks: NDArray[np.bool_]
-    rows: list[int]
+    rows: Rows
     optional: dict[str, NDArray[Any]]
     notes: tuple[str, ...] = ()
 
@@ -131,35 +145,40 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
     """
     table = _Table.of(frame, PREFERENCE_COLUMNS, options, ("assessor", assessor))
     table.need("topic", "preferred", "assessor")
-    labels: dict[str, list[Any]]
+    as_numbers = ("strength", "weight", "first", "order", "seconds")
     optional: dict[str, NDArray[Any]] = {}
     if {"a", "b"} <= table.role_of.keys() and "other" not in table.role_of:
-        read = table.complete("topic", "assessor", "preferred", "a", "b")
-        labels = {name: read.labels(name) for name in ("topic", "assessor", "preferred")}
-        pairs = list(zip(labels["preferred"], read.labels("a"), read.labels("b"), strict=True))
-        for row, (winner, one, two) in zip(read.rows, pairs, strict=True):
-            if winner not in (one, two):
-                read.mistakes.add(row, f"the preferred document {winner!r} is neither {one!r} nor {two!r}")
-        labels["other"] = [two if winner == one else one for winner, one, two in pairs]
-        optional["first"] = np.array([winner == one for winner, one, _ in pairs], np.float64)
+        read = table.complete("topic", "assessor", "preferred", "a", "b", numbers=as_numbers)
+        labels = {name: read.labels(name) for name in ("topic", "assessor")}
+        columns = [read.labels(name) for name in ("preferred", "a", "b")]
+        documents, codes = merge_codes([words for _, words in columns], [numbers for numbers, _ in columns])
+        preferred, a, b = np.split(codes, 3)
+        for row in np.flatnonzero((preferred != a) & (preferred != b)).tolist():
+            winner, one, two = (documents[column[row]] for column in (preferred, a, b))
+            read.mistakes.add(int(read.rows[row]), f"the preferred document {winner!r} is neither {one!r} nor {two!r}")
+        other = np.where(preferred == a, b, a)
+        optional["first"] = (preferred == a).astype(np.float64)
+        marks = np.zeros(preferred.size, bool)
     elif "other" in table.role_of:
-        read = table.complete("topic", "assessor", "other")
-        labels = {name: read.labels(name) for name in ("topic", "assessor", "other")}
-        labels["preferred"] = [
-            None if is_missing(cell) else labels_in([cell], "preferred", [row], read.mistakes, [])[0]
-            for cell, row in zip(read.cells_of["preferred"], read.rows, strict=True)
-        ]
+        read = table.complete("topic", "assessor", "other", numbers=as_numbers)
+        labels = {name: read.labels(name) for name in ("topic", "assessor")}
+        missing = missing_cells(read.columns["preferred"])
+        marks = np.zeros(len(read.rows), bool) if missing is None else missing
+        winners, losers = read.labels("preferred", np.flatnonzero(~marks)), read.labels("other")
+        documents, codes = merge_codes([winners[1], losers[1]], [winners[0], losers[0]])
+        preferred, other = np.zeros_like(losers[0]), codes[winners[0].size :]
+        preferred[~marks] = codes[: winners[0].size]
     else:
         raise ArgumentError(
             f"no other column (one of {', '.join(PREFERENCE_COLUMNS['other'])}), nor the two documents as a and b; "
             "name them with columns={'other': 'HEADER'}"
         )
-    for name in ("strength", "weight", "first", "order", "seconds"):
-        if name in read.cells_of and name not in optional:
+    for name in as_numbers:
+        if name in read.columns and name not in optional:
             optional[name] = read.numbers(name, required=False)
-    optional |= {name: read.objects(name) for name in ("group", "time") if name in read.cells_of}
+    optional |= {name: read.objects[name] for name in ("group", "time") if name in read.objects}
     read.mistakes.check()
-    marks = np.array([preferred is None for preferred in labels["preferred"]], bool)
+    labels |= {"preferred": (preferred, documents), "other": (other, documents)}
     return PreferenceColumns(labels, marks, read.rows, optional, tuple(read.notes))
 
 
@@ -168,7 +187,7 @@ def run_columns(frame: Frame, options: TableOptions, system: str | None) -> Colu
     table = _Table.of(frame, RUN_COLUMNS, options, ("system", system))
     order = "rank" if "score" not in table.role_of and "rank" in table.role_of else "score"
     table.need("topic", "document", order, "system")
-    read = table.complete("topic", "document", "system", order)
+    read = table.complete("topic", "document", "system", order, numbers=("score", "rank"))
     labels = {name: read.labels(name) for name in ("topic", "document", "system")}
     if order == "rank":
         rank = read.numbers("rank")
@@ -176,7 +195,7 @@ def run_columns(frame: Frame, options: TableOptions, system: str | None) -> Colu
         read.notes.append("there is no score column, so the rank gives the order")
     else:
         numbers = {"score": read.numbers("score")}
-        if "rank" in read.cells_of:
+        if "rank" in read.columns:
             numbers["rank"] = read.numbers("rank", required=False)
     read.mistakes.check()
     columns = Columns(labels, numbers, read.rows, notes=tuple(read.notes))
@@ -189,9 +208,9 @@ def label_columns(frame: Frame, *names: str) -> list[list[str]]:
     table = _Table.of(frame, usual, TableOptions(), (names[0], None))
     table.need(*names)
     read = table.complete(*names)
-    labels = [read.labels(name) for name in names]
+    columns = [read.labels(name) for name in names]
     read.mistakes.check()
-    return labels
+    return [np.array(labels, object)[codes].tolist() for codes, labels in columns]
 
 
 def roles_in(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]], columns: Names) -> dict[str, str]:
@@ -223,37 +242,43 @@ def make_frame(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
 class _Rows:
     """Rows of a table that are read.
 
-    cells_of : {role: cells}; rows : the number of each row in the table, from 1.
+    columns, objects : {role: column}, the latter of what may be anything; rows : the number of each row in the table,
+    from 1.
     """
 
-    cells_of: dict[str, Cells]
-    rows: list[int]
+    columns: dict[str, Cells | Floats]
+    objects: dict[str, NDArray[np.object_]]
+    rows: Rows
     mistakes: Mistakes
     notes: list[str]
 
-    def labels(self, name: str) -> list[str]:
-        return labels_in(self.cells_of[name], name, self.rows, self.mistakes, self.notes)
+    def labels(self, name: str, places: NDArray[np.int64] | None = None) -> Encoded:
+        """The labels of a column, of some places only where there are places."""
+        column: Any = self.columns[name]
+        if places is None or places.size == len(self.rows):
+            return labels_in(column, name, self.rows, self.mistakes, self.notes)
+        return labels_in(column.take(places), name, np.array(self.rows)[places], self.mistakes, self.notes)
 
-    def numbers(self, name: str, *, required: bool = True) -> NDArray[np.float64]:
-        return numbers_in(self.cells_of[name], name, self.rows, self.mistakes, required=required)
-
-    def objects(self, name: str) -> NDArray[np.object_]:
-        return np.fromiter(self.cells_of[name], object, len(self.rows))
+    def numbers(self, name: str, *, required: bool = True) -> Floats:
+        return numbers_in(self.columns[name], name, self.rows, self.mistakes, required=required)
 
     def distinct(self, columns: Columns, identical: IdenticalRows) -> Columns:
         """The columns with identical rows treated as asked."""
-        everything: list[Any] = [*columns.labels.values(), *columns.numbers.values(), *columns.optional.values()]
-        places, notes = distinct_rows(everything, identical, np.array(self.rows) - 1)
+        others = [*columns.numbers.values(), *columns.optional.values()]
+        places, notes = distinct_rows(list(columns.labels.values()), others, identical, self.rows)
         noted = replace(columns, notes=(*columns.notes, *notes))
-        if len(places) == len(self.rows):
+        if places is None:
             return noted
         return replace(
             noted,
-            labels={name: [labels[i] for i in places] for name, labels in columns.labels.items()},
+            labels={name: (codes[places], labels) for name, (codes, labels) in columns.labels.items()},
             numbers={name: column[places] for name, column in columns.numbers.items()},
-            rows=[self.rows[i] for i in places],
+            rows=np.array(self.rows)[places],
             optional={name: column[places] for name, column in columns.optional.items()},
         )
+
+
+OBJECTS = ("unit", "time", "comment", "group")  # columns whose cells may be anything, if the table has more than labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,10 +288,8 @@ class _Table:
     role_of : {role: header}; stand_in : (role, label) of a column that may be missing if every row has one label.
     """
 
-    headers: list[str]
+    columns: Mapping[str, Column]
     role_of: dict[str, str]
-    cells: Callable[[str], Cells]
-    order: Callable[[str], tuple[str, ...] | None]
     options: TableOptions
     stand_in: tuple[str, str | None]
     usual_names: Mapping[str, tuple[str, ...]]
@@ -279,9 +302,9 @@ class _Table:
         options: TableOptions,
         stand_in: tuple[str, str | None],
     ) -> _Table:
-        headers, cells, order = _opened(frame)
-        role_of = roles_in(headers, usual_names, options.columns or {})
-        return cls(headers, role_of, cells, order, options, stand_in, usual_names)
+        columns = columns_of(as_frame(frame))
+        role_of = roles_in(list(columns), usual_names, options.columns or {})
+        return cls(columns, role_of, options, stand_in, usual_names)
 
     def need(self, *roles: str) -> None:
         """Refuse a table without a column of each role, naming all that are missing."""
@@ -297,7 +320,7 @@ class _Table:
         wanted = " and no ".join(f"{role} column (one of {', '.join(self.usual_names[role])})" for role in missing)
         arguments = " ".join(f"columns={{{role!r}: 'HEADER'}}" for role in missing)
         raise ArgumentError(
-            f"no {wanted} among {', '.join(self.headers)}; rename {'one' if len(missing) == 1 else 'them'}, or say "
+            f"no {wanted} among {', '.join(self.columns)}; rename {'one' if len(missing) == 1 else 'them'}, or say "
             f"which {'it is' if len(missing) == 1 else 'they are'} with {arguments}"
             + (", or columns={'rank': 'HEADER'}" if "score" in missing and "rank" in self.usual_names else "")
         )
@@ -308,51 +331,38 @@ class _Table:
 
     def order_of(self, role: str) -> tuple[str, ...] | None:
         """The categories of a column from the lowest, where they are words in an order."""
-        return self.order(self.role_of[role])
-
-    def complete(self, *required: str) -> _Rows:
-        """The rows with a cell in each of these columns."""
-        cells_of = {role: self.cells(header) for role, header in self.role_of.items()}
-        n = len(next(iter(cells_of.values())))
-        if n == 0:
-            raise ArgumentError("the table names columns but holds no row")
-        if "topic" not in cells_of and self._is_tasks:
-            cells_of["topic"] = ["tasks"] * n
-        who, label = self.stand_in
-        if who not in cells_of and label is not None:
-            cells_of[who] = [label] * n
-        mistakes = Mistakes()
-        places, notes = complete_rows(cells_of, required, self.options.incomplete_rows, mistakes)
-        if len(places) < n:
-            cells_of = {role: [cells[i] for i in places] for role, cells in cells_of.items()}
-        if not len(places):
-            mistakes.check()
-        return _Rows(cells_of, (places + 1).tolist(), mistakes, notes)
-
-
-def _opened(frame: Frame) -> tuple[list[str], Callable[[str], Cells], Callable[[str], tuple[str, ...] | None]]:
-    """The headers of a frame, the cells of a column, and the words of one of ordered categories."""
-    frame = as_frame(frame)
-    if isinstance(frame, Mapping):
-        plain = frame
-        return list(plain), lambda name: list(plain[name]), lambda name: None
-    import narwhals as nw
-
-    opened = nw.from_native(frame, eager_only=True)
-
-    def cells(name: str) -> Cells:
-        column = opened[name]
-        missing = column.is_null()
-        return [None if m else cell for cell, m in zip(column.to_list(), missing.to_list(), strict=True)]
-
-    def order(name: str) -> tuple[str, ...] | None:
-        dtype, native = opened[name].dtype, opened[name].to_native()
-        if isinstance(dtype, nw.Enum):
-            words = tuple(map(str, dtype.categories))
-        elif len(native) and getattr(getattr(native, "type", None), "ordered", False):  # a dictionary of Arrow
-            words = tuple(map(str, native.unify_dictionaries().chunk(0).dictionary.to_pylist()))
-        else:
-            return None
+        words = ordered_categories(self.columns[self.role_of[role]])
         return None if len(words) < 2 or all(isfinite(number_in(word)) for word in words) else words
 
-    return list(opened.columns), cells, order
+    def complete(self, *required: str, numbers: Sequence[str] = ()) -> _Rows:
+        """The rows with a cell in each of these columns. numbers : roles of columns that hold numbers."""
+        columns: dict[str, Cells | Floats] = {}
+        anything: dict[str, NDArray[np.object_]] = {}
+        n = len(next(iter(self.columns.values())))
+        if n == 0:
+            raise ArgumentError("the table names columns but holds no row")
+        for role, header in self.role_of.items():
+            column = self.columns[header]
+            if role in OBJECTS and role not in required:
+                anything[role] = objects(column)
+            else:
+                columns[role] = number_cells(column) if role in numbers else label_cells(column)
+        if "topic" not in columns and self._is_tasks:
+            columns["topic"] = constant("tasks", n)
+        who, label = self.stand_in
+        if who not in columns and label is not None:
+            columns[who] = constant(label, n)
+        mistakes = Mistakes()
+        places, notes = complete_rows(
+            {role: columns[role] for role in required}, self.options.incomplete_rows, mistakes
+        )
+        if places is None:
+            return _Rows(columns, anything, range(1, n + 1), mistakes, notes)
+        if not places.size:
+            mistakes.check()
+        columns = {
+            role: column.take(places) if isinstance(column, Cells) else column[places]
+            for role, column in columns.items()
+        }
+        anything = {role: cells[places] for role, cells in anything.items()}
+        return _Rows(columns, anything, places + 1, mistakes, notes)

@@ -24,7 +24,6 @@ from qrowd.model.labels import (
     by_code,
     coded_rows,
     compact,
-    factorize,
     first_match,
     matching,
     merge_codes,
@@ -155,8 +154,9 @@ class Judgments(Displayed):
         from qrowd.model.frames import TableOptions, judgment_columns
 
         table = judgment_columns(frame, TableOptions(columns, labels, incomplete_rows, identical_rows), assessor)
-        names = ("topic", "document", "assessor")
-        (topic, topics), (document, documents), (who, assessors) = (factorize(table.labels[name]) for name in names)
+        (topic, topics), (document, documents), (who, assessors) = (
+            table.labels[name] for name in ("topic", "document", "assessor")
+        )
         columns_read = (topics, documents, assessors, topic, document, who, table.numbers["value"])
         settings: dict[str, Any] = {**table.optional, "scales": table.scales(scales), "sources": (0,) * len(assessors)}
         return cls.from_codes(*columns_read, **settings, notes=table.notes)

@@ -5,7 +5,7 @@ What is a number is decided here too, for text files and for frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from math import nan
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError
 
 Codes = NDArray[np.int32]
+BLOCK = 1 << 16  # rows that are worked on at a time
 Selection = str | Iterable[str] | Callable[[str], bool]
 """Labels by name, by shell pattern, several of those, or a function that says which."""
 
@@ -78,6 +79,7 @@ class Vocabulary:
 
 Array = TypeVar("Array", bound=NDArray[Any])
 Rule = TypeVar("Rule")
+Label = TypeVar("Label")
 
 
 def read_only(array: Array) -> Array:
@@ -94,10 +96,97 @@ def factorize(labels: Iterable[object]) -> tuple[Codes, tuple[str, ...]]:
     return np.array(codes, np.int32), tuple(numbers)
 
 
+def by_appearance(codes: NDArray[np.integer], n: int) -> NDArray[np.int64]:
+    """Those of the numbers 0 ... n - 1 that stand in codes, in the order in which each comes first.
+
+    >>> by_appearance(np.array([3, 0, 3, 1]), 5)
+    array([3, 0, 1])
+    """
+    new, n_new = np.ones(n, bool), n
+    parts = [np.empty(0, np.int64)]
+    for (block,) in blocks(codes):
+        candidates = block[new[block]]
+        if candidates.size:
+            numbers, firsts = np.unique(candidates, return_index=True)
+            parts.append(numbers[np.argsort(firsts)].astype(np.int64))
+            new[numbers] = False
+            n_new -= numbers.size
+            if not n_new:
+                break
+    return np.concatenate(parts)
+
+
+def renumbered(codes: NDArray[np.integer], labels: Sequence[Label]) -> tuple[Codes, Sequence[Label]]:
+    """Labels in use in order of appearance, and codes into them."""
+    order = by_appearance(codes, len(labels))
+    if order.size == len(labels) and (order == np.arange(order.size)).all():
+        return codes.astype(np.int32), labels
+    number = np.zeros(len(labels), np.int32)
+    number[order] = np.arange(order.size)
+    return number[codes], [labels[i] for i in order.tolist()]
+
+
+def blocks(*columns: NDArray[Any]) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Columns of one length in blocks of rows, so that what is computed of a block stays in the processor's cache."""
+    for start in range(0, columns[0].size, BLOCK):
+        yield tuple(column[start : start + BLOCK] for column in columns)
+
+
+def distinct_numbers(numbers: NDArray[np.integer], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct ones of numbers 0 ... size - 1 in order, and the place of each number among them."""
+    if size > _room(numbers.size):
+        used, places = np.unique(numbers, return_inverse=True)
+        return used.astype(np.int64), places
+    is_used = np.zeros(size, bool)
+    is_used[numbers] = True
+    return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[numbers]
+
+
+def repeated_rows(topic: Codes, document: Codes, who: Codes, n_documents: int, n_who: int) -> NDArray[np.int64]:
+    """The rows (from 0) that agree with another one in all three columns, equal ones one after the other.
+
+    Where memory has room for a mark for each combination, rows without repeats are recognised without a sort.
+    """
+    if not topic.size:
+        return np.empty(0, np.int64)
+    n_pairs, room = (int(topic.max()) + 1) * n_documents, _room(topic.size)
+    if n_pairs <= room:
+        exists = np.zeros(n_pairs, bool)
+        for t, d in blocks(topic, document):
+            exists[t.astype(np.int64) * n_documents + d] = True
+        number = np.cumsum(exists)
+        if int(number[-1]) * n_who <= room:
+            number = (number - 1) * n_who
+            marks = np.zeros(int(exists.sum()) * n_who, bool)
+            for t, d, w in blocks(topic, document, who):
+                marks[number[t.astype(np.int64) * n_documents + d] + w] = True
+            if np.count_nonzero(marks) == topic.size:
+                return np.empty(0, np.int64)
+    pair = topic.astype(np.int64) * n_documents + document
+    if n_pairs * n_who >= 1 << 63:
+        _, pair = distinct_numbers(pair, n_pairs)
+    combined = pair * n_who + who
+    ordered = np.sort(combined)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return np.empty(0, np.int64)
+    rows: NDArray[np.int64] = np.argsort(combined, kind="stable")
+    equal = combined[rows][1:] == combined[rows][:-1]
+    return np.asarray(rows[np.append(equal, False) | np.append(False, equal)])
+
+
+def _room(n: int) -> int:
+    """How many marks of a byte may stand for n rows."""
+    return 8 * n + (1 << 20)
+
+
 def by_code(values: NDArray[np.float64], codes: Codes, n: int) -> list[NDArray[np.float64]]:
     """values grouped by code 0 ... n - 1."""
-    ordered = values[np.argsort(codes, kind="stable")]
-    return np.split(ordered, np.cumsum(np.bincount(codes, minlength=n))[:-1]) if n else []
+    if not n:
+        return []
+    if (codes[1:] < codes[:-1]).any():
+        narrow = codes.astype(np.uint16) if n <= 1 << 16 else codes  # NumPy sorts these by digits
+        values = values[np.argsort(narrow, kind="stable")]
+    return np.split(values, np.cumsum(np.bincount(codes, minlength=n))[:-1])
 
 
 def merge_codes(labels: Sequence[tuple[str, ...]], codes: Sequence[Codes]) -> tuple[tuple[str, ...], Codes]:
@@ -119,8 +208,8 @@ def or_missing(column: NDArray[np.generic] | None, n: int, numeric: bool) -> NDA
 
 def compact(labels: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Codes]:
     """Labels in use, in their old order, and codes into them."""
-    used, new = np.unique(codes, return_inverse=True)
-    return tuple(labels[i] for i in used), new.astype(np.int32)
+    used, new = distinct_numbers(codes, len(labels))
+    return tuple(labels[i] for i in used.tolist()), new.astype(np.int32)
 
 
 def plural(n: int, noun: str) -> str:

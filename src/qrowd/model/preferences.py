@@ -28,6 +28,7 @@ from qrowd.model.labels import (
     or_missing,
     plural,
     read_only,
+    renumbered,
 )
 from qrowd.model.panel import Pool
 from qrowd.model.previews import preferences_display, sizes
@@ -120,44 +121,42 @@ class Preferences(Displayed):
         for number, row in enumerate(preferences, start=1):
             if len(row) not in (4, 5):
                 raise RowError(number, f"expected (topic, preferred, other, assessor[, strength]), found {row!r}")
-        return cls._from_labels(
-            *([row[i] for row in preferences] for i in range(4)),
-            marks=marks,
+        topic, preferred, other, assessor = ([row[i] for row in preferences] for i in range(4))
+        bad_topic, bad_document, bad_assessor = ([mark[i] for mark in marks] for i in range(3))
+        return cls._from_codes(
+            factorize([*topic, *bad_topic]),
+            factorize([*preferred, *other, *bad_document]),
+            factorize([*assessor, *bad_assessor]),
             strength=np.array([row[4] if len(row) == 5 else 1 for row in preferences], np.float64),
         )
 
     @classmethod
-    def _from_labels(
+    def _from_codes(
         cls,
-        topic: Sequence[object],
-        preferred: Sequence[object],
-        other: Sequence[object],
-        assessor: Sequence[object],
+        topics: tuple[Codes, Sequence[str]],
+        documents: tuple[Codes, Sequence[str]],
+        assessors: tuple[Codes, Sequence[str]],
         *,
-        marks: Sequence[Sequence[object]] = (),
-        strength: NDArray[np.float64] | None = None,
+        strength: NDArray[np.float64],
         **optional: Any,
     ) -> Preferences:
-        n, m = len(topic), len(marks)
-        topic_code, topics = factorize([*topic, *(mark[0] for mark in marks)])
-        document, documents = factorize([*preferred, *other, *(mark[1] for mark in marks)])
-        who, assessors = factorize([*assessor, *(mark[2] for mark in marks)])
-        strengths = np.ones(n) if strength is None else strength
-        if (wrong := ~np.isin(strengths, (1, 2))).any():
+        """From codes and labels: those of the preferred documents, the others and the marked ones together."""
+        n = strength.size
+        if (wrong := ~np.isin(strength, (1, 2))).any():
             row = int(wrong.argmax())
-            raise RowError(row + 1, f"strength is {strengths[row]:g}; it must be 1, or 2 for definitely better")
+            raise RowError(row + 1, f"strength is {strength[row]:g}; it must be 1, or 2 for definitely better")
         return cls(
-            topics,
-            documents,
-            assessors,
-            topic_code[:n],
-            document[:n],
-            document[n : 2 * n],
-            who[:n],
-            strengths.astype(np.int64),
-            topic_code[n:],
-            document[2 * n :],
-            who[n : n + m],
+            tuple(topics[1]),
+            tuple(documents[1]),
+            tuple(assessors[1]),
+            topics[0][:n],
+            documents[0][:n],
+            documents[0][n : 2 * n],
+            assessors[0][:n],
+            strength.astype(np.int64),
+            topics[0][n:],
+            documents[0][2 * n :],
+            assessors[0][n:],
             **optional,
         )
 
@@ -183,7 +182,7 @@ class Preferences(Displayed):
         options = TableOptions(columns, None, incomplete_rows)
         columns_of_frame = preference_columns(frame, options, assessor)
         is_preference, is_mark = np.flatnonzero(~columns_of_frame.marks), np.flatnonzero(columns_of_frame.marks)
-        labels, optional = columns_of_frame.labels, dict(columns_of_frame.optional)
+        optional = dict(columns_of_frame.optional)
         strength = optional.pop("strength", np.full(columns_of_frame.marks.size, np.nan))[is_preference]
         of_preferences: dict[str, Any] = {name: column[is_preference] for name, column in optional.items()}
         for name in ("first", "order", "seconds", "weight"):
@@ -193,16 +192,22 @@ class Preferences(Displayed):
             of_preferences["weight"] = np.where(np.isnan(of_preferences["weight"]), 1.0, of_preferences["weight"])
         if "group" in optional:
             of_preferences["bad_group"] = optional["group"][is_mark]
+        topic, preferred, other, who = (columns_of_frame.labels[x] for x in ("topic", "preferred", "other", "assessor"))
+        parts = (
+            (topic[1], ((topic[0], is_preference), (topic[0], is_mark))),
+            (other[1], ((preferred[0], is_preference), (other[0], is_preference), (other[0], is_mark))),
+            (who[1], ((who[0], is_preference), (who[0], is_mark))),
+        )
+        coded = [renumbered(np.concatenate([codes[rows] for codes, rows in part]), words) for words, part in parts]
         try:
-            return cls._from_labels(
-                *([labels[name][i] for i in is_preference] for name in ("topic", "preferred", "other", "assessor")),
-                marks=[[labels[name][i] for name in ("topic", "other", "assessor")] for i in is_mark],
+            return cls._from_codes(
+                *coded,
                 strength=np.where(np.isnan(strength), 1.0, strength),
                 notes=columns_of_frame.notes,
                 **of_preferences,
             )
         except RowError as error:  # its rows are those of the preferences alone
-            raise RowError(columns_of_frame.rows[is_preference[error.row - 1]], error.problem) from None
+            raise RowError(int(columns_of_frame.rows[int(is_preference[error.row - 1])]), error.problem) from None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per preference as a data frame: topic, preferred, other, assessor, strength and what was recorded.

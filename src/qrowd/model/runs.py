@@ -22,7 +22,6 @@ from qrowd.model.labels import (
     Selection,
     coded_rows,
     compact,
-    factorize,
     matching,
     merge_codes,
     number_of,
@@ -96,7 +95,7 @@ class Runs(Displayed):
 
         table = run_columns(frame, TableOptions(columns, None, incomplete_rows, identical_rows), system)
         (who, systems), (topic, topics), (document, documents) = (
-            factorize(table.labels[name]) for name in ("system", "topic", "document")
+            table.labels[name] for name in ("system", "topic", "document")
         )
         score, rank = table.numbers["score"], table.numbers.get("rank")
         try:
