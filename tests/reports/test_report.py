@@ -27,6 +27,7 @@ from qrowd.reports.report import input_files
 from qrowd.reports.report import report as report_of
 from qrowd.reports.report_content import Provenance
 from qrowd.reports.report_page import report_page
+from qrowd.reports.systems import SystemRow
 from qrowd.simulation import simulate_demo
 
 OPTIONS = {"n_resamples": 500, "rng": 1}
@@ -347,7 +348,7 @@ def test_every_chart_has_a_table_tooltips_and_its_numbers_to_take_along(page, re
         read = list(csv.DictReader(io.StringIO(b64decode(encoded).decode())))
         assert len(read) == len(rows)
         assert list(read[0]) == list(vars(rows[0]))
-    assert page.count("<svg ") == 6
+    assert page.count("<svg ") == 7  # that of all systems is drawn for phones, too
     assert page.count("data-sorts") == 6  # five tables, and the script's word for them
     for svg in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
         assert "<title>" in svg
@@ -396,3 +397,15 @@ def test_systems_with_long_names_have_different_labels_in_every_chart(panel):
         assert len(labels) == len(set(labels)) > 1
         assert all(len(label) <= 30 for label in labels)
     assert "colbert_<wbr>rankgpt4o_<wbr>" in re.search("<h1.*?</h1>", report_page(report))[0]
+
+
+def test_the_bars_of_a_chart_end_where_the_measure_does():
+    """The interval of a difference, drawn from a mean near 1, would go beyond it."""
+    same = {"rank": 1, "standard_error": 0.1, "lowest": 0.9, "highest": 1.0, "best_rank": 1, "worst_rank": 2}
+    best = SystemRow(system="best", mean=0.97, first_for=1, **same)
+    other = replace(best, system="other", mean=0.9, difference=-0.07, difference_low=-0.2, difference_high=0.08)
+    drawing = report_charts.systems_chart([best, other], "best", "nDCG@10")
+    (end,) = [float(x) for x in re.findall(r'x2="([\d.]+)" y2="[\d.]+" class="bar"', drawing)]
+    (one,) = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*class="tick">1</text>', drawing)]
+    assert end == pytest.approx(one, abs=0.1)
+    assert "[-0.200, 0.080]" in drawing.replace("\N{MINUS SIGN}", "-")  # of the difference, unchanged

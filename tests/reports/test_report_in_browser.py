@@ -1,5 +1,8 @@
 """The report in a browser: the first screen answers, tables sort, nothing is out of reach in light, dark or print."""
 
+import re
+from base64 import b64decode
+
 import pytest
 from playwright.sync_api import Browser
 
@@ -49,7 +52,7 @@ def test_the_first_screen_answers_without_scrolling(tab):
         assert box["x"] + box["width"] <= 1280, wanted
         assert box["y"] + box["height"] <= 800, wanted
     assert "rerank-large leads" in tab.locator("h1").inner_text()
-    assert "[-" in tab.locator(".lede").inner_text()  # the interval
+    assert "[−0." in tab.locator(".lede").inner_text()  # the interval
     assert tab.locator(".leaders svg .mark").count() == 12
 
 
@@ -102,6 +105,17 @@ def test_a_narrow_page_needs_no_scrolling_sideways(tab):
     tab.set_viewport_size({"width": 320, "height": 640})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 320
     assert tab.evaluate("document.querySelector('.leaders svg').getBoundingClientRect().right") <= 320
+
+
+def test_the_page_has_one_minus_sign_and_what_programs_read_keeps_the_hyphen(tab):
+    tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    text = tab.locator("main").inner_text()
+    assert "−0." in text
+    assert re.findall(r"(?<![\w.-])-[\d.]+", text) == []
+    keys = tab.locator("#systems td[data-key]").evaluate_all("cells => cells.map(cell => Number(cell.dataset.key))")
+    assert min(keys) < 0
+    data = tab.locator("a[download='systems.csv']").get_attribute("href").partition("base64,")[2]
+    assert ",-0." in b64decode(data).decode()
 
 
 # Marks and labels of a chart that reach over the edge of the box in which it is drawn.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from math import ceil, floor, isnan, log10
 
+from qrowd.evaluation import bounds_of
 from qrowd.reports.phrases import chance, interval, number, probability, signed, with_minus_signs
 from qrowd.reports.report_assessors import AssessorRow, Topics
 from qrowd.reports.report_methods import Methods
@@ -25,10 +26,14 @@ SHOWN = 12  # lines of a bump chart
 def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *, width: int = 960) -> str:
     """A dot at each system's mean, and the interval of its difference to the system all are compared with.
 
-    The interval is drawn from the mean of that system. Filled: significantly different from it.
+    The interval is drawn from the mean of that system, and ends where the measure does. Filled: significantly different
+    from it.
     """
     mean = next((row.mean for row in rows if row.system == compared_with), rows[0].mean)
-    bars = [(mean + (row.difference_low or 0), mean + (row.difference_high or 0)) for row in rows]
+    lowest, highest = bounds_of(measure)
+    bars = [
+        (max(mean + (row.difference_low or 0), lowest), min(mean + (row.difference_high or 0), highest)) for row in rows
+    ]
     ends = [value for row, bar in zip(rows, bars, strict=True) for value in (row.mean, *bar) if not isnan(value)]
     labels = _labels(row.system for row in rows)
     left, height, top = _label_width(labels.values()), 24, 8
@@ -44,7 +49,9 @@ def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str, *
             marks = _circle(x(mean), y, 5, "compared")
         else:
             verdict = "significantly different" if row.significant else "not significantly different"
-            difference = f"{signed(row.difference or 0, 3)} {interval(low - mean, high - mean)}"
+            difference = (
+                f"{signed(row.difference or 0, 3)} {interval(row.difference_low or 0, row.difference_high or 0)}"
+            )
             tip += f"; {difference} compared with {compared_with}: {verdict}"
             bar = "" if isnan(low) else _line(x(low), y, x(high), y, "bar")
             marks = bar + _circle(x(row.mean), y, 4.5, "dot" if row.significant else "dot open")

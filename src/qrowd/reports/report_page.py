@@ -52,9 +52,13 @@ def report_page(report: ReportContent) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        # Every text of the page has minus signs; what a program reads is marked as such and keeps its hyphens.
+        finalize=lambda value: with_minus_signs(value) if type(value) is str else value,
     )
-    environment.filters["minus"] = with_minus_signs
-    environment.filters["breakable"] = lambda text: Markup("<wbr>").join(map(escape, pieces_of_names(text)))
+    environment.filters["ascii"] = escape
+    environment.filters["breakable"] = lambda text: Markup("<wbr>").join(
+        map(escape, pieces_of_names(with_minus_signs(text)))
+    )
     folder = resources.files("qrowd.reports") / "templates"
     style, script = (Markup((folder / name).read_text("utf-8")) for name in ("report.css", "report.js"))
     return environment.get_template("report.html").render(

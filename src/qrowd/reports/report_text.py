@@ -14,7 +14,6 @@ from qrowd.reports.phrases import (
     percent,
     probability,
     signed,
-    with_minus_signs,
 )
 from qrowd.reports.report_content import ReportContent
 from qrowd.reports.report_methods import PANEL
@@ -79,8 +78,8 @@ def on_assessors(report: ReportContent) -> str:
         f"({assessors.level}; 95 % interval; 1 is agreement, 0 chance)."
     )
     if not outlying:
-        return with_minus_signs(f"{text} No assessor stands out.")
-    return with_minus_signs(f"{text} {listed(outlying)} {'stands' if len(outlying) == 1 else 'stand'} out.")
+        return f"{text} No assessor stands out."
+    return f"{text} {listed(outlying)} {'stands' if len(outlying) == 1 else 'stand'} out."
 
 
 def on_topics(report: ReportContent) -> str:
@@ -93,7 +92,7 @@ def on_topics(report: ReportContent) -> str:
     else:
         verdict = f"Topics on which assessors agree are {'easier' if topics.correlation > 0 else 'harder'} for systems"
     numbers = f"r = {signed(topics.correlation, 2)}, p = {probability(topics.p)}, {count(topics.n, 'topic')}"
-    return with_minus_signs(f"{verdict}: {numbers}.")
+    return f"{verdict}: {numbers}."
 
 
 def on_methods(report: ReportContent) -> str:
@@ -141,4 +140,4 @@ def key_numbers(report: ReportContent) -> list[tuple[str, str]]:
         numbers.append((chance(answer.another_panel), f"probability that {panel} would agree"))
     verb = "assessor sees" if answer.n_ranking == 1 else "assessors see"
     numbers.append((f"{answer.ahead_for} of {answer.n_ranking}", f"{verb} {answer.first} ahead"))
-    return [(with_minus_signs(value), name) for value, name in numbers]
+    return numbers
