@@ -116,3 +116,20 @@ def test_reports_on_real_panels_are_small(qrowd, request, tmp_path, runs, judges
     assert len(text.encode()) < 3_000_000
     assert "<svg" in text
     assert re.search(r"<h1[^>]*>(?:[^<]|<wbr>)* leads?, but \d+ of 6[13] systems may be the best", text)
+
+
+def test_what_was_noticed_while_files_were_read_stands_in_the_report(qrowd, folder, tmp_path):
+    rows = [line.split() for line in (folder / "judges" / "ann.qrels").read_text().splitlines()]
+    cells = [f"{topic},{document},{grade}" for topic, _, document, grade in rows]
+    cells[3] = cells[3].rpartition(",")[0] + ","
+    (tmp_path / "ann.csv").write_text("\n".join(["Topic ID,Doc ID,Grade", *cells]) + "\n")
+    options = ("--runs", folder / "runs", "--judgments", "ann.csv", "--incomplete-rows", "drop", "--n-resamples", 200,
+               "--random-assessors", 2)  # fmt: skip
+    page = qrowd("report", *options, "-o", "report.html")
+    assert page.status == 0, page.err
+    html = (tmp_path / "report.html").read_text()
+    _, heading, section = html.partition("<h3>How the files were read</h3>")
+    assert heading
+    assert "1 row" in section.partition("</ul>")[0]
+    assert qrowd("report", *options, "-o", "report.txt").status == 0
+    assert "\nfiles: " in (tmp_path / "report.txt").read_text()

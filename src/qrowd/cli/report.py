@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.commands import as_options
 from qrowd.cli.options import option
 from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
+from qrowd.cli.reading import OPTIONS
 from qrowd.model.conventions import Conventions
 
 DATA = (".csv", ".parquet", ".xlsx", ".json")  # endings of files that keep the full names
@@ -90,5 +92,6 @@ def report(
             provenance=Provenance(shlex.join(["qrowd", *sys.argv[1:]]), inputs, f"{datetime.now(UTC):%Y-%m-%d}"),
             progress=advance,
         )
+    page = replace(page, notes=tuple(replace(note, text=as_options(note.text, OPTIONS)) for note in page.notes))
     write_output(output, page.content(name_with_ending(output, ".html")))
     typer.echo(page.sentence, err=is_standard_output(output))

@@ -30,6 +30,7 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.comparison import Choices, compare_scores
+from qrowd.reports.document import Note
 from qrowd.reports.report_assessors import assessors_of, topics_of
 from qrowd.reports.report_content import InputFile, Provenance, ReportContent
 from qrowd.reports.report_methods import RANDOM_ASSESSORS, methods_of, similarities_of
@@ -38,6 +39,8 @@ from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows
 
 OF_OTHER_TABLES = ("AP correlation", "tau_GAP", "tau@k", "same sign", "P(ahead again)", "pair", "top set")
 """Kinds of notes of `qrowd compare` about what the report does not show."""
+READING = "files"
+"""Kind of the notes on how files were read."""
 UNKNOWN = Provenance()
 PACKAGES = ("qrowd", "numpy", "scipy", "numba")
 
@@ -137,7 +140,10 @@ def report(
             runs, panel, scores, conventions, similarities, aware, reference=gold_scores, seed=choices.seed
         ),
         facts=_facts(runs, panel, scores),
-        notes=tuple(note for note in comparison.notes if note.kind not in OF_OTHER_TABLES),
+        notes=(
+            *(note for note in comparison.notes if note.kind not in OF_OTHER_TABLES),
+            *(Note(READING, text) for text in dict.fromkeys((*runs.notes, *judgments.notes))),
+        ),
         conventions=dict(scores.attributes["conventions"]),
         choices=asdict(choices) | {"random_assessors": random_assessors},
         versions=_versions(),
