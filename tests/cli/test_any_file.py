@@ -44,10 +44,18 @@ def test_one_line_names_all_options_that_a_table_needs_and_with_them_it_is_read(
     assert outcome.out.startswith("By nDCG, neural leads for both assessors")
     assert outcome.err.splitlines() == [
         "note: labels.csv: 1 row with a missing cell (document) was left out",
-        "note: labels.csv: labels are read as grades: Irrelevant = 0, Complement = 1, Substitute = 2, Exact = 3",
         "note: labels.csv: 1 row is identical to an earlier row and was left out",
-        "note: runs.csv: there is no score column, so the rank gives the order",
     ]
+
+
+def test_how_files_are_read_is_said_by_check_alone(qrowd, files):
+    understood = ("labels are read as grades: Irrelevant = 0", "there is no score column, so the rank gives the order")
+    check = qrowd("check", "labels.csv", "runs.csv", *OPTIONS).out
+    evaluate = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv", "-m", "nDCG", *OPTIONS).err
+    for text in understood:
+        assert text in check
+        assert text not in evaluate
+    assert evaluate.count("left out") == 2
 
 
 def test_check_says_how_the_same_files_are_read(qrowd, files):

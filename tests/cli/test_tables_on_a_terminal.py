@@ -78,6 +78,22 @@ def test_short_names_are_shown_and_files_keep_the_full_ones(qrowd, folder):
     assert "my_bm25_2020" in (folder.parent / "x.csv").read_text()
 
 
+@pytest.mark.parametrize("command", ["plan", "aware"])
+def test_other_commands_that_name_systems_print_short_names_too(qrowd, folder, command):
+    for run in (folder / "runs").iterdir():
+        run.rename(run.with_name(f"my_{run.stem}_2020.run"))
+    options = ("-m", "AP") if command == "plan" else ("-m", "AP", "--n-resamples", 5, "--top", 2)
+    outcome = qrowd(command, *PANEL, *options, "--short-names")
+    assert outcome.status == 0, outcome.err
+    assert "_2020" not in outcome.out
+    assert "rerank" in outcome.out
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare", "table", "plan", "aware", "report", "plot", "prefer evaluate"])
+def test_every_command_that_prints_systems_of_runs_has_short_names(qrowd, name):
+    assert "--short-names" in qrowd(*name.split(), "--help").out
+
+
 @pytest.mark.parametrize("command", ["evaluate", "table"])
 def test_a_note_of_long_names_says_how_they_become_short(qrowd, folder, command):
     assert "--short-names" not in qrowd(command, *PANEL, "-m", "AP").out

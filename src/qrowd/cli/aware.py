@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import conventions_named, measures, option
-from qrowd.cli.output import Output, deliver
+from qrowd.cli.output import Output, ShortNames, Top, deliver
 from qrowd.model.conventions import Conventions
 
 
@@ -60,6 +60,8 @@ def aware(
     ] = Conventions(empty="nan"),
     n_resamples: options.NResamples = 1000,
     seed: options.Seed = 1,
+    top: Top = None,
+    short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
     """Weight the assessors by how different they are from random assessors (AWARE)."""
@@ -86,4 +88,4 @@ def aware(
             rng=seed,
             progress=advance,
         )
-    deliver(summary.to_document(), output)
+    deliver(summary.to_document().shown(rankings.systems, top=top, short_names=short_names), output)

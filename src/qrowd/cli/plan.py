@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import option
-from qrowd.cli.output import Output, deliver
+from qrowd.cli.output import Output, ShortNames, deliver
 from qrowd.cli.values import numbers, pair_of
 from qrowd.model.conventions import Conventions
 
@@ -57,6 +57,7 @@ def plan(
         cost(help="Documents that each assessor judges per topic.", show_default="the mean size of the pool"),
     ] = None,
     conventions: options.Scoring = Conventions(),
+    short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
     """Plan how many topics and assessors to judge, and how to spend a budget."""
@@ -94,4 +95,4 @@ def plan(
             documents_per_topic=pool,
             progress=advance,
         )
-    deliver(result.to_document(), output)
+    deliver(result.to_document().shown(rankings.systems, short_names=short_names), output)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import convention, conventions_named, measures, option
-from qrowd.cli.output import Output, deliver
+from qrowd.cli.output import Output, ShortNames, Top, deliver
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
@@ -22,6 +22,8 @@ def evaluate(
         Conventions, conventions_named("score_dtype", "unjudged", "missing", "empty", "min_coverage")
     ] = Conventions(),
     seed: options.Seed = 1,
+    top: Top = None,
+    short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
     """Score each run by preference measures, and show whether the assessors agree on the best system."""
@@ -41,7 +43,7 @@ def evaluate(
             rng=seed,
             progress=advance,
         )
-    deliver(summary.to_document(), output)
+    deliver(summary.to_document().shown(rankings.systems, top=top, short_names=short_names), output)
     if per_topic:
         show_table(topic_table(summary.scores))
 
