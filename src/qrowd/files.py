@@ -9,9 +9,10 @@ import re
 import sys
 import tomllib
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -28,6 +29,7 @@ from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
+from qrowd.model.vocabulary import Words
 from qrowd.paths import PathLike as PathLike
 from qrowd.paths import Paths as Paths
 from qrowd.paths import find_files as find_files
@@ -77,6 +79,7 @@ def read_judgments(
     check_choice("assessor", assessor, NameFrom)
     options = TableOptions(columns, labels, incomplete_rows, identical_rows)
     files = named_files(paths, "assessor", unique=assessor == "file")
+    words = Words()
 
     def load(item: tuple[str, Path]) -> Judgments | trec.Parsed:
         name, path = item
@@ -85,7 +88,7 @@ def read_judgments(
         text = read_bytes(path)
         if tables.is_table(text, shown(path)):
             return tables.judgments_from_table(text, shown(path), assessor=name, options=options)
-        return trec.parse(text, shown(path), trec.QRELS)
+        return trec.parse(text, shown(path), trec.QRELS, words)
 
     join = partial(trec.judgments_from, assessor_in_column=assessor == "column")
     judgments = concatenate_judgments(_joined(load, files.named, join, progress))
@@ -120,6 +123,7 @@ def read_runs(
     check_choice("system", system, NameFrom)
     options = TableOptions(columns, None, incomplete_rows, identical_rows)
     files = named_files(paths, "system", unique=system == "file")
+    words = Words()
 
     def load(item: tuple[str, Path]) -> Runs | trec.Parsed:
         name, path = item
@@ -128,7 +132,7 @@ def read_runs(
         text = read_bytes(path)
         if tables.is_table(text, shown(path)):
             return tables.runs_from_table(text, shown(path), system=name, options=options)
-        return trec.parse(text, shown(path), trec.TAGGED_RUN if system == "column" else trec.RUN)
+        return trec.parse(text, shown(path), trec.TAGGED_RUN if system == "column" else trec.RUN, words)
 
     runs = concatenate_runs(_joined(load, files.named, trec.runs_from, progress))
     return replace(runs, notes=(*files.notes, *runs.notes))
@@ -168,13 +172,14 @@ def read_preferences(
     check_choice("assessor", assessor, NameFrom)
     options = TableOptions(columns, None, incomplete_rows)
     files = named_files(paths, "assessor", unique=assessor == "file")
+    words = Words()
 
     def load(item: tuple[str, Path]) -> Preferences | trec.Parsed:
         name, path = item
         text = read_bytes(path)
         if tables.is_table(text, shown(path)):
             return tables.preferences_from_table(text, shown(path), assessor=name, options=options)
-        return trec.parse(text, shown(path), trec.preference_format(text, shown(path), format))
+        return trec.parse(text, shown(path), trec.preference_format(text, shown(path), format), words)
 
     join = partial(trec.preferences_from, assessor_in_column=assessor == "column")
     preferences = concatenate_preferences(_joined(load, files.named, join, progress))
@@ -332,15 +337,27 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
         raise FileError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
     if content.startswith(b"\x1f\x8b"):
         try:
-            with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
-                content = unpacked.read(-1 if most is None else most + 1)
+            if most is None:
+                content = _decompress()(content)
+            else:
+                with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
+                    content = unpacked.read(most + 1)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise FileError(name, f"damaged or truncated gzip ({error}); fetch the file again") from None
     if most is not None and len(content) > most:
         raise FileError(name, TOO_LARGE)
-    if not content.strip():
+    if not content or content.isspace():
         raise FileError(name, "is empty")
     return content
+
+
+def _decompress() -> Callable[[bytes], bytes]:
+    """What unpacks gzip: isal where it is installed, in half the time of the standard library."""
+    try:
+        decompress: Callable[[bytes], bytes] = import_module("isal.igzip").decompress
+    except ImportError:
+        return gzip.decompress
+    return decompress
 
 
 def new_folder(path: PathLike, *folders: str) -> Path:
@@ -403,15 +420,12 @@ def _joined(
     join: Callable[[Iterable[tuple[str, trec.Parsed]]], Whole],
     progress: Progress | None = None,
 ) -> list[Whole]:
-    """Files in order; neighbouring text files over one vocabulary, joined while later ones are still being read."""
-
-    def counted() -> Iterator[Whole | trec.Parsed]:
-        for done, part in enumerate(in_threads(load, named), start=1):
-            yield part
-            if progress is not None:
-                progress(done, len(named))
-
-    loaded = zip((name for name, _ in named), counted(), strict=True)
+    """Files in order, read in threads; neighbouring text files are joined into one whole."""
+    loaded = []
+    for done, part in enumerate(in_threads(load, named), start=1):
+        loaded.append((named[done - 1][0], part))
+        if progress is not None:
+            progress(done, len(named))
     whole: list[Whole] = []
     for is_text, group in groupby(loaded, key=lambda pair: isinstance(pair[1], trec.Parsed)):
         if is_text:

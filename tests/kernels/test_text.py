@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qrowd.kernels.text import encode_words, parse_decimals, split_fields
+from qrowd.kernels.text import encode_words, renumber_words, split_fields
 
 
 def characters(text):
-    return np.frombuffer(bytearray(text), np.uint8)
+    return np.frombuffer(text, np.uint8)
 
 
 def spans(words):
@@ -25,11 +25,17 @@ def spans(words):
 # ---- fields
 
 
-def split(text, n_fields, wanted):
+def split(text, n_fields, wanted, first=0):
     """(rows, first bad line) as the kernel finds them."""
-    starts, ends = np.empty((2, text.count(b"\n"), len(wanted)), np.int64)
-    n_rows, bad_line = split_fields(characters(text), n_fields, np.array(wanted, np.int64), starts, ends)
-    rows = [[text[a:b] for a, b in zip(starts[row].tolist(), ends[row].tolist(), strict=True)] for row in range(n_rows)]
+    kinds = np.zeros(n_fields, np.int64)
+    kinds[wanted] = np.arange(1, len(wanted) + 1)
+    starts, ends = np.empty((2, len(wanted), text.count(b"\n")), np.int64)
+    n_rows, undecided, bad_line = split_fields(characters(text), first, kinds, starts, ends, np.empty((0, 0)))
+    assert undecided == 0
+    rows = [
+        [text[a:b] for a, b in zip(starts[:, row].tolist(), ends[:, row].tolist(), strict=True)]
+        for row in range(n_rows)
+    ]
     return rows, bad_line
 
 
@@ -62,15 +68,32 @@ def test_the_first_line_of_another_length_is_named_and_nothing_after_it_is_read(
     assert split(b"a b\n\n# c\nd\ne f\ng\n", 2, [0, 1]) == ([[b"a", b"b"]], 4)
 
 
+def test_reading_may_begin_after_a_byte_order_mark():
+    assert split(b"\xef\xbb\xbf# x\na b\n", 2, [0, 1], first=3) == ([[b"a", b"b"]], 0)
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"a", b"#", b"7"]), st.sampled_from([b"1", b"-2.5", b"x", b"1e5x", b"3#"]))))
+def test_numbers_are_read_where_they_stand_and_what_is_none_ends_where_its_field_ends(rows):
+    text = b"".join(b" %s\t%s \r\n%s" % (*row, b"# y\n") for row in rows)
+    starts, ends, numbers = *np.empty((2, 1, len(rows)), np.int64), np.empty((1, len(rows)))
+    n_rows, undecided, bad = split_fields(characters(text), 0, np.array([1, -1]), starts, ends, numbers)
+    assert (n_rows, bad) == (len(rows), 0)
+    assert [text[a:b] for a, b in zip(starts[0].tolist(), ends[0].tolist(), strict=True)] == [word for word, _ in rows]
+    expected = [float(number) if number in (b"1", b"-2.5") else np.nan for _, number in rows]
+    np.testing.assert_array_equal(numbers[0], expected)
+    assert undecided == np.isnan(expected).sum()
+
+
 # ---- numbers
 
 
 def parsed(words):
     """The numbers, and how many of them the kernel left open."""
-    text, starts, ends = spans(words)
-    values = np.empty(len(words))
-    undecided = parse_decimals(text, starts, ends, values)
-    return values.tolist(), undecided
+    nothing, values = np.empty((0, 0), np.int64), np.empty((1, len(words)))
+    text = b"".join(b" " + word + b"\n" for word in words)
+    n_rows, undecided, bad_line = split_fields(characters(text), 0, np.array([-1]), nothing, nothing, values)
+    assert (n_rows, bad_line) == (len(words), 0)
+    return values[0].tolist(), undecided
 
 
 def same(a, b):
@@ -142,28 +165,44 @@ def test_what_is_no_decimal_is_left_open(word):
 # ---- words
 
 
+def tables(n_slots, pool_size, n_ends):
+    return np.full(n_slots, -1, np.int64), np.full(pool_size, 7, np.uint8), np.zeros(n_ends, np.int64)
+
+
 def test_numbering_stops_where_a_table_is_full_and_goes_on_where_it_stopped():
     words = [b"one", b"one", b"two", b"one", b"three", b"two"]
     text, starts, ends = spans(words)
-    slots, pool, pool_ends = np.full(4, -1, np.int32), np.empty(100, np.uint8), np.zeros(10, np.int64)
+    slots, pool, pool_ends = tables(4, 100, 10)
     codes = np.full(len(words), -9, np.int32)
     assert encode_words(text, starts, ends, slots, pool, pool_ends, 0, 0, codes) == (2, 4)
     assert codes.tolist() == [0, 0, 1, 0, -9, -9]
 
-    larger = np.full(16, -1, np.int32)
-    known = np.empty(2, np.int32)
-    encode_words(pool, pool_ends[:2], pool_ends[1:3], larger, pool.copy(), np.zeros(10, np.int64), 0, 0, known)
+    larger, other_pool, other_ends = tables(16, 100, 10)
+    again = np.empty(2, np.int32)
+    words_so_far = characters(pool.tobytes()), pool_ends[:2], pool_ends[1:3] - 1
+    encode_words(*words_so_far, larger, other_pool, other_ends, 0, 0, again)
     assert encode_words(text, starts, ends, larger, pool, pool_ends, 2, 4, codes) == (3, 6)
     assert codes.tolist() == [0, 0, 1, 0, 2, 1]
-    assert pool[: pool_ends[3]].tobytes() == b"onetwothree"
+    assert pool[: pool_ends[3]].tobytes() == b"one\ntwo\nthree\n"
 
 
-@pytest.mark.parametrize(("pool_size", "n_ends"), [(5, 10), (100, 2)])
+@pytest.mark.parametrize(("pool_size", "n_ends"), [(8, 10), (100, 2)])
 def test_a_word_that_does_not_fit_is_not_written(pool_size, n_ends):
     text, starts, ends = spans([b"one", b"three"])
-    slots, pool, pool_ends = np.full(16, -1, np.int32), np.full(pool_size, 7, np.uint8), np.zeros(n_ends, np.int64)
+    slots, pool, pool_ends = tables(16, pool_size, n_ends)
     codes = np.full(2, -9, np.int32)
     assert encode_words(text, starts, ends, slots, pool, pool_ends, 0, 0, codes) == (1, 1)
     assert codes.tolist() == [0, -9]
     assert (slots >= 0).sum() == 1
-    assert (pool[3:] == 7).all()
+    assert (pool[4:] == 7).all()
+
+
+def test_words_of_a_merged_vocabulary_are_numbered_anew_in_order_of_appearance():
+    numbers, order, renumbered = np.full(5, -1, np.int32), np.empty(5, np.int32), np.empty(4, np.int32)
+    merged = np.array([4, 2, 0], np.int32)
+    codes = np.array([1, 2, 1, 0], np.int32)
+    assert renumber_words(codes, merged, numbers, order, 0, renumbered) == 3
+    assert renumbered.tolist() == [0, 1, 0, 2]
+    assert (order[:3].tolist(), numbers.tolist()) == ([2, 0, 4], [1, -1, 0, -1, 2])
+    assert renumber_words(codes[:1], np.array([0, 3], np.int32), numbers, order, 3, renumbered) == 4
+    assert (renumbered[0], order[3]) == (3, 3)

@@ -22,6 +22,7 @@ from qrowd.model.headers import COLUMNS, Kind
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.model.vocabulary import Words
 from qrowd.paths import check_names, named_files, shown
 from qrowd.reports.document import Document, Table
 from qrowd.reports.phrases import cells, count, percent, span
@@ -201,7 +202,8 @@ def inspect(
     settings = _Settings(assessor, system, format, columns or {}, labels, incomplete_rows, identical_rows)
     listed = named_files(paths, "file", unique=False)
     read = []
-    for done, file in enumerate(in_threads(partial(_read, settings=settings), listed.named), start=1):
+    load = partial(_read, settings=settings, words=Words())
+    for done, file in enumerate(in_threads(load, listed.named), start=1):
         read.append(file)
         if progress is not None:
             progress(done, len(listed.named))
@@ -219,7 +221,7 @@ def inspect(
     return Inspection(tuple(mistakes), runs, judgments, preferences, tuple(_formats(read)), notes)
 
 
-def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
+def _read(item: tuple[str, Path], *, settings: _Settings, words: Words) -> _File:
     """One file, by itself; a second, slower reading lists the mistakes of a text file that has some."""
     name, path = item
     kind: Kind = "judgments"
@@ -237,7 +239,7 @@ def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
     except InputError as error:
         return _File(name, path, kind, mistakes=(str(error),))
     try:
-        return _File(name, path, kind, "TREC's lines", form.line, trec.parse(text, shown(path), form))
+        return _File(name, path, kind, "TREC's lines", form.line, trec.parse(text, shown(path), form, words))
     except FileError as error:
         lines = list(islice(trec.mistakes(text, shown(path), form), MISTAKES_SHOWN + 1)) or [error]
         return _File(name, path, kind, mistakes=tuple(_lines(shown(path), lines)))
@@ -289,8 +291,7 @@ def _whole(
                 return None
             again = []
             if isinstance(bad.part, trec.Parsed):
-                text = bad.part.text.tobytes()
-                again = list(islice(trec.mistakes(text, bad.part.name, bad.part.format), MISTAKES_SHOWN + 1))
+                again = list(islice(trec.mistakes(bad.part.text, bad.part.name, bad.part.format), MISTAKES_SHOWN + 1))
             mistakes += _lines(error.path, again or [error])
             good = [file for file in good if file is not bad]
         except InputError as error:

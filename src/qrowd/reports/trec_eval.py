@@ -222,11 +222,11 @@ def _preference_topics(text: bytes, name: str, runs: Runs, options: TrecEvalOpti
 
 def _levels(parsed: Parsed) -> Iterator[tuple[str, str, str, str, float]]:
     """(topic, group, subgroup, document, level) of each line."""
-    raw = parsed.text.tobytes()
+    labels = [vocabulary.labels() for vocabulary in parsed.vocabularies]
     with_subgroup = parsed.format.n_fields == 5
-    for starts, ends, level in zip(parsed.starts.tolist(), parsed.ends.tolist(), parsed.number.tolist(), strict=True):
-        words = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in zip(starts, ends, strict=True)]
-        yield words[0], words[1], words[2] if with_subgroup else "", words[3 if with_subgroup else 2], level
+    for *codes, level in zip(*(column.tolist() for column in parsed.codes), parsed.number.tolist(), strict=True):
+        topic, group, *subgroup, document = (words[code] for words, code in zip(labels, codes, strict=True))
+        yield topic, group, subgroup[0] if with_subgroup else "", document, level
 
 
 def _ascending_ties(documents: list[str], tied: Iterable[bool]) -> list[str]:
