@@ -253,7 +253,7 @@ def distinct_rows(
     are compared in the other columns.
     """
     (one, _), (two, in_two), (three, in_three) = labels
-    alike = np.sort(repeated_rows(one, two, three, len(in_two), len(in_three)))
+    alike = np.sort(repeated_rows(one, two, three, len(in_two), len(in_three))[0])
     if not alike.size:
         return None, []
     group = np.zeros(alike.size, np.int64)

@@ -13,7 +13,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Codes, Floats
+from qrowd.model.labels import by_code
 from qrowd.model.scales import Kind, Scale, infer_scale
 
 Sources = tuple[int, ...]
@@ -57,6 +58,15 @@ def inferred_scales(
             for a, scale in zip(open_ones, _shared([values[a] for a in open_ones], list(stated.values())), strict=True):
                 scales[a] = scale
     return tuple(scales)
+
+
+def scales_of_rows(value: Floats, assessor: Codes, n: int, sources: Sources | None) -> tuple[Scale, ...]:
+    """(n,) the inferred scale of each assessor. value, assessor : of each row."""
+    if sources is not None and n and len(set(sources)) == 1:
+        shared = infer_scale(value)
+        if shared.kind in ("binary", "graded") and shared.maximum <= 10:  # so that each own scale is a part of it
+            return (shared,) * n
+    return inferred_scales(by_code(value, assessor, n), [None] * n, sources)
 
 
 Part = tuple[tuple[str, ...], tuple[Scale, ...], Sources | None]

@@ -17,19 +17,29 @@ from numpy.typing import NDArray
 from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError, InputError, ScaleError, check_choice
 from qrowd.model.conventions import Repeats as Repeats
-from qrowd.model.inferred_scales import Sources, alike, inferred_scales, scales_of_parts, settled, two_unlike
+from qrowd.model.inferred_scales import (
+    Sources,
+    alike,
+    inferred_scales,
+    scales_of_parts,
+    scales_of_rows,
+    settled,
+    two_unlike,
+)
 from qrowd.model.labels import (
     Codes,
     Selection,
     by_code,
     coded_rows,
     compact,
+    distinct_numbers,
     first_match,
     matching,
     merge_codes,
     number_of,
     or_missing,
     read_only,
+    repeated_rows,
 )
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.previews import judgments_display, sizes
@@ -77,10 +87,10 @@ class Judgments(Displayed):
     OPTIONAL = ("order", "unit", "seconds", "time", "comment")
 
     def __post_init__(self) -> None:
-        bad = np.flatnonzero(~np.isfinite(self.value))
-        if bad.size:
+        finite = np.isfinite(self.value)
+        if not finite.all():
             raise InputError(
-                f"{self.describe(int(bad[0]))}: the value is not a finite number; leave unjudged documents out"
+                f"{self.describe(int(finite.argmin()))}: the value is not a finite number; leave unjudged documents out"
             )
         if len(self.scales) != len(self.assessors):
             raise ScaleError(f"{len(self.assessors)} assessors need as many scales, got {len(self.scales)}")
@@ -111,8 +121,7 @@ class Judgments(Displayed):
 
         optional : order, unit, seconds, time, comment, where recorded.
         """
-        by_assessor = by_code(value, assessor, len(assessors))
-        inferred = inferred_scales(by_assessor, [None] * len(assessors), sources)
+        inferred = scales_of_rows(value, assessor, len(assessors), sources)
         judgments = cls(topics, documents, assessors, topic, document, assessor, value, inferred, sources, **optional)
         return judgments.with_scales(scales) if scales else judgments
 
@@ -154,9 +163,8 @@ class Judgments(Displayed):
         from qrowd.model.frames import TableOptions, judgment_columns
 
         table = judgment_columns(frame, TableOptions(columns, labels, incomplete_rows, identical_rows), assessor)
-        (topic, topics), (document, documents), (who, assessors) = (
-            table.labels[name] for name in ("topic", "document", "assessor")
-        )
+        names = ("topic", "document", "assessor")
+        (topic, topics), (document, documents), (who, assessors) = (table.labels[name] for name in names)
         columns_read = (topics, documents, assessors, topic, document, who, table.numbers["value"])
         settings: dict[str, Any] = {**table.optional, "scales": table.scales(scales), "sources": (0,) * len(assessors)}
         return cls.from_codes(*columns_read, **settings, notes=table.notes)
@@ -199,31 +207,26 @@ class Judgments(Displayed):
             f"document {self.documents[self.document[row]]}"
         )
 
-    @cached_property
+    @property
     def pair_numbers(self) -> NDArray[np.int64]:
         """(n,) one number per (topic, document): topic * len(documents) + document."""
         return self.topic.astype(np.int64) * len(self.documents) + self.document
 
     @cached_property
-    def _sorted_by_pair_and_assessor(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Rows by (topic, document, assessor) and, among repeats, by `order` and place; and where one repeats."""
-        keys = (
-            (self.assessor, self.pair_numbers) if self.order is None else (self.order, self.assessor, self.pair_numbers)
-        )
-        rows = np.lexsort(keys)
-        pair, who = self.pair_numbers[rows], self.assessor[rows]
-        again = np.zeros(rows.size, bool)
-        again[1:] = (pair[1:] == pair[:-1]) & (who[1:] == who[:-1])
-        return rows, again
+    def _repeated(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Rows of repeated judgments by topic, document and assessor, then `order`; and where one repeats the last."""
+        labels = len(self.documents), len(self.assessors)
+        rows, again = repeated_rows(self.topic, self.document, self.assessor, *labels)
+        return rows if self.order is None else rows[np.lexsort((self.order[rows], np.cumsum(~again)))], again
 
     def repeats_by_assessor(self) -> NDArray[np.int64]:
         """(assessors,) how many rows repeat an earlier judgment of the assessor on the same topic and document."""
-        rows, again = self._sorted_by_pair_and_assessor
+        rows, again = self._repeated
         return np.bincount(self.assessor[rows[again]], minlength=len(self.assessors))
 
     def n_repeats(self) -> int:
         """How many rows repeat an earlier judgment of the same assessor on the same topic and document."""
-        return int(self._sorted_by_pair_and_assessor[1].sum())
+        return int(self._repeated[1].sum())
 
     def coverage(self) -> NDArray[np.float64]:
         """(assessors, topics) share of the topic's pool (all documents anyone judged) that the assessor judged."""
@@ -393,8 +396,8 @@ class Judgments(Displayed):
             value ("not judged") stays only where the assessor said nothing else.
         """
         check_choice("repeats", repeats, Repeats)
-        rows, again = self._sorted_by_pair_and_assessor
-        if not again.any():
+        rows, again = self._repeated
+        if not rows.size:
             return self
         if repeats == "error":
             raise InputError(
@@ -402,17 +405,17 @@ class Judgments(Displayed):
                 f"({self.n_repeats()} repeated judgments in all); choose repeats='first', 'last' or 'mean', "
                 "here or beforehand with .single(repeats=...)"
             )
+        stays = np.bincount(rows, minlength=len(self)) == 0
         has_value, group = self.value[rows] >= 0, np.cumsum(~again) - 1
         anything = np.logical_or.reduceat(has_value, np.flatnonzero(~again))
         rows, group = (column[has_value | ~anything[group]] for column in (rows, group))
         firsts = np.flatnonzero(np.append(True, group[1:] > group[:-1]))
-        if repeats == "last":
-            return self._take(np.sort(rows[np.append(firsts[1:], rows.size) - 1]))
-        if repeats == "first":
-            return self._take(np.sort(rows[firsts]))
+        stays[rows[firsts if repeats != "last" else np.append(firsts[1:], rows.size) - 1]] = True
+        if repeats != "mean":
+            return self._take(np.flatnonzero(stays))
         value = self.value.copy()
         value[rows[firsts]] = np.add.reduceat(value[rows], firsts) / np.diff(np.append(firsts, rows.size))
-        return replace(self, value=value)._take(np.sort(rows[firsts]))
+        return replace(self, value=value)._take(np.flatnonzero(stays))
 
     def slots(self, n: int) -> Judgments:
         """The first n judgments of every (topic, document) as n virtual assessors `slot 1` ... `slot n`.
@@ -442,7 +445,7 @@ class Judgments(Displayed):
     def panel(self, *, repeats: Repeats = "first") -> Panel:
         """As one dense array over the pooled documents; see `Panel`. Values below 0 become nan (not judged)."""
         one = self.single(repeats=repeats)
-        pairs, row = np.unique(one.pair_numbers, return_inverse=True)
+        pairs, row = distinct_numbers(one.pair_numbers, len(one.topics) * len(one.documents))
         values = np.full((pairs.size, len(one.assessors)), np.nan)
         values[row, one.assessor] = np.where(one.value < 0, np.nan, one.value)
         width = max(len(one.documents), 1)
@@ -466,8 +469,7 @@ class Judgments(Displayed):
         value = self.value[rows]
         if sources is not None and len(assessors) < len(self.assessors) and not alike(scales):
             # Without those who are left out, the others of their table may be on one scale.
-            by_assessor = by_code(value, assessor, len(assessors))
-            scales = inferred_scales(by_assessor, settled(scales, sources), sources)
+            scales = inferred_scales(by_code(value, assessor, len(assessors)), settled(scales, sources), sources)
         columns = (topics, documents, assessors, topic, document, assessor, value)
         return Judgments(*columns, scales, sources, **optional, notes=self.notes)
 

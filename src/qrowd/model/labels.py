@@ -142,13 +142,17 @@ def distinct_numbers(numbers: NDArray[np.integer], size: int) -> tuple[NDArray[n
     return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[numbers]
 
 
-def repeated_rows(topic: Codes, document: Codes, who: Codes, n_documents: int, n_who: int) -> NDArray[np.int64]:
-    """The rows (from 0) that agree with another one in all three columns, equal ones one after the other.
+def repeated_rows(
+    topic: Codes, document: Codes, who: Codes, n_documents: int, n_who: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The rows (from 0) that agree with another one in all three columns, and where one repeats the one before.
 
-    Where memory has room for a mark for each combination, rows without repeats are recognised without a sort.
+    They come by topic, document and who. Where memory has room for a mark for each combination, rows without repeats
+    are recognised without a sort.
     """
+    none = np.empty(0, np.int64), np.empty(0, bool)
     if not topic.size:
-        return np.empty(0, np.int64)
+        return none
     n_pairs, room = (int(topic.max()) + 1) * n_documents, _room(topic.size)
     if n_pairs <= room:
         exists = np.zeros(n_pairs, bool)
@@ -156,22 +160,23 @@ def repeated_rows(topic: Codes, document: Codes, who: Codes, n_documents: int, n
             exists[t.astype(np.int64) * n_documents + d] = True
         number = np.cumsum(exists)
         if int(number[-1]) * n_who <= room:
+            marks = np.zeros(int(number[-1]) * n_who, bool)
             number = (number - 1) * n_who
-            marks = np.zeros(int(exists.sum()) * n_who, bool)
             for t, d, w in blocks(topic, document, who):
                 marks[number[t.astype(np.int64) * n_documents + d] + w] = True
             if np.count_nonzero(marks) == topic.size:
-                return np.empty(0, np.int64)
+                return none
     pair = topic.astype(np.int64) * n_documents + document
     if n_pairs * n_who >= 1 << 63:
         _, pair = distinct_numbers(pair, n_pairs)
     combined = pair * n_who + who
     ordered = np.sort(combined)
     if not (ordered[1:] == ordered[:-1]).any():
-        return np.empty(0, np.int64)
-    rows: NDArray[np.int64] = np.argsort(combined, kind="stable")
+        return none
+    rows = np.argsort(combined, kind="stable")
     equal = combined[rows][1:] == combined[rows][:-1]
-    return np.asarray(rows[np.append(equal, False) | np.append(False, equal)])
+    several = np.append(equal, False) | np.append(False, equal)
+    return rows[several], np.append(False, equal)[several]
 
 
 def _room(n: int) -> int:

@@ -101,7 +101,7 @@ class Runs(Displayed):
         try:
             return cls(systems, topics, documents, who, topic, document, score, rank, table.notes)
         except RowError as error:  # its rows are those that were read
-            raise RowError(table.rows[error.row - 1], error.problem) from None
+            raise RowError(int(table.rows[error.row - 1]), error.problem) from None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per retrieved document as a data frame: system, topic, document, score and, where known, rank."""

@@ -97,13 +97,13 @@ def infer_scale(values: NDArray[np.float64]) -> Scale:
     Only 0 and 1: binary. Whole numbers that include 0 or stay within 10: graded up to the highest seen. Fractions that
     stay within 1, or include 0: fractions, up to the next whole number. Anything else, above 0 throughout: magnitude.
     """
-    own_values = values[values >= 0]
+    own_values = values if values.size and values.min() >= 0 else values[values >= 0]
     if not own_values.size:
         return Scale("binary", 1.0, declared=False)
     highest = float(own_values.max())
     if not isfinite(highest):
         raise ScaleError("a value is not finite")
-    whole = not (own_values % 1 != 0).any()
+    whole = bool((np.floor(own_values) == own_values).all())
     if whole and highest <= 1:
         return Scale("binary", 1.0, declared=False)
     if whole and (highest <= 10 or own_values.min() == 0):
