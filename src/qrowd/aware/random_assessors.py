@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.aware.estimators import GAPS
+from qrowd.aware.estimators import GAPS, Gap
 from qrowd.aware.similarity import ApcReference, Similarities, SimilarityOptions, refuse_high
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import evaluate, evaluate_blocks
@@ -57,6 +58,7 @@ def similarity_to_random(
     points: int = 100,
     beta: float = 1.0,
     apc_reference: ApcReference = "assessor",
+    gaps: Sequence[Gap] = GAPS,
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
     threads: int | None = None,
@@ -79,6 +81,7 @@ def similarity_to_random(
     beta : of the similarity exp(-beta KLD) (equation 22).
     apc_reference : whose ranking is the reference of AP correlation: the "assessor"'s (the paper: the random assessor's
         ranking is walked) or the "other"'s.
+    gaps : those that are computed; an estimator needs its own alone.
     conventions : of the scores; default: a topic in which an assessor found nothing relevant is left out.
     rng, threads : as in all functions. progress : called with the number of comparisons done and their total.
 
@@ -97,18 +100,20 @@ def similarity_to_random(
     scores = evaluate(runs, judgments, measures, conventions=conventions, threads=threads)
     if len(scores.systems) < 2:
         raise ArgumentError("runs: AWARE compares how assessors score systems; give two systems or more")
-    options = SimilarityOptions(bandwidth, points, beta, apc_reference).checked(scores)
+    options = SimilarityOptions(bandwidth, points, beta, apc_reference, gaps=tuple(gaps)).checked(scores)
     n_measures, n_topics, n_assessors = len(scores.measures), len(scores.topics), len(scores.assessors)
-    single = np.full((len(GAPS), n_measures, len(levels), n_assessors), np.nan)
+    single = np.full((len(options.gaps), n_measures, len(levels), n_assessors), np.nan)
     by_topic = np.full((*single.shape, n_topics), np.nan)
     groups = list(_groups(panel, scores))
     chance, done = Chance.of(seed), 0
     for group in groups:
-        for at, (name, p) in enumerate(levels.items()):
-            random = _RandomAssessors(
+        random = [
+            _RandomAssessors(
                 group, _probabilities(n_resamples, p, level_sd, chance.stream(f"{name}, p")), draw, chance.stream(name)
             )  # whoever else is in the panel
-            similarity = _similarities(runs, scores, group, random, options, conventions, threads)
+            for name, p in levels.items()
+        ]
+        for at, similarity in _similarities(runs, scores, group, random, options, conventions, threads):
             single[:, :, at, group.assessors], by_topic[:, :, at, group.assessors] = similarity
             done += 1
             if progress:
@@ -124,7 +129,7 @@ def similarity_to_random(
         "seed": seed,
         "conventions": conventions.as_dict(),
     }
-    return Similarities(scores, "random", dict(levels), single, by_topic, attributes)
+    return Similarities(scores, "random", dict(levels), single, by_topic, attributes, options.gaps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +198,7 @@ class _RandomAssessors:
     """Random assessors for a group, one for each probability; a `Blocks` (qrowd.model.panel)."""
 
     def __init__(self, group: _Group, probabilities: Floats, draw: Draw, rng: np.random.Generator) -> None:
-        self._values, self._scale = group.values, group.scale
+        self._values, self._scale, self._judged = group.values, group.scale, ~np.isnan(group.like)
         same = bool((probabilities == probabilities[0]).all())
         shares = np.array([_shares(group, p, draw) for p in probabilities[: 1 if same else None].tolist()])
         if shares.shape[1] == 1:  # fractions of one value: nothing to draw
@@ -203,13 +208,14 @@ class _RandomAssessors:
             group.pool, probabilities.size, distribution=shares[0] if same else shares, like=group.like, rng=rng
         )
         self.assessors = self._drawn.assessors
+        self.n_blocks = -(-len(self.assessors) // self._drawn.block)
 
     def __iter__(self) -> Iterator[Panel]:
         for panel in self._drawn:
             values = panel.values
             if self._values is not None:
-                unjudged = np.isnan(values)
-                values = np.where(unjudged, np.nan, self._values[np.where(unjudged, 0, values).astype(np.intp)])
+                values = np.full(values.shape, np.nan)
+                values[self._judged] = self._values[panel.values[self._judged].astype(np.intp)]
             yield replace(panel, scales=(self._scale,) * len(panel.assessors), values=values)
 
 
@@ -237,40 +243,43 @@ def _similarities(
     runs: Runs,
     scores: Scores,
     group: _Group,
-    random: _RandomAssessors,
+    random: Sequence[_RandomAssessors],
     options: SimilarityOptions,
     conventions: Conventions,
     threads: int | None,
-) -> tuple[Floats, Floats]:
-    """(gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, all topics)."""
+) -> Iterator[tuple[int, tuple[Floats, Floats]]]:
+    """Of each level: (gaps, measures, assessors of the group), and (gaps, measures, assessors of the group, topics)."""
     n_measures, n_assessors = len(scores.measures), group.assessors.size
-    single = np.zeros((len(GAPS), n_measures, n_assessors))
-    by_topic = np.zeros((*single.shape, len(scores.topics)))
-    n = len(random.assessors)
     jobs = [(m, t) for m in range(n_measures) for t in np.flatnonzero(group.known[m]).tolist()]
     zeros = replace(conventions, empty="zero")  # a random assessor who finds nothing relevant scores every system 0
-    for block in evaluate_blocks(runs, random, scores.measures, conventions=zeros, threads=threads):
-        refuse_high(block)
-        others = np.moveaxis(block.values, 1, 3)  # (measures, topics, systems, random assessors), contiguous
-
-        def compare(job: tuple[int, int], others: Floats = others) -> tuple[Floats, Any]:
-            m, t = job
-            own = scores.values[m, group.assessors, group.topics[t]]
-            return options.on_topic(own, np.ascontiguousarray(others[m, t]))
-
-        sums: dict[int, Any] = {}
-        for (m, t), (similarity, parts) in zip(jobs, in_threads(compare, jobs, threads), strict=True):
-            by_topic[:, m, :, group.topics[t]] += similarity.sum(axis=2) / n
-            sums[m] = parts if m not in sums else sums[m] + parts
-        for m, parts in sums.items():
-            topics = np.flatnonzero(group.known[m])
-            own = scores.values[m][np.ix_(group.assessors, group.topics[topics])]
-            single[:, m] += options.overall(own, others[m, topics].mean(axis=0), parts).sum(axis=2) / n
     unknown = np.ones((n_measures, len(scores.topics)), bool)
     unknown[:, group.topics] = ~group.known
-    by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
-    single[:, unknown.all(axis=1)] = np.nan
-    return single, by_topic
+    # One call for all levels, whose pool is the same: the runs are aligned with it once.
+    blocks = evaluate_blocks(runs, chain.from_iterable(random), scores.measures, conventions=zeros, threads=threads)
+    for at, level in enumerate(random):
+        single = np.zeros((len(options.gaps), n_measures, n_assessors))
+        by_topic = np.zeros((*single.shape, len(scores.topics)))
+        n = len(level.assessors)
+        for block in islice(blocks, level.n_blocks):
+            refuse_high(block)
+            others = np.moveaxis(block.values, 1, 3)  # (measures, topics, systems, random assessors), contiguous
+
+            def compare(job: tuple[int, int], others: Floats = others) -> tuple[Floats, Any]:
+                m, t = job
+                own = scores.values[m, group.assessors, group.topics[t]]
+                return options.on_topic(own, np.ascontiguousarray(others[m, t]))
+
+            sums: dict[int, Any] = {}
+            for (m, t), (similarity, parts) in zip(jobs, in_threads(compare, jobs, threads), strict=True):
+                by_topic[:, m, :, group.topics[t]] += similarity.sum(axis=2) / n
+                sums[m] = parts if m not in sums else sums[m] + parts
+            for m, parts in sums.items():
+                topics = np.flatnonzero(group.known[m])
+                own = scores.values[m][np.ix_(group.assessors, group.topics[topics])]
+                single[:, m] += options.overall(own, others[m, topics].mean(axis=0), parts).sum(axis=2) / n
+        by_topic[np.broadcast_to(unknown[None, :, None], by_topic.shape)] = np.nan
+        single[:, unknown.all(axis=1)] = np.nan
+        yield at, (single, by_topic)
 
 
 def _panel(judgments: Judgments, conventions: Conventions) -> Panel:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from qrowd.aware.averages import averaged
-from qrowd.aware.estimators import GAPS, NAMES, UNIFORM, Estimator, Weight, estimator
+from qrowd.aware.estimators import GAPS, NAMES, UNIFORM, Estimator, Gap, Weight, estimator
 from qrowd.errors import ArgumentError, MeasureError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import ap_correlation
@@ -41,6 +41,7 @@ class Similarities(Result):
     single : (gaps, measures, levels, assessors) over all topics where the assessor has a score; nan without one.
     by_topic : (gaps, measures, levels, assessors, topics) on each topic; nan without a score.
     attributes : every option in force, the number of resamples and the seed.
+    gaps : those that were computed, in the order of the first dimension.
 
     `to_frame` has one row per gap, measure, level and assessor; what="topics" also one per topic.
 
@@ -53,6 +54,7 @@ class Similarities(Result):
     single: Floats
     by_topic: Floats
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    gaps: tuple[Gap, ...] = GAPS
 
     def accuracy(self, name: str, *, polarity: Polarity = "dissimilarity", across: Across = "own") -> Floats:
         """(measures, assessors, topics) accuracies by one estimator; nan where the assessor has no score.
@@ -81,7 +83,7 @@ class Similarities(Result):
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         labels = {
-            "gap": GAPS,
+            "gap": self.gaps,
             "measure": self.scores.measures,
             "level": tuple(self.levels),
             "assessor": self.scores.assessors,
@@ -94,8 +96,10 @@ class Similarities(Result):
 
     def _similarity(self, how: Estimator, across: Across) -> Floats:
         """(levels, measures, assessors[, topics])."""
+        if how.gap not in self.gaps:
+            raise ArgumentError(f"estimator {str(how)!r}: the gap {how.gap!r} was not computed; add it to gaps")
         table = self.single if how.granularity == "sgl" else self.by_topic
-        similarity = np.swapaxes(table[GAPS.index(how.gap)], 0, 1)
+        similarity = np.swapaxes(table[self.gaps.index(how.gap)], 0, 1)
         if across == "own":
             return np.asarray(similarity)
         mean = np.expand_dims(known_mean(similarity, axis=1), 1)
@@ -160,6 +164,7 @@ class SimilarityOptions:
     """The options of `similarity_to_random` that change similarities.
 
     signed : a rank correlation below 0 is similarity 0; by default its absolute value counts.
+    gaps : those that are computed.
     """
 
     bandwidth: float
@@ -167,6 +172,7 @@ class SimilarityOptions:
     beta: float
     apc_reference: ApcReference
     signed: bool = False
+    gaps: tuple[Gap, ...] = GAPS
 
     def checked(self, scores: Scores) -> SimilarityOptions:
         """The options, once they are known to be in range and to suit the scores."""
@@ -192,8 +198,7 @@ class SimilarityOptions:
         """
         panel = np.ascontiguousarray(panel)
         squares = squared_distances(panel, others)
-        density = np.zeros((others.shape[1], self.points))
-        add_densities(others, self.bandwidth, density)
+        density = self._density(others.T)
         mean = squares / panel.shape[1]
         return self._similar(mean, mean, self._density(panel), density, panel, others), Parts(squares, density)
 
@@ -209,26 +214,32 @@ class SimilarityOptions:
         return self._similar(parts.squares / (n_topics * n_systems), distance, density, parts.density, mean, others)
 
     def _density(self, panel: Floats) -> Floats:
-        """(assessors, points) of (assessors, scores)."""
-        density = np.zeros((panel.shape[0], self.points))
-        add_densities(np.ascontiguousarray(panel.T), self.bandwidth, density)
+        """(assessors, points) of (assessors, scores); no points where no gap compares densities."""
+        density = np.zeros((panel.shape[0], self.points if "kld" in self.gaps else 0))
+        if "kld" in self.gaps:
+            add_densities(np.ascontiguousarray(panel.T), self.bandwidth, density)
         return density
 
     def _similar(
         self, frobenius: Floats, square: Floats, mine: Floats, theirs: Floats, panel: Floats, others: Floats
     ) -> Floats:
         """Equations 20-24; a rank gap of an assessor without a ranking is that of a random one."""
-        panel, others = rankable(panel), rankable(others)
+        values: dict[Gap, Floats] = {"fro": 1 - np.sqrt(frobenius), "rmse": 1 - np.sqrt(square)}
+        if "kld" in self.gaps:
+            values["kld"] = np.exp(-self.beta * divergences(mine, theirs))
+        if {"tau", "apc"}.intersection(self.gaps):
+            values["tau"], values["apc"] = self._of_rankings(rankable(panel), rankable(others))
+        return np.array([values[gap] for gap in self.gaps])
+
+    def _of_rankings(self, panel: Floats, others: Floats) -> Floats:
+        """(2, assessors, others) the similarities by tau and by AP correlation."""
         tau, apc = rank_correlations(panel, others)
         if self.apc_reference == "other":
             apc = walking_the_assessors(panel, others)
         ranks = np.array([tau, apc])
         ranks = np.maximum(ranks, 0) if self.signed else np.abs(ranks)
-        constant = panel.min(axis=1) == panel.max(axis=1)
-        ranks[:, constant] = 0.0 if self.signed else 1.0
-        values = 1 - np.sqrt(np.array([frobenius, square]))
-        divergence = np.exp(-self.beta * divergences(mine, theirs))
-        return np.concatenate([values, divergence[None], ranks])
+        ranks[:, panel.min(axis=1) == panel.max(axis=1)] = 0.0 if self.signed else 1.0
+        return ranks
 
 
 def refuse_high(scores: Scores) -> None:

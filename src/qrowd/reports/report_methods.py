@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.aware import DEFAULT, Similarities, similarity_to_random
+from qrowd.aware import DEFAULT, ESTIMATORS, NAMES, Similarities, similarity_to_random
 from qrowd.comparison.correlation import kendall_tau_b
 from qrowd.comparison.system_ranking import rank_systems, ranks
 from qrowd.errors import QrowdError, ScaleError
@@ -25,6 +25,7 @@ from qrowd.reports.systems import system_order
 
 RANDOM_ASSESSORS = 200  # of each level: enough for a page; `qrowd aware` draws 1,000
 PANEL = "mean of assessors"
+GAP = ESTIMATORS[NAMES.index(DEFAULT)].gap  # the only one that the estimator needs
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ def similarities_of(
             judgments,
             [measure],
             n_resamples=random_assessors,
+            gaps=[GAP],
             rng=seed,
             conventions=replace(conventions, empty="nan"),
             progress=progress,
