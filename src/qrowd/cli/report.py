@@ -44,7 +44,7 @@ def report(
     sampling: options.Sampling = options.Sampling(10_000),
     random_assessors: Annotated[
         int, option(help="Number of random assessors of each kind, for AWARE.", panel="Sampling", min=1)
-    ] = 200,
+    ] = 64,
     short_names: ShortNames = False,
     title: Annotated[str, option(help="Title of the page.", panel="Output", metavar="TITLE")] = "",
     output: Annotated[

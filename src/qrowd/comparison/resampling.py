@@ -7,6 +7,7 @@ replacement, independently of each other; the weight of a cell is the product of
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -44,7 +45,7 @@ class Panel:
     known: NDArray[np.bool_] = field(repr=False)
     n_left_out: int
 
-    @property
+    @cached_property
     def design(self) -> Design:
         """How assessors and topics are crossed: completely, partly, or not at all."""
         if len(self.assessors) == 1:
@@ -55,12 +56,12 @@ class Panel:
             return "partly crossed"
         return "nested" if (self.known.sum(axis=0) == 1).all() else "mostly nested"
 
-    @property
+    @cached_property
     def components_known(self) -> bool:
         """Whether the variance components of topics and assessors can be separated."""
         return self.design in ("crossed", "partly crossed")
 
-    @property
+    @cached_property
     def assessor_df(self) -> int:
         """Degrees of freedom between assessors: their number less one, or less one for each connected group of them."""
         return int(self.squares(self.values[:, :, :1]).df[1]) if self.components_known else 0
