@@ -1,7 +1,8 @@
 # Every target does its own set-up. Another interpreter: make PYTHON=/path/to/python3.13 test
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test quick lint types format docs site release-check bench soak clean
+unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start from the same files
+.PHONY: help demo serve test quick lint types format docs site release-check bench soak clean suite
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -17,7 +18,10 @@ demo: .venv/.runtime ## which system is better, and do the assessors agree? On a
 serve: .venv/.server ## judge a small collection in the browser
 	@$(BIN)/qrowd serve --demo
 
-test: lint types .venv/.programs ## everything CI runs
+test: lint .venv/.programs ## everything CI runs
+	@$(MAKE) --no-print-directory -j 2 types suite
+
+suite:
 	@$(BIN)/python -m pytest -q -n 3 --dist loadscope --no-loadscope-reorder
 
 quick: .venv/.dev ## the tests without a browser, a database or a long computation

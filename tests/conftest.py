@@ -1,6 +1,8 @@
 """What every test may ask for: the folders of real data, and Hypothesis without a stopwatch."""
 
+import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,17 @@ SLOW = (Path(__file__).parent / "slow_modules.txt").read_text(encoding="utf-8").
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out slow modules, browsers and databases")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Tests and the modules they import stay until the end, so the garbage collector need not visit them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
