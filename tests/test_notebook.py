@@ -4,8 +4,6 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import nbclient
-import nbformat
 import pytest
 from playwright.sync_api import Browser
 
@@ -17,6 +15,8 @@ THEMES = ("light", "dark")
 
 def notebook_of(page: str):
     """The page as a notebook: its text and, in code cells, its blocks of Python."""
+    import nbformat
+
     cells = []
     for i, part in enumerate(page.split("```")):
         if i % 2 and part.startswith("python\n"):
@@ -28,6 +28,8 @@ def notebook_of(page: str):
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
+    import nbclient
+
     book = notebook_of(PAGE.read_text("utf-8"))
     folder = str(tmp_path_factory.mktemp("notebook"))
     client = nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}})

@@ -3,21 +3,19 @@
 from collections import namedtuple
 from dataclasses import dataclass
 
-import datasets
 import ir_measures
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyterrier
 import pytest
-import ranx
 from ir_datasets.formats import GenericScoredDoc, TrecQrel
 
 import qrowd
 from qrowd.agreement import cohen_kappa
 from qrowd.errors import ArgumentError, QrowdError
+from qrowd.model.arguments import converting
 from qrowd.model.judgments import Judgments
-from qrowd.model.objects import as_judgments, as_preferences, as_runs, converting
+from qrowd.model.objects import as_judgments, as_preferences, as_runs
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 
@@ -27,6 +25,31 @@ QREL_ROWS = [(q, d, v) for q, documents in QRELS.items() for d, v in documents.i
 RUN_ROWS = [(q, d, s) for q, documents in RUN.items() for d, s in documents.items()]
 PYTERRIER_QRELS = pd.DataFrame(QREL_ROWS, columns=["qid", "docno", "label"])
 PYTERRIER_RUN = pd.DataFrame(RUN_ROWS, columns=["qid", "docno", "score"]).assign(rank=[0, 1, 0], docid=[7, 8, 8])
+
+
+def hugging_face(frame):
+    """The frame as a data set; imports of seconds are made by the tests that need them."""
+    import datasets
+
+    return datasets.Dataset.from_pandas(frame)
+
+
+def splits():
+    import datasets
+
+    return datasets.DatasetDict({"test": hugging_face(PYTERRIER_QRELS)})
+
+
+def ranx_run(run=RUN, **options):
+    import ranx
+
+    return ranx.Run(run, **options)
+
+
+def ranx_qrels(qrels=QRELS):
+    import ranx
+
+    return ranx.Qrels(qrels)
 
 
 @dataclass
@@ -51,9 +74,9 @@ JUDGMENTS = {
     "ir_measures": [ir_measures.Qrel(*row) for row in QREL_ROWS],
     "named tuples": [Answer(*row) for row in QREL_ROWS],
     "dataclasses": [Rated(*row) for row in QREL_ROWS],
-    "a generator": None,
-    "ranx": ranx.Qrels(QRELS),
-    "Hugging Face": datasets.Dataset.from_pandas(PYTERRIER_QRELS),
+    "a generator": lambda: (ir_measures.Qrel(*row) for row in QREL_ROWS),
+    "ranx": ranx_qrels,
+    "Hugging Face": lambda: hugging_face(PYTERRIER_QRELS),
     "frames by assessor": {"judgments": PYTERRIER_QRELS},
 }
 RUNS = {
@@ -63,9 +86,9 @@ RUNS = {
     "polars, lazy": pl.LazyFrame(PYTERRIER_RUN),
     "ir_datasets": [GenericScoredDoc(*row) for row in RUN_ROWS],
     "ir_measures": [ir_measures.ScoredDoc(*row) for row in RUN_ROWS],
-    "ranx": ranx.Run(RUN),
-    "a list of ranx": [ranx.Run(RUN, name="run")],
-    "Hugging Face": datasets.Dataset.from_pandas(PYTERRIER_RUN),
+    "ranx": ranx_run,
+    "a list of ranx": lambda: [ranx_run(name="run")],
+    "Hugging Face": lambda: hugging_face(PYTERRIER_RUN),
     "rows by system": {"run": [GenericScoredDoc(*row) for row in RUN_ROWS]},
     "frames by system": {"run": PYTERRIER_RUN},
 }
@@ -76,20 +99,25 @@ def sources(shapes):
     return [pytest.param(name, marks=pytest.mark.slow if "ranx" in name else ()) for name in shapes]
 
 
+def made(shape):
+    """The data of a shape, which may be a function that makes them."""
+    return shape() if callable(shape) else shape
+
+
 @pytest.mark.parametrize("source", sources(JUDGMENTS))
 def test_judgments_of_every_shape_are_the_same_judgments(source):
-    generator = (ir_measures.Qrel(*row) for row in QREL_ROWS)
-    data = generator if source == "a generator" else JUDGMENTS[source]
-    assert as_judgments(data).to_dict() == {"judgments": QRELS}
+    assert as_judgments(made(JUDGMENTS[source])).to_dict() == {"judgments": QRELS}
 
 
 @pytest.mark.parametrize("source", sources(RUNS))
 def test_runs_of_every_shape_are_the_same_runs(source):
-    assert as_runs(RUNS[source]).to_dict() == {"run": RUN}
+    assert as_runs(made(RUNS[source])).to_dict() == {"run": RUN}
 
 
 def test_evaluate_takes_two_frames_and_scores_as_pyterrier_does():
     frame = PYTERRIER_QRELS.astype({"label": int})
+    import pyterrier
+
     expected = pyterrier.Evaluate(PYTERRIER_RUN, frame, metrics=["map", "ndcg"])
     scores = qrowd.evaluate(PYTERRIER_RUN, frame, ["AP", "nDCG"])
     assert scores.values.mean(axis=2).ravel().tolist() == pytest.approx([expected["map"], expected["ndcg"]])
@@ -108,7 +136,7 @@ def test_the_iteration_of_a_qrel_is_no_assessor():
 
 @pytest.mark.slow  # ranx compiles
 def test_a_name_of_a_ranx_run_is_the_system():
-    assert as_runs(ranx.Run(RUN, name="bm25")).systems == ("bm25",)
+    assert as_runs(ranx_run(name="bm25")).systems == ("bm25",)
 
 
 @pytest.mark.slow  # ranx compiles
@@ -116,8 +144,8 @@ def test_judgments_and_runs_go_back_to_ranx_and_pytrec_eval():
     judgments, runs = Judgments.from_dict({"ann": QRELS, "bob": {"q1": {"d1": 0.5}}}), Runs.from_dict({"A": RUN})
     assert judgments.select(assessors="ann").to_dict(assessor="ann") == QRELS
     assert judgments.to_dict(assessor="bob") == {"q1": {"d1": 0.5}}
-    assert ranx.Qrels(judgments.select(assessors="ann").to_dict(assessor="ann")).to_dict() == QRELS
-    assert ranx.Run(runs.to_dict(system="A")).to_dict() == RUN
+    assert ranx_qrels(judgments.select(assessors="ann").to_dict(assessor="ann")).to_dict() == QRELS
+    assert ranx_run(run=runs.to_dict(system="A")).to_dict() == RUN
     with pytest.raises(ArgumentError, match="'eve'"):
         judgments.to_dict(assessor="eve")
 
@@ -147,7 +175,7 @@ REFUSED = {
         lambda: as_judgments(PYTERRIER_RUN),
         "judgments: the columns .* are those of runs; were runs and judgments swapped?",
     ),
-    "ranx swapped": (lambda: as_runs(ranx.Qrels(QRELS)), "runs: these are judgments"),
+    "ranx swapped": (lambda: as_runs(ranx_qrels()), "runs: these are judgments"),
     "no runs": (lambda: qrowd.evaluate(None, J), "runs: expected a data frame, rows or a dictionary, found None"),
     "no judgments": (lambda: qrowd.evaluate(R, 3), "judgments: expected a data frame, .* found int 3"),
     "a name": (lambda: qrowd.evaluate("a.run", J), r"runs: 'a.run' is no more than a name; .* qrowd.read_runs"),
@@ -172,7 +200,7 @@ REFUSED = {
         "system 'bm25', topic 'q', document 'd': expected a finite number, found str 'high'",
     ),
     "several splits": (
-        lambda: as_judgments(datasets.DatasetDict({"test": JUDGMENTS["Hugging Face"]})),
+        lambda: as_judgments(splits()),
         r"judgments: a DatasetDict holds several splits; choose one, as in data\['test'\]",
     ),
     "ragged columns": (
