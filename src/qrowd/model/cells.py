@@ -284,5 +284,7 @@ def distinct_rows(
 def _equal_cells(column: NDArray[Any]) -> NDArray[np.int64]:
     """(n,) one number for each distinct cell; all missing cells are one."""
     if column.dtype == object:
-        column = encoded([None if is_missing(cell) else cell for cell in column.tolist()]).codes
+        cells = encoded(column.tolist())
+        missing = missing_cells(Cells(np.arange(len(cells.distinct), dtype=np.int32), cells.distinct))
+        column = cells.codes if missing is None else np.where(missing, -1, np.arange(missing.size))[cells.codes]
     return np.unique(column, return_inverse=True)[1]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
-from qrowd.model.labels import Codes, renumbered
+from qrowd.model.labels import Codes, first_rows, renumbered
 
 if TYPE_CHECKING:
     from narwhals import Series
@@ -127,6 +127,8 @@ def label_cells(column: Column) -> Cells:
         return _of_codes(native.cat.codes.to_numpy(), native.cat.categories.tolist())
     if series.dtype.is_integer() and not series.null_count():
         return _of_integers(series.to_numpy())
+    if series.implementation.is_polars() and isinstance(series.dtype, nw.Categorical | nw.Enum):
+        return _of_polars(native)
     is_text = isinstance(series.dtype, nw.String | nw.Categorical | nw.Enum)
     if is_text and not (of_pandas and native.dtype == object) and _has_arrow():
         return _of_arrow(series.to_arrow())
@@ -191,6 +193,19 @@ def _of_codes(codes: NDArray[np.integer], cells: list[Any]) -> Cells:
     if codes.size and codes.min() < 0:
         codes, cells = np.where(codes < 0, np.int32(len(cells)), codes), [*cells, None]
     return Cells.of(codes, cells)
+
+
+def _of_polars(column: Any) -> Cells:
+    """From categories, whose numbers may be those of all categories that the process knows."""
+    numbers = column.to_physical()
+    size = 0 if numbers.max() is None else int(numbers.max()) + 1
+    codes = numbers.to_numpy()
+    if column.null_count():
+        codes = np.where(np.isnan(codes), size, codes).astype(np.int64)
+    rows = first_rows(codes, size + 1)
+    number = np.zeros(size + 1, np.int32)
+    number[codes[rows]] = np.arange(rows.size)
+    return Cells(number[codes], column.gather(rows).to_list())
 
 
 def _has_arrow() -> bool:

@@ -96,20 +96,21 @@ def factorize(labels: Iterable[object]) -> tuple[Codes, tuple[str, ...]]:
     return np.array(codes, np.int32), tuple(numbers)
 
 
-def by_appearance(codes: NDArray[np.integer], n: int) -> NDArray[np.int64]:
-    """Those of the numbers 0 ... n - 1 that stand in codes, in the order in which each comes first.
+def first_rows(codes: NDArray[np.integer], n: int) -> NDArray[np.int64]:
+    """The row (from 0) where each of the numbers 0 ... n - 1 comes first, in the order of rows, if it comes at all.
 
-    >>> by_appearance(np.array([3, 0, 3, 1]), 5)
-    array([3, 0, 1])
+    >>> first_rows(np.array([3, 0, 3, 1]), 5)
+    array([0, 1, 3])
     """
-    new, n_new = np.ones(n, bool), n
+    is_new, n_new = np.ones(n, bool), n
     parts = [np.empty(0, np.int64)]
-    for (block,) in blocks(codes):
-        candidates = block[new[block]]
-        if candidates.size:
-            numbers, firsts = np.unique(candidates, return_index=True)
-            parts.append(numbers[np.argsort(firsts)].astype(np.int64))
-            new[numbers] = False
+    for number, (block,) in enumerate(blocks(codes)):
+        changes = np.append(0, np.flatnonzero(block[1:] != block[:-1]) + 1)
+        rows = changes[is_new[block[changes]]]
+        if rows.size:
+            numbers, firsts = np.unique(block[rows], return_index=True)
+            parts.append(rows[np.sort(firsts)] + number * BLOCK)
+            is_new[numbers] = False
             n_new -= numbers.size
             if not n_new:
                 break
@@ -118,7 +119,7 @@ def by_appearance(codes: NDArray[np.integer], n: int) -> NDArray[np.int64]:
 
 def renumbered(codes: NDArray[np.integer], labels: Sequence[Label]) -> tuple[Codes, Sequence[Label]]:
     """Labels in use in order of appearance, and codes into them."""
-    order = by_appearance(codes, len(labels))
+    order = codes[first_rows(codes, len(labels))]
     if order.size == len(labels) and (order == np.arange(order.size)).all():
         return codes.astype(np.int32), labels
     number = np.zeros(len(labels), np.int32)

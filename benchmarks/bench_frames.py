@@ -1,0 +1,95 @@
+"""Judgments of 1,000 assessors from data frames, beside pandas' factorize of the three columns of labels.
+
+Processor time, not time of the clock. `ROWS` in the environment makes a smaller table.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from pyarrow import parquet
+from side_by_side import finish, promise
+
+import qrowd
+
+TOPICS, DOCUMENTS = 54, 200  # documents of a topic
+LABELS = ("topic", "document", "assessor")
+
+
+def table(n: int, *, shuffled: bool) -> pd.DataFrame:
+    """Judgments by assessor, topic and document, or in no order. Rows share the text of a label."""
+    pool = TOPICS * DOCUMENTS
+    row = np.random.default_rng(2).permutation(n) if shuffled else np.arange(n)
+    documents = np.array([f"msmarco_passage_{i % 70:02d}_{i * 7919}" for i in range(pool)], object)
+    return pd.DataFrame(
+        {
+            "topic": pd.Series(np.array([f"{1_000_000 + i}" for i in range(TOPICS)], object)[row % pool // DOCUMENTS]),
+            "document": pd.Series(documents[row % pool]),
+            "assessor": pd.Series(np.array([f"assessor {i}" for i in range(n // pool + 1)], object)[row // pool]),
+            "value": np.random.default_rng(1).integers(0, 4, n),
+        }
+    ).astype(dict.fromkeys(LABELS, object))
+
+
+def processor_seconds(work: Callable[[], object], rounds: int = 3) -> float:
+    """The median; what is loaded at the first call was loaded before."""
+    work()
+    spent = []
+    for _ in range(rounds):
+        started = time.process_time()
+        work()
+        spent.append(time.process_time() - started)
+    return statistics.median(spent)
+
+
+def factorize(frame: pd.DataFrame) -> list[object]:
+    return [pd.factorize(frame[name]) for name in LABELS]
+
+
+def bytes_a_row(judgments: qrowd.Judgments) -> float:
+    """Without labels, after everything that judgments remember of themselves."""
+    judgments.n_repeats(), judgments.single(), judgments.values_by_assessor()
+    arrays = [array for array in vars(judgments).values() if isinstance(array, np.ndarray)]
+    remembered = [array for pair in vars(judgments).values() if isinstance(pair, tuple) for array in pair]
+    return sum(a.nbytes for a in [*arrays, *remembered] if isinstance(a, np.ndarray)) / len(judgments)
+
+
+n = int(float(os.environ.get("ROWS", 10.8e6)))
+for order in ("by assessor", "shuffled"):
+    frame = table(n, shuffled=order == "shuffled")
+    categories = frame.astype(dict.fromkeys(LABELS, "category"))
+    arrow = pa.Table.from_pandas(categories, preserve_index=False)
+    polars = pl.from_arrow(arrow)
+    file = pa.BufferOutputStream()
+    parquet.write_table(arrow, file)
+    stored = file.getvalue()
+    peer = processor_seconds(partial(factorize, frame))
+    print(f"{n:,} rows {order}: pandas factorize of three columns of text {peer:.2f} s")
+    kinds = {
+        "text (object)": (frame, 1.3),
+        "text (str)": (frame.astype(dict.fromkeys(LABELS, "str")), 1.3),
+        "pandas categories": (categories, 0.1),
+        "Arrow dictionaries": (arrow, 0.1),
+        "Polars categories": (polars, 0.1),
+        "Parquet dictionaries, once read": (parquet.read_table(stored), 0.1),
+    }
+    for kind, (columns, most) in kinds.items():
+        own = processor_seconds(partial(qrowd.Judgments.from_frame, columns))
+        promise(f"from_frame, {order}, {kind}, {own:.2f} s, times pandas factorize", own / peer, at_most=most)
+    del kinds, polars, arrow
+
+tracemalloc.start()
+judgments = qrowd.Judgments.from_frame(categories)
+_, peak = tracemalloc.get_traced_memory()
+promise("bytes a row of judgments, beyond labels", bytes_a_row(judgments), at_most=24)
+promise("bytes a row at the most while categories are read", peak / n, at_most=60)
+finish()
