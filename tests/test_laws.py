@@ -20,7 +20,7 @@ NAMES = [definition.name for definition in DEFINITIONS if not texts_of(definitio
 LINEAR = [definition.name for definition in DEFINITIONS if definition.linear]
 of_every_measure = pytest.mark.parametrize("name", NAMES)
 of_every_linear_measure = pytest.mark.parametrize("name", LINEAR)
-briefly = settings(max_examples=20)  # for each measure
+briefly = settings(max_examples=settings.default.max_examples // 4)  # for each measure, of which there are many
 
 conventions = st.fixed_dictionaries(
     {
