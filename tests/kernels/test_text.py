@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qrowd.kernels.text import encode_words, renumber_words, split_fields
+from qrowd.kernels.text import encode_words, place_words, renumber_words, split_fields
 
 
 def characters(text):
@@ -177,10 +177,8 @@ def test_numbering_stops_where_a_table_is_full_and_goes_on_where_it_stopped():
     assert encode_words(text, starts, ends, slots, pool, pool_ends, 0, 0, codes) == (2, 4)
     assert codes.tolist() == [0, 0, 1, 0, -9, -9]
 
-    larger, other_pool, other_ends = tables(16, 100, 10)
-    again = np.empty(2, np.int32)
-    words_so_far = characters(pool.tobytes()), pool_ends[:2], pool_ends[1:3] - 1
-    encode_words(*words_so_far, larger, other_pool, other_ends, 0, 0, again)
+    larger, _, _ = tables(16, 100, 10)
+    place_words(pool, pool_ends, 2, larger)
     assert encode_words(text, starts, ends, larger, pool, pool_ends, 2, 4, codes) == (3, 6)
     assert codes.tolist() == [0, 0, 1, 0, 2, 1]
     assert pool[: pool_ends[3]].tobytes() == b"one\ntwo\nthree\n"

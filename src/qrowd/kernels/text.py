@@ -14,6 +14,8 @@ from qrowd.kernels.compiled import kernel
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
+AHEAD = 64  # rows whose words are looked up together
+
 
 @kernel
 def byte(text: Bytes, i: int) -> int:
@@ -242,41 +244,69 @@ def encode_words(
     grow first.
     """
     mask = slots.size - 1
-    for row in range(first, starts.size):
-        start, length = starts[row], ends[row] - starts[row]
-        if (
-            row > 0
-            and length == ends[row - 1] - starts[row - 1]
-            and same_bytes(text, start, text, starts[row - 1], length)
-        ):
-            codes[row] = codes[row - 1]
-            continue
-        hashed = hash_of(text, start, length)
-        tag = hashed >> 32 << 32
-        slot = hashed & mask
-        word = -1
-        while slots[np.uint64(slot)] >= 0:
-            entry = slots[np.uint64(slot)]
-            if entry >> 32 << 32 == tag:
-                word = entry & 0xFFFFFFFF
-                at = pool_ends[word]
-                if pool_ends[word + 1] - at == length + 1 and same_bytes(text, start, pool, at, length):
-                    break
-                word = -1
-            slot = (slot + 1) & mask
-        if word < 0:
-            end = pool_ends[n_words]
-            if 2 * (n_words + 1) > slots.size or n_words + 2 > pool_ends.size or end + length + 1 > pool.size:
-                return n_words, row
-            for k in range(length):
-                pool[end + k] = text[start + k]
-            pool[end + length] = 10
-            pool_ends[n_words + 1] = end + length + 1
-            slots[slot] = tag | n_words
-            word = n_words
-            n_words += 1
-        codes[row] = word
+    hashes, ahead = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
+    for begin in range(first, starts.size, AHEAD):
+        end_row = min(begin + AHEAD, starts.size)
+        # What a lookup will need is fetched for many rows at once: memory is slow, but not slower for several places.
+        for row in range(begin, end_row):
+            start, length = starts[row], ends[row] - starts[row]
+            hashes[row - begin] = -1  # the word of the row before
+            if (
+                row > 0
+                and length == ends[row - 1] - starts[row - 1]
+                and same_bytes(text, start, text, starts[row - 1], length)
+            ):
+                continue
+            hashed = hash_of(text, start, length)
+            hashes[row - begin] = hashed
+            entry = slots[np.uint64(hashed & mask)]
+            ahead[row - begin] = pool_ends[np.uint64(entry & 0x7FFFFFFF)] if entry >= 0 else 0
+        for row in range(begin, end_row):
+            if hashes[row - begin] >= 0:
+                ahead[row - begin] = pool[np.uint64(ahead[row - begin])]
+        for row in range(begin, end_row):
+            hashed = hashes[row - begin]
+            if hashed < 0:
+                codes[row] = codes[row - 1]
+                continue
+            start, length = starts[row], ends[row] - starts[row]
+            tag = hashed >> 32 << 32
+            slot = hashed & mask
+            word = -1
+            while slots[np.uint64(slot)] >= 0:
+                entry = slots[np.uint64(slot)]
+                if entry >> 32 << 32 == tag:
+                    word = entry & 0x7FFFFFFF
+                    at = pool_ends[np.uint64(word)]
+                    if pool_ends[np.uint64(word + 1)] - at == length + 1 and same_bytes(text, start, pool, at, length):
+                        break
+                    word = -1
+                slot = (slot + 1) & mask
+            if word < 0:
+                end = pool_ends[n_words]
+                if 2 * (n_words + 1) > slots.size or n_words + 2 > pool_ends.size or end + length + 1 > pool.size:
+                    return n_words, row
+                for k in range(length):
+                    pool[end + k] = text[start + k]
+                pool[end + length] = 10
+                pool_ends[n_words + 1] = end + length + 1
+                slots[slot] = tag | n_words
+                word = n_words
+                n_words += 1
+            codes[row] = word
     return n_words, starts.size
+
+
+@kernel
+def place_words(pool: Bytes, pool_ends: Offsets, n_words: int, slots: Offsets) -> None:
+    """Enter the words of a pool into a larger table, as `encode_words` does. slots : -1."""
+    mask = slots.size - 1
+    for word in range(n_words):
+        hashed = hash_of(pool, pool_ends[word], pool_ends[word + 1] - 1 - pool_ends[word])
+        slot = hashed & mask
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = hashed >> 32 << 32 | word
 
 
 @kernel

@@ -57,20 +57,19 @@ class Vocabulary:
         return other.encode(read_only(self._pool), self._ends[: self._size], self._ends[1 : self._size + 1] - 1)
 
     def _grow(self, room: int) -> None:
-        """Enlarge whatever is full, and number the words so far anew in the larger table."""
-        from qrowd.kernels.text import encode_words
+        """Enlarge whatever is full."""
+        from qrowd.kernels.text import place_words
 
         used = int(self._ends[self._size])
-        pool = np.empty(4 * max(self._pool.size, used + room), np.uint8)
-        pool[:used] = self._pool[:used]
-        ends = np.zeros(4 * self._ends.size, np.int64)
-        ends[: self._size + 1] = self._ends[: self._size + 1]
-        self._slots = np.full(4 * self._slots.size, -1, np.int64)
-        scratch = np.empty_like(pool), np.zeros_like(ends)
-        codes = np.empty(self._size, np.int32)
-        starts, word_ends = ends[: self._size], ends[1 : self._size + 1] - 1
-        encode_words(read_only(pool), starts, word_ends, self._slots, *scratch, 0, 0, codes)
-        self._pool, self._ends = pool, ends
+        if used + room + 1 > self._pool.size:
+            pool = np.empty(4 * max(self._pool.size, used + room), np.uint8)
+            pool[:used] = self._pool[:used]
+            self._pool = pool
+        if self._size + 2 > self._ends.size:
+            self._ends = np.append(self._ends, np.zeros(3 * self._ends.size, np.int64))
+        if 2 * (self._size + 1) > self._slots.size:
+            self._slots = np.full(4 * self._slots.size, -1, np.int64)
+            place_words(self._pool, self._ends, self._size, self._slots)
 
 
 class Words(local):
@@ -78,9 +77,16 @@ class Words(local):
 
     def __init__(self) -> None:
         self._vocabularies: dict[str, Vocabulary] = {}
+        self._cells = np.empty(0)
 
     def __getitem__(self, role: str) -> Vocabulary:
         return self._vocabularies.setdefault(role, Vocabulary())
+
+    def scratch(self, n_columns: int, n_rows: int) -> NDArray[np.float64]:
+        """(columns, rows) cells for one file at a time: memory that is used again costs less than new memory."""
+        if n_columns * n_rows > self._cells.size:
+            self._cells = np.empty(n_columns * n_rows)
+        return self._cells[: n_columns * n_rows].reshape(n_columns, n_rows)
 
 
 def joined_codes(parts: Sequence[tuple[Vocabulary, Codes]]) -> tuple[tuple[str, ...], Codes]:

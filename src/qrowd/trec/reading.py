@@ -64,8 +64,11 @@ def parse(text: bytes, name: str, format: Format, words: Words | None = None) ->
     kinds[list(format.labels)] = np.arange(1, len(format.labels) + 1)
     kinds[fields] = -np.arange(1, len(fields) + 1)
     room = len(lines) // (2 * format.n_fields) + 1  # a row has so many bytes at least; memory not written costs nothing
-    starts, ends = np.empty((2, len(format.labels), room), np.int64)
-    numbers = np.empty((len(fields), room))
+    words = Words() if words is None else words
+    n_labels = len(format.labels)
+    cells = words.scratch(2 * n_labels + len(fields), room)
+    starts, ends = cells[:n_labels].view(np.int64), cells[n_labels : 2 * n_labels].view(np.int64)
+    numbers = cells[2 * n_labels :]
     n_rows, undecided, bad_line = split_fields(characters, begin, kinds, starts, ends, numbers)
     if bad_line:
         raise next(mistakes(text, name, format))
@@ -77,7 +80,6 @@ def parse(text: bytes, name: str, format: Format, words: Words | None = None) ->
     number, rank = (None if field is None else numbers[fields.index(field)] for field in (format.number, format.rank))
     if number is not None and not np.isfinite(number).all():
         raise next(mistakes(text, name, format))
-    words = Words() if words is None else words
     vocabularies = tuple(words[role] for role in format.roles)
     codes = tuple(
         vocabulary.encode(characters, starts[i, :n_rows], ends[i, :n_rows]) for i, vocabulary in enumerate(vocabularies)
