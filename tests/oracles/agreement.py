@@ -4,6 +4,7 @@ Nothing here imports qrowd or numpy. A panel is {document: {assessor: value}}, v
 has not judged. nan stands for what cannot be told.
 """
 
+from functools import cache
 from itertools import combinations, permutations
 from math import exp, fsum, log, nan, sqrt
 from statistics import median
@@ -39,13 +40,14 @@ def krippendorff_alpha(panel, level):
     if len(counts) < 2:
         return nan
     n = len(everything)
+    apart = cache(lambda x, y: difference(level, x, y, counts))  # computed once for each pair of values
     observed = 0.0
     for values in documents:
         for x, y in permutations(values, 2):
-            observed += difference(level, x, y, counts) / (len(values) - 1)
+            observed += apart(x, y) / (len(values) - 1)
     expected = 0.0
     for x, y in permutations(everything, 2):
-        expected += difference(level, x, y, counts)
+        expected += apart(x, y)
     return 1 - (observed / n) / (expected / (n * (n - 1)))
 
 
