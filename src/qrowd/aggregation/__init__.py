@@ -12,7 +12,7 @@ from qrowd.aggregation.crowdkit import from_crowdkit, to_crowdkit
 from qrowd.aggregation.dawid_skene import dawid_skene
 from qrowd.aggregation.mace import mace
 from qrowd.aggregation.vote import geometric_mean, majority_vote, mean, median, total
-from qrowd.model.objects import accept_objects
+from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "Aggregate",

@@ -28,7 +28,7 @@ from qrowd.agreement.pairwise import (
     label_table,
     pairwise_agreement,
 )
-from qrowd.model.objects import accept_objects
+from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "AgreementTest",

@@ -19,7 +19,7 @@ from qrowd.aware.weights import (
     doubtful_weights,
     reasons_to_doubt,
 )
-from qrowd.model.objects import accept_objects
+from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "DEFAULT",

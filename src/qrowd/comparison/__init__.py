@@ -82,7 +82,7 @@ from qrowd.comparison.tukey import (
     tukey_of_means,
 )
 from qrowd.comparison.two_rankings import TwoRankings, two_rankings
-from qrowd.model.objects import accept_objects
+from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "AllDifferences",

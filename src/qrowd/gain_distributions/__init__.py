@@ -23,7 +23,7 @@ from qrowd.gain_distributions.densities import GainDensity, density
 from qrowd.gain_distributions.distributions import GainDistributions, gain_distributions
 from qrowd.gain_distributions.normalised import AgreementAware, agreement_aware_ndcg
 from qrowd.gain_distributions.scatter import Scatter, scatter
-from qrowd.model.objects import accept_objects
+from qrowd.model.arguments import accept_objects
 
 __all__ = [
     "AgreementAware",

@@ -1,4 +1,4 @@
-"""Whatever people hold as judgments, runs or preferences, as qrowd's own: the one place where functions convert it.
+"""Whatever people hold as judgments, runs or preferences, as qrowd's own: the one place where it is converted.
 
 A function takes `Judgments`, or a data frame (pandas, Polars, PyArrow, lazy ones too; with the columns of PyTerrier,
 ir_measures, ranx ...), a list of dictionaries or named tuples, nested dictionaries, ranx's Qrels and Run, a data set of
@@ -8,20 +8,16 @@ the one assessor "judgments"; without a column of systems, of the one system "ru
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from functools import wraps
-from inspect import isfunction, signature
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from qrowd.errors import ArgumentError, InputError
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.model.scores import Scores
 from qrowd.model.tabular import as_frame, depth_of, is_row, library_of
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
 
 AnyJudgments = Judgments | Iterable[Any] | Any
@@ -67,11 +63,13 @@ def as_preferences(data: Preferences | Any, *, argument: str = "preferences") ->
     return _converted(data, Preferences, argument, _preferences_of)
 
 
-OWN = {Judgments: "judgments", Runs: "runs", Preferences: "preferences"}
-AS = {"Judgments": as_judgments, "Runs": as_runs, "Preferences": as_preferences}
+OWN = {Judgments: "judgments", Runs: "runs", Preferences: "preferences", Scores: "scores"}
 INSTEAD = {
     ("runs", "judgments"): "were runs and judgments swapped?",
     ("judgments", "runs"): "were runs and judgments swapped?",
+    ("runs", "scores"): "qrowd.comparison and qrowd.reports.comparison.compare_scores take scores",
+    ("judgments", "scores"): "functions of scores are in qrowd.comparison",
+    ("preferences", "scores"): "functions of scores are in qrowd.comparison",
     ("judgments", "preferences"): "make grades of them with qrowd.preferences.to_grades",
     ("preferences", "judgments"): "make preferences of them with qrowd.preferences.from_grades",
 }
@@ -156,47 +154,3 @@ def _refuse_other(frame: Any, expected: str) -> None:
     ranked = is_called(names, (*RUN_COLUMNS["rank"], *(RUN_COLUMNS["score"] if expected == "runs" else ())))
     if {kind, expected} == {"runs", "judgments"} and ranked == (expected == "judgments"):
         raise ArgumentError(f"the columns {', '.join(names)} are those of {kind}; were runs and judgments swapped?")
-
-
-# ---------------------------------------------------------------------- functions that take such data
-
-MISSING = object()  # an argument that was not given
-
-
-def accept_objects(names: MutableMapping[str, Any]) -> None:
-    """Make the public functions of a package convert what they take as judgments, runs or preferences.
-
-    names : the package's `globals()`, with `__all__`. Which parameters are converted, and to what, their annotations
-        say; None, text and other types that these allow pass as they are.
-    """
-    for name in names["__all__"]:
-        function = names[name]
-        if isfunction(function):
-            names[name] = converting(function)
-
-
-def converting(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """The function, which converts its arguments as `accept_objects` says."""
-    takes = signature(function)
-    conversions: dict[str, tuple[Callable[..., object], set[str]]] = {}
-    for name, parameter in takes.parameters.items():
-        words = set(re.findall(r"\w+", str(parameter.annotation)))
-        if "Mapping" not in words and (kinds := [kind for kind in AS if kind in words]):
-            conversions[name] = AS[kinds[0]], words
-    if not conversions:
-        return function
-
-    @wraps(function)
-    def convert(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        try:
-            bound = takes.bind_partial(*args, **kwargs)
-        except TypeError:
-            return function(*args, **kwargs)  # which says better what is wrong
-        for name, (as_own, words) in conversions.items():
-            value = bound.arguments.get(name, MISSING)
-            kind = "None" if value is None else type(value).__name__
-            if value is not MISSING and kind not in words:
-                bound.arguments[name] = as_own(value, argument=name)
-        return function(*bound.args, **bound.kwargs)
-
-    return convert

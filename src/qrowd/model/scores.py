@@ -242,8 +242,8 @@ class Scores(Displayed):
         return scores_display(self, known_mean(known_mean(self.values, axis=1), axis=1))
 
 
-def scores_of(scores: AnyScores) -> Scores:
-    """The scores that a caller gave, as `Scores`.
+def scores_of(scores: AnyScores | Any, *, argument: str = "scores") -> Scores:
+    """The scores that a caller gave, as `Scores`. argument : what messages call them.
 
     Raises
     ------
@@ -254,9 +254,15 @@ def scores_of(scores: AnyScores) -> Scores:
         return scores
     if hasattr(scores, "dims"):
         return Scores.from_xarray(scores)
-    raise ArgumentError(
-        f"scores: {type(scores).__name__} has no names; Scores.from_array(values, topics=..., systems=...) gives them"
-    )
+    kind = type(scores).__name__
+    if kind in ("Judgments", "Runs", "Preferences"):
+        found, next_step = f"these are {kind.lower()}, but scores were expected", "qrowd.evaluate gives scores"
+    elif isinstance(scores, str) or hasattr(scores, "__fspath__"):
+        found, next_step = f"{scores!r:.80} is no more than a name", "read files with qrowd.read_scores(...)"
+    else:
+        found = f"{kind} has no names"
+        next_step = "Scores.from_array(values, topics=..., systems=...) gives them"
+    raise ArgumentError(f"{argument}: {found}; {next_step}")
 
 
 def one_measure(scores: AnyScores) -> tuple[Floats, tuple[Names, Names, Names]]:

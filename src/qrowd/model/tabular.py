@@ -51,7 +51,7 @@ def as_frame(data: object) -> Frame:
     if isinstance(opened, nw.DataFrame):
         return data  # type: ignore[return-value]
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
-        raise ArgumentError(f"expected a data frame, rows or a dictionary, found {_described(data)}")
+        raise ArgumentError(f"expected a data frame, rows or a dictionary, found {described(data)}")
     return _columns_of_rows(list(data))
 
 
@@ -79,7 +79,7 @@ def _checked_columns(columns: Mapping[Any, Any]) -> Frame:
     lengths: dict[str, int] = {}
     for name, cells in columns.items():
         if isinstance(cells, Mapping) or not hasattr(cells, "__len__"):
-            raise ArgumentError(f"expected {{column: cells}}, but {name!r} is {_described(cells)}")
+            raise ArgumentError(f"expected {{column: cells}}, but {name!r} is {described(cells)}")
         lengths[str(name)] = len(cells)
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"{name} {length}" for name, length in lengths.items())
@@ -94,7 +94,7 @@ def _columns_of_rows(rows: Sequence[Any]) -> dict[str, list[Any]]:
     kind = type(rows[0])
     for number, row in enumerate(rows, start=1):
         if type(row) is not kind:
-            raise RowError(number, f"expected {kind.__name__}, as the first row is, found {_described(row)}")
+            raise RowError(number, f"expected {kind.__name__}, as the first row is, found {described(row)}")
     if issubclass(kind, Mapping):
         names = dict.fromkeys(name for row in rows for name in row)
         return {str(name): [row.get(name) for row in rows] for name in names}
@@ -104,10 +104,10 @@ def _columns_of_rows(rows: Sequence[Any]) -> dict[str, list[Any]]:
         return {field.name: [getattr(row, field.name) for row in rows] for field in fields(kind)}
     if issubclass(kind, tuple | list):
         raise ArgumentError("rows must name their cells; give dictionaries or named tuples, or use from_rows")
-    raise ArgumentError(f"expected rows as dictionaries or named tuples, found {_described(rows[0])}")
+    raise ArgumentError(f"expected rows as dictionaries or named tuples, found {described(rows[0])}")
 
 
-def _described(value: object) -> str:
+def described(value: object) -> str:
     """A value in few words, for a message."""
     if value is None:
         return "None"
@@ -154,18 +154,18 @@ def nested_rows(nested: object, outer: str, name: str) -> Iterator[tuple[str, st
                 number = float(value) if type(value) in (int, float) else number_in(value)
                 if not isfinite(number):
                     where = f"{outer} {who!r}, topic {topic!r}, document {document!r}"
-                    raise InputError(f"{where}: expected a finite number, found {_described(value)}")
+                    raise InputError(f"{where}: expected a finite number, found {described(value)}")
                 yield topic, document, who, number
 
 
 def _inside(level: object, where: str) -> Iterable[tuple[Any, Any]]:
     if not isinstance(level, Mapping):
-        raise ArgumentError(f"{where}: expected a dictionary, found {_described(level)}")
+        raise ArgumentError(f"{where}: expected a dictionary, found {described(level)}")
     return level.items()
 
 
 def _outline(nested: object) -> str:
-    return f"a dictionary of {depth_of(nested)} levels" if isinstance(nested, Mapping) else _described(nested)
+    return f"a dictionary of {depth_of(nested)} levels" if isinstance(nested, Mapping) else described(nested)
 
 
 def nested_of(

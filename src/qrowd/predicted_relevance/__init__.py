@@ -11,7 +11,7 @@ Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Predicting Relevance Based o
 Retr. J. 19.
 """
 
-from qrowd.model.objects import accept_objects
+from qrowd.model.arguments import accept_objects
 from qrowd.predicted_relevance.estimation import predicted_relevance, predicted_relevance_by_type
 from qrowd.predicted_relevance.intents import judgments_by_intent
 from qrowd.predicted_relevance.model import (

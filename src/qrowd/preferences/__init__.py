@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qrowd.model.objects import accept_objects
+from qrowd.model.arguments import accept_objects
 from qrowd.preferences.agreement import (
     AgreementDifference,
     GradeAgreement,

@@ -17,7 +17,7 @@ stable_gains            the gains of grades with which systems are ranked most s
 merged_runs, complete_lists     simulated runs from lists that were judged completely
 """
 
-from qrowd.model.objects import accept_objects
+from qrowd.model.arguments import accept_objects
 from qrowd.uncertainty.annotator_test import (
     AnnotatorTest,
     LeaveOneOutAnnotatorTests,
