@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import pairwise
 from math import nan
 from typing import Any, TypeVar
 
@@ -20,61 +19,6 @@ Codes = NDArray[np.int32]
 BLOCK = 1 << 16  # rows that are worked on at a time
 Selection = str | Iterable[str] | Callable[[str], bool]
 """Labels by name, by shell pattern, several of those, or a function that says which."""
-
-
-class Vocabulary:
-    """Words numbered in order of appearance, fed from the bytes of text files.
-
-    The words stay bytes in one pool until `labels()` is asked for; a hundred thousand document ids cost megabytes and
-    milliseconds.
-    """
-
-    def __init__(self) -> None:
-        self._slots = np.full(1 << 12, -1, np.int32)
-        self._pool = np.empty(1 << 16, np.uint8)
-        self._ends = np.zeros(1 << 11, np.int64)
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def encode(self, text: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Codes:
-        """The number of each word text[starts[i]:ends[i]]; unknown words are added."""
-        from qrowd.kernels.text import encode_words
-
-        codes = np.empty(starts.size, np.int32)
-        done = 0
-        while True:
-            self._size, done = encode_words(
-                text, starts, ends, self._slots, self._pool, self._ends, self._size, done, codes
-            )
-            if done == starts.size:
-                return codes
-            self._grow(int(ends[done] - starts[done]))
-
-    def labels(self) -> tuple[str, ...]:
-        """All words as text, by number."""
-        whole = self._pool[: self._ends[self._size]].tobytes()
-        ends = self._ends[: self._size + 1].tolist()
-        if whole.isascii():
-            text = whole.decode("ascii")
-            return tuple(text[a:b] for a, b in pairwise(ends))
-        return tuple(whole[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(ends))
-
-    def _grow(self, room: int) -> None:
-        """Double whatever is full, and number the known words anew in the larger table."""
-        from qrowd.kernels.text import encode_words
-
-        used = int(self._ends[self._size])
-        pool = np.empty(2 * max(self._pool.size, used + room), np.uint8)
-        pool[:used] = self._pool[:used]
-        ends = np.zeros(2 * self._ends.size, np.int64)
-        ends[: self._size + 1] = self._ends[: self._size + 1]
-        self._slots = np.full(2 * self._slots.size, -1, np.int32)
-        scratch = np.empty_like(pool), np.zeros_like(ends)
-        codes = np.empty(self._size, np.int32)
-        encode_words(pool, ends[: self._size], ends[1 : self._size + 1], self._slots, *scratch, 0, 0, codes)
-        self._pool, self._ends = pool, ends
 
 
 Array = TypeVar("Array", bound=NDArray[Any])
