@@ -7,9 +7,9 @@ in `scores.attributes`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from math import inf
 from typing import Any
 
@@ -20,8 +20,9 @@ from qrowd.errors import ArgumentError, MeasureError
 from qrowd.kernels.arrays import Floats
 from qrowd.measures import DEFINITIONS as JUDGMENT_MEASURES
 from qrowd.measures.probabilities import reading_probabilities
-from qrowd.measures.scoring import Linear, Scored, TopicView
-from qrowd.model.alignment import Alignment, align
+from qrowd.measures.scoring import ByGain, Linear, Scored
+from qrowd.measures.views import Levels, Part, TopicView
+from qrowd.model.alignment import Alignment, PooledLists, align
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure, parse_measure
@@ -43,6 +44,7 @@ DEFINITIONS: tuple[Scored | PreferenceMeasure, ...] = (*JUDGMENT_MEASURES, *PREF
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
 DEFAULT_PREFERENCE_MEASURES = ("ppref@10", "wpref", "compatibility")
 ASSESSORS_AT_ONCE = 512  # a row of gains for that many stays in the fastest cache
+CELLS_AT_ONCE = 1 << 17  # gains that stay in the second cache
 
 Progress = Callable[[int, int], None] | None
 
@@ -98,10 +100,8 @@ def coefficients(linear: object, depth: int) -> Floats:
     parsed = measure(linear)
     if not isinstance(parsed.definition, Linear):
         raise MeasureError(f"{parsed} is not linear in gains; {_linear_names()} are")
-    weights = np.zeros(depth)
-    given = parsed.definition.coefficients(parsed, depth)
-    weights[: given.size] = given
-    return weights
+    weights = parsed.definition.coefficients(parsed, depth)
+    return np.append(weights, np.zeros(depth - weights.size))
 
 
 def evaluate(
@@ -192,6 +192,22 @@ def evaluate_blocks(
         yield plan.gather(panel.assessors, [panel])
 
 
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """Topics, and columns of the scores: the assessors of `part`, who are some of the panel's.
+
+    together, others : numbers of the measures that are scored for all topics at once, and topic by topic.
+    """
+
+    topics: slice
+    columns: slice
+    part: Panel | Preferences
+    panel: Panel | None = None
+    levels: Levels | None = None
+    together: tuple[int, ...] = ()
+    others: tuple[int, ...] = ()
+
+
 @dataclass(eq=False)
 class _Plan:
     """What stays the same from block to block; the alignment is made once per pool."""
@@ -202,11 +218,13 @@ class _Plan:
     threads: int | None
     progress: Progress = None
     _alignment: Alignment | None = None
+    _lists: dict[tuple[int, int], PooledLists] = field(default_factory=dict)
     _merged: tuple[Pool, Pool, NDArray[np.int64]] | None = None
 
     def alignment(self, pool: Pool) -> Alignment:
         if self._alignment is None or self._alignment.pool is not pool:
             self._alignment = align(self.runs, pool, self.conventions.score_dtype)
+            self._lists = {}
         return self._alignment
 
     def without_duplicates(self, panel: Panel) -> Panel:
@@ -240,7 +258,7 @@ class _Plan:
             if isinstance(panel, Panel):
                 scales.update(zip(panel.assessors, panel.scales, strict=True))
             done = here.stop
-            self._score(panel, scores[..., here], relevant[:, here], coverage[here])
+            self._score(panel, here, scores, relevant, coverage)
         if scores is None or relevant is None or coverage is None:
             raise ArgumentError("judgments: there are none")
         if done < n_assessors:
@@ -305,47 +323,98 @@ class _Plan:
                 "preferences.single(repeats=repeats)"
             )
 
-    def _score(self, panel: Panel | Preferences, scores: Floats, relevant: Floats, coverage: Floats) -> None:
-        """Fill in (measure, topic, system, assessor) scores, (measure, assessor, topic) relevant and coverage."""
+    def _score(
+        self, panel: Panel | Preferences, here: slice, scores: Floats, relevant: Floats, coverage: Floats
+    ) -> None:
+        """Fill in (measure, topic, system, assessor) scores, (measure, assessor, topic) relevant and coverage.
+
+        here : where the assessors of the panel stand among all.
+        """
         panel = self.without_duplicates(panel) if isinstance(panel, Panel) else panel
         alignment = self.alignment(panel.pool)
-        columns = [slice(a, a + ASSESSORS_AT_ONCE) for a in range(0, len(panel.assessors), ASSESSORS_AT_ONCE)]
-        parts: list[tuple[slice, Panel | Preferences]]
         if isinstance(panel, Preferences):
-            parts = [(slice(0, len(panel.assessors)), panel)]
+            every = tuple(range(len(self.measures)))
+            jobs = [_Job(slice(t, t + 1), here, panel, others=every) for t in range(len(panel.pool.topics))]
         else:
-            parts = [(here, panel.part(here)) for here in columns]
-        jobs = [(topic, here, part) for topic in range(len(alignment.topics)) for here, part in parts]
-        by_pairs = any(isinstance(measure.definition, PreferenceMeasure) for measure in self.measures)
+            jobs = list(self._jobs(panel, here.start))
 
-        def run(job: tuple[int, slice, Panel | Preferences]) -> None:
-            topic, here, part = job
-            ranked = alignment.topics[topic]
-            view: TopicView | None = None
-            pairs: PairView | None = None
-            if isinstance(part, Preferences):
-                said = part.topic_view(topic)
-                pairs = PairView(ranked.rows, ranked.tied, ranked.lengths, said, part.pool, topic)
-                # A topic in which nobody prefers anything has a pool without documents; `empty` says what it scores.
-                coverage[here, topic] = pairs.judged().sum(axis=0) / said.n_documents if said.n_documents else 1.0
-            else:
-                assert isinstance(panel, Panel)
-                tied = ranked.tied if self.conventions.ties == "expected" else None
-                everyone = TopicView(ranked.rows, panel.topic(topic), panel) if len(parts) > 1 else None
-                values = np.ascontiguousarray(part.topic(topic))
-                view = TopicView(ranked.rows, values, part, tied, everyone, ranked.lengths)
-                coverage[here, topic] = view.judged().mean(axis=0)
-                if by_pairs:
-                    pairs = PairView(ranked.rows, ranked.tied, ranked.lengths, view.values, part.pool, topic)
-            for m, measure in enumerate(self.measures):
-                scores[m, topic, :, here], relevant[m, here, topic] = _score_topic(
-                    measure, view, pairs, self.conventions
-                )
+        def run(job: _Job) -> int:
+            if isinstance(job.part, Panel) and (job.together or not job.others):
+                part = self._part(alignment, job)
+                coverage[job.columns, job.topics] = part.coverage().T
+                for m in job.together:
+                    measure, lists = self.measures[m], scores[m, job.topics].reshape(-1, scores.shape[3])
+                    relevant[m, job.columns, job.topics] = _score_part(measure, part, lists, job.columns.start).T
+            for topic in range(job.topics.start, job.topics.stop) if job.others else ():
+                view, pairs = self._views(alignment, job, topic)
+                coverage[job.columns, topic] = _coverage(view, pairs)
+                for m in job.others:
+                    own, n_relevant = _score_topic(self.measures[m], view, pairs, self.conventions)
+                    scores[m, topic, :, job.columns], relevant[m, job.columns, topic] = own, n_relevant
+            return job.topics.stop - job.topics.start
 
-        for done, _ in enumerate(in_threads(run, jobs, self.threads), start=1):
-            if self.progress:
-                self.progress(done, len(jobs))
-        self._mask(alignment, scores, relevant, coverage)
+        n_topics, done = sum(job.topics.stop - job.topics.start for job in jobs), 0
+        for n in in_threads(run, jobs, self.threads):
+            for _ in range(n):
+                done += 1
+                if self.progress:
+                    self.progress(done, n_topics)
+        self._mask(alignment, scores[..., here], relevant[:, here], coverage[here])
+
+    def _jobs(self, panel: Panel, begin: int) -> Iterator[_Job]:
+        """Topics and assessors to be scored in one go, few enough for their gains to stay in the cache."""
+        n_assessors = len(panel.assessors)
+        for first in range(0, max(n_assessors, 1), ASSESSORS_AT_ONCE):
+            columns = slice(first, min(first + ASSESSORS_AT_ONCE, n_assessors))
+            part = panel.part(columns) if n_assessors > ASSESSORS_AT_ONCE else panel
+            levels = Levels.of(part)
+            together = tuple(m for m, measure in enumerate(self.measures) if self._reads_gains(measure, levels))
+            others = tuple(m for m in range(len(self.measures)) if m not in together)
+            group = panel.pool.starts[:-1] * max(columns.stop - columns.start, 1) // CELLS_AT_ONCE
+            bounds = [*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), group.size]
+            place = slice(begin + columns.start, begin + columns.stop)
+            for topics in pairwise(bounds):
+                yield _Job(slice(*topics), place, part, panel, levels, together, others)
+
+    def _reads_gains(self, measure: Measure, levels: Levels | None) -> bool:
+        """Whether the measure is scored for several topics at once."""
+        definition = measure.definition
+        if not isinstance(definition, ByGain) or not definition.several_topics(measure):
+            return False
+        try:
+            if levels is not None:
+                definition.gains(measure, levels.view)
+        except MeasureError:  # topic by topic, the assessor can be named
+            return False
+        return self.conventions.unjudged != "condensed"
+
+    def _part(self, alignment: Alignment, job: _Job) -> Part:
+        """The topics and assessors of a job."""
+        assert isinstance(job.part, Panel)
+        assert job.panel is not None
+        key = (job.topics.start, job.topics.stop)
+        if key not in self._lists:
+            every = alignment.tied_lists if self.conventions.ties == "expected" else alignment.lists
+            self._lists[key] = every.of_topics(*key)
+        lists, starts = self._lists[key], alignment.pool.starts
+        pairs = slice(int(starts[key[0]]), int(starts[key[1]]))
+        part = Part.of_panel(lists, job.part, pairs, job.levels)
+        if job.part is not job.panel and any(measure.values.get("recall_base") == "union" for measure in self.measures):
+            part.everyone = Part.of_panel(lists, job.panel, pairs, Levels.of(job.panel))
+        return part
+
+    def _views(self, alignment: Alignment, job: _Job, topic: int) -> tuple[TopicView | None, PairView | None]:
+        """One topic, as measures of grades and of preferences read it."""
+        ranked, part, panel = alignment.topics[topic], job.part, job.panel
+        if isinstance(part, Preferences):
+            return None, PairView(ranked.rows, ranked.tied, ranked.lengths, part.topic_view(topic), part.pool, topic)
+        assert panel is not None
+        tied = ranked.tied if self.conventions.ties == "expected" else None
+        everyone = None if part is panel else TopicView(ranked.rows, panel.topic(topic), panel)
+        view = TopicView(ranked.rows, np.ascontiguousarray(part.topic(topic)), part, tied, everyone, ranked.lengths)
+        if not any(isinstance(measure.definition, PreferenceMeasure) for measure in self.measures):
+            return view, None
+        return view, PairView(ranked.rows, ranked.tied, ranked.lengths, view.values, part.pool, topic)
 
     def _mask(self, alignment: Alignment, scores: Floats, relevant: Floats, coverage: Floats) -> None:
         """Cells without a score become nan, and missing lists what the convention says."""
@@ -393,6 +462,22 @@ def _panels(
     if isinstance(judgments, Panel):
         return judgments.assessors, [judgments]
     return getattr(judgments, "assessors", None), judgments
+
+
+def _coverage(view: TopicView | None, pairs: PairView | None) -> Floats:
+    """(assessors,) share of a topic's documents that each assessor judged.
+
+    A topic in which nobody prefers anything has a pool without documents; `empty` says what it scores.
+    """
+    judged = view.judged() if view is not None else pairs.judged() if pairs is not None else np.empty((0, 0))
+    return np.asarray(judged.mean(axis=0)) if judged.shape[0] else np.ones(judged.shape[1])
+
+
+def _score_part(measure: Measure, part: Part, out: Floats, begin: int) -> Floats:
+    """Fill in (lists, assessors) scores from column `begin` on; (topics, assessors) numbers of relevant documents."""
+    assert isinstance(measure.definition, ByGain)
+    measure.definition.score_part(measure, part, out, begin)
+    return measure.definition.rewarded(measure, part)
 
 
 def _score_topic(

@@ -109,7 +109,7 @@ class Drawn:
         drawn = RandomAssessors(self.pool, self.n, distribution=shares, like=self.like, rng=self.rng)
         for panel in drawn:
             said = np.array([[np.nan if np.isnan(v) else values[int(v)] for v in row] for row in panel.values])
-            yield replace(panel, values=said, scales=(self.scale,) * len(panel.assessors))
+            yield replace(panel, stored=said, scales=(self.scale,) * len(panel.assessors))
 
 
 def by_label(panel, a, topics):

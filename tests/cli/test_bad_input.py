@@ -129,7 +129,7 @@ from qrowd.cli.main import run
 run()
 """
 MIDDLES = {
-    "scoring": ("qrowd.evaluation", "_score_topic", "True"),
+    "scoring": ("qrowd.evaluation", "_score_part", "True"),
     "reading a pipe that never ends": ("qrowd.files", "read_bytes", "str(arguments[0]) == '-'"),
 }
 

@@ -1,6 +1,6 @@
-"""The one kernel with a path of its own for easy cases: the best sum that gains allow, without sorting them.
+"""The best sum that gains allow, from the gains or from counts of few levels, without sorting them.
 
-All other kernels are measures, and tested as such.
+All other kernels of measures are tested as measures.
 """
 
 import numpy as np
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from qrowd.kernels.ranking import ideal_sum
-from qrowd.measures.gain import ideal
+from qrowd.kernels.gains import ideal_of_counts, ideal_sums, level_counts
+from qrowd.measures.views import Gains, Part, TopicView
 
 few_values = st.sampled_from([0.0, 0.5, 1.0, 3.0, 1e6])
 gains_of_panels = arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=12), elements=few_values)
@@ -23,14 +23,33 @@ def best(gains, coefficients):
 
 
 def without_sorting(gains, coefficients):
-    out = np.empty(gains.shape[1])
-    ideal_sum(gains, np.append(0.0, np.cumsum(coefficients)), out)
-    return out
+    out = np.empty((1, gains.shape[1]))
+    ideal_sums(gains, np.array([0, len(gains)]), np.append(0.0, np.cumsum(coefficients)), out)
+    return out[0]
+
+
+def ideal(gains, coefficients):
+    """As measures ask for it."""
+    part = Part.of_topic(TopicView(np.empty((1, 0), np.int32), gains, None))
+    return Gains(part, gains).ideal(coefficients)[0]
 
 
 @given(gains_of_panels, discounts)
 def test_few_distinct_gains_are_summed_from_the_highest_without_sorting(gains, coefficients):
     assert without_sorting(gains, coefficients) == pytest.approx(best(gains, coefficients), rel=1e-12)
+
+
+@given(gains_of_panels, discounts)
+def test_counts_of_levels_give_the_same_sum(gains, coefficients):
+    levels, codes = np.unique(gains, return_inverse=True)
+    codes = codes.reshape(gains.shape).astype(np.uint8)
+    counts = np.zeros((1, levels.size, gains.shape[1]), np.int32)
+    level_counts(codes, np.array([0, len(gains)]), counts)
+    assert counts[0].tolist() == [(codes == k).sum(axis=0).tolist() for k in range(levels.size)]
+    order, out = np.argsort(-levels)[None], np.empty((1, gains.shape[1]))
+    scale = np.zeros(gains.shape[1], np.int64)
+    ideal_of_counts(counts, levels[None], order, scale, np.append(0.0, np.cumsum(coefficients)), out)
+    assert out[0] == pytest.approx(best(gains, coefficients), rel=1e-12)
 
 
 @pytest.mark.parametrize(

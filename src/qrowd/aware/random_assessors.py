@@ -23,7 +23,7 @@ from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
-from qrowd.model.panel import Panel, Pool
+from qrowd.model.panel import Coded, Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
@@ -198,7 +198,7 @@ class _RandomAssessors:
     """Random assessors for a group, one for each probability; a `Blocks` (qrowd.model.panel)."""
 
     def __init__(self, group: _Group, probabilities: Floats, draw: Draw, rng: np.random.Generator) -> None:
-        self._values, self._scale, self._judged = group.values, group.scale, ~np.isnan(group.like)
+        self._values, self._scale = group.values, group.scale
         same = bool((probabilities == probabilities[0]).all())
         shares = np.array([_shares(group, p, draw) for p in probabilities[: 1 if same else None].tolist()])
         if shares.shape[1] == 1:  # fractions of one value: nothing to draw
@@ -212,11 +212,14 @@ class _RandomAssessors:
 
     def __iter__(self) -> Iterator[Panel]:
         for panel in self._drawn:
-            values = panel.values
+            stored = panel.stored
             if self._values is not None:
-                values = np.full(values.shape, np.nan)
-                values[self._judged] = self._values[panel.values[self._judged].astype(np.intp)]
-            yield replace(panel, scales=(self._scale,) * len(panel.assessors), values=values)
+                values = np.append(self._values, np.nan)
+                if isinstance(stored, Coded):
+                    stored = Coded(stored.codes, values[: stored.levels.size])
+                else:
+                    stored = values[np.where(np.isnan(stored), -1, stored).astype(np.intp)]
+            yield replace(panel, scales=(self._scale,) * len(panel.assessors), stored=stored)
 
 
 def _shares(group: _Group, p: float, draw: Draw) -> Floats:

@@ -21,7 +21,7 @@ from qrowd.errors import ArgumentError, check_choice
 from qrowd.gain_distributions.distributions import GainDistributions, draw_gains, gain_distributions
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
-from qrowd.kernels.ranking import weighted_sum
+from qrowd.kernels.gains import weighted_ranks
 from qrowd.model.alignment import Alignment, align
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.conventions import Conventions, Missing
@@ -211,11 +211,9 @@ def sampled_dcg(
     chance = Chance.of(seed)
     gains, alignment, weights = aligned(runs, judgments, cutoff, dcg, conventions)
     values = np.empty((n_resamples, len(alignment.topics), len(runs.systems)))
-    out = np.empty((len(runs.systems), n_resamples))
     for t, topic in enumerate(alignment.topics):
         samples = draw_gains(gains, n_resamples, chance.stream("gains", t), gains.pool.rows(t))
-        weighted_sum(topic.rows, weights[None], np.ascontiguousarray(samples), out)
-        values[:, t] = out.T
+        values[:, t] = weighted_ranks(topic.rows, weights, samples).T
     values[:, ~gains.judged_topics] = np.nan
     if conventions.missing != "zero" and alignment.missing.any():
         values[:, alignment.missing] = np.nan
@@ -327,14 +325,12 @@ def sd_over_assessors(gains: GainDistributions, topic: int, rows: NDArray[np.int
     present, column = np.unique(gains.assessor[judged], return_inverse=True)
     own = np.repeat(gains.mean[pairs, None], present.size, axis=1)
     own[np.repeat(np.arange(own.shape[0]), gains.n[pairs]), column] = gains.gain[judged]
-    dcg = np.empty((rows.shape[0], present.size))
-    weighted_sum(rows, weights[None], own, dcg)
+    dcg = weighted_ranks(rows, weights, own)
     share = gains.weights[present, topic] / gains.weights[present, topic].sum()
     variance = ((dcg - (dcg @ share)[:, None]) ** 2) @ share
     if gains.single == "pooled":
-        pooled = np.empty((rows.shape[0], 1))
-        weighted_sum(rows, weights[None] ** 2, np.where(gains.widened(), gains.variance, 0.0)[pairs, None], pooled)
-        variance += pooled[:, 0]
+        variances = np.where(gains.widened(), gains.variance, 0.0)[pairs, None]
+        variance += weighted_ranks(rows, weights**2, variances)[:, 0]
     return np.asarray(np.sqrt(variance))
 
 

@@ -1,4 +1,4 @@
-"""Measures down a ranked list, for all assessors of a topic at once.
+"""Measures down ranked lists that read more of a document than its gain, for all assessors of a topic at once.
 
 Every kernel walks the same arrays:
 
@@ -9,8 +9,7 @@ gains : (documents, assessors) float64
 out : (systems, assessors) float64
     Where the scores go; overwritten.
 
-The innermost loop runs over assessors, contiguous in memory, so that one pass over a ranking serves the whole panel
-and a rank that holds no pooled document costs one comparison. `cutoff` is the last rank looked at.
+The innermost loop runs over assessors, contiguous in memory. `cutoff` is the last rank looked at.
 """
 
 from __future__ import annotations
@@ -34,60 +33,6 @@ def condensed(rows: Rows, tied: Bools, judged: Bools) -> tuple[Rows, Bools]:
     level = np.zeros(rows.shape, bool)
     level[:, 1:] = (group[:, 1:] == group[:, :-1]) & still[:, 1:]
     return shorter, level
-
-
-@kernel
-def weighted_sum(rows: Rows, weights: Floats, gains: Floats, out: Floats) -> None:
-    """out[s, a] = sum over ranks r of weights[s, r] * gains[rows[s, r], a].
-
-    weights : (systems or 1, columns); ranks beyond its columns weigh nothing.
-    """
-    n_systems = rows.shape[0]
-    depth = min(rows.shape[1], weights.shape[1])
-    n_assessors = gains.shape[1]
-    for s in range(n_systems):
-        score = out[s]
-        score[:] = 0.0
-        weight = weights[s if weights.shape[0] > 1 else 0]
-        for r in range(depth):
-            if rows[s, r] >= 0:
-                gain = gains[rows[s, r]]
-                w = weight[r]
-                for a in range(n_assessors):
-                    score[a] += w * gain[a]
-
-
-@kernel
-def precision_sum(rows: Rows, relevant: Floats, cutoff: int, out: Floats) -> None:
-    """out[s, a] = sum over relevant ranks r of (relevant among the first r) / r; average precision times its base."""
-    n_assessors = relevant.shape[1]
-    n_found = np.empty(n_assessors)
-    for s in range(rows.shape[0]):
-        score = out[s]
-        score[:] = 0.0
-        n_found[:] = 0.0
-        for r in range(min(cutoff, rows.shape[1])):
-            if rows[s, r] >= 0:
-                rel = relevant[rows[s, r]]
-                weight = 1.0 / (r + 1)
-                for a in range(n_assessors):
-                    n_found[a] += rel[a]
-                    score[a] += rel[a] * (n_found[a] * weight)
-
-
-@kernel
-def first_relevant(rows: Rows, relevant: Floats, cutoff: int, out: Floats) -> None:
-    """out[s, a] = 1 / rank of the first relevant document, 0 where there is none."""
-    n_assessors = relevant.shape[1]
-    for s in range(rows.shape[0]):
-        score = out[s]
-        score[:] = 0.0
-        for r in range(min(cutoff, rows.shape[1])):
-            if rows[s, r] >= 0:
-                rel = relevant[rows[s, r]]
-                weight = 1.0 / (r + 1)
-                for a in range(n_assessors):
-                    score[a] = max(score[a], rel[a] * weight)
 
 
 @kernel
@@ -126,24 +71,6 @@ def binary_preference(
                             limit = min(n_nonrelevant[a], n_relevant[a])
                             score[a] -= min(above[a], n_relevant[a]) / limit
                     above[a] += is_judged[a] - rel[a]
-
-
-@kernel
-def cascade(rows: Rows, stopping: Floats, cutoff: int, out: Floats) -> None:
-    """out[s, a] = sum over ranks r of stopping[r] / r * product over earlier ranks of (1 - stopping)."""
-    n_assessors = stopping.shape[1]
-    going = np.empty(n_assessors)
-    for s in range(rows.shape[0]):
-        score = out[s]
-        score[:] = 0.0
-        going[:] = 1.0
-        for r in range(min(cutoff, rows.shape[1])):
-            if rows[s, r] >= 0:
-                stop = stopping[rows[s, r]]
-                weight = 1.0 / (r + 1)
-                for a in range(n_assessors):
-                    score[a] += going[a] * stop[a] * weight
-                    going[a] *= 1.0 - stop[a]
 
 
 @kernel
@@ -199,48 +126,3 @@ def shared_precision_sum(rows: Rows, worth: Floats, cutoff: int, out: Floats) ->
                             shared[a] += min(here[a], there[a])
                 for a in range(n_assessors):
                     score[a] += shared[a] / (n + 1)
-
-
-@kernel
-def ideal_sum(gains: Floats, cumulated: Floats, out: Floats) -> None:
-    """out[a] = sum over ranks r of weight[r] * (r-th largest gain of a); nan where that takes too many distinct gains.
-
-    gains : non-negative.
-    cumulated : (columns + 1,), cumulated[k] = sum of the first k weights; ranks beyond weigh nothing.
-
-    Grades take few distinct values, so instead of sorting, each pass over the documents counts every assessor's highest
-    gain not yet counted and finds the next; a whole group is paid for with one difference of `cumulated`. Where passes
-    run out before the ranks do (magnitudes without a cut-off) the caller sorts.
-    """
-    n_documents, n_assessors = gains.shape
-    last = cumulated.shape[0] - 1
-    level = np.zeros(n_assessors)
-    below = np.empty(n_assessors)
-    count = np.empty(n_assessors)
-    rank = np.zeros(n_assessors, np.int64)
-    for i in range(n_documents):
-        gain = gains[i]
-        for a in range(n_assessors):
-            level[a] = gain[a] if gain[a] > level[a] else level[a]
-    out[:] = 0.0
-    for _ in range(32):
-        count[:] = 0.0
-        below[:] = 0.0
-        for i in range(n_documents):
-            gain = gains[i]
-            for a in range(n_assessors):
-                count[a] += 1.0 if gain[a] == level[a] else 0.0
-                below[a] = gain[a] if gain[a] < level[a] and gain[a] > below[a] else below[a]
-        open_ones = 0
-        for a in range(n_assessors):
-            if level[a] > 0.0:
-                after = min(rank[a] + int(count[a]), last)
-                out[a] += level[a] * (cumulated[after] - cumulated[rank[a]])
-                rank[a] = after
-                level[a] = below[a] if after < last else 0.0
-                open_ones += level[a] > 0.0
-        if open_ones == 0:
-            return
-    for a in range(n_assessors):
-        if level[a] > 0.0:
-            out[a] = np.nan

@@ -10,7 +10,8 @@ from qrowd.errors import MeasureError
 from qrowd.kernels import ranking
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.gain_sums import discounts
-from qrowd.measures.scoring import JUDGED_ONLY, REL, Linear, Scored, TopicView, divide, reach
+from qrowd.measures.scoring import JUDGED_ONLY, REL, Linear, Scored, TopicView, divided, reach
+from qrowd.measures.views import Part
 from qrowd.model.measure import Measure, Parameter, Value, gain_map, number, one_of
 
 DCG_FORM = Parameter(
@@ -89,20 +90,9 @@ class NDCG(DCG):
     def highest(self, measure: Measure) -> float:
         return 1.0
 
-    def normaliser(self, measure: Measure, view: TopicView) -> Floats:
-        gains = self.gains(measure, view)
-        return ideal(gains, self.coefficients(measure, gains.shape[0]))
-
-
-def ideal(gains: Floats, coefficients: Floats) -> Floats:
-    """(assessors,) the weighted sum of gains sorted from the highest, for non-increasing coefficients."""
-    best = np.empty(gains.shape[1])
-    ranking.ideal_sum(gains, np.append(0.0, np.cumsum(coefficients)), best)
-    many = np.flatnonzero(np.isnan(best))
-    if many.size:
-        ordered = np.sort(gains[:, many], axis=0)[::-1][: coefficients.size]
-        best[many] = coefficients[: ordered.shape[0]] @ ordered
-    return best
+    def normaliser(self, measure: Measure, part: Part) -> Floats:
+        most = int(np.diff(part.lists.documents).max(initial=0))
+        return self.gains_of(measure, part).ideal(self.coefficients(measure, most))
 
 
 class Q(Scored):
@@ -129,7 +119,7 @@ class Q(Scored):
         ordered = np.ascontiguousarray(np.sort(gains, axis=0)[::-1])
         beta = float(measure["beta"])  # type: ignore[arg-type]
         ranking.blended_ratio_sum(view.rows, relevant, gains, ordered, beta, reach(measure), out)
-        divide(out, self.n_relevant(measure, view))
+        divided(out, self.n_relevant(measure, view))
 
 
 class GAP(Scored):
@@ -158,7 +148,7 @@ class GAP(Scored):
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         worth = self._worth(measure, view)
         ranking.shared_precision_sum(view.rows, worth, reach(measure), out)
-        divide(out, worth.sum(axis=0))
+        divided(out, worth.sum(axis=0))
 
     def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
         return np.asarray((self._worth(measure, view) > 0).sum(axis=0), np.float64)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from qrowd.errors import MeasureError
-from qrowd.kernels import ranking
+from qrowd.kernels import gains as kernels
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import GAINS, mapped
-from qrowd.measures.scoring import JUDGED_ONLY, MAX_REL, REL, Linear, Scored, TopicView, reach
+from qrowd.measures.scoring import JUDGED_ONLY, MAX_REL, REL, ByGain, Linear, TopicView, reach
+from qrowd.measures.views import Part
 from qrowd.model.measure import Measure, Parameter, number, one_of
 
 
-class ERR(Scored):
+class ERR(ByGain):
     """Expected reciprocal rank of the document at which a user stops, who stops with probability R at each rank.
 
         ERR@k = sum_{r <= k} (R_r / r) prod_{j < r} (1 - R_j),   R = 2^(g - max) - 2^(-max)
@@ -32,13 +33,11 @@ class ERR(Scored):
         JUDGED_ONLY,
     )
 
-    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        ranking.cascade(view.rows, self.stopping(measure, view), reach(measure), out)
+    def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
+        lists, stopping = part.lists, self.gains_of(measure, part).matrix
+        kernels.cascade(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, stopping, begin, out)
 
-    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
-        return np.asarray((self.stopping(measure, view) > 0).sum(axis=0), np.float64)
-
-    def stopping(self, measure: Measure, view: TopicView) -> Floats:
+    def gains(self, measure: Measure, view: TopicView) -> Floats:
         """(documents, assessors) probability that the user is satisfied and stops."""
 
         def make() -> Floats:
@@ -92,10 +91,11 @@ class RBP(Linear):
             ("share", str(measure["max_rel"])), lambda: np.asarray(grades / view.maximum(measure, grades))
         )
 
-    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        super().score(measure, view, out)
+    def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
+        super().score_part(measure, part, out, begin)
         if measure["residual"]:
-            np.subtract(1.0, out, out=out)
+            own = out[:, begin : begin + part.n_assessors]
+            np.subtract(1.0, own, out=own)
 
 
 def residual_of(measure: Measure) -> Measure | None:

@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 
 from qrowd.errors import MeasureError
+from qrowd.kernels import gains as kernels
 from qrowd.kernels import ranking
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.scoring import (
@@ -14,13 +15,15 @@ from qrowd.measures.scoring import (
     RECALL_BASE,
     REL,
     RELEVANCE,
+    ByGain,
     Linear,
     Scored,
     TopicView,
-    divide,
+    divided,
     reach,
     recall_base,
 )
+from qrowd.measures.views import Part
 from qrowd.model.measure import Measure
 
 
@@ -34,9 +37,6 @@ class _Counted(Linear):
 
     def gains(self, measure: Measure, view: TopicView) -> Floats:
         return view.probabilities(measure) if measure["relevance"] == "given" else view.relevant(measure)
-
-    def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
-        return super().n_relevant(measure, view) if measure["relevance"] == "given" else view.n_relevant(measure)
 
 
 class P(_Counted):
@@ -75,14 +75,14 @@ class R(_Counted):
     def coefficients(self, measure: Measure, depth: int) -> Floats:
         return np.ones(min(depth, reach(measure)))
 
-    def normaliser(self, measure: Measure, view: TopicView) -> Floats:
+    def normaliser(self, measure: Measure, part: Part) -> Floats:
         if measure["relevance"] == "threshold":
-            return recall_base(measure, view)
+            return recall_base(measure, part)
         base = measure["recall_base"]
         if base == "union":
             raise MeasureError(f"{measure}: probabilities have no union; write recall_base='own' or a number")
-        expected = self.gains(measure, view).sum(axis=0)
-        return np.asarray(expected if base == "own" else np.full(expected.size, base))
+        expected = self.gains_of(measure, part).totals
+        return np.asarray(expected if base == "own" else np.full(expected.shape, base))
 
 
 class Rprec(Scored):
@@ -98,10 +98,17 @@ class Rprec(Scored):
     def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
         base = self.n_relevant(measure, view)
         ranking.found_by_own_cut(view.rows, view.relevant(measure), base, out)
-        divide(out, base)
+        divided(out, base)
 
 
-class RR(Scored):
+class _Relevant(ByGain):
+    """What measures share to which a document is relevant or not."""
+
+    def gains(self, measure: Measure, view: TopicView) -> Floats:
+        return view.relevant(measure)
+
+
+class RR(_Relevant):
     """Reciprocal rank of the first relevant document; 0 where there is none in the first k ranks.
 
         RR@k = 1 / min{r <= k : g_r >= rel}
@@ -111,11 +118,12 @@ class RR(Scored):
 
     name, aliases, parameters = "RR", ("recip_rank", "recip_rank_", "MRR"), (REL, JUDGED_ONLY)
 
-    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        ranking.first_relevant(view.rows, view.relevant(measure), reach(measure), out)
+    def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
+        lists, relevant = part.lists, self.gains_of(measure, part).matrix
+        kernels.first_relevant(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
 
 
-class Success(Scored):
+class Success(_Relevant):
     """Success: 1 if there is a relevant document in the first k ranks, else 0.
 
         Success@k = [min{r : g_r >= rel} <= k]
@@ -125,12 +133,14 @@ class Success(Scored):
 
     name, cutoff, aliases, parameters = "Success", "required", ("success_",), (REL, JUDGED_ONLY)
 
-    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        ranking.first_relevant(view.rows, view.relevant(measure), reach(measure), out)
-        np.greater(out, 0.0, out=out)
+    def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
+        lists, relevant = part.lists, self.gains_of(measure, part).matrix
+        kernels.first_relevant(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
+        own = out[:, begin : begin + part.n_assessors]
+        np.greater(own, 0.0, out=own)
 
 
-class AP(Scored):
+class AP(_Relevant):
     """Average precision: the mean, over all relevant documents, of precision at their rank (0 where not retrieved).
 
         AP@k = (1 / base) sum_{r <= k} [g_r >= rel] P@r
@@ -145,9 +155,10 @@ class AP(Scored):
     def highest(self, measure: Measure) -> float:
         return _highest_over(measure)
 
-    def score(self, measure: Measure, view: TopicView, out: Floats) -> None:
-        ranking.precision_sum(view.rows, view.relevant(measure), reach(measure), out)
-        divide(out, recall_base(measure, view))
+    def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
+        lists, relevant = part.lists, self.gains_of(measure, part).matrix
+        kernels.precision_sums(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
+        kernels.divide(out, begin, recall_base(measure, part))
 
 
 class Bpref(Scored):
@@ -166,7 +177,7 @@ class Bpref(Scored):
         relevant, judged = view.relevant(measure), view.judged()
         base = self.n_relevant(measure, view)
         ranking.binary_preference(view.rows, relevant, judged, base, judged.sum(axis=0) - base, out)
-        divide(out, base)
+        divided(out, base)
 
 
 class Judged(Linear):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError
+from qrowd.kernels.lists import pooled_entries
 from qrowd.model.labels import first_of
 from qrowd.model.panel import Pool
-from qrowd.model.runs import Runs, ScoreDtype
+from qrowd.model.runs import Rankings, Runs, ScoreDtype
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,34 +35,134 @@ class RankedTopic:
 
 
 @dataclass(frozen=True, eq=False)
+class PooledLists:
+    """The pooled documents of ranked lists: topic by topic, one list of each system, best document first.
+
+    starts : (topics x systems + 1,) int64; list l has the entries starts[l]:starts[l + 1].
+    rank : (entries,) int32, from 0. row : (entries,) int32, place of the document among those of these topics.
+    documents : (topics + 1,) int64; topic t has the documents documents[t]:documents[t + 1].
+    n_systems : how many lists a topic has.
+    first, last : (entries,) int32, first and last rank of the documents that share the score; default: the rank.
+    """
+
+    starts: NDArray[np.int64]
+    rank: NDArray[np.int32]
+    row: NDArray[np.int32]
+    documents: NDArray[np.int64]
+    n_systems: int
+    first: NDArray[np.int32] | None = None
+    last: NDArray[np.int32] | None = None
+
+    @property
+    def n_topics(self) -> int:
+        return self.documents.size - 1
+
+    @cached_property
+    def _ends(self) -> dict[int, NDArray[np.int64]]:
+        return {}
+
+    def ends(self, cutoff: int | None) -> NDArray[np.int64]:
+        """(lists,) where the entries of each list with a rank up to the cut-off end."""
+        if cutoff is None or not self.rank.size:
+            return self.starts[1:]
+        if cutoff not in self._ends:
+            n_before = np.append(0, np.cumsum(self.rank < cutoff))[self.starts]
+            self._ends[cutoff] = self.starts[:-1] + np.diff(n_before)
+        return self._ends[cutoff]
+
+    @cached_property
+    def _memo(self) -> dict[object, NDArray[np.float64]]:
+        return {}
+
+    def remember(self, key: object, make: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """make() the first time; the weights of ranks are the same for all assessors."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]
+
+    def of_topics(self, begin: int, end: int) -> PooledLists:
+        """Those of some topics."""
+        lists = self.starts[begin * self.n_systems : end * self.n_systems + 1]
+        entries = slice(int(lists[0]), int(lists[-1]))
+        documents = self.documents[begin : end + 1]
+        return PooledLists(
+            lists - lists[0],
+            self.rank[entries],
+            self.row[entries] - np.int32(documents[0]),
+            documents - documents[0],
+            self.n_systems,
+            None if self.first is None else self.first[entries],
+            None if self.last is None else self.last[entries],
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Alignment:
     """Rankings of all systems over the topics of a pool.
 
-    topics : one per pool topic, in the pool's order.
+    lists : the pooled documents of every list.
     missing : (topics, systems) bool, the system has no list for the topic.
     n_unjudged_topics : topics of the runs that nobody judged; they count for nothing.
     n_tied_lists, n_lists : among the lists of judged topics.
     """
 
     pool: Pool
-    topics: tuple[RankedTopic, ...]
+    lists: PooledLists
     missing: NDArray[np.bool_]
     n_unjudged_topics: int
     n_tied_lists: int
     n_lists: int
+    _rankings: Rankings
+    _number: NDArray[np.int64]  # (topics,) of the pool among those of the runs; -1 where the runs lack it
+    _later: tuple[NDArray[np.int64], NDArray[np.int32]]  # list and rank of each duplicate of a document further up
+
+    @cached_property
+    def topics(self) -> tuple[RankedTopic, ...]:
+        """One per pool topic, in the pool's order, with all ranks."""
+        return tuple(map(self._topic, range(self.missing.shape[0])))
+
+    def _topic(self, topic: int) -> RankedTopic:
+        n_systems, number, entries = self.lists.n_systems, int(self._number[topic]), self.lists
+        starts, lengths = self._rankings.starts[:, number], self._rankings.lengths[:, number]
+        if number < 0:
+            starts = lengths = np.zeros(n_systems, np.int64)
+        depth = max(int(lengths.max(initial=0)), 1)
+        inside = np.arange(depth) < lengths[:, None]
+        at = np.where(inside, starts[:, None] + np.arange(depth), 0)
+        rows = np.full((n_systems, depth), -1, np.int32)
+        bounds = entries.starts[topic * n_systems : (topic + 1) * n_systems + 1]
+        here = slice(int(bounds[0]), int(bounds[-1]))
+        system = np.repeat(np.arange(n_systems), np.diff(bounds))
+        rows[system, entries.rank[here]] = entries.row[here] - entries.documents[topic]
+        later = None
+        if topic in self.pool.duplicates:
+            later = np.zeros(rows.shape, bool)
+            mine = self._later[0] // n_systems == topic
+            later[self._later[0][mine] % n_systems, self._later[1][mine]] = True
+        return RankedTopic(rows, inside & self._rankings.tied[at], lengths, later)
+
+    @cached_property
+    def tied_lists(self) -> PooledLists:
+        """The lists, with the first and last rank of each entry's group of equal scores."""
+        lists, rankings = self.lists, self._rankings
+        starts = np.where(self._number[:, None] >= 0, rankings.starts.T[self._number], 0).ravel()
+        begins = np.repeat(starts, np.diff(lists.starts))
+        heads = np.append(np.flatnonzero(~rankings.tied), rankings.tied.size)
+        group = np.cumsum(~rankings.tied)[begins + lists.rank] - 1
+        first, last = heads[group] - begins, heads[group + 1] - 1 - begins
+        return replace(lists, first=first.astype(np.int32), last=last.astype(np.int32))
 
     @property
     def n_later_duplicates(self) -> int:
         """Retrieved documents that are duplicates of one further up in the same list."""
-        return sum(int(topic.later.sum()) for topic in self.topics if topic.later is not None)
+        return int(self._later[0].size)
 
     def unjudged_share(self, cutoff: int | None) -> float:
         """Share of the first `cutoff` retrieved documents of each list that nobody judged; of all of them for None."""
-        pooled = sum(int((t.rows[:, :cutoff] >= 0).sum()) for t in self.topics)
-        pooled += sum(int(t.later[:, :cutoff].sum()) for t in self.topics if t.later is not None)
-        retrieved = sum(
-            int(np.minimum(t.lengths, t.rows.shape[1] if cutoff is None else cutoff).sum()) for t in self.topics
-        )
+        judged = self._rankings.lengths[:, self._number[self._number >= 0]]
+        retrieved = int((judged if cutoff is None else np.minimum(judged, cutoff)).sum())
+        pooled = int((self.lists.ends(cutoff) - self.lists.starts[:-1]).sum())
+        pooled += self.n_later_duplicates if cutoff is None else int((self._later[1] < cutoff).sum())
         return 1 - pooled / retrieved if retrieved else 0.0
 
     def unjudged_shares(self, cuts: Iterable[int | None]) -> dict[int | None, float]:
@@ -77,53 +180,86 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         No topic is in both.
     """
     topic_number = {label: i for i, label in enumerate(runs.topics)}
-    shared = [topic_number.get(label, -1) for label in pool.topics]
-    if all(number < 0 for number in shared):
+    number = np.array([topic_number.get(label, -1) for label in pool.topics], np.int64)
+    if (number < 0).all():
         raise NoOverlapError(
             f"runs and judgments share no topic: runs have {first_of(runs.topics, 3)}, "
             f"judgments {first_of(pool.topics, 3)}; "
             "check that both are of the same collection"
         )
     rankings = runs.ranked(score_dtype=score_dtype)
-    number = runs.document_number
-    document = np.array([number.get(label, -1) for label in pool.documents], np.int32)[pool.document]
-    place = np.full(len(runs.documents), -1, np.int32)
     n_systems = len(runs.systems)
-    topics: list[RankedTopic] = []
-    for i, topic in enumerate(shared):
-        starts, lengths = (
-            (rankings.starts[:, topic], rankings.lengths[:, topic])
-            if topic >= 0
-            else (np.zeros(n_systems, np.int64), np.zeros(n_systems, np.int64))
-        )
-        depth = max(int(lengths.max(initial=0)), 1)
-        inside = np.arange(depth) < lengths[:, None]
-        at = np.where(inside, starts[:, None] + np.arange(depth), 0)
-        retrieved = document[pool.rows(i)]
-        rows_retrieved = np.flatnonzero(retrieved >= 0)
-        place[retrieved[rows_retrieved]] = rows_retrieved
-        merged = {number[label]: row for label, row in pool.duplicates.get(i, {}).items() if label in number}
-        place[list(merged)] = list(merged.values())
-        rows = np.where(inside, place[rankings.document[at]], -1).astype(np.int32)
-        place[retrieved[rows_retrieved]] = place[list(merged)] = -1
-        later = _later(rows, set(merged.values())) if merged else None
-        rows = rows if later is None else np.where(later, np.int32(-1), rows)
-        topics.append(RankedTopic(rows, inside & rankings.tied[at], lengths, later))
-    missing = np.array([t.lengths == 0 for t in topics])
+    in_both = (number >= 0)[:, None]
+    list_starts = np.where(in_both, rankings.starts.T[number], 0)
+    lengths = np.where(in_both, rankings.lengths.T[number], 0)
+    label_in_runs = _places(pool.documents, runs)
+    pool_starts, pool_document, pair = pool.starts, label_in_runs[pool.document], None
+    if pool.duplicates:
+        pool_starts, pool_document, pair = _with_duplicates(pool, pool_document, runs)
+    n_most = int(lengths.sum())
+    starts = np.empty(lengths.size + 1, np.int64)
+    rank, row = np.empty(n_most, np.int32), np.empty(n_most, np.int32)
+    place = np.full(len(runs.documents), -1, np.int32)
+    n = pooled_entries(
+        list_starts.ravel(), lengths.ravel(), n_systems, rankings.document, pool_starts, pool_document, place,
+        starts, rank, row,
+    )  # fmt: skip
+    rank, row = rank[:n].copy(), row[:n].copy()
+    later = np.empty(0, np.int64), np.empty(0, np.int32)
+    if pair is not None:
+        starts, rank, row, later = _without_later(starts, rank, pair[row])
+    ties = rankings.tied_lists().T[number] & in_both
+    missing = lengths == 0
     return Alignment(
         pool,
-        tuple(topics),
+        PooledLists(starts, rank, row, pool.starts, n_systems),
         missing,
-        n_unjudged_topics=len(runs.topics) - sum(number >= 0 for number in shared),
-        n_tied_lists=sum(int(t.tied.any(axis=1).sum()) for t in topics),
+        n_unjudged_topics=len(runs.topics) - int((number >= 0).sum()),
+        n_tied_lists=int(ties.sum()),
         n_lists=int((~missing).sum()),
+        _rankings=rankings,
+        _number=number,
+        _later=later,
     )
 
 
-def _later(rows: NDArray[np.int32], merged: set[int]) -> NDArray[np.bool_]:
-    """(systems, depth) where one of these documents has been further up already."""
-    later = np.zeros(rows.shape, bool)
-    for row in merged:
-        here = rows == row
-        later |= here & (np.cumsum(here, axis=1) > 1)
-    return later
+def _places(labels: tuple[str, ...], runs: Runs) -> NDArray[np.int32]:
+    """(labels,) number of each document label in the runs, -1 where they lack it."""
+    if len(labels) > len(runs.documents):
+        numbers = runs.document_number
+        return np.array([numbers.get(label, -1) for label in labels], np.int32)
+    own = {label: i for i, label in enumerate(labels)}
+    in_labels = np.fromiter(map(own.get, runs.documents, repeat(-1)), np.int32, len(runs.documents))
+    places = np.full(len(labels), -1, np.int32)
+    hits = np.flatnonzero(in_labels >= 0)
+    places[in_labels[hits]] = hits
+    return places
+
+
+def _with_duplicates(
+    pool: Pool, pool_document: NDArray[np.int32], runs: Runs
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """The pool's starts and documents with every duplicate added, and the pair of the pool that each counts as."""
+    starts, documents, pairs = [0], [], []
+    for t in range(len(pool.topics)):
+        rows = pool.rows(t)
+        groups = pool.duplicates.get(t, {})
+        others = {runs.document_number[label]: row for label, row in groups.items() if label in runs.document_number}
+        own = pool_document[rows]
+        stays = ~np.isin(own, list(others))
+        documents += [own[stays], np.array(list(others), np.int32)]
+        pairs += [np.flatnonzero(stays) + rows.start, np.array(list(others.values()), np.int64) + rows.start]
+        starts.append(starts[-1] + int(stays.sum()) + len(others))
+    return np.array(starts, np.int64), np.concatenate(documents), np.concatenate(pairs).astype(np.int32)
+
+
+def _without_later(
+    starts: NDArray[np.int64], rank: NDArray[np.int32], row: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], tuple[NDArray[np.int64], NDArray[np.int32]]]:
+    """The entries without those of a pair that is further up in the list; and list and rank of these."""
+    number = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    _, firsts = np.unique(number * (int(row.max(initial=0)) + 1) + row, return_index=True)
+    stays = np.zeros(row.size, bool)
+    stays[firsts] = True
+    n_before = np.append(0, np.cumsum(stays))
+    return n_before[starts], rank[stays], row[stays], (number[~stays], rank[~stays])

@@ -64,17 +64,39 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
+class Coded:
+    """Values that few distinct numbers make up, a byte each.
+
+    codes : (pairs, assessors) uint8, numbers into levels.
+    levels : (256 or fewer,) float64, nan for not judged.
+    """
+
+    codes: NDArray[np.uint8]
+    levels: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class Panel:
     """One value per pooled document and assessor.
 
-    values : (pairs, assessors) float64, nan where the assessor has not judged.
+    stored : (pairs, assessors) float64, nan where the assessor has not judged; or the same as codes.
     scales : one per assessor.
     """
 
     pool: Pool
     assessors: tuple[str, ...]
     scales: tuple[Scale, ...]
-    values: NDArray[np.float64]
+    stored: NDArray[np.float64] | Coded
+
+    @property
+    def coded(self) -> Coded | None:
+        """The values as codes, where they are stored so."""
+        return self.stored if isinstance(self.stored, Coded) else None
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """(pairs, assessors) float64, nan where the assessor has not judged."""
+        return self.stored.levels[self.stored.codes] if isinstance(self.stored, Coded) else self.stored
 
     @cached_property
     def maximum(self) -> NDArray[np.float64]:
@@ -89,7 +111,9 @@ class Panel:
 
     def part(self, columns: slice) -> Panel:
         """Some of the assessors, as views."""
-        return Panel(self.pool, self.assessors[columns], self.scales[columns], self.values[:, columns])
+        stored = self.stored
+        some = Coded(stored.codes[:, columns], stored.levels) if isinstance(stored, Coded) else stored[:, columns]
+        return Panel(self.pool, self.assessors[columns], self.scales[columns], some)
 
     def merged(self, pool: Pool, new_row: NDArray[np.int64]) -> Panel:
         """On a pool with duplicates merged, where the highest value of a group counts; arguments of `Pool.merged`."""

@@ -59,7 +59,7 @@ class Runs(Displayed):
         bad = np.flatnonzero(~np.isfinite(self.score))
         if bad.size:
             raise InputError(f"{self.describe(int(bad[0]))}: the score is not a finite number")
-        rows = first_duplicate(self.system, self.topic, self.document)
+        rows = first_duplicate(self.system, self.topic, self.document) if self._may_repeat() else None
         if rows is not None:
             raise RowError(rows[1] + 1, f"{self.describe(rows[1])}: the document is in the list twice")
         for name in ("system", "topic", "document", "score", "rank"):
@@ -184,38 +184,44 @@ class Runs(Displayed):
         return {label: i for i, label in enumerate(self.documents)}
 
     def _rank(self, score_dtype: ScoreDtype) -> Rankings:
-        n_topics = len(self.topics)
+        from qrowd.kernels.lists import scores_down_lists
+
         # To the nearest single-precision number, overflowing to infinity as a C cast does.
         with np.errstate(over="ignore"):
             score = self.score if score_dtype == "float64" else self.score.astype(np.float32)
-        lists = self._lists
-        rows = _sorted_within(lists, score)
-        ordered, group = score[rows], lists[rows]
-        tied = np.zeros(rows.size, bool)
-        tied[1:] = (ordered[1:] == ordered[:-1]) & (group[1:] == group[:-1])
-        if tied.any():
-            rows = self._break_ties(rows, tied)
-        lengths = np.bincount(lists, minlength=len(self.systems) * n_topics)
-        starts = np.cumsum(lengths) - lengths
-        shape = (len(self.systems), n_topics)
-        return Rankings(starts.reshape(shape), lengths.reshape(shape), self.document[rows], tied)
+        rows, starts, lengths = self._rows_by_list()
+        ordered = score if rows is None else score[rows]
+        tied, rises = np.zeros(len(self), bool), np.zeros(starts.size, bool)
+        n_tied = scores_down_lists(starts, lengths, ordered, rises, tied)
+        if rises.any():
+            rows = np.arange(len(self)) if rows is None else rows
+            group, places = _rows_of(starts, lengths, np.flatnonzero(rises))
+            rows[places] = rows[places[np.lexsort((-ordered[places], group))]]
+            ordered = score[rows]
+            tied[:] = False
+            n_tied = scores_down_lists(starts, lengths, ordered, np.zeros(starts.size, bool), tied)
+        if n_tied:
+            rows = np.arange(len(self)) if rows is None else rows
+            self._break_ties(rows, tied)
+        shape = (len(self.systems), len(self.topics))
+        document = self.document if rows is None else self.document[rows]
+        return Rankings(starts.reshape(shape), lengths.reshape(shape), document, tied)
 
-    def _break_ties(self, rows: NDArray[np.int64], tied: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Rows with every group of equal scores put into descending order of document id."""
+    def _break_ties(self, rows: NDArray[np.int64], tied: NDArray[np.bool_]) -> None:
+        """Put every group of equal scores into descending order of document id, in place."""
+        from qrowd.kernels.lists import sort_ties
+
         member = tied.copy()
         member[:-1] |= tied[1:]
-        places = np.flatnonzero(member)
-        group = np.cumsum(~tied)[places]
-        inside = np.unique(self.document[rows[places]])
-        # By bytes, as trec_eval's strcmp.
-        labels = [self.documents[d].encode("utf-8", "surrogateescape") for d in inside.tolist()]
-        by_label = sorted(range(inside.size), key=labels.__getitem__)
-        label_rank = np.empty(inside.size, np.int64)
-        label_rank[by_label] = np.arange(inside.size)
-        label = label_rank[np.searchsorted(inside, self.document[rows[places]])]
-        broken = rows.copy()
-        broken[places] = rows[places[np.lexsort((-label, group))]]
-        return broken
+        is_tied = np.zeros(len(self.documents), bool)
+        is_tied[self.document[rows[member]]] = True
+        inside = np.flatnonzero(is_tied)
+        labels: list[Any] = [self.documents[d] for d in inside.tolist()]
+        if not "".join(labels).isascii():  # by bytes, as trec_eval's strcmp
+            labels = [label.encode("utf-8", "surrogateescape") for label in labels]
+        label_rank = np.zeros(is_tied.size, np.int32)
+        label_rank[inside[sorted(range(inside.size), key=labels.__getitem__)]] = np.arange(inside.size)
+        sort_ties(rows, tied, label_rank[self.document])
 
     @property
     def _lists(self) -> NDArray[np.int64]:
@@ -223,12 +229,50 @@ class Runs(Displayed):
         return self.system.astype(np.int64) * len(self.topics) + self.topic
 
     @cached_property
+    def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """(lists,) first row and length of each list; None where the rows of a list do not stand together."""
+        from qrowd.kernels.lists import list_bounds
+
+        n_lists = len(self.systems) * len(self.topics)
+        starts, lengths = np.zeros(n_lists, np.int64), np.zeros(n_lists, np.int64)
+        return (starts, lengths) if list_bounds(self.system, self.topic, len(self.topics), starts, lengths) else None
+
+    def _rows_by_list(self) -> tuple[NDArray[np.int64] | None, NDArray[np.int64], NDArray[np.int64]]:
+        """Rows in order of lists, None where they stand so; and (lists,) the first place and length of each."""
+        if self._bounds is None:
+            lists = self._lists
+            lengths = np.bincount(lists, minlength=len(self.systems) * len(self.topics))
+            return np.argsort(lists, kind="stable"), np.cumsum(lengths) - lengths, lengths
+        first, lengths = self._bounds
+        starts = np.cumsum(lengths) - lengths
+        in_order = bool((starts == first)[lengths > 0].all())
+        return None if in_order else _rows_of(first, lengths, np.arange(first.size))[1], starts, lengths
+
+    def _may_repeat(self) -> bool:
+        """False where one pass over the rows shows that no list holds a document twice."""
+        from qrowd.kernels.lists import has_repeats
+
+        return self._bounds is None or has_repeats(
+            *self._bounds, self.document, np.full(len(self.documents), -1, np.int64)
+        )
+
+    @cached_property
     def rank_contradictions(self) -> int:
         """How many lists state ranks that put a lower score above a higher one."""
         if self.rank is None or not len(self):
             return 0
-        rows_checked = np.flatnonzero(~np.isnan(self.rank) & self._suspicious(self.rank))
-        if not rows_checked.size:
+        if self._bounds is None:
+            return self._contradictions(np.flatnonzero(~np.isnan(self.rank) & self._suspicious(self.rank)))
+        from qrowd.kernels.lists import ranks_down_lists
+
+        contradicts, undecided = np.zeros((2, self._bounds[0].size), bool)
+        ranks_down_lists(*self._bounds, self.rank, self.score, contradicts, undecided)
+        rows = np.sort(_rows_of(*self._bounds, np.flatnonzero(undecided))[1])
+        return int(contradicts.sum()) + self._contradictions(rows[~np.isnan(self.rank[rows])])
+
+    def _contradictions(self, rows_checked: NDArray[np.int64]) -> int:
+        """How many of the lists of these rows contradict their ranks."""
+        if not rows_checked.size or self.rank is None:
             return 0
         lists, rank, score = self._lists[rows_checked], self.rank[rows_checked], self.score[rows_checked]
         rows = _sorted_within(lists, -rank)
@@ -266,11 +310,8 @@ class Rankings:
 
     def tied_lists(self) -> NDArray[np.bool_]:
         """(systems, topics) which lists hold at least one tie."""
-        order = np.argsort(self.starts, axis=None, kind="stable")
-        owner = np.repeat(order, self.lengths.ravel()[order])
-        has_tie = np.zeros(self.starts.size, bool)
-        has_tie[owner[self.tied]] = True
-        return has_tie.reshape(self.starts.shape)
+        n_before = np.append(0, np.cumsum(self.tied))
+        return np.asarray(n_before[self.starts + self.lengths] > n_before[self.starts])
 
 
 def _sorted_within(lists: NDArray[np.int64], key: NDArray[np.floating]) -> NDArray[np.int64]:
@@ -284,6 +325,15 @@ def _sorted_within(lists: NDArray[np.int64], key: NDArray[np.floating]) -> NDArr
         places = np.flatnonzero(unsorted[group])
         rows[places] = rows[places[np.lexsort((-ordered[places], group[places]))]]
     return rows
+
+
+def _rows_of(
+    starts: NDArray[np.int64], lengths: NDArray[np.int64], lists: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of the list of each row of these lists, and the rows."""
+    sizes = lengths[lists]
+    before = np.repeat(starts[lists] - (np.cumsum(sizes) - sizes), sizes)
+    return np.repeat(lists, sizes), before + np.arange(before.size)
 
 
 def concatenate_runs(parts: Sequence[Runs]) -> Runs:

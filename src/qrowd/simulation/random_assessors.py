@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Chance, Rng
-from qrowd.model.panel import Panel, Pool
+from qrowd.model.panel import Coded, Panel, Pool
 from qrowd.model.scales import parse_scale
 from qrowd.simulation.arguments import count, share
 
@@ -58,15 +58,18 @@ class RandomAssessors:
         if shares.shape not in ((n_grades,), (n, n_grades)) or n_grades < 2 or not _sum_to_one(shares):
             raise ArgumentError(f"distribution={distribution!r}: a share for each of two grades or more, summing to 1")
         self.scale = parse_scale(f"0-{n_grades - 1}")
+        self._levels = np.arange(n_grades, dtype=np.float64)
         self._edges = 256 * np.cumsum(shares, axis=-1)[..., :-1]
         if shares.ndim == 1:
             # A byte decides unless it is the one an edge falls into; then a further number tells on which side.
             whole = np.floor(self._edges)
-            self._grade_of_byte = np.searchsorted(whole, np.arange(256), side="right").astype(np.float64)
+            self._grade_of_byte = np.searchsorted(whole, np.arange(256), side="right")
             self._undecided_byte = np.isin(np.arange(256), whole[whole != self._edges])
         if like is not None and np.shape(like) != pool.document.shape:
             raise ArgumentError(f"like: {pool.document.size} values needed, one per pooled document")
         self._gaps = None if like is None else np.isnan(like)
+        if self._gaps is not None:
+            self._levels = np.append(self._levels, np.nan)
         self._chance = Chance.of(rng)
 
     def __len__(self) -> int:
@@ -78,34 +81,39 @@ class RandomAssessors:
             yield self._panel(begin, min(begin + self.block, len(self)))  # kept by nobody here
 
     def _panel(self, begin: int, end: int) -> Panel:
-        values = np.empty((self.pool.document.size, end - begin))
+        codes = np.empty((self.pool.document.size, end - begin), np.min_scalar_type(self._levels.size - 1))
         for strand in range(begin // STRAND, -(-end // STRAND)):
             low, high = max(begin, strand * STRAND), min(end, (strand + 1) * STRAND)
             draw = self._draw if self._edges.ndim == 1 else self._draw_own
-            draw(strand, low % STRAND, values[:, low - begin : high - begin])
+            draw(strand, low % STRAND, codes[:, low - begin : high - begin])
         if self._gaps is not None:
-            values[self._gaps] = np.nan
-        return Panel(self.pool, self.assessors[begin:end], (self.scale,) * (end - begin), values)
+            codes[self._gaps] = self._levels.size - 1
+        stored = Coded(codes, self._levels) if codes.dtype == np.uint8 else self._levels[codes]
+        return Panel(self.pool, self.assessors[begin:end], (self.scale,) * (end - begin), stored)
 
-    def _draw(self, strand: int, first: int, out: NDArray[np.float64]) -> None:
+    def _draw(self, strand: int, first: int, out: NDArray[np.unsignedinteger]) -> None:
         """Fill (pairs, assessors) grades of the strand's assessors from number `first` on."""
         random = self._chance.stream("random assessors", strand)
         size = self.pool.document.size * STRAND
         lots = np.frombuffer(random.bytes(size), np.uint8).reshape(-1, STRAND)
-        out[...] = self._grade_of_byte[lots[:, first : first + out.shape[1]]]
-        close = np.flatnonzero(self._undecided_byte[lots])
-        if close.size:
+        if out.dtype == np.uint8:
+            grades = lots.tobytes().translate(self._grade_of_byte.astype(np.uint8).tobytes())
+            out[...] = np.frombuffer(grades, np.uint8).reshape(lots.shape)[:, first : first + out.shape[1]]
+        else:
+            out[...] = self._grade_of_byte[lots[:, first : first + out.shape[1]]]
+        if self._undecided_byte.any():
+            close = np.flatnonzero(self._undecided_byte[lots])
             exact = lots.ravel()[close] + random.random(close.size)
             row, column = np.divmod(close, STRAND)
             mine = (column >= first) & (column < first + out.shape[1])
             grade = np.searchsorted(self._edges, exact[mine], side="right")
             out[row[mine], column[mine] - first] = grade
 
-    def _draw_own(self, strand: int, first: int, out: NDArray[np.float64]) -> None:
+    def _draw_own(self, strand: int, first: int, out: NDArray[np.unsignedinteger]) -> None:
         """The same where each assessor has a distribution of their own."""
         random = self._chance.stream("random assessors", strand)
         lots = 256 * random.random((self.pool.document.size, STRAND))[:, first : first + out.shape[1]]
-        out[...] = 0.0
+        out[...] = 0
         for edge in self._edges[strand * STRAND + first :][: out.shape[1]].T:
             out += lots >= edge
 

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.evaluation import measure as parsed_measure
-from qrowd.kernels import ranking
 from qrowd.kernels.arrays import Floats
+from qrowd.kernels.gains import weighted_ranks
 from qrowd.measures.gain import DCG
 from qrowd.measures.patience import RBP
 from qrowd.measures.precision import P
@@ -117,14 +117,9 @@ def prediction_powered_documents(
         sampled = ~np.isnan(view.values[:, 0])
         pi = np.where(sampled, panel.topic(t)[:, 2], 1.0)
         error = np.where(sampled, y - f, 0.0)
-        weights = definition.weights(parsed, view)
-        columns = np.column_stack([f + error / pi, f])
-        out = np.empty((rows.shape[0], 2))
-        ranking.weighted_sum(rows, weights, np.ascontiguousarray(columns), out)
-        scores[i], own[i] = out.T
-        variances = np.ascontiguousarray((error**2 * (1 - pi) / pi**2)[:, None])
-        ranking.weighted_sum(rows, weights**2, variances, out := np.empty((rows.shape[0], 1)))
-        variance[i] = out[:, 0]
+        weights = definition.coefficients(parsed, rows.shape[1])
+        scores[i], own[i] = weighted_ranks(rows, weights, np.column_stack([f + error / pi, f])).T
+        variance[i] = weighted_ranks(rows, weights**2, (error**2 * (1 - pi) / pi**2)[:, None])[:, 0]
         n_sampled += int(sampled.sum())
     n = len(topics)
     estimate = scores.mean(axis=0)
