@@ -1,30 +1,65 @@
-"""The command from start to end: help, import, the first evaluate with nothing compiled, and later ones, on dl21."""
+"""The command from start to end, on dl21, in processor time of its process: help, evaluate, compare, report.
+
+Beside each stands what it is compared with, run in turn with it, so that a slow moment of the machine hits both.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
-from side_by_side import data, finish, promise, seconds
+from side_by_side import data, finish, promise
 
 dl21 = data("dl21")
 MAIN = "from qrowd.cli.main import run; run()"
-EVALUATE = ["evaluate", "--runs", str(dl21 / "runs" / "*.gz"), "--judgments", str(dl21 / "judges" / "*.gz")]
+FILES = ("--runs", str(dl21 / "runs" / "*.gz"), "--judgments", str(dl21 / "judges" / "*.gz"))
 
 
-def run(code: str, *arguments: str, cache: str | None = None) -> float:
-    environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
+def processor_seconds(code: str, *arguments: str, **environment: str) -> float:
+    """User and system time of a Python of its own that runs the code."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-c", code, *arguments]
-    return seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment))
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(command, check=True, env={**os.environ, **environment}, **quiet)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-promise("qrowd --help, s", statistics.median(run(MAIN, "--help") for _ in range(5)), at_most=0.3)
-promise("import qrowd, s", statistics.median(run("import qrowd") for _ in range(5)), at_most=0.2)
-with tempfile.TemporaryDirectory() as cache:
-    promise("first evaluate, nothing compiled, s", run(MAIN, *EVALUATE, cache=cache), at_most=6)
-    later = [run(MAIN, *EVALUATE, cache=cache) for _ in range(5)]
-promise("later evaluate of 63 runs by 18 assessors, s", statistics.median(later), at_most=1.5)
+def beside(
+    what: str, peer: str, ours: tuple[str, ...], theirs: tuple[str, ...], *, at_most: float, rounds: int = 7
+) -> None:
+    """The median ratio of the command to its peer. theirs : code, or MAIN with arguments."""
+    pairs = [(processor_seconds(*theirs), processor_seconds(MAIN, *ours)) for _ in range(rounds)]
+    medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
+    promise(
+        f"{what}, times {peer}",
+        statistics.median(own / other for other, own in pairs),
+        at_most=at_most,
+        beside=f"{peer} {medians[0]:.3f} s, qrowd {medians[1]:.3f} s of processor time",
+        limit="instructions: imports, and the work itself",
+    )
+
+
+typer, frames = ("import typer",), ("import numpy, pandas",)
+beside("qrowd --help", "import typer", ("--help",), typer, at_most=1.5)
+beside("qrowd", "import typer", (), typer, at_most=1.6)
+beside("qrowd evaluate --help", "import typer", ("evaluate", "--help"), typer, at_most=2)
+promise("import qrowd, s", statistics.median(processor_seconds("import qrowd") for _ in range(5)), at_most=0.1)
+
+with tempfile.TemporaryDirectory() as folder:
+    cache, page = str(Path(folder, "cache")), str(Path(folder, "report.html"))
+    first = processor_seconds(MAIN, "evaluate", *FILES, NUMBA_CACHE_DIR=cache)
+    later = [processor_seconds(MAIN, "evaluate", *FILES, NUMBA_CACHE_DIR=cache) for _ in range(5)]
+    second = statistics.median(later)
+    times = f"first {first:.2f} s, later {second:.2f} s of processor time"
+    promise("evaluate, the first time, times later", first / second, at_most=1.3, beside=times)
+    beside("evaluate, 63 runs by 18 assessors", "import numpy, pandas", ("evaluate", *FILES), frames, at_most=2)
+    evaluate, compare, report = (("evaluate", *FILES), ("compare", *FILES), ("report", *FILES, "-o", page))
+    beside("compare", "qrowd evaluate", compare, (MAIN, *evaluate), at_most=3)
+    beside("report", "qrowd compare", report, (MAIN, *compare), at_most=2, rounds=5)
 finish()
