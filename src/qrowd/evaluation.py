@@ -23,6 +23,7 @@ from qrowd.measures.probabilities import reading_probabilities
 from qrowd.measures.scoring import ByGain, Linear, Scored
 from qrowd.measures.views import Levels, Part, TopicView
 from qrowd.model.alignment import Alignment, PooledLists, align
+from qrowd.model.arguments import converting
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure, parse_measure
@@ -91,6 +92,7 @@ def with_probabilities(text: object) -> Measure:
     return reading_probabilities(measure(text))
 
 
+@converting
 def coefficients(linear: object, depth: int) -> Floats:
     """(depth,) what one unit of gain at each rank adds to a linear measure, before its normaliser.
 
@@ -104,6 +106,7 @@ def coefficients(linear: object, depth: int) -> Floats:
     return np.append(weights, np.zeros(depth - weights.size))
 
 
+@converting
 def evaluate(
     runs: AnyRuns,
     judgments: AnyJudgments | Preferences | Panel | Blocks | Iterable[Panel],
@@ -158,19 +161,20 @@ def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Itera
     """Judgments of any kind as `Judgments`; preferences and panels as they are."""
     if isinstance(judgments, Judgments | Preferences | Panel):
         return judgments
-    if isinstance(getattr(judgments, "assessors", None), Sequence):  # Blocks
-        return judgments  # type: ignore[no-any-return]
     frame = any(hasattr(judgments, name) for name in ("columns", "column_names")) or library_of(judgments) == "ranx"
-    if isinstance(judgments, Iterable) and not isinstance(judgments, Sequence | Mapping) and not frame:
-        judgments = iter(judgments)  # once, since it may draw panels
-        first = next(judgments, None)
-        judgments = chain([] if first is None else [first], judgments)
-        return judgments if isinstance(first, Panel) else as_judgments(judgments)
-    if isinstance(judgments, Sequence) and judgments and isinstance(judgments[0], Panel):
+    if frame or isinstance(judgments, str | Mapping) or not isinstance(judgments, Iterable):
+        return as_judgments(judgments)
+    if isinstance(judgments, Blocks):
         return judgments
-    return as_judgments(judgments)
+    if isinstance(judgments, Sequence):
+        return judgments if judgments and isinstance(judgments[0], Panel) else as_judgments(judgments)
+    rows = iter(judgments)  # once, since it may draw panels
+    first = next(rows, None)
+    rows = chain([] if first is None else [first], rows)
+    return rows if isinstance(first, Panel) else as_judgments(rows)
 
 
+@converting
 def evaluate_blocks(
     runs: AnyRuns,
     blocks: Blocks | Iterable[Panel],

@@ -11,7 +11,7 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 from qrowd import tables, trec
 from qrowd.errors import FileError, check_choice
 from qrowd.leaderboards import Entry, LeaderboardFormat, parse_leaderboard, scores_of_entries
+from qrowd.model.arguments import converting
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.duplicates import Duplicates
 from qrowd.model.frames import TableOptions
@@ -46,6 +47,7 @@ Progress = Callable[[int, int], object]
 TOO_LARGE = "is too large; leave out what is not needed"
 
 
+@converting
 def read_judgments(
     paths: Paths,
     *,
@@ -96,6 +98,7 @@ def read_judgments(
     return judgments.with_scales(scales) if scales else judgments
 
 
+@converting
 def read_runs(
     paths: Paths,
     *,
@@ -138,6 +141,7 @@ def read_runs(
     return replace(runs, notes=(*files.notes, *runs.notes))
 
 
+@converting
 def read_preferences(
     paths: Paths,
     *,
@@ -186,6 +190,7 @@ def read_preferences(
     return replace(preferences, notes=(*files.notes, *preferences.notes))
 
 
+@converting
 def read_scores(paths: Paths, *, format: LeaderboardFormat = "auto") -> Scores:
     """Read leaderboards, as TREC AutoJudge and trec_eval write them, as the scores of one assessor per file.
 
@@ -351,6 +356,7 @@ def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
     return content
 
 
+@cache
 def _decompress() -> Callable[[bytes], bytes]:
     """What unpacks gzip: isal where it is installed, in half the time of the standard library."""
     try:

@@ -17,6 +17,7 @@ from sys import float_info
 from typing import ClassVar, Literal, TypeGuard
 
 from qrowd.errors import MeasureError
+from qrowd.model.tabular import described
 
 Value = bool | int | float | str | dict[float, float] | None
 _SHAPE = re.compile(r"(?P<name>[^(@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<cutoff>.*))?", re.DOTALL)
@@ -139,6 +140,8 @@ def parse_measure(
     if isinstance(text, Measure):
         return text
     written = str(text).strip()
+    if "\n" in written:
+        raise MeasureError(f"{noun}: expected text such as nDCG@10, found {described(text)}")
     shape = _SHAPE.fullmatch(written)
     if shape is None:
         raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@k, as in nDCG@10")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,7 @@ class Panel:
         return np.asarray((counts / sizes[:, None]).T)
 
 
+@runtime_checkable
 class Blocks(Protocol):
     """Assessors too many to hold at once: their names, and panels that together cover them in order."""
 

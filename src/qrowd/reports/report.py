@@ -22,6 +22,7 @@ from qrowd.errors import ArgumentError, FileError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
 from qrowd.files import find_files
+from qrowd.model.arguments import converting
 from qrowd.model.chance import Rng, seed_of
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
@@ -65,6 +66,7 @@ class Report(ReportContent):
         return super().content(path)
 
 
+@converting
 def report(
     runs: AnyRuns,
     judgments: AnyJudgments,
