@@ -5,12 +5,12 @@ crowd-kit has no topics, so a task is the topic and the document joined by a tab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from qrowd.errors import InputError
+from qrowd.errors import ArgumentError, InputError
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import Scale
+from qrowd.model.tabular import described
 
 SEPARATOR = "\t"
 
@@ -54,8 +54,10 @@ def from_crowdkit(labels: Any, name: str, *, scale: Scale | str | None = None) -
     >>> from_crowdkit(pd.Series({"q\\td": 2}), "glad").value
     array([2.])
     """
+    if not hasattr(labels, "items"):
+        raise ArgumentError(f"labels: expected a pandas Series or {{task: label}}, found {described(labels)}")
     rows = []
-    for task, label in labels.items() if isinstance(labels, Mapping) else labels.to_dict().items():
+    for task, label in labels.items():
         topic, tab, document = str(task).partition(SEPARATOR)
         if not tab:
             raise InputError(f"task {task!r} has no tab between topic and document; make tasks with to_crowdkit")

@@ -158,7 +158,7 @@ def _expected(parameter: Parameter, function: Any, makers: Mapping[str, tuple[st
     """What the annotation of a parameter says; None where anything goes."""
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         return None
-    names = _outer_names(str(parameter.annotation))
+    names = outer_names(str(parameter.annotation))
     kinds = [kind for name in names for kind in _types(name, function.__globals__)]
     names += [kind.__name__ for kind in kinds]
     types = tuple(WIDER.get(kind, kind) for kind in kinds if kind is not object)
@@ -175,7 +175,7 @@ def _expected(parameter: Parameter, function: Any, makers: Mapping[str, tuple[st
     return Expected(types, None, tuple(name for kind in types for name in makers.get(kind.__name__, ())))
 
 
-def _outer_names(annotation: str) -> list[str]:
+def outer_names(annotation: str) -> list[str]:
     """The members of a union, without what stands in brackets: `str | Mapping[str, float]` has `str` and `Mapping`."""
     shorter = None
     while annotation != shorter:
