@@ -44,10 +44,22 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def median_ratio(peer: Callable[[], object], ours: Callable[[], object], rounds: int = 7) -> tuple[float, float, float]:
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """Processor time of all threads."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def median_ratio(
+    peer: Callable[[], object],
+    ours: Callable[[], object],
+    rounds: int = 7,
+    clock: Callable[[Callable[[], object]], float] = seconds,
+) -> tuple[float, float, float]:
     """Median seconds of the peer, of ours, and the median of their ratios round by round (above 1: ours is faster)."""
     peer(), ours()
-    pairs = [(seconds(peer), seconds(ours)) for _ in range(rounds)]
+    pairs = [(clock(peer), clock(ours)) for _ in range(rounds)]
     return (
         statistics.median(p for p, _ in pairs),
         statistics.median(o for _, o in pairs),

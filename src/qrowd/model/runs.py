@@ -41,7 +41,8 @@ class Runs(Displayed):
 
     systems, topics, documents : labels; system, topic, document : (n,) int32, numbers into them.
     score : (n,) float64.
-    rank : (n,) the rank the file stated, or None; never used to rank, only to warn where it contradicts the scores.
+    rank : (n,) the rank the file stated, an integer or a double, or None; never used to rank, only to warn where it
+        contradicts the scores.
     notes : what was noticed while they were read, such as rows that were left out.
     """
 
@@ -52,7 +53,7 @@ class Runs(Displayed):
     topic: Codes
     document: Codes
     score: NDArray[np.float64]
-    rank: NDArray[np.float64] | None = None
+    rank: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -266,7 +267,8 @@ class Runs(Displayed):
         from qrowd.kernels.lists import ranks_down_lists
 
         contradicts, undecided = np.zeros((2, self._bounds[0].size), bool)
-        ranks_down_lists(*self._bounds, self.rank, self.score, contradicts, undecided)
+        rank = self.rank.astype(np.float64, copy=False)
+        ranks_down_lists(*self._bounds, rank, self.score, contradicts, undecided)
         rows = np.sort(_rows_of(*self._bounds, np.flatnonzero(undecided))[1])
         return int(contradicts.sum()) + self._contradictions(rows[~np.isnan(self.rank[rows])])
 
@@ -274,7 +276,8 @@ class Runs(Displayed):
         """How many of the lists of these rows contradict their ranks."""
         if not rows_checked.size or self.rank is None:
             return 0
-        lists, rank, score = self._lists[rows_checked], self.rank[rows_checked], self.score[rows_checked]
+        lists, score = self._lists[rows_checked], self.score[rows_checked]
+        rank = self.rank[rows_checked].astype(np.float64)
         rows = _sorted_within(lists, -rank)
         lists, rank, score = lists[rows], rank[rows], score[rows]
         # Documents of one rank stand together: the lowest score there against the highest of the next rank.
@@ -283,7 +286,7 @@ class Runs(Displayed):
         rising = (lists[1:] == lists[:-1]) & (highest[1:] > lowest[:-1])
         return int(np.unique(lists[1:][rising]).size)
 
-    def _suspicious(self, rank: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _suspicious(self, rank: NDArray[Any]) -> NDArray[np.bool_]:
         """(n,) rows of lists that were not simply written down the ranks with falling scores; most are."""
         lists = self._lists
         begins = np.append(True, lists[1:] != lists[:-1])

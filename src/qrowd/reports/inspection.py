@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
@@ -255,7 +256,7 @@ def _table(text: bytes, name: str, label: str, kind: Kind, options: TableOptions
 
 def _text_format(text: bytes, name: str, settings: _Settings) -> tuple[Kind, trec.Format]:
     """Runs, judgments or preferences: by the number of fields; of four, preferences name one document twice."""
-    lines = (line.split() for line in text.split(b"\n") if line.strip() and not line.startswith(b"#"))
+    lines = (line.split() for line in BytesIO(text) if line.strip() and not line.startswith(b"#"))
     first = list(islice(lines, 20))
     n = len(first[0]) if first else 0
     winner = n == 4 and all(len(fields) == 4 and fields[3] in fields[1:3] for fields in first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from io import BytesIO
 from typing import Literal
 
 import numpy as np
@@ -26,7 +27,7 @@ def preference_format(text: bytes, name: str, format: PreferenceFormat = "auto")
     check_choice("format", format, PreferenceFormat)
     if format != "auto":
         return PREFERENCES[format]
-    lines = enumerate(text.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1)
+    lines = enumerate(BytesIO(text.removeprefix(BYTE_ORDER_MARK)), start=1)
     number, fields = next(((i, line.split()) for i, line in lines if line.strip() and line[:1] != b"#"), (1, []))
     kind = {3: "pairs", 4: "winner", 5: "prefs"}.get(len(fields))
     if kind is None:

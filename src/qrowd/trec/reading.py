@@ -84,7 +84,7 @@ def parse(text: bytes, name: str, format: Format, words: Words | None = None) ->
     codes = tuple(
         vocabulary.encode(characters, starts[i, :n_rows], ends[i, :n_rows]) for i, vocabulary in enumerate(vocabularies)
     )
-    if format.key and first_duplicate(*codes[2:], *codes[:2]):
+    if format.key and _repeats(vocabularies, codes):
         raise next(mistakes(text, name, format))
     return Parsed(
         name,
@@ -95,6 +95,21 @@ def parse(text: bytes, name: str, format: Format, words: Words | None = None) ->
         None if rank is None else narrow(rank),
         text if format.problem else b"",
     )
+
+
+def _repeats(vocabularies: Sequence[Vocabulary], codes: Sequence[Codes]) -> bool:
+    """Whether a list holds a document twice: told in one pass over the rows where those of each list stand together."""
+    from qrowd.kernels.lists import has_repeats, list_bounds
+
+    topic, document, *tags = codes
+    tag = tags[0] if tags else np.zeros_like(topic)
+    n_topics, n_documents, *n_tags = (len(vocabulary) for vocabulary in vocabularies)
+    n_lists = n_topics * (n_tags[0] if n_tags else 1)
+    if max(n_lists, n_documents) < 8 * topic.size + (1 << 16):
+        starts, lengths = np.zeros((2, n_lists), np.int64)
+        if list_bounds(tag, topic, n_topics, starts, lengths):
+            return has_repeats(starts, lengths, document, np.full(n_documents, -1, np.int64))
+    return first_duplicate(tag, topic, document) is not None
 
 
 def _decide(numbers: NDArray[np.float64], characters: NDArray[np.uint8], begin: int, kinds: NDArray[np.int64]) -> None:
