@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qrowd import readers
 from qrowd.errors import ArgumentError, FileError, InputError, RowError
 from qrowd.model.duplicates import Duplicates
+from qrowd.model.encoding import split_cells
 from qrowd.model.frames import TableOptions, label_columns, roles_in
 from qrowd.model.headers import (
     COLUMNS,
@@ -46,6 +47,7 @@ PARQUET_STARTS = b"PAR1"
 ZIP_STARTS = b"PK\x03\x04"  # of Excel's workbooks
 DEFAULTS = TableOptions()
 COMPARED = PREFERENCE_COLUMNS["other"] + PREFERENCE_COLUMNS["b"]  # no table of preferences is without these
+FORMATS = {",": "CSV with commas", ";": "CSV with semicolons", "\t": "table with tabs", None: "table with blanks"}
 NO_ROWS = "names columns but holds no row"
 
 
@@ -240,8 +242,27 @@ def _plain_table(text: bytes, name: str) -> Table:
     json_lines = bare.endswith((".jsonl", ".ndjson")) or _first_line(text).startswith("{")
     if not json_lines and _first_line(text).startswith("["):
         return _array(text, name)
+    if not json_lines and (table := _without_quotes(text, name)) is not None:
+        return table
     words = text.decode("utf-8-sig", "surrogateescape")
     return _json_lines(words, name) if json_lines else _separated(words, name)
+
+
+def _without_quotes(text: bytes, name: str) -> Table | None:
+    """As `_separated`, without a look at each line; None where one is needed."""
+    text = text.removeprefix(b"\xef\xbb\xbf")
+    first, _, rest = text.partition(b"\n")
+    words = first.decode("utf-8", "surrogateescape").removesuffix("\r")
+    separator = _separator(words)
+    if separator is None or not words.strip() or words.startswith("sep=") or '"' in words:
+        return None
+    header = [column.strip() for column in words.split(separator)]
+    columns: Any = split_cells(rest, separator, len(header))
+    if columns is None:
+        return None
+    _check_headers(header, name, 1)
+    lines = range(2, 2 + len(columns[0]))
+    return Table(dict(zip(header, columns, strict=True)), tuple(header), lines, format=FORMATS[separator])
 
 
 def _separated(text: str, name: str) -> Table:
@@ -261,8 +282,7 @@ def _separated(text: str, name: str) -> Table:
     if not lines:
         raise with_more(mistakes) if mistakes else FileError(name, NO_ROWS)
     columns = ([cell or None for cell in column] for column in zip(*values, strict=True))
-    words = {",": "CSV with commas", ";": "CSV with semicolons", "\t": "table with tabs", None: "table with blanks"}
-    format = words[_separator(text[:10_000].lstrip().split("\n", 1)[0])]
+    format = FORMATS[_separator(text[:10_000].lstrip().split("\n", 1)[0])]
     return Table(dict(zip(header, columns, strict=True)), tuple(header), lines, tuple(mistakes), format)
 
 
@@ -360,7 +380,10 @@ def _parquet(text: bytes, name: str) -> Table:
     except ImportError:
         raise FileError(name, "reading Parquet needs pyarrow; pip install 'qrowd[tables]'") from None
     try:
-        table = parquet.read_table(pyarrow.BufferReader(text))
+        schema = parquet.read_schema(pyarrow.BufferReader(text))
+        is_text = pyarrow.types.is_string, pyarrow.types.is_large_string
+        words = [field.name for field in schema if any(check(field.type) for check in is_text)]
+        table = parquet.read_table(pyarrow.BufferReader(text), read_dictionary=words)
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(name, f"not readable as Parquet: {' '.join(str(error).split())}") from None
     if not table.num_rows:

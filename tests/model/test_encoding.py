@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qrowd.errors import RowError
-from qrowd.model import labels
+from qrowd.model import encoding, labels
+from qrowd.model.encoding import split_cells
 from qrowd.model.inferred_scales import inferred_scales, scales_of_rows
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import by_code, distinct_numbers, first_rows, number_in, renumbered, repeated_rows
+from qrowd.tables import judgments_from_table, read_table
 
 LABELS = ("topic", "document", "assessor")
 
@@ -91,6 +93,14 @@ def test_a_missing_cell_of_any_kind_of_column_is_named_with_its_row(kind):
     assert (kept.documents, kept.assessors) == (("a", "b", "d"), ("x", "y"))
 
 
+def test_text_in_parquet_stays_a_dictionary(tmp_path):
+    frame = pd.DataFrame({"topic": ["t", "u"] * 3, "document": list("abcabc"), "value": [1, 0] * 3})
+    frame.to_parquet(tmp_path / "x.parquet", row_group_size=2)
+    text = (tmp_path / "x.parquet").read_bytes()
+    assert pa.types.is_dictionary(read_table(text, "x.parquet").columns.schema.field("document").type)
+    assert judged(judgments_from_table(text, "x.parquet")) == judged(Judgments.from_frame(frame))
+
+
 @pytest.mark.parametrize("topic", [[3, 1, 3], [10**15, 1, 10**15], [2**62, 1, 2**62], [-5, 4, -5]])
 def test_whole_numbers_are_labels_whether_they_are_close_together_or_not(topic):
     for make in (pd.DataFrame, pl.DataFrame, pa.table, dict):
@@ -129,6 +139,42 @@ def test_numbers_in_text_are_those_of_python_and_the_others_are_named_with_their
         Judgments.from_frame(frame)
     mistakes = [refused.value.row, *(row for row, _ in refused.value.more)]
     assert sorted(set(mistakes)) == sorted(set(wrong)) or all(map(str.isalpha, set(values)))
+
+
+# ---- text that is split at once
+
+plain = st.text("abé1. ", max_size=3)
+
+
+@given(
+    st.integers(2, 3).flatmap(lambda n: st.lists(st.lists(plain, min_size=n, max_size=n), min_size=1, max_size=9)),
+    st.sampled_from(",;\t"),
+    st.sampled_from(["\n", "\r\n"]),
+    st.integers(1, 30),
+)
+def test_lines_without_quotes_are_split_as_python_s_reader_splits_them(rows, separator, newline, chunk):
+    text = newline.join(separator.join(row) for row in rows) + newline
+    expected = [[cell or None for cell in column] for column in zip(*rows, strict=True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "CHUNK", chunk)
+        columns = split_cells(text.encode(), separator, len(rows[0]))
+    if columns is None:  # a line may be blank
+        assert all(any(not (cell or "").strip() for cell in column) for column in expected)
+        return
+    assert [column.to_list() for column in columns] == expected
+    assert [list(column.distinct) for column in columns] == [list(dict.fromkeys(column)) for column in expected]
+    assert [column[0] for column in columns] == [column[0] for column in expected]
+
+
+@pytest.mark.parametrize("text", [b"", b'a,"b"\n', b"a,b\nc\n", b"a\nb,c,d\n", b"a,b\n\nc,d\n", b"a,b\rc,d\n", b",\n"])
+def test_lines_that_are_not_plain_are_left_to_the_slow_reader(text):
+    assert split_cells(text, ",", 2) is None
+
+
+def test_a_plain_csv_file_of_twice_the_rows_takes_no_more_calls_of_python():
+    small, large = (pd.DataFrame(columns_of(n)).to_csv(index=False).encode() for n in (10_000, 20_000))
+    judgments_from_table(small, "x.csv")
+    assert calls(lambda: judgments_from_table(large, "x.csv")) == calls(lambda: judgments_from_table(small, "x.csv"))
 
 
 # ---- work per row, and memory

@@ -146,7 +146,7 @@ def with_points(column: Cells, name: str, rows: Rows, mistakes: Mistakes) -> Seq
     A comma that may as well separate thousands (1,234) and a column with both commas and points are mistakes.
     """
     cells = column.distinct
-    texts = [cell for cell in cells if isinstance(cell, str)]
+    texts = cells if set(map(type, cells)) == {str} else [cell for cell in cells if isinstance(cell, str)]
     if "," not in "".join(texts):
         return cells
     with_comma = [isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell.strip()) is not None for cell in cells]

@@ -8,11 +8,11 @@ Arrow, where it is installed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from qrowd.model.labels import Codes, first_rows, renumbered
 if TYPE_CHECKING:
     from narwhals import Series
 
-    Column = Series[Any] | NDArray[Any] | Sequence[object]
+Column: TypeAlias = "Series[Any] | NDArray[Any] | Sequence[object] | Cells"
+CHUNK = 1 << 22  # bytes of text that are split at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,16 @@ class Cells:
 
     def __len__(self) -> int:
         return self.codes.size
+
+    def __getitem__(self, row: int) -> Any:
+        return self.distinct[self.codes[row]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_list())
+
+    def to_list(self) -> list[Any]:
+        """The cell of each row."""
+        return list(map(self.distinct.__getitem__, self.codes.tolist()))
 
     def take(self, places: NDArray[np.int64]) -> Cells:
         """The cells of these rows."""
@@ -78,6 +89,36 @@ def _numbered(cells: Iterable[Any], n: int) -> Cells:
     return Cells(codes, list(number))
 
 
+def split_cells(text: bytes, separator: str, n_columns: int) -> list[Cells] | None:
+    """The columns of lines of cells, an empty cell as None; None where they need a closer look.
+
+    That is where a cell is quoted, a line has more or fewer cells, or every cell of a line may be blank.
+    """
+    if b'"' in text or b"\0" in text:
+        return None
+    numbers = [defaultdict[str, int](count().__next__) for _ in range(n_columns)]
+    codes: list[list[Codes]] = [[] for _ in range(n_columns)]
+    start, text = 0, text.rstrip(b"\r\n")
+    while start < len(text):
+        end = text.find(b"\n", min(start + CHUNK, len(text)))
+        end = len(text) if end < 0 else end
+        lines = text[start:end].removesuffix(b"\r").replace(b"\r\n", b"\n")
+        ends = np.frombuffer(lines, np.uint8)
+        ends = ends[(ends == 10) | (ends == ord(separator))]
+        is_line = ends == 10
+        n_lines = int(is_line.sum()) + 1
+        if b"\r" in lines or ends.size + 1 != n_lines * n_columns or not is_line[n_columns - 1 :: n_columns].all():
+            return None
+        cells = lines.decode("utf-8", "surrogateescape").replace("\n", separator).split(separator)
+        for i, number in enumerate(numbers):
+            codes[i].append(np.fromiter(map(number.__getitem__, cells[i::n_columns]), np.int32, n_lines))
+        start = end + 1
+    if not start or not any(all(map(str.strip, number)) for number in numbers):
+        return None
+    columns = zip(numbers, codes, strict=True)
+    return [Cells(np.concatenate(parts), [cell or None for cell in number]) for number, parts in columns]
+
+
 # ---------------------------------------------------------------------- columns of frames
 
 
@@ -92,7 +133,7 @@ def columns_of(frame: Any) -> Mapping[str, Column]:
 
 
 def _column(cells: Any) -> Column:
-    if isinstance(cells, list | tuple | np.ndarray):
+    if isinstance(cells, list | tuple | np.ndarray | Cells):
         return cells
     import narwhals as nw
 
@@ -116,6 +157,8 @@ def ordered_categories(column: Column) -> tuple[str, ...]:
 
 def label_cells(column: Column) -> Cells:
     """A column whose cells are labels."""
+    if isinstance(column, Cells):
+        return column
     if not hasattr(column, "implementation"):
         is_integers = isinstance(column, np.ndarray) and column.dtype.kind in "iu"
         return _of_integers(column) if is_integers else encoded(_python_objects(column))  # type: ignore[arg-type]
@@ -137,6 +180,8 @@ def label_cells(column: Column) -> Cells:
 
 def number_cells(column: Column) -> Cells | Floats:
     """A column whose cells are numbers: doubles, nan where one is missing, unless they are still to be read."""
+    if isinstance(column, Cells):
+        return column
     if hasattr(column, "implementation"):
         import narwhals as nw
 
