@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from oracles import agreement as oracle
@@ -34,6 +34,7 @@ def test_of_a_complete_table_it_is_the_analysis_of_variance(panel):
 
 
 @given(panels(GRADES), st.sampled_from([2.0, 5.0]))
+@example({"d0": {"ann": 2.0, "dan": 2.0}, "d1": {"ann": 3.0, "cyd": 1.0}}, 5.0)  # documents of equal means
 def test_the_unit_of_the_scale_and_its_zero_do_not_matter(panel, times):
     assume(pairable(panel))
     moved = {d: {who: times * v + 7 for who, v in said.items()} for d, said in panel.items()}

@@ -205,8 +205,9 @@ def _correlations(sums: Floats) -> tuple[Floats, Floats, Floats]:
         mean = values**2 / n
         k = (n - n_squares / n) / (d - 1)
         between, within = (of_documents - mean) / (d - 1), (squares - of_documents) / (n - d)
-        one_way = (between - within) / (between + (k - 1) * within)
-        one_way_average = (between - within) / between
+        rounding = 1e-12 * squares / n  # a mean square below it is 0
+        one_way = _ratio(between - within, between + (k - 1) * within, rounding)
+        one_way_average = _ratio(between - within, between, rounding)
         of_assessors = np.where(judgments > 0, totals**2 / judgments, 0.0).sum(axis=1)
         documents, assessors = n - n_squares / n, n - (judgments**2).sum(axis=1) / n
         # Expectations of the three sums of squares, with components in the order documents, assessors, error.
@@ -223,8 +224,13 @@ def _correlations(sums: Floats) -> tuple[Floats, Floats, Floats]:
         regular[regular] = np.linalg.cond(expected[regular]) < 1e12
         variance[regular] = np.linalg.solve(expected[regular], observed[regular, :, None])[..., 0]
         between_documents, error = variance[:, 0], variance[:, 1] + variance[:, 2]
-        two_way = between_documents / (between_documents + error)
-        two_way_average = between_documents / (between_documents + error / k)
+        two_way = _ratio(between_documents, between_documents + error, rounding)
+        two_way_average = _ratio(between_documents, between_documents + error / k, rounding)
     every = np.stack([one_way, one_way_average, two_way, two_way_average], axis=1)
     every[~np.isfinite(every)] = np.nan
     return every, k, variance
+
+
+def _ratio(part: Floats, whole: Floats, rounding: Floats) -> Floats:
+    """part / whole; nan where the whole is 0 but for rounding."""
+    return np.where(np.abs(whole) > rounding, part / whole, np.nan)
