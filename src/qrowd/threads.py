@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from os import cpu_count
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Advance = Callable[[int, int], None]
+_bar: ContextVar[Callable[[], AbstractContextManager[Advance]]] = ContextVar("bar")
+
+
+@contextmanager
+def watched(bar: Callable[[], AbstractContextManager[Advance]]) -> Iterator[None]:
+    """While it is open, `in_threads` enters `bar()` and calls what that gives with the numbers of items, done and all.
+
+    Only the thread that opens it is watched, so work within work is not.
+    """
+    token = _bar.set(bar)
+    try:
+        yield
+    finally:
+        _bar.reset(token)
 
 
 def in_threads(work: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None) -> Iterator[Result]:
@@ -19,8 +36,15 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item], threads: i
     """
     pool = ThreadPoolExecutor(max(1, min(threads or cpu_count() or 1, len(items))))
     try:
-        yield from pool.map(work, items)
+        with _bar.get(_no_bar)() as advance:
+            for done, result in enumerate(pool.map(work, items), 1):
+                advance(done, len(items))
+                yield result
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+def _no_bar() -> AbstractContextManager[Advance]:
+    return nullcontext(lambda done, total: None)

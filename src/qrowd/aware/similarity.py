@@ -239,7 +239,7 @@ class SimilarityOptions:
         ranks = np.array([tau, apc])
         ranks = np.maximum(ranks, 0) if self.signed else np.abs(ranks)
         ranks[:, panel.min(axis=1) == panel.max(axis=1)] = 0.0 if self.signed else 1.0
-        return ranks
+        return np.asarray(ranks)
 
 
 def refuse_high(scores: Scores) -> None:

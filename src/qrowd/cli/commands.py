@@ -203,10 +203,14 @@ class Command(TyperCommand):
         return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; an error of the library names options as they stand on the command line."""
+        """Run the command, with a bar for long work; an error of the library names options as they are written here."""
+        from qrowd.cli.show import progress
+        from qrowd.threads import watched
+
         names = {one.name: max(one.opts, key=len) for one in self.params if one.param_type_name == "option"}
         try:
-            return super().invoke(ctx)
+            with watched(partial(progress, "computing")):
+                return super().invoke(ctx)
         except ArgumentError as error:
             raise ArgumentError(as_options(str(error), names)) from None
         except FileError as error:

@@ -38,13 +38,10 @@ def summary(
     output: Output = None,
 ) -> None:
     """Show all that the judgments allow: every table of the other commands."""
-    from qrowd.cli.show import progress
-    from qrowd.reports.magnitude import summary as summary_of
+    from qrowd.reports.magnitude import summary as section
 
     magnitudes = _magnitudes(data, gold, checks, by, runs, n_resamples=n_resamples, seed=seed)
-    with progress("computing"):
-        section = summary_of(magnitudes)
-    deliver(section.to_document(), output)
+    deliver(section(magnitudes).to_document(), output)
 
 
 def distribution(data: options.Data, checks: Checks = None, by: By = None, output: Output = None) -> None:
@@ -146,13 +143,9 @@ def gains(
     output: Output = None,
 ) -> None:
     """Show the gain of each gold level by the magnitudes; with runs, also the gains that rank systems most stably."""
-    from qrowd.cli.show import progress
     from qrowd.reports.magnitude_gold import gains as section
 
-    magnitudes = _magnitudes(data, gold, checks, by, runs)
-    with progress("computing"):
-        part = section(magnitudes)
-    deliver(part.to_document(), output)
+    deliver(section(_magnitudes(data, gold, checks, by, runs)).to_document(), output)
 
 
 def conflicts(
@@ -187,13 +180,10 @@ def rankings(
     output: Output = None,
 ) -> None:
     """Rank systems with magnitudes and with gold grades as gains; compare magnitudes with the ease of topics."""
-    from qrowd.cli.show import progress
     from qrowd.reports.magnitude_gold import rankings as section
 
     magnitudes = _magnitudes(data, gold, checks, by, runs, n_resamples=n_resamples, seed=seed)
-    with progress("scoring"):
-        part = section(magnitudes)
-    deliver(part.to_document(), output)
+    deliver(section(magnitudes).to_document(), output)
 
 
 def normalise(

@@ -7,14 +7,16 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from qrowd.reports.document import Document, Table
+if TYPE_CHECKING:
+    from qrowd.reports.document import Document, Table
 
+_owner: list[object] = []  # of the one bar that may be shown: work that is not done yet
 COMPILING = "qrowd: compiling for this machine, once; later runs start at once"
 
 
@@ -77,26 +79,44 @@ def announce_compiling() -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, shown once the work has taken a second."""
-    started = time.monotonic()
-    if not sys.stderr.isatty():
+    """A bar on standard error, shown once the work has taken a second, and until all is done.
+
+    One bar is shown at a time: within work that has a bar, parts of it have none.
+    """
+    started, me = time.monotonic(), object()
+    if not sys.stderr.isatty() or _owner:
         yield lambda done, total: None
         return
     announce_compiling()
     bar: Any = None
     task: Any = None
-    with ExitStack() as stack:
 
-        def advance(done: int, total: int) -> None:
-            nonlocal bar, task
-            if time.monotonic() - started < 1:
-                return
-            if bar is None:
-                from rich.console import Console
-                from rich.progress import Progress
+    def advance(done: int, total: int) -> None:
+        nonlocal bar, task
+        if done >= total:
+            return close()
+        if not _owner:
+            _owner.append(me)
+        if bar is None and _owner == [me] and time.monotonic() - started > 1:
+            from rich.console import Console
+            from rich.progress import Progress
 
-                bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
-                task = bar.add_task(what)
+            bar = Progress(console=Console(stderr=True), transient=True)
+            task = bar.add_task(what)
+            bar.start()
+        if bar is not None:
             bar.update(task, completed=done, total=total)
 
+    def close() -> None:
+        nonlocal bar
+        if bar is not None:
+            bar.stop()
+            bar = None
+        if _owner == [me]:
+            _owner.clear()
+
+    _owner.append(me)
+    try:
         yield advance
+    finally:
+        close()
