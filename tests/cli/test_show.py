@@ -1,6 +1,7 @@
 """What a terminal shows while a command works."""
 
 from functools import partial
+from io import StringIO
 from itertools import count
 from types import SimpleNamespace
 
@@ -39,43 +40,59 @@ def test_a_paragraph_on_a_terminal_ends_its_lines_between_words(monkeypatch, cap
 
 
 @pytest.fixture
-def late(monkeypatch, capsys):
-    """A terminal, where two seconds pass at each look at the clock; what stands on it."""
-    monkeypatch.setattr(show.sys.stderr, "isatty", lambda: True)
-    clock = count(0, 2)
-    monkeypatch.setattr(show, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    return lambda: capsys.readouterr().err
+def terminal(monkeypatch):
+    """A terminal, whose clock shows these seconds, one after the other."""
+
+    def start(seconds):
+        class Terminal(StringIO):
+            def isatty(self):
+                return True
+
+            def text(self):
+                """What was written since the last look."""
+                text = self.getvalue()
+                self.seek(0)
+                self.truncate()
+                return text
+
+        times = iter(seconds)
+        monkeypatch.setattr(show, "time", SimpleNamespace(monotonic=lambda: next(times)))
+        monkeypatch.setattr(show.sys, "stderr", Terminal())
+        return show.sys.stderr
+
+    return start
 
 
-def test_a_bar_is_shown_once_the_work_has_taken_a_second(late, monkeypatch):
-    times = iter([0.0, 0.5, 1.5])
-    monkeypatch.setattr(show, "time", SimpleNamespace(monotonic=lambda: next(times)))
+def test_a_bar_is_shown_once_the_work_has_taken_a_second(terminal):
+    shown = terminal([0.0, 0.5, 1.5]).text
     with show.progress("counting") as advance:
         advance(1, 10)
-        assert late() == ""
+        assert shown() == ""
         advance(5, 10)
-    assert "counting" in late()
+    assert "counting" in shown()
 
 
-def test_parts_of_work_that_has_a_bar_have_none_until_it_is_done(late):
+def test_parts_of_work_that_has_a_bar_have_none_until_it_is_done(terminal):
+    shown = terminal(count(0, 2)).text
     with show.progress("scoring") as advance:
         with show.progress("computing") as inner:
             inner(1, 10)
-        assert late() == ""
+        assert shown() == ""
         advance(1, 10)
-        assert "scoring" in late()
+        assert "scoring" in shown()
         advance(10, 10)
-        late()
+        shown()
         with show.progress("computing") as inner:
             inner(1, 10)
             advance(1, 10)
-    assert "computing" in (text := late())
+    assert "computing" in (text := shown())
     assert "scoring" not in text
 
 
-def test_blocks_of_work_in_threads_move_a_bar_of_their_own(late):
+def test_blocks_of_work_in_threads_move_a_bar_of_their_own(terminal):
+    shown = terminal(count(0, 2)).text
     with watched(partial(show.progress, "computing")):
         assert list(in_threads(abs, [-1, -2, -3])) == [1, 2, 3]
-    assert "computing" in late()
+    assert "computing" in shown()
     assert list(in_threads(abs, [-1, -2, -3])) == [1, 2, 3]
-    assert late() == ""
+    assert shown() == ""
