@@ -13,7 +13,9 @@ from qrowd.evaluation import DEFAULT_MEASURES, evaluate, evaluate_blocks, measur
 from qrowd.measures import DEFINITIONS
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
+from qrowd.model.panel import Coded
 from qrowd.model.runs import Runs
+from qrowd.model.scales import parse_scale
 from strategies import BOUNDED, worlds
 
 approx = pytest.approx
@@ -488,3 +490,19 @@ def test_no_measures_and_no_judgments_are_refused():
         evaluate(runs_of(s="a"), Judgments.from_rows([]))
     with pytest.raises(ArgumentError, match=r"^judgments: there are none"):
         evaluate(runs_of(s="a"), [])
+
+
+def test_values_stored_as_codes_score_as_the_values_themselves():
+    runs = runs_of(s="a b c d", t="d c a")
+    judgments = judged(ann="a:3 b:0 c:1", bob="a:0 b:2 d:1", cy="b:1 c:1 d:3")
+    scales = tuple(map(parse_scale, ("0-3", "0-2", "0-3")))
+    panel = replace(judgments.panel(), scales=scales)
+    levels = np.array([3.0, 0.0, np.nan, 2.0, 1.0])
+    same = (panel.values[..., None] == levels) | (np.isnan(panel.values)[..., None] & np.isnan(levels))
+    coded = replace(panel, stored=Coded(same.argmax(axis=2).astype(np.uint8), levels))
+    measures = ["nDCG@2", "AP", "P@2", "ERR", "RBP", "R(recall_base=union)", "DCG(dcg=exp-log2)", "Bpref", "RR"]
+    for conventions in (Conventions(), Conventions(unjudged="condensed")):
+        expected, scores = (evaluate(runs, each, measures, conventions=conventions) for each in (panel, coded))
+        np.testing.assert_array_equal(scores.values, expected.values)
+        np.testing.assert_array_equal(scores.relevant, expected.relevant)
+        np.testing.assert_array_equal(scores.coverage, expected.coverage)

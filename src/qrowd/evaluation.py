@@ -355,7 +355,7 @@ class _Plan:
                 for m in job.others:
                     own, n_relevant = _score_topic(self.measures[m], view, pairs, self.conventions)
                     scores[m, topic, :, job.columns], relevant[m, job.columns, topic] = own, n_relevant
-            return job.topics.stop - job.topics.start
+            return int(job.topics.stop - job.topics.start)
 
         n_topics, done = sum(job.topics.stop - job.topics.start for job in jobs), 0
         for n in in_threads(run, jobs, self.threads):
@@ -402,7 +402,7 @@ class _Plan:
             self._lists[key] = every.of_topics(*key)
         lists, starts = self._lists[key], alignment.pool.starts
         pairs = slice(int(starts[key[0]]), int(starts[key[1]]))
-        part = Part.of_panel(lists, job.part, pairs, job.levels)
+        part = Part.of_panel(lists, job.part, pairs, job.levels, reuses=True)
         if job.part is not job.panel and any(measure.values.get("recall_base") == "union" for measure in self.measures):
             part.everyone = Part.of_panel(lists, job.panel, pairs, Levels.of(job.panel))
         return part

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from qrowd.kernels.gains import ideal_of_counts, ideal_sums, level_counts
+from qrowd.kernels.gains import ideal_of_counts, ideal_sums, level_counts, look_up, sums_of_counts
 from qrowd.measures.views import Gains, Part, TopicView
 
 few_values = st.sampled_from([0.0, 0.5, 1.0, 3.0, 1e6])
@@ -67,3 +67,17 @@ many_values = arrays(np.float64, (40, 2), elements=st.floats(1e-3, 1e6), fill=st
 def test_gains_that_take_any_value_are_summed_from_the_highest_too(gains, coefficients):
     for weights in (coefficients, np.ones(len(gains))):
         assert ideal(gains, weights) == pytest.approx(best(gains, weights), rel=1e-12)
+
+
+@given(st.integers(1, 9), st.integers(1, 3), st.data())
+def test_gains_of_codes_are_looked_up_for_each_scale_however_many_levels_there_are(n_levels, n_scales, data):
+    codes = data.draw(arrays(np.uint8, (4, 5), elements=st.integers(0, n_levels - 1)))
+    table = data.draw(arrays(np.float64, (n_scales, n_levels), elements=few_values))
+    scale = data.draw(arrays(np.int64, 5, elements=st.integers(0, n_scales - 1)))
+    gains, counts, sums = np.empty((4, 5)), np.zeros((2, n_levels, 5), np.int32), np.empty((2, 5))
+    look_up(codes, table, scale, gains)
+    assert gains.tolist() == [[table[scale[a], codes[i, a]] for a in range(5)] for i in range(4)]
+    documents = np.array([0, 3, 4])
+    level_counts(codes, documents, counts)
+    sums_of_counts(counts, table, scale, sums)
+    assert sums == pytest.approx(np.array([gains[:3].sum(axis=0), gains[3:].sum(axis=0)]), rel=1e-12)

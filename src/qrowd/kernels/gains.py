@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.kernels.compiled import kernel
 
+FEW = 6  # levels
 PASSES = 32  # over the documents, to count the distinct gains of an assessor
 
 
@@ -187,18 +188,37 @@ def level_counts(codes: NDArray[np.uint8], documents: Ints, counts: Codes) -> No
 
 @kernel
 def look_up(codes: NDArray[np.uint8], table: Floats, scale: Ints, gains: Floats) -> None:
-    """gains[i, a] = table[scale[a], codes[i, a]]."""
+    """gains[i, a] = table[scale[a], codes[i, a]].
+
+    Few levels of one scale are compared one after the other, which needs no gathering.
+    """
     n_documents, n_assessors = codes.shape
-    one = table.shape[0] == 1
-    first = table[0]
+    n_scales, n_levels = table.shape
     for i in range(n_documents):
         code, gain = codes[i], gains[i]
-        if one:
+        if n_scales == 1 and n_levels <= FEW:
+            lowest = table[0, 0]
             for a in range(n_assessors):
-                gain[a] = first[code[a]]
+                gain[a] = lowest
+            for k in range(1, n_levels):
+                level = table[0, k]
+                for a in range(n_assessors):
+                    gain[a] = level if code[a] == k else gain[a]
         else:
             for a in range(n_assessors):
                 gain[a] = table[scale[a], code[a]]
+
+
+@kernel
+def sums_of_counts(counts: Codes, table: Floats, scale: Ints, out: Floats) -> None:
+    """out[t, a] = sum over levels k of counts[t, k, a] * table[scale[a], k]; arguments as in `ideal_of_counts`."""
+    n_topics, n_levels, n_assessors = counts.shape
+    for t in range(n_topics):
+        for a in range(n_assessors):
+            out[t, a] = 0.0
+        for k in range(n_levels):
+            for a in range(n_assessors):
+                out[t, a] += counts[t, k, a] * table[scale[a], k]
 
 
 @kernel

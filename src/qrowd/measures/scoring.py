@@ -60,7 +60,7 @@ class ByGain(Scored):
         self.score_part(measure, view.part, out, 0)
 
     def n_relevant(self, measure: Measure, view: TopicView) -> Floats:
-        return self.rewarded(measure, view.part)[0]
+        return np.asarray(self.rewarded(measure, view.part)[0])
 
 
 class Linear(ByGain):
@@ -118,8 +118,9 @@ def recall_base(measure: Measure, part: Part) -> Floats:
         return own
     if base == "union":
         everyone = part.everyone or part
-        anyone = everyone.gains(lambda view: view.relevant(measure)).matrix.any(axis=1)
-        return np.repeat(kernels.topic_sums(part.lists.documents, anyone.astype(np.float64)[:, None]), own.shape[1], 1)
+        matrix = everyone.gains(lambda view: view.relevant(measure)).matrix
+        anyone = np.asarray(matrix.max(axis=1, initial=0.0, keepdims=True), np.float64)
+        return np.repeat(kernels.topic_sums(part.lists.documents, anyone), own.shape[1], 1)
     return np.full(own.shape, float(base))  # type: ignore[arg-type]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
+from threading import local
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,6 +152,25 @@ class TopicView:
         return maximum
 
 
+class _Scratch(local):
+    """Memory of each thread that parts take one after the other, because new memory costs more than filling it."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Floats] = []
+
+    def array(self, number: int, shape: tuple[int, ...]) -> Floats:
+        """An array of this shape in the block of that number."""
+        size = prod(shape)
+        if number == len(self._blocks):
+            self._blocks.append(np.empty(0))
+        if self._blocks[number].size < size:
+            self._blocks[number] = np.empty(size)
+        return self._blocks[number][:size].reshape(shape)
+
+
+_scratch = _Scratch()
+
+
 @dataclass(eq=False)
 class Levels:
     """The values that a panel's codes stand for, as a topic of one document per value and one assessor per scale."""
@@ -183,6 +204,7 @@ class Part:
     view : the documents of all these topics as if they were of one; not read where there are levels.
     levels : of a panel with codes, codes : (documents, assessors) of these topics.
     everyone : the same topics for the whole panel, where this part shows only some assessors.
+    reuses : whether its gains are kept in memory of the thread, which the next such part overwrites.
     """
 
     lists: PooledLists
@@ -190,6 +212,8 @@ class Part:
     levels: Levels | None = None
     codes: NDArray[np.uint8] | None = None
     everyone: Part | None = None
+    reuses: bool = False
+    _n_arrays: int = 0
     _memo: dict[object, Gains] = field(default_factory=dict)
 
     @classmethod
@@ -210,17 +234,24 @@ class Part:
         return cls(lists, view, everyone=everyone)
 
     @classmethod
-    def of_panel(cls, lists: PooledLists, panel: Panel, pairs: slice, levels: Levels | None) -> Part:
+    def of_panel(
+        cls, lists: PooledLists, panel: Panel, pairs: slice, levels: Levels | None, *, reuses: bool = False
+    ) -> Part:
         """The pairs of a panel that are of some topics."""
         none = np.empty((0, 0), np.int32)
         if levels is None:
             values = np.ascontiguousarray(panel.values[pairs])
             return cls(lists, TopicView(none, values, panel))
-        return cls(lists, levels.view, levels, np.ascontiguousarray(levels.coded.codes[pairs]))
+        return cls(lists, levels.view, levels, np.ascontiguousarray(levels.coded.codes[pairs]), reuses=reuses)
 
     @property
     def n_assessors(self) -> int:
-        return (self.view.values if self.codes is None else self.codes).shape[1]
+        return int((self.view.values if self.codes is None else self.codes).shape[1])
+
+    def memory(self, shape: tuple[int, int]) -> Floats:
+        """An array for gains, not filled in."""
+        self._n_arrays += 1
+        return _scratch.array(self._n_arrays - 1, shape) if self.reuses else np.empty(shape)
 
     def gains(self, read: Callable[[TopicView], Floats]) -> Gains:
         """What `read` makes of each value; measures that make the same of them share it."""
@@ -262,7 +293,7 @@ class Gains:
         levels, codes = self.part.levels, self.part.codes
         if levels is None or codes is None:
             return self.values
-        matrix = np.empty(codes.shape)
+        matrix = self.part.memory(codes.shape)
         kernels.look_up(codes, np.ascontiguousarray(self.values.T), levels.of_assessor, matrix)
         return matrix
 
@@ -296,5 +327,6 @@ class Gains:
         part = self.part
         if part.levels is None:
             return kernels.topic_sums(part.lists.documents, values)
-        weights = values[:, part.levels.of_assessor]
-        return np.asarray(np.einsum("tla,la->ta", part.counts, weights))
+        sums = np.empty((part.lists.n_topics, part.n_assessors))
+        kernels.sums_of_counts(part.counts, np.ascontiguousarray(values.T), part.levels.of_assessor, sums)
+        return sums

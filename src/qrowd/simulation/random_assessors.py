@@ -95,9 +95,10 @@ class RandomAssessors:
         """Fill (pairs, assessors) grades of the strand's assessors from number `first` on."""
         random = self._chance.stream("random assessors", strand)
         size = self.pool.document.size * STRAND
-        lots = np.frombuffer(random.bytes(size), np.uint8).reshape(-1, STRAND)
+        drawn = random.bytes(size)
+        lots = np.frombuffer(drawn, np.uint8).reshape(-1, STRAND)
         if out.dtype == np.uint8:
-            grades = lots.tobytes().translate(self._grade_of_byte.astype(np.uint8).tobytes())
+            grades = drawn.translate(self._grade_of_byte.astype(np.uint8).tobytes())
             out[...] = np.frombuffer(grades, np.uint8).reshape(lots.shape)[:, first : first + out.shape[1]]
         else:
             out[...] = self._grade_of_byte[lots[:, first : first + out.shape[1]]]
