@@ -469,10 +469,7 @@ def _panels(
 
 
 def _coverage(view: TopicView | None, pairs: PairView | None) -> Floats:
-    """(assessors,) share of a topic's documents that each assessor judged.
-
-    A topic in which nobody prefers anything has a pool without documents; `empty` says what it scores.
-    """
+    """(assessors,) share of a topic's documents that each assessor judged; 1 where nobody prefers any to another."""
     judged = view.judged() if view is not None else pairs.judged() if pairs is not None else np.empty((0, 0))
     return np.asarray(judged.mean(axis=0)) if judged.shape[0] else np.ones(judged.shape[1])
 
