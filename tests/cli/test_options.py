@@ -70,6 +70,27 @@ def commands(group, before=""):
     return named
 
 
+# Commands that read runs, without an option for how systems are shown: why.
+NO_TOP = {
+    "check": "it shows all that the files contain, in no order",
+    "magnitude gains": "it names no system",
+    "magnitude rankings": "it names no system",
+    "magnitude summary": "it names no system",
+    "plan": "it names two systems",
+    "prefer simulate": "it names no system",
+    "replace": "it names the best system of each assessor",
+    "report": "its page shows all systems",
+    "trec-eval": "it prints what trec_eval prints",
+}
+NO_SHORT_NAMES = {
+    "check": "it shows the names that the files give",
+    "magnitude gains": "it names no system",
+    "magnitude rankings": "it names no system",
+    "magnitude summary": "it names no system",
+    "prefer simulate": "it names no system",
+    "trec-eval": "it prints what trec_eval prints",
+}
+
 COMMANDS = commands(get_command(app))
 OPTIONS = {
     (max(parameter.opts, key=len), name): parameter
@@ -87,6 +108,12 @@ def test_an_option_means_the_same_in_all_commands(name):
     assert len({(one.metavar, one.metavar or one.display_type(None), *one.opts) for one in alike}) == 1
     if name not in DEFAULTS:
         assert len({(one.default, one.required, one.show_default) for one in alike}) == 1
+
+
+@pytest.mark.parametrize(("option", "reasons"), [("--top", NO_TOP), ("--short-names", NO_SHORT_NAMES)])
+def test_commands_that_show_systems_can_show_fewer_and_by_short_names(option, reasons):
+    of_systems = {name for (other, name) in OPTIONS if other == "--runs"} | {"check", "leaderboards", "trec-eval"}
+    assert {name for name in of_systems if (option, name) not in OPTIONS} == set(reasons)
 
 
 def test_every_exception_is_one():

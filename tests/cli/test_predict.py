@@ -58,6 +58,7 @@ def test_with_runs_systems_stand_by_predicted_and_by_binary_relevance(qrowd, exp
     assert outcome.status == 0, outcome.err
     assert "in the first 5 ranks" in outcome.out
     assert "P(relevance='given')@10, predicted and binary relevance; tau-b of the two rankings 0.939" in outcome.out
+    assert "(the first 2 of 12 systems)" in qrowd(*arguments, "--top", 2).out
     written = json.loads((tmp_path / "p.json").read_text())
     assert {row["measure"] for row in written["systems"]} == {"P(relevance='given')@10", "nDCG@10"}
     assert len(written["relevant_results"]) == 12

@@ -231,6 +231,16 @@ def test_runs_without_a_group_compare_rankings_and_a_note_names_the_group(qrowd,
     assert "bias: not estimated; --group 'NAME=PATTERN' names systems" in outcome.out
 
 
+def test_the_best_systems_stand_by_their_short_names(qrowd, people, folder):
+    runs = [f"team_{name}_2024={folder / 'runs' / name}.run" for name in ("bm25", "hybrid")]
+    arguments = ["replace", *people, "--model", folder / "judges" / "crowd-3.qrels", "--runs", *runs]
+    assert "team_hybrid_2024" in qrowd(*arguments).out
+    short = qrowd(*arguments, "--short-names")
+    assert short.status == 0, short.err
+    assert "hybrid" in short.out
+    assert "team_hybrid_2024" not in short.out
+
+
 def test_without_a_model_each_assessor_is_tested_in_turn(qrowd, people):
     outcome = qrowd("replace", *people)
     assert outcome.status == 0, outcome.err

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, conventions_named, measures, option
-from qrowd.cli.output import Output, Qrels, deliver, write_qrels
+from qrowd.cli.output import Output, Qrels, ShortNames, Top, deliver, write_qrels
 from qrowd.cli.values import grades_of, m_of_n, utilities_of
 from qrowd.errors import FileError
 from qrowd.model.conventions import Conventions
@@ -116,6 +116,8 @@ def predict(
     ] = "topics",
     sampling: options.Sampling = options.Sampling(1000),
     qrels: Qrels = None,
+    top: Top = None,
+    short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
     """Predict which documents users find relevant, from documents that two or more assessors judged."""
@@ -123,10 +125,11 @@ def predict(
     from qrowd.reports.user_models import UserModel
 
     grades = None if relevant_grades is None else grades_of(relevant_grades)
+    judgments, rankings = data.read(), runs.read(data)
     prediction = predict_relevance(
-        data.read(),
+        judgments,
         rel=rel,
-        runs=runs.read(data),
+        runs=rankings,
         measures=measure or ["nDCG@10"],
         relevant_grades=grades,
         cutoff=cutoff,
@@ -148,7 +151,8 @@ def predict(
     gains = prediction.gains
     if qrels is not None and gains is not None:
         write_qrels(qrels, gains, assessor_in_column=len(gains.assessors) > 1)
-    deliver(prediction.to_document(), output)
+    systems = () if rankings is None else rankings.systems
+    deliver(prediction.to_document().shown(systems, top=top, short_names=short_names), output)
 
 
 def types_of(path: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from qrowd.cli import options
 from qrowd.cli.options import convention, option
-from qrowd.cli.output import Output, deliver
+from qrowd.cli.output import Output, ShortNames, deliver
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 from qrowd.reports.phrases import listed
@@ -64,6 +64,7 @@ def replace(
     repeats: options.Repeats = "first",
     combine_scales: options.CombineScales = "auto",
     seed: options.Seed = 1,
+    short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
     """Test whether a model may replace assessors, and whether it favours some systems."""
@@ -84,18 +85,20 @@ def replace(
         return deliver(_in_turn(data, gold, runs.runs, test), output)
     models: dict[str, Any] = {f"model {i}": text for i, text in enumerate(model)}
     judgments, names = data.read_with(**models, gold=gold)
+    rankings = runs.read(data)
     result = replacements(
         judgments,
         [names[f"model {i}"] for i in range(len(model))],
         gold=names.get("gold"),
-        runs=runs.read(data),
+        runs=rankings,
         groups=groups,
         measure=measure,
         documents=documents,
         rng=seed,
         **test,
     )
-    deliver(result.to_document(), output)
+    systems = () if rankings is None else rankings.systems
+    deliver(result.to_document().shown(systems, short_names=short_names), output)
 
 
 def _in_turn(data: options.Data, gold: str | None, runs: list[str] | None, test: dict[str, Any]) -> Document:

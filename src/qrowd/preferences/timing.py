@@ -94,6 +94,8 @@ def arm_times(arms: Mapping[str, Judgments | Preferences]) -> ArmTimes:
     ArgumentError
         An arm in which nobody recorded seconds.
     """
+    if not arms:
+        raise ArgumentError("arms: there are none")
     assessors = sorted({name for answers in arms.values() for name in answers.assessors})
     place = {name: i for i, name in enumerate(assessors)}
     parts = []

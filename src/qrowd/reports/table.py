@@ -73,7 +73,7 @@ class Table:
 
     def renamed(self, names: Mapping[str, str]) -> Table:
         """The table with other names of systems. names : {name: label}."""
-        places = [j for j, name in enumerate(self.header) if name in ("system", "best system")]
+        places = [j for j, name in enumerate(self.header) if name.endswith("system")]
         rows = [[names.get(cell, cell) if j in places else cell for j, cell in enumerate(row)] for row in self.rows]
         return replace(self, title=renamed(self.title, names), rows=rows, note=renamed(self.note, names))
 
