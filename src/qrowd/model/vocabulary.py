@@ -20,9 +20,9 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self._slots = np.full(1 << 8, -1, np.int64)
-        self._pool = np.empty(1 << 12, np.uint8)
-        self._ends = np.zeros(1 << 7, np.int64)
+        self._slots = np.full(1 << 10, -1, np.int64)
+        self._pool = np.empty(1 << 13, np.uint8)
+        self._ends = np.zeros(1 << 9, np.int64)
         self._size = 0
 
     def __len__(self) -> int:
@@ -62,13 +62,15 @@ class Vocabulary:
 
         used = int(self._ends[self._size])
         if used + room + 1 > self._pool.size:
-            pool = np.empty(4 * max(self._pool.size, used + room), np.uint8)
+            pool = np.empty(2 * max(self._pool.size, used + room), np.uint8)
             pool[:used] = self._pool[:used]
             self._pool = pool
         if self._size + 2 > self._ends.size:
-            self._ends = np.append(self._ends, np.zeros(3 * self._ends.size, np.int64))
+            ends = np.empty(2 * self._ends.size, np.int64)
+            ends[: self._size + 1] = self._ends[: self._size + 1]
+            self._ends = ends
         if 2 * (self._size + 1) > self._slots.size:
-            self._slots = np.full(4 * self._slots.size, -1, np.int64)
+            self._slots = np.full(2 * self._slots.size, -1, np.int64)
             place_words(self._pool, self._ends, self._size, self._slots)
 
 
