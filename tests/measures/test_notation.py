@@ -42,7 +42,10 @@ VALUES = {
 def written(draw):
     """A measure as somebody might write it: any parameters in any order, blanks, defaults spelled out."""
     definition = draw(st.sampled_from(DEFINITIONS))
-    name = draw(st.sampled_from([definition.name, definition.name.lower(), definition.name.upper()]))
+    # Case does not matter, except that RBP is not trec_eval's rbp.
+    others = {one.name for one in DEFINITIONS if one is not definition}
+    names = [definition.name, *({definition.name.lower(), definition.name.upper()} - others)]
+    name = draw(st.sampled_from(sorted(names)))
     chosen = draw(st.lists(st.sampled_from(definition.parameters), unique=True)) if definition.parameters else []
     inside = draw(st.sampled_from([",", ", "])).join(f"{p.name}={draw(VALUES[p.name])!r}" for p in chosen)
     cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6))) if definition.cutoff == "optional" else None
