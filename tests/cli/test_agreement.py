@@ -95,6 +95,7 @@ def test_assessors_finds_the_one_who_answers_at_random(qrowd, experts):
     out = qrowd("assessors", *experts).out
     assert out.startswith("1 of 5 assessors stands out: crowd-3.")
     assert "crowd-3: low agreement with the others" in out
+    assert "exclude: --exclude crowd-3 leaves the assessor out" in out
 
 
 def test_assessors_with_gold_compares_everyone_with_it(qrowd, experts, folder, tmp_path):

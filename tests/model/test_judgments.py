@@ -376,6 +376,8 @@ def test_nobody_can_overwrite_a_column():
 def test_judgments_say_what_they_hold():
     judgments = Judgments.from_rows([("t", "d", "ann", 1), ("t", "d", "bob", 0)])
     assert repr(judgments) == "Judgments(2 judgments: 1 topic, 1 document, 2 assessors)"
+    many = Judgments.from_rows([("q", f"d{i}", "ann", 1) for i in range(1200)])
+    assert repr(many) == "Judgments(1,200 judgments: 1 topic, 1,200 documents, 1 assessor)"
     assert judgments.describe(1) == "assessor bob, topic t, document d"
 
 

@@ -118,15 +118,14 @@ class AssessorProfiles(Result):
         def judged(than: str) -> Callable[[float, float, int], str]:
             def text(value: float, median: float, n: int) -> str:
                 word = "severe" if value > median else "lenient"
-                return (
-                    f"{word}: {-value:+.2f} {unit} relative to {than} (panel median {0.0 - median:+.2f}, {n} documents)"
-                )
+                of_panel = f"panel median {0.0 - median:+.2f}, {n:,} documents"
+                return f"{word}: {-value:+.2f} {unit} relative to {than} ({of_panel})"
 
             return text
 
         def agreeing(whom: str) -> Callable[[float, float, int], str]:
             return lambda value, median, n: (
-                f"low agreement with {whom}: {value:.2f} (panel median {median:.2f}, {n} documents)"
+                f"low agreement with {whom}: {value:.2f} (panel median {median:.2f}, {n:,} documents)"
             )
 
         n_shared, n_gold, n_repeated = self.n_shared, self.n_gold, self.n_repeated
@@ -190,7 +189,7 @@ class AssessorProfiles(Result):
 
 
 def _inconsistent(value: float, median: float, n: int) -> str:
-    return f"inconsistent: same grade for {value:.0%} of {n} documents judged again (panel median {median:.0%})"
+    return f"inconsistent: same grade for {value:.0%} of {n:,} documents judged again (panel median {median:.0%})"
 
 
 def _fast(value: float, median: float, n: int) -> str:

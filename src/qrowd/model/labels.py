@@ -163,8 +163,8 @@ def compact(labels: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Cod
 
 
 def plural(n: int, noun: str) -> str:
-    """1 topic, 2 topics."""
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+    """1 topic, 2 topics, 1,200 topics."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def matching(labels: Sequence[str], wanted: Selection, noun: str) -> NDArray[np.bool_]:

@@ -25,6 +25,7 @@ from qrowd.model.labels import (
     matching,
     merge_codes,
     number_of,
+    plural,
     read_only,
 )
 from qrowd.model.tabular import Nested, nested_of, nested_rows
@@ -149,7 +150,7 @@ class Runs(Displayed):
 
     def __repr__(self) -> str:
         counts = ((len(self.systems), "system"), (len(self.topics), "topic"), (len(self), "retrieved document"))
-        return f"Runs({', '.join(f'{n} {noun}' + 's' * (n != 1) for n, noun in counts)})"
+        return f"Runs({', '.join(plural(n, noun) for n, noun in counts)})"
 
     def _display(self) -> Display:
         from qrowd.model.previews import runs_display

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -285,6 +286,11 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
         verb = "stands" if len(outlying) == 1 else "stand"
         sentence = f"{len(outlying)} {of_all} {verb} out: {listed(list(outlying), 8)}."
     compared = f"compared with the others on documents that both judged ({profiles.level}); above 0: lower grades"
-    reasons = (Note(name, reasons) for name, reasons in outlying.items())
+    reasons = [Note(name, reasons) for name, reasons in outlying.items()]
+    if outlying:
+        name = shlex.quote(next(iter(outlying)))
+        reasons.append(
+            Note("exclude", f"--exclude {name} leaves the assessor out, in each command that reads judgments")
+        )
     all_notes = (*notes, *reasons, Note("agreement, severity", compared), *_gold(profiles), Note("drift", drift))
     return Document(sentence, (Table.of("assessors", columns),), all_notes, profiles.to_frame)
