@@ -2,6 +2,7 @@
 
 import sys
 from math import isfinite
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from qrowd.model.labels import by_code, distinct_numbers, first_rows, number_in,
 from qrowd.tables import judgments_from_table, read_table
 
 LABELS = ("topic", "document", "assessor")
+ROOT = str(Path(labels.__file__).parents[1])
 
 
 def judged(judgments):
@@ -119,26 +121,22 @@ def test_cells_that_are_equal_but_of_other_types_keep_their_own_text():
 texts = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.integers(-5, 5).map(str),
-    st.sampled_from(["1e3", " 2", "+1", "1_0", "x", "inf", "٣", "1,5", "0x1"]),
+    st.sampled_from(["1e3", " 2", "+1", "1_0", "x", "inf", "٣", "0x1"]),
 )
 
 
-@given(st.lists(texts, min_size=1, max_size=8))
+@given(st.lists(texts, max_size=8))
 def test_numbers_in_text_are_those_of_python_and_the_others_are_named_with_their_rows(values):
+    values = ["0", *values]  # a column of nothing but words is refused as such
     frame = {"topic": ["t"] * len(values), "document": [f"d{i}" for i in range(len(values))], "value": values}
     numbers = [number_in(text) for text in values]
-    if "1,5" in values:
-        numbers = [1.5 if text == "1,5" else number for text, number in zip(values, numbers, strict=True)]
     wrong = [row for row, number in enumerate(numbers, start=1) if not isfinite(number)]
-    if "1,5" in values and any("." in text for text in values):
-        wrong.append(1 + values.index("1,5"))  # points and commas in one column
     if not wrong:
         assert Judgments.from_frame(frame).value.tolist() == numbers
         return
     with pytest.raises(RowError) as refused:
         Judgments.from_frame(frame)
-    mistakes = [refused.value.row, *(row for row, _ in refused.value.more)]
-    assert sorted(set(mistakes)) == sorted(set(wrong)) or all(map(str.isalpha, set(values)))
+    assert [refused.value.row, *(row for row, _ in refused.value.more)] == wrong
 
 
 # ---- text that is split at once
@@ -193,12 +191,16 @@ def columns_of(n):
 
 
 def calls(work):
-    """How many functions of Python, and functions of C from Python, are called."""
+    """How many functions of qrowd are called, and how many others qrowd calls.
+
+    Calls inside pandas are not counted: a few of them depend on what it remembers.
+    """
     count = 0
 
-    def profile(_, event, __):
+    def profile(frame, event, _):
         nonlocal count
-        count += event in ("call", "c_call")
+        callers = [frame] if event == "c_call" else [frame, frame.f_back] if event == "call" else []
+        count += any(caller is not None and caller.f_code.co_filename.startswith(ROOT) for caller in callers)
 
     sys.setprofile(profile)
     try:

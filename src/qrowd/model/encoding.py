@@ -203,20 +203,19 @@ def number_cells(column: Column) -> Cells | Floats:
 
 def objects(column: Column) -> NDArray[np.object_]:
     """The cells as Python objects; None where one is missing."""
-    return np.fromiter(_python_objects(column), object, len(column))
+    cells = np.fromiter(_python_objects(column), object, len(column))
+    series: Any = column
+    if hasattr(column, "implementation") and series.null_count():
+        cells[series.is_null().to_numpy().astype(bool)] = None
+    return cells
 
 
 def _python_objects(column: Column) -> list[Any]:
+    """The cells, with whatever the library of the frame has for a missing one."""
     if isinstance(column, np.ndarray):
         return column.tolist() if column.dtype.kind in "iufbUSO" else list(column)
-    if not hasattr(column, "implementation"):
-        return list(column)
     series: Any = column
-    cells: list[Any] = series.to_list()
-    if series.null_count():
-        whole = np.fromiter(cells, object, len(cells))
-        whole[series.is_null().to_numpy().astype(bool)] = None
-        cells = whole.tolist()
+    cells: list[Any] = series.to_list() if hasattr(column, "to_list") else list(column)
     return cells
 
 
