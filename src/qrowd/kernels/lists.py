@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 from qrowd.kernels.compiled import kernel
+from qrowd.kernels.text import Bytes, hash_of, same_bytes
 
-FEW = 16  # members of a tied group that are sorted by insertion
+FEW = 16  # tied rows that are sorted by insertion
 
 
 @kernel
@@ -89,32 +90,75 @@ def ranks_down_lists(
 
 
 @kernel
-def sort_ties(rows: Ints, tied: Bools, key: Codes) -> None:
-    """Put each group of tied rows into descending order of `key`, in place.
+def is_after(text: Bytes, ends: Ints, first: int, second: int) -> bool:
+    """Whether the first of two labels is after the second by its bytes; label i is text[ends[i]:ends[i + 1]]."""
+    a, b = ends[first], ends[second]
+    while a < ends[first + 1] and b < ends[second + 1]:
+        if text[a] != text[b]:
+            return text[a] > text[b]
+        a += 1
+        b += 1
+    return ends[first + 1] - a > ends[second + 1] - b
 
-    rows : (n,) row at each place; tied : (n,) a place shares the score of the one before. key : (rows,) no two equal
-    within a group.
+
+@kernel
+def sort_ties(rows: Ints, tied: Bools, document: Codes, text: Bytes, ends: Ints) -> None:
+    """Put each group of tied rows into descending order of the document's label, in place.
+
+    rows : (n,) row at each place; tied : (n,) a place shares the score of the one before. document : (rows,).
     """
-    i, n = 0, rows.size
-    while i < n:
-        end = i + 1
+    begin, n = 0, rows.size
+    merged = np.empty(n, np.int64)
+    while begin < n:
+        end = begin + 1
         while end < n and tied[end]:
             end += 1
-        if end - i > FEW:
-            group = rows[i:end].copy()
-            falling = np.empty(group.size, np.int64)
-            for k in range(group.size):
-                falling[k] = -np.int64(key[group[k]])
-            rows[i:end] = group[np.argsort(falling)]
-        else:
-            for k in range(i + 1, end):
-                row = rows[k]
-                place = k
-                while place > i and key[rows[place - 1]] < key[row]:
+        for first in range(begin, end, FEW):  # few by insertion, and then twice as many by merging
+            for k in range(first + 1, min(first + FEW, end)):
+                row, place = rows[k], k
+                while place > first and is_after(text, ends, document[row], document[rows[place - 1]]):
                     rows[place] = rows[place - 1]
                     place -= 1
                 rows[place] = row
-        i = end
+        width = FEW
+        while width < end - begin:
+            for first in range(begin, end, 2 * width):
+                middle, last = min(first + width, end), min(first + 2 * width, end)
+                left, right = first, middle
+                for k in range(first, last):
+                    from_right = left == middle or (
+                        right < last and is_after(text, ends, document[rows[right]], document[rows[left]])
+                    )
+                    merged[k] = rows[right] if from_right else rows[left]
+                    right += from_right
+                    left += not from_right
+            rows[begin:end] = merged[begin:end]
+            width *= 2
+        begin = end
+
+
+@kernel
+def find_labels(text: Bytes, ends: Ints, other: Bytes, other_ends: Ints, slots: Ints, places: Codes) -> None:
+    """places[i] = number of label i among the others, -1 where it is none of them. Labels as in `is_after`.
+
+    slots : -1; a power of 2 of them, twice as many as labels or more.
+    """
+    mask = slots.size - 1
+    for i in range(ends.size - 1):
+        slot = hash_of(text, ends[i], ends[i + 1] - ends[i]) & mask
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = i
+        places[i] = -1
+    for j in range(other_ends.size - 1):
+        length = other_ends[j + 1] - other_ends[j]
+        slot = hash_of(other, other_ends[j], length) & mask
+        while slots[slot] >= 0:
+            i = slots[slot]
+            if ends[i + 1] - ends[i] == length and same_bytes(text, ends[i], other, other_ends[j], length):
+                places[i] = j
+                break
+            slot = (slot + 1) & mask
 
 
 @kernel

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError
-from qrowd.kernels.lists import pooled_entries
+from qrowd.kernels.lists import find_labels, pooled_entries
 from qrowd.model.labels import first_of
 from qrowd.model.panel import Pool
-from qrowd.model.runs import Rankings, Runs, ScoreDtype
+from qrowd.model.runs import Rankings, Runs, ScoreDtype, label_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,14 +224,9 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
 
 def _places(labels: tuple[str, ...], runs: Runs) -> NDArray[np.int32]:
     """(labels,) number of each document label in the runs, -1 where they lack it."""
-    if len(labels) > len(runs.documents):
-        numbers = runs.document_number
-        return np.array([numbers.get(label, -1) for label in labels], np.int32)
-    own = {label: i for i, label in enumerate(labels)}
-    in_labels = np.fromiter(map(own.get, runs.documents, repeat(-1)), np.int32, len(runs.documents))
-    places = np.full(len(labels), -1, np.int32)
-    hits = np.flatnonzero(in_labels >= 0)
-    places[in_labels[hits]] = hits
+    places = np.empty(len(labels), np.int32)
+    slots = np.full(1 << (2 * len(labels)).bit_length(), -1, np.int64)
+    find_labels(*label_text(labels), *runs.document_text, slots, places)
     return places
 
 

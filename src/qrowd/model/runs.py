@@ -181,6 +181,11 @@ class Runs(Displayed):
         return {}
 
     @cached_property
+    def document_text(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The document labels one after the other as bytes, and (documents + 1,) where each begins and ends."""
+        return label_text(self.documents)
+
+    @cached_property
     def document_number(self) -> dict[str, int]:
         """Number of each document label."""
         return {label: i for i, label in enumerate(self.documents)}
@@ -213,17 +218,7 @@ class Runs(Displayed):
         """Put every group of equal scores into descending order of document id, in place."""
         from qrowd.kernels.lists import sort_ties
 
-        member = tied.copy()
-        member[:-1] |= tied[1:]
-        is_tied = np.zeros(len(self.documents), bool)
-        is_tied[self.document[rows[member]]] = True
-        inside = np.flatnonzero(is_tied)
-        labels: list[Any] = [self.documents[d] for d in inside.tolist()]
-        if not "".join(labels).isascii():  # by bytes, as trec_eval's strcmp
-            labels = [label.encode("utf-8", "surrogateescape") for label in labels]
-        label_rank = np.zeros(is_tied.size, np.int32)
-        label_rank[inside[sorted(range(inside.size), key=labels.__getitem__)]] = np.arange(inside.size)
-        sort_ties(rows, tied, label_rank[self.document])
+        sort_ties(rows, tied, self.document, *self.document_text)  # by bytes, as trec_eval's strcmp
 
     @property
     def _lists(self) -> NDArray[np.int64]:
@@ -329,6 +324,17 @@ def _sorted_within(lists: NDArray[np.int64], key: NDArray[np.floating]) -> NDArr
         places = np.flatnonzero(unsorted[group])
         rows[places] = rows[places[np.lexsort((-ordered[places], group[places]))]]
     return rows
+
+
+def label_text(labels: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The labels one after the other as bytes, and (labels + 1,) where each begins and ends."""
+    whole = "".join(labels)
+    if whole.isascii():
+        text, lengths = whole.encode(), np.fromiter(map(len, labels), np.int64, len(labels))
+    else:
+        parts = [label.encode("utf-8", "surrogateescape") for label in labels]
+        text, lengths = b"".join(parts), np.fromiter(map(len, parts), np.int64, len(parts))
+    return np.frombuffer(text, np.uint8), np.append(0, np.cumsum(lengths))
 
 
 def _rows_of(
