@@ -95,10 +95,10 @@ def is_after(text: Bytes, ends: Ints, first: int, second: int) -> bool:
     a, b = ends[first], ends[second]
     while a < ends[first + 1] and b < ends[second + 1]:
         if text[a] != text[b]:
-            return text[a] > text[b]
+            return bool(text[a] > text[b])
         a += 1
         b += 1
-    return ends[first + 1] - a > ends[second + 1] - b
+    return bool(ends[first + 1] - a > ends[second + 1] - b)
 
 
 @kernel
