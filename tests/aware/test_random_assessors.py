@@ -463,3 +463,27 @@ def test_an_unknown_estimator_is_named_with_the_nearest_one(plain, name, message
 def test_an_unknown_polarity_or_span_is_named_with_the_choices(plain, options, message):
     with pytest.raises(ArgumentError, match=message):
         similarities_of(plain).accuracy("sgl_tau_md", **options)
+
+
+# ---- a part of the gaps
+
+
+@pytest.mark.parametrize("gap", ["rmse", "kld", "apc"])
+def test_a_gap_alone_is_what_it_is_among_all(case, gap):
+    every, alone = similarities_of(case, rng=1), similarities_of(case, rng=1, gaps=[gap])
+    at = every.gaps.index(gap)
+    np.testing.assert_array_equal(alone.single, every.single[[at]])
+    np.testing.assert_array_equal(alone.by_topic, every.by_topic[[at]])
+    assert set(alone.to_frame()["gap"]) == {gap}
+    name = f"tpc_{gap}_med"
+    np.testing.assert_array_equal(alone.accuracy(name), every.accuracy(name))
+
+
+def test_an_estimator_whose_gap_was_not_computed_is_refused(case):
+    with pytest.raises(ArgumentError, match=r"'sgl_tau_md': the gap 'tau' was not computed; add it to gaps"):
+        similarities_of(case, gaps=["rmse"]).accuracy("sgl_tau_md")
+
+
+def test_an_unknown_gap_is_refused(case):
+    with pytest.raises(ArgumentError, match=r"gaps='rms'"):
+        similarities_of(case, gaps=["rms"])

@@ -177,6 +177,8 @@ class SimilarityOptions:
     def checked(self, scores: Scores) -> SimilarityOptions:
         """The options, once they are known to be in range and to suit the scores."""
         check_choice("apc_reference", self.apc_reference, ApcReference)
+        for gap in self.gaps:
+            check_choice("gaps", gap, Gap)
         bandwidth, points, beta = self.bandwidth, self.points, self.beta
         if not (0 < bandwidth < inf and 0 < beta < inf and points >= 2):
             raise ArgumentError(
