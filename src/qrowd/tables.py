@@ -184,7 +184,7 @@ def _read(text: bytes, name: str, make: Callable[[Frame], Result]) -> Result:
     if table.mistakes:
         raise with_more(table.mistakes)
     notes = getattr(result, "notes", ())
-    noted: Result = replace(result, notes=tuple(f"{name}: {note}" for note in notes)) if notes else result
+    noted: Result = replace(result, notes=tuple(type(note)(f"{name}: {note}") for note in notes)) if notes else result
     return noted
 
 

@@ -136,18 +136,14 @@ def same_rows(first: Judgments, second: Judgments) -> bool:
     return len(first) == len(second) and tables[0].equals(tables[1])
 
 
-HOW_READ = ("are read as", "so the rank gives the order")
-"""What notes say that is about no row or file that is left out: only `qrowd check` prints them."""
-
-
 def show_notes(notes: Iterable[str]) -> None:
     """What was left out while files were read, on standard error."""
     from qrowd.cli.commands import as_options
+    from qrowd.model.notes import HowRead
 
     for note in notes:
-        if any(phrase in note for phrase in HOW_READ):
-            continue
-        typer.echo(f"note: {as_options(note, OPTIONS)}", err=True)
+        if not isinstance(note, HowRead):
+            typer.echo(f"note: {as_options(note, OPTIONS)}", err=True)
 
 
 RUNS: Mapping[str, Any] = {

@@ -15,6 +15,7 @@ from qrowd.errors import ArgumentError, RowError
 from qrowd.kernels.arrays import Codes, Floats
 from qrowd.model.encoding import Cells, encoded
 from qrowd.model.labels import factorize, first_of, number_in, plural, repeated_rows
+from qrowd.model.notes import HowRead
 
 Encoded = tuple[Codes, tuple[str, ...]]
 """The number of each row's label, and the labels in order of appearance."""
@@ -85,7 +86,7 @@ def labels_in(column: Cells, name: str, rows: Rows, mistakes: Mistakes, notes: l
     if set(map(type, cells)) == {str}:
         labels = list(cells)
         if labels[0].endswith(".0") and all(map(WHOLE.fullmatch, labels)):
-            notes.append(f"{name}: whole numbers written as {labels[0]} are read as {labels[0][:-2]}")
+            notes.append(HowRead(f"{name}: whole numbers written as {labels[0]} are read as {labels[0][:-2]}"))
             labels = [label[:-2] for label in labels]
     elif set(map(type, cells)) == {int}:
         labels = list(map(str, cells))

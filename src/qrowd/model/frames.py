@@ -47,6 +47,7 @@ from qrowd.model.headers import (
     roles_of,
 )
 from qrowd.model.labels import merge_codes, number_in
+from qrowd.model.notes import HowRead
 from qrowd.model.scales import BINARY, Scale
 from qrowd.model.tabular import as_frame
 
@@ -111,7 +112,7 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
     if grades is not None and order is not None:
         scale = BINARY if len(order) == 2 else Scale("graded", float(len(order) - 1))
         words = ", ".join(f"{word} = {grade}" for grade, word in enumerate(order))
-        read.notes.append(f"labels are read as grades: {words}")
+        read.notes.append(HowRead(f"labels are read as grades: {words}"))
     value = read.numbers("value") if grades is None else grades
     optional: dict[str, NDArray[Any]] = {
         name: read.numbers(name, required=False) for name in ("order", "seconds") if name in read.columns
@@ -192,7 +193,7 @@ def run_columns(frame: Frame, options: TableOptions, system: str | None) -> Colu
     if order == "rank":
         rank = read.numbers("rank")
         numbers = {"score": -rank, "rank": rank}
-        read.notes.append("there is no score column, so the rank gives the order")
+        read.notes.append(HowRead("there is no score column, so the rank gives the order"))
     else:
         numbers = {"score": read.numbers("score")}
         if "rank" in read.columns:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from qrowd.readers.exports import Record, answer_columns, as_table, first_record, plain, records, single
+from qrowd.readers.exports import Record, answer_columns, first_record, plain, single, table_of_records
 
 RESPONSES = ".responses"
 SUBMITTED = (None, "submitted")
@@ -30,8 +30,7 @@ def read(text: bytes, name: str) -> dict[str, list[Any]]:
     FileError
         No such row.
     """
-    rows = (row for record in records(text, name) for row in _rows(record))
-    return as_table(rows, name, "no record has a submitted response")
+    return table_of_records(text, name, _rows, "no record has a submitted response")
 
 
 def _rows(record: Record) -> Iterator[Record]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,6 +59,13 @@ def as_table(rows: Iterator[Record], name: str, none: str) -> dict[str, list[Any
         raise FileError(name, none)
     names = dict.fromkeys(key for row in listed for key in row)
     return {key: [row.get(key) for row in listed] for key in names}
+
+
+def table_of_records(
+    text: bytes, name: str, rows_of: Callable[[Record], Iterator[Record]], none: str
+) -> dict[str, list[Any]]:
+    """{column: cells} of the rows of each record of an export as JSON. none : what to say where there is no row."""
+    return as_table((row for record in records(text, name) for row in rows_of(record)), name, none)
 
 
 def answer_columns(answers: Mapping[str, Any], texts: Mapping[str, str]) -> Record:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from qrowd.readers.exports import Record, answer_columns, as_table, first_record, plain, records, single
+from qrowd.readers.exports import Record, answer_columns, first_record, plain, single, table_of_records
 
 MIN = ("annotation_id", "annotator", "lead_time")
 GRADES = {"choices": "choices", "rating": "rating", "number": "number", "taxonomy": "taxonomy"}
@@ -30,9 +30,11 @@ def read(text: bytes, name: str) -> dict[str, list[Any]]:
     FileError
         No such row.
     """
-    tasks = records(text, name)
-    rows = (row for task in tasks for row in (_annotations(task) if "annotations" in task else _flat(task)))
-    return as_table(rows, name, "no task has an annotation with a choice, a rating or a number")
+    return table_of_records(text, name, _rows, "no task has an annotation with a choice, a rating or a number")
+
+
+def _rows(task: Record) -> Iterator[Record]:
+    return _annotations(task) if "annotations" in task else _flat(task)
 
 
 def _annotations(task: Record) -> Iterator[Record]:

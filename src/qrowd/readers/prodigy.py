@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from qrowd.readers.exports import Record, as_table, first_record, plain, records, single, time_of
+from qrowd.readers.exports import Record, first_record, plain, single, table_of_records, time_of
 
 BINARY = {"accept": 1, "reject": 0}
 
@@ -28,8 +28,7 @@ def read(text: bytes, name: str) -> dict[str, list[Any]]:
     FileError
         No such row.
     """
-    rows = (row for record in records(text, name) for row in _rows(record))
-    return as_table(rows, name, "every task was ignored")
+    return table_of_records(text, name, _rows, "every task was ignored")
 
 
 def _rows(record: Record) -> Iterator[Record]:
