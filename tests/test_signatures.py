@@ -200,7 +200,7 @@ def without_rows() -> Iterator[tuple[str, str]]:
     for signature in SIGNATURES:
         returned = str(signature.function.__annotations__.get("return", ""))
         for word in re.findall(r"[A-Z]\w+", returned):
-            thing = signature.function.__globals__.get(word)
+            thing = inspect.unwrap(signature.function).__globals__.get(word)
             if (
                 inspect.isclass(thing)
                 and dataclasses.is_dataclass(thing)
