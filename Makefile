@@ -2,11 +2,12 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start from the same files
-.PHONY: help demo serve test quick lint types format docs site release-check bench soak clean suite
+.PHONY: help demo serve kernels test quick lint types format docs site release-check bench soak clean suite
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
+KERNELS := build_kernels.py hatch_build.py $(wildcard src/qrowd/kernels/*.py)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 help: ## list the targets
@@ -38,6 +39,8 @@ format: .venv/.dev ## let ruff mend and format what it can
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format --quiet
 
+kernels: .venv/.runtime ## compile the kernels that changed
+
 docs: .venv/.runtime ## write the generated pages of docs/ anew
 	@$(BIN)/python docs/generate.py
 
@@ -62,8 +65,8 @@ clean: ## remove what the other targets made
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # A stamp says what .venv holds; it is older than pyproject.toml when that is no longer true.
-.venv/.runtime: pyproject.toml | $(BIN)/pip
-	@echo "Installing qrowd into .venv ..."
+.venv/.runtime: pyproject.toml $(KERNELS) | $(BIN)/pip
+	@echo "Installing qrowd into .venv and compiling its kernels ..."
 	@$(PIP) install --editable .
 	@touch $@
 

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,14 +28,6 @@ ARGUMENTS = [
 ]
 
 
-@cache
-def compiled() -> None:
-    """What preference judging compiles on a new machine is compiled before a page could wait for it."""
-    from qrowd.preferences.scheduling.ready import compile_kernels
-
-    compile_kernels()
-
-
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A browser. Where there is none the test is skipped, but for CI, which has to have one.
@@ -44,8 +35,6 @@ def chromium() -> Iterator[Browser]:
     The headless build is the same engine without tabs and menus: a page costs it a quarter of the time.
     """
     from playwright.sync_api import sync_playwright
-
-    compiled()
 
     program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if program is None:

@@ -28,7 +28,7 @@ LAYERS = {
     0: "errors",  # kernels raise them too
 }
 LAYER_OF = {package: layer for layer, packages in LAYERS.items() for package in packages.split(" | ")}
-KERNELS_MAY_IMPORT = {"numpy", "scipy", "numba", *sys.stdlib_module_names}
+KERNELS_MAY_IMPORT = {"numpy", "scipy", *sys.stdlib_module_names}
 LONGEST_MODULE = 500
 
 
@@ -156,7 +156,7 @@ def in_a_cycle(tree: Tree) -> list[str]:
 
 def heavy_kernels(tree: Tree) -> list[str]:
     return [
-        f"{one} (a kernel knows NumPy, SciPy, Numba and qrowd.errors only)"
+        f"{one} (a kernel knows NumPy, SciPy and qrowd.errors only)"
         for one in tree.imports
         if package_of(one.source) == "kernels"
         and one.target.split(".")[0] not in KERNELS_MAY_IMPORT
@@ -231,7 +231,7 @@ SOUND = {
     "errors.py": "",
     "kernels/__init__.py": "",
     "kernels/pairs.py": "import math\nimport numpy as np\nfrom qrowd.errors import QrowdError\nfrom . import ranking\n",
-    "kernels/ranking.py": "from numba import njit\n",
+    "kernels/ranking.py": "from scipy import special\n",
     "model/__init__.py": "from qrowd.model.runs import Runs\n",
     "model/runs.py": "from ..kernels import pairs\n",
     "evaluation.py": "import xarray\nimport qrowd.model.runs\nfrom qrowd.model import Runs\n",

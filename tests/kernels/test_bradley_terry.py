@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import bradley_terry as oracle
 from qrowd.kernels import bradley_terry as kernels
+from qrowd.kernels import log_worths
 
 etas = st.floats(-30, 30)
 nus = st.sampled_from([0.0, 0.3, 2.0])
@@ -64,11 +65,11 @@ def test_slopes_and_curvature_are_differences_of_the_objective(seed):
         return ridge * (at @ at) - likelihood
 
     def slopes(at):
-        return kernels.slopes(rows, scale, shift, nu, ridge, at)
+        return log_worths.slopes(rows, scale, shift, nu, ridge, at)
 
     shifts = np.eye(4) * h
     assert slopes(s) == pytest.approx([(value(s + d) - value(s - d)) / (2 * h) for d in shifts], abs=1e-6)
-    bent = kernels.curvature(rows, scale, shift, nu, ridge, s)
+    bent = log_worths.curvature(rows, scale, shift, nu, ridge, s)
     assert bent == pytest.approx(np.array([(slopes(s + d) - slopes(s - d)) / (2 * h) for d in shifts]), abs=1e-6)
 
 
@@ -76,7 +77,7 @@ def test_slopes_and_curvature_are_differences_of_the_objective(seed):
 def test_one_more_preference_is_exact_where_all_before_is_gaussian(gap, scale, weight, nu):
     covariance = np.array([[6.0, 1.0, 0.5], [1.0, 4.0, 0.2], [0.5, 0.2, 2.0]])
     s = np.array([gap, 0.0, 1.0])
-    found, spread = kernels.one_more(covariance, s, (0, 1), scale, 0.1, weight, nu)
+    found, spread = log_worths.one_more(covariance, s, 0, 1, scale, 0.1, weight, nu)
     precision = np.linalg.inv(covariance)
     p, q, _, _ = kernels.outcome(scale * (found[0] - found[1]) + 0.1, nu)
     pull = 0.5 * weight * scale * (1 - p + q)

@@ -6,7 +6,6 @@ import os
 import time
 from contextlib import suppress
 from functools import partial
-from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -78,11 +77,8 @@ def serve(
         for text, link in links:
             typer.echo(f"  {text:<{width}}  {link}")
         typer.echo("")
-        compiling = _compile_in_background(store)
         with suppress(KeyboardInterrupt):  # the usual end
             run(serving, store)
-        if compiling is not None:
-            compiling.join()
     finally:
         store.close()
     typer.echo("Stopped.")
@@ -101,28 +97,6 @@ def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
         return f"{base_url}/join/{invite(connection, campaign, 'ann', time.time())}"
 
     return [(f"An assessor of {plan.name}", store.write(partial(join_link, plan=plan))) for plan in demo_plans()]
-
-
-def _compile_in_background(store: Store) -> Thread | None:
-    """Compile what preference judging needs, where a campaign collects preferences; the first pair would wait for it.
-
-    It is kept on disk, also for further processes of the server.
-    """
-    from qrowd.collect.campaigns.state import read_settings
-    from qrowd.collect.protocols.registry import PREFERENCE
-    from qrowd.collect.store.materials import campaigns
-
-    def ready() -> None:
-        from qrowd.preferences.scheduling.ready import compile_kernels
-
-        compile_kernels()
-
-    rows = store.read(campaigns)
-    if not any(arm.protocol == PREFERENCE for row in rows for arm in read_settings(row).arms.values()):
-        return None
-    thread = Thread(target=ready)
-    thread.start()
-    return thread
 
 
 def _free_port(host: str) -> int:

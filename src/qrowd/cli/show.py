@@ -8,7 +8,6 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from qrowd.reports.document import Document, Table
 
 _owner: list[object] = []  # of the one bar that may be shown: work that is not done yet
-COMPILING = "qrowd: compiling for this machine, once; later runs start at once"
 
 
 def line_width() -> int | None:
@@ -57,26 +55,6 @@ def show_table(table: Table) -> None:
     typer.echo("\n".join(rows) + "\n")
 
 
-@cache
-def announce_compiling() -> None:
-    """From now on, say once on standard error that kernels are compiled, when the first one is."""
-    from numba.core import event
-
-    class Announcement(event.Listener):
-        """Speaks at the first compilation; a kernel from the cache is not compiled."""
-
-        spoken = False
-
-        def on_start(self, event: object) -> None:
-            if not self.spoken:
-                print(COMPILING, file=sys.stderr, flush=True)
-            self.spoken = True
-
-        def on_end(self, event: object) -> None: ...
-
-    event.register("numba:compile", Announcement())  # type: ignore[no-untyped-call]
-
-
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error, shown once the work has taken a second, and until all is done.
@@ -87,7 +65,6 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty() or _owner:
         yield lambda done, total: None
         return
-    announce_compiling()
     bar: Any = None
     task: Any = None
 

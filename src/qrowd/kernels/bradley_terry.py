@@ -48,7 +48,7 @@ class Parameters(NamedTuple):
     theta: Floats
 
 
-@kernel
+@kernel("float, float")
 def outcome(eta: float, nu: float) -> tuple[float, float, float, float]:
     """P(first), P(second), P(tie), and log of exp(eta / 2) + exp(-eta / 2) + nu, without overflow."""
     u = np.exp(-0.5 * abs(eta))
@@ -60,88 +60,127 @@ def outcome(eta: float, nu: float) -> tuple[float, float, float, float]:
     return low, high, nu * u / total, log_total
 
 
-@kernel
 def log_likelihood(rows: Rows, parameters: Parameters) -> float:
     """Of these comparisons."""
-    first, second, assessor, side, won, lost, tied = rows
-    log_worth, assessor_weight, intercept, theta = parameters
-    nu = np.exp(theta[0])
+    return _log_likelihood(*_tables(rows, parameters), parameters.log_worth.size)
+
+
+# ---------------------------------------------------------------------- rows and parameters as tables
+#
+# codes : (3, comparisons) first, second and assessor. numbers : (4, comparisons) side, won, lost, tied.
+# x : all parameters in one row: n log-worths, weights and intercepts of assessors, theta; so are steps and derivatives.
+
+
+def _tables(rows: Rows, parameters: Parameters) -> tuple[Codes, Floats, Floats]:
+    return np.stack(rows[:3]), np.stack(rows[3:]), np.concatenate(parameters)
+
+
+@kernel("int32[:,:], float64[:,:], float64[:], int")
+def _log_likelihood(codes: Codes, numbers: Floats, x: Floats, n: int) -> float:
+    last = x.size - 1
+    n_assessors = (last - n) // 2
+    nu = np.exp(x[last])
     total = 0.0
-    for e in range(first.size):
-        k = assessor[e]
-        eta = assessor_weight[k] * (log_worth[first[e]] - log_worth[second[e]]) + intercept[k] * side[e]
+    for e in range(codes.shape[1]):
+        k = n + codes[2, e]
+        eta = x[k] * (x[codes[0, e]] - x[codes[1, e]]) + x[k + n_assessors] * numbers[0, e]
         _, _, _, log_total = outcome(eta, nu)
-        total += 0.5 * (won[e] - lost[e]) * eta - (won[e] + lost[e] + tied[e]) * log_total
-        if tied[e] > 0.0:
-            total += tied[e] * theta[0]
+        won = numbers[1, e]
+        lost = numbers[2, e]
+        tied = numbers[3, e]
+        total += 0.5 * (won - lost) * eta - (won + lost + tied) * log_total
+        if tied > 0.0:
+            total += tied * x[last]
     return total
 
 
-@kernel
-def _objective(rows: Rows, parameters: Parameters, ridge: float, shrinkage: float, times: Floats) -> float:
-    log_worth, assessor_weight, intercept, theta = parameters
-    penalty = ridge * (np.sum(log_worth**2) + np.sum(intercept**2))
-    penalty += shrinkage * np.sum(times * (assessor_weight - 1.0) ** 2)
-    penalty += ridge * theta[0] ** 2 if theta[0] > -np.inf else 0.0
-    return penalty - log_likelihood(rows, parameters)
+@kernel("int32[:,:], float64[:,:], float64[:], int, float, float, float64[:]")
+def _objective(
+    codes: Codes, numbers: Floats, x: Floats, n: int, ridge: float, shrinkage: float, times: Floats
+) -> float:
+    n_assessors = times.size
+    last = x.size - 1
+    squares = 0.0
+    bias_squares = 0.0
+    shrunk = 0.0
+    for i in range(n):
+        squares += x[i] * x[i]
+    for k in range(n_assessors):
+        apart = x[n + k] - 1.0
+        shrunk += times[k] * (apart * apart)
+        bias_squares += x[n + n_assessors + k] * x[n + n_assessors + k]
+    penalty = ridge * (squares + bias_squares)
+    penalty += shrinkage * shrunk
+    if x[last] > -np.inf:
+        penalty += ridge * (x[last] * x[last])
+    return penalty - _log_likelihood(codes, numbers, x, n)
 
 
-class _Derivatives(NamedTuple):
-    """By eta and theta; every array is (comparisons,). gap : of the log-worths. slope : by eta."""
-
-    gap: Floats
-    slope: Floats
-    in_eta: Floats
-    in_both: Floats
-    in_theta: Floats
-
-
-@kernel
+@kernel()
 def _multiply(
-    rows: Rows, of: _Derivatives, assessor_weight: Floats, diagonal: Floats, moving: Bools, x: Floats, out: Floats
+    codes: Codes,
+    side: Floats,
+    derivatives: Floats,
+    weights: Floats,
+    diagonal: Floats,
+    moving: Bools,
+    x: Floats,
+    out: Floats,
 ) -> None:
     """out = second derivatives times x; rows and columns of what does not move are those of the identity.
 
+    derivatives : as of `_differentiate`. weights : (assessors,)
+
     Where log-worths and assessor weights move together eta is bent itself, so that its slope counts.
     """
-    first, second, assessor, side = rows.first, rows.second, rows.assessor, rows.side
-    gap, slope, in_eta, in_both, in_theta = of
-    n_assessors = assessor_weight.size
+    n_assessors = weights.size
     n = diagonal.size - 2 * n_assessors - 1
+    last = x.size - 1
     for i in range(x.size):
         out[i] = diagonal[i] * x[i]
-    last = x.size - 1
-    for e in range(first.size):
-        i, j, k = first[e], second[e], n + assessor[e]
-        r = assessor_weight[assessor[e]]
+    for e in range(codes.shape[1]):
+        i = codes[0, e]
+        j = codes[1, e]
+        k = n + codes[2, e]
+        r = weights[codes[2, e]]
+        gap = derivatives[0, e]
+        slope = derivatives[1, e]
         change = 0.0
         if moving[0]:
             change += r * (x[i] - x[j])
         if moving[1]:
-            change += gap[e] * x[k]
+            change += gap * x[k]
         if moving[2]:
             change += side[e] * x[k + n_assessors]
-        y = in_eta[e] * change
+        y = derivatives[2, e] * change
         if moving[3]:
-            y += in_both[e] * x[last]
-            out[last] += in_both[e] * change + in_theta[e] * x[last]
+            y += derivatives[3, e] * x[last]
+            out[last] += derivatives[3, e] * change + derivatives[4, e] * x[last]
         if moving[0]:
             out[i] += r * y
             out[j] -= r * y
         if moving[1]:
-            out[k] += gap[e] * y
+            out[k] += gap * y
             if moving[0]:
-                out[k] += slope[e] * (x[i] - x[j])
-                out[i] += slope[e] * x[k]
-                out[j] -= slope[e] * x[k]
+                out[k] += slope * (x[i] - x[j])
+                out[i] += slope * x[k]
+                out[j] -= slope * x[k]
         if moving[2]:
             out[k + n_assessors] += side[e] * y
 
 
-@kernel
+@kernel()
+def _dot(x: Floats, y: Floats) -> float:
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] * y[i]
+    return total
+
+
+@kernel()
 def _level(normal: Floats, begin: int, x: Floats) -> None:
     """Take out of x, whose part from `begin` belongs to assessor weights, what would change their mean square."""
-    square = normal @ normal
+    square = _dot(normal, normal)
     if square > 0.0:
         share = 0.0
         for k in range(normal.size):
@@ -150,7 +189,213 @@ def _level(normal: Floats, begin: int, x: Floats) -> None:
             x[begin + k] -= share / square * normal[k]
 
 
-@kernel
+@kernel(
+    "int32[:,:], float64[:,:], float64[:], int, float, float, float64[:], bool[:],"
+    "float64[:,:], float64[:], float64[:], float64[:], float64[:]"
+)
+def _differentiate(
+    codes: Codes,
+    numbers: Floats,
+    x: Floats,
+    n: int,
+    ridge: float,
+    shrinkage: float,
+    times: Floats,
+    moving: Bools,
+    derivatives: Floats,
+    gradient: Floats,
+    fixed: Floats,
+    diagonal: Floats,
+    normal: Floats,
+) -> float:
+    """The objective's first derivatives, the second ones of its penalty, and the diagonal of all second ones.
+
+    All are along the sphere of the assessor weights, if these move. normal : (assessors,) what leaves the sphere.
+    Returns the largest first derivative.
+
+    derivatives : (5, comparisons) by eta and theta, overwritten: gap of the log-worths; slope, by eta; by eta twice; by
+        eta and theta; by theta twice.
+    """
+    n_assessors = times.size
+    last = x.size - 1
+    nu = np.exp(x[last])
+    gradient[:] = 0.0
+    fixed[:] = 1.0
+    if moving[0]:
+        for i in range(n):
+            gradient[i] = 2.0 * ridge * x[i]
+            fixed[i] = 2.0 * ridge
+    for k in range(n_assessors):
+        if moving[1]:
+            gradient[n + k] = 2.0 * shrinkage * times[k] * (x[n + k] - 1.0)
+            fixed[n + k] = 2.0 * shrinkage * times[k]
+        if moving[2]:
+            gradient[n + n_assessors + k] = 2.0 * ridge * x[n + n_assessors + k]
+            fixed[n + n_assessors + k] = 2.0 * ridge
+    if moving[3]:
+        gradient[last] = 2.0 * ridge * x[last]
+        fixed[last] = 2.0 * ridge
+    for i in range(last + 1):
+        diagonal[i] = fixed[i]
+    for e in range(codes.shape[1]):
+        i = codes[0, e]
+        j = codes[1, e]
+        k = n + codes[2, e]
+        m = k + n_assessors
+        r = x[k]
+        side = numbers[0, e]
+        tied = numbers[3, e]
+        more = numbers[1, e] - numbers[2, e]
+        total = numbers[1, e] + numbers[2, e] + tied
+        gap = x[i] - x[j]
+        p, q, t, _ = outcome(r * gap + x[m] * side, nu)
+        slope = 0.5 * (total * (p - q) - more)
+        in_eta = 0.25 * total * (p + q - (p - q) * (p - q))
+        derivatives[0, e] = gap
+        derivatives[1, e] = slope
+        derivatives[2, e] = in_eta
+        if moving[0]:
+            gradient[i] += r * slope
+            gradient[j] -= r * slope
+            diagonal[i] += r * r * in_eta
+            diagonal[j] += r * r * in_eta
+        if moving[1]:
+            gradient[k] += gap * slope
+            diagonal[k] += gap * gap * in_eta
+        if moving[2]:
+            gradient[m] += side * slope
+            diagonal[m] += side * side * in_eta
+        if moving[3]:
+            in_theta = total * t * (1.0 - t)
+            derivatives[3, e] = -0.5 * total * t * (p - q)
+            derivatives[4, e] = in_theta
+            gradient[last] += total * t - tied
+            diagonal[last] += in_theta
+    if moving[1]:
+        outward = 0.0
+        for k in range(n_assessors):
+            normal[k] = times[k] * x[n + k]
+            outward += normal[k] * gradient[n + k]
+        pressure = -outward / (_dot(normal, normal) + 1e-300)
+        _level(normal, n, gradient)
+        for k in range(n_assessors):  # the sphere's own bend, by Lagrange's multiplier
+            fixed[n + k] += pressure * times[k]
+            diagonal[n + k] += max(pressure, 0.0) * times[k]
+    steepest = 0.0
+    for i in range(last + 1):
+        steepest = max(steepest, abs(gradient[i]))
+    return steepest
+
+
+@kernel(
+    "int32[:,:], float64[:], float64[:,:], float64[:], float64[:], bool[:], float64[:], float64[:], float64[:], float,"
+    "float64[:]"
+)
+def _solve(
+    codes: Codes,
+    side: Floats,
+    derivatives: Floats,
+    weights: Floats,
+    fixed: Floats,
+    moving: Bools,
+    normal: Floats,
+    gradient: Floats,
+    diagonal: Floats,
+    accuracy: float,
+    step: Floats,
+) -> None:
+    """Conjugate gradients for second derivatives * step = -gradient, up to where the objective bends downward."""
+    size = step.size
+    residual = np.empty(size)
+    scaled = np.empty(size)
+    direction = np.empty(size)
+    product = np.empty(size)
+    for i in range(size):
+        diagonal[i] = diagonal[i] if diagonal[i] > 0.0 else 1.0
+        step[i] = 0.0
+        residual[i] = -gradient[i]
+        scaled[i] = residual[i] / diagonal[i]
+    if moving[1]:
+        _level(normal, size - 2 * normal.size - 1, scaled)
+    for i in range(size):
+        direction[i] = scaled[i]
+    square = _dot(residual, scaled)
+    enough = square * accuracy**2
+    for inner in range(2 * size + 50):
+        _multiply(codes, side, derivatives, weights, fixed, moving, direction, product)
+        if moving[1]:
+            _level(normal, size - 2 * normal.size - 1, product)
+        bend = _dot(direction, product)
+        if not bend > 0.0:
+            if inner == 0:
+                for i in range(size):
+                    step[i] = direction[i]
+            return
+        length = square / bend
+        for i in range(size):
+            step[i] += length * direction[i]
+            residual[i] -= length * product[i]
+            scaled[i] = residual[i] / diagonal[i]
+        if moving[1]:
+            _level(normal, size - 2 * normal.size - 1, scaled)
+        left = _dot(residual, scaled)
+        if left <= enough:
+            return
+        for i in range(size):
+            direction[i] = scaled[i] + left / square * direction[i]
+        square = left
+
+
+@kernel("int32[:,:], float64[:,:], float64[:], int, float, float, float64[:], bool[:], float64[:], float64[:], float")
+def _descend(
+    codes: Codes,
+    numbers: Floats,
+    x: Floats,
+    n: int,
+    ridge: float,
+    shrinkage: float,
+    times: Floats,
+    moving: Bools,
+    gradient: Floats,
+    step: Floats,
+    before: float,
+) -> float:
+    """Add the step to the parameters, halved until the objective falls from what it was before; the new objective."""
+    n_assessors = times.size
+    last = x.size - 1
+    n_times = 0.0
+    weights = np.empty(n_assessors)
+    for k in range(n_assessors):
+        n_times += times[k]
+        weights[k] = x[n + k]
+    downhill = _dot(gradient, step)
+    share = 1.0
+    so_far = 0.0
+    objective = before
+    for _ in range(40):
+        change = share - so_far
+        for i in range(n):
+            x[i] += change * step[i]
+        if moving[1]:
+            square = 0.0
+            for k in range(n_assessors):
+                weight = weights[k] + share * step[n + k]
+                x[n + k] = weight
+                square += times[k] * (weight * weight)
+            for k in range(n_assessors):
+                x[n + k] *= np.sqrt(n_times / square)
+        for k in range(n + n_assessors, last):
+            x[k] += change * step[k]
+        if moving[3]:
+            x[last] += change * step[last]
+        so_far = share
+        objective = _objective(codes, numbers, x, n, ridge, shrinkage, times)
+        if objective <= before + 1e-4 * share * downhill + 1e-12 * abs(before):
+            return objective
+        share *= 0.5
+    return objective
+
+
 def fit(
     rows: Rows,
     parameters: Parameters,
@@ -171,128 +416,28 @@ def fit(
 
     Returns the number of steps, the objective, and the largest derivative.
     """
-    first, second, assessor, side, won, lost, tied = rows
-    log_worth, assessor_weight, intercept, theta = parameters
-    n, n_assessors, n_rows = log_worth.size, assessor_weight.size, first.size
-    size = n + 2 * n_assessors + 1
-    gradient, diagonal, fixed = np.empty(size), np.empty(size), np.empty(size)
-    step, residual, scaled = np.empty(size), np.empty(size), np.empty(size)
-    direction, product = np.empty(size), np.empty(size)
-    normal, before_r = np.zeros(n_assessors), np.empty(n_assessors)
-    n_times = np.sum(times)
-    gap, slope = np.empty(n_rows), np.empty(n_rows)
-    in_eta, in_both, in_theta = np.empty(n_rows), np.zeros(n_rows), np.zeros(n_rows)
-    derivatives = _Derivatives(gap, slope, in_eta, in_both, in_theta)
-    last = size - 1
-    objective = _objective(rows, parameters, ridge, shrinkage, times)
-    steepest = np.inf
+    codes, numbers, x = _tables(rows, parameters)
+    n, n_assessors = parameters.log_worth.size, times.size
+    weights = x[n : n + n_assessors]
+    gradient, diagonal, fixed, step = np.empty((4, x.size))
+    normal, derivatives = np.zeros(n_assessors), np.zeros((5, rows.first.size))
+    penalty = ridge, shrinkage, times
+    objective, steepest, iteration = _objective(codes, numbers, x, n, *penalty), np.inf, 0
     for iteration in range(max_iterations + 1):
-        nu = np.exp(theta[0])
-        gradient[:] = 0.0
-        fixed[:] = 1.0
-        if moving[0]:
-            for i in range(n):
-                gradient[i] = 2.0 * ridge * log_worth[i]
-                fixed[i] = 2.0 * ridge
-        for k in range(n_assessors):
-            if moving[1]:
-                gradient[n + k] = 2.0 * shrinkage * times[k] * (assessor_weight[k] - 1.0)
-                fixed[n + k] = 2.0 * shrinkage * times[k]
-            if moving[2]:
-                gradient[n + n_assessors + k] = 2.0 * ridge * intercept[k]
-                fixed[n + n_assessors + k] = 2.0 * ridge
-        if moving[3]:
-            gradient[last] = 2.0 * ridge * theta[0]
-            fixed[last] = 2.0 * ridge
-        diagonal[:] = fixed
-        for e in range(n_rows):
-            i, j, k = first[e], second[e], assessor[e]
-            r = assessor_weight[k]
-            gap[e] = log_worth[i] - log_worth[j]
-            total = won[e] + lost[e] + tied[e]
-            p, q, t, _ = outcome(r * gap[e] + intercept[k] * side[e], nu)
-            slope[e] = 0.5 * (total * (p - q) - (won[e] - lost[e]))
-            in_eta[e] = 0.25 * total * (p + q - (p - q) ** 2)
-            if moving[0]:
-                gradient[i] += r * slope[e]
-                gradient[j] -= r * slope[e]
-                diagonal[i] += r * r * in_eta[e]
-                diagonal[j] += r * r * in_eta[e]
-            if moving[1]:
-                gradient[n + k] += gap[e] * slope[e]
-                diagonal[n + k] += gap[e] ** 2 * in_eta[e]
-            if moving[2]:
-                gradient[n + n_assessors + k] += side[e] * slope[e]
-                diagonal[n + n_assessors + k] += side[e] ** 2 * in_eta[e]
-            if moving[3]:
-                in_both[e] = -0.5 * total * t * (p - q)
-                in_theta[e] = total * t * (1.0 - t)
-                gradient[last] += total * t - tied[e]
-                diagonal[last] += in_theta[e]
-        if moving[1]:
-            normal[:] = times * assessor_weight
-            pressure = -(normal @ gradient[n : n + n_assessors]) / (normal @ normal + 1e-300)
-            _level(normal, n, gradient)
-            for k in range(n_assessors):  # the sphere's own bend, by Lagrange's multiplier
-                fixed[n + k] += pressure * times[k]
-                diagonal[n + k] += max(pressure, 0.0) * times[k]
-        steepest = np.max(np.abs(gradient))
+        steepest = _differentiate(
+            codes, numbers, x, n, *penalty, moving, derivatives, gradient, fixed, diagonal, normal
+        )
         if steepest <= tol or iteration == max_iterations:
-            return iteration, objective, steepest
-        # Conjugate gradients for (information + penalty) step = -gradient.
-        for i in range(size):
-            diagonal[i] = diagonal[i] if diagonal[i] > 0.0 else 1.0
-            step[i] = 0.0
-            residual[i] = -gradient[i]
-            scaled[i] = residual[i] / diagonal[i]
-        if moving[1]:
-            _level(normal, n, scaled)
-        direction[:] = scaled
-        square = residual @ scaled
-        enough = square * min(1e-2, steepest) ** 2
-        for inner in range(2 * size + 50):
-            _multiply(rows, derivatives, assessor_weight, fixed, moving, direction, product)
-            if moving[1]:
-                _level(normal, n, product)
-            bend = direction @ product
-            if not bend > 0.0:
-                if inner == 0:
-                    step[:] = direction
-                break
-            length = square / bend
-            for i in range(size):
-                step[i] += length * direction[i]
-                residual[i] -= length * product[i]
-                scaled[i] = residual[i] / diagonal[i]
-            if moving[1]:
-                _level(normal, n, scaled)
-            left = residual @ scaled
-            if left <= enough:
-                break
-            for i in range(size):
-                direction[i] = scaled[i] + left / square * direction[i]
-            square = left
-        downhill = gradient @ step
-        share, so_far, before = 1.0, 0.0, objective
-        before_r[:] = assessor_weight
-        for _ in range(40):
-            change = share - so_far
-            log_worth += change * step[:n]
-            if moving[1]:
-                assessor_weight[:] = before_r + share * step[n : n + n_assessors]
-                assessor_weight *= np.sqrt(n_times / np.sum(times * assessor_weight**2))
-            intercept += change * step[n + n_assessors : last]
-            if moving[3]:
-                theta[0] += change * step[last]
-            so_far = share
-            objective = _objective(rows, parameters, ridge, shrinkage, times)
-            if objective <= before + 1e-4 * share * downhill + 1e-12 * abs(before):
-                break
-            share *= 0.5
-    return max_iterations, objective, steepest
+            break
+        accuracy = min(1e-2, steepest)
+        _solve(codes, numbers[0], derivatives, weights, fixed, moving, normal, gradient, diagonal, accuracy, step)
+        objective = _descend(codes, numbers, x, n, *penalty, moving, gradient, step, objective)
+    ends = np.cumsum([column.size for column in parameters])
+    for column, part in zip(parameters, np.split(x, ends[:-1]), strict=True):
+        column[:] = part
+    return iteration, objective, steepest
 
 
-@kernel
 def fit_topics(
     starts: Ints,
     document_starts: Ints,
@@ -308,86 +453,10 @@ def fit_topics(
 
     starts : (topics + 1,), the comparisons of topic t are starts[t]:starts[t + 1]; document_starts likewise.
     """
-    first, second, assessor, side, won, lost, tied = rows
-    log_worth, assessor_weight, intercept, theta = parameters
     moving = np.array([True, False, False, False])
-    times = np.zeros(assessor_weight.size)
+    times = np.zeros(parameters.assessor_weight.size)
     for t in range(starts.size - 1):
-        a, b, at = starts[t], starts[t + 1], document_starts[t]
-        ends = first[a:b] - np.int32(at), second[a:b] - np.int32(at)
-        part = Rows(ends[0], ends[1], assessor[a:b], side[a:b], won[a:b], lost[a:b], tied[a:b])
-        own = Parameters(log_worth[at : document_starts[t + 1]], assessor_weight, intercept, theta)
+        at, part = np.int32(document_starts[t]), rows.at(slice(starts[t], starts[t + 1]))
+        part = part._replace(first=part.first - at, second=part.second - at)
+        own = parameters._replace(log_worth=parameters.log_worth[at : document_starts[t + 1]])
         steps[t], _, steepest[t] = fit(part, own, ridge, 0.0, times, moving, tol, max_iterations)
-
-
-@kernel
-def curvature(rows: Rows, scale: Floats, shift: Floats, nu: float, ridge: float, log_worth: Floats) -> Floats:
-    """(documents, documents) second derivatives of the objective by log_worth.
-
-    scale, shift : (comparisons,) eta = scale (s_first - s_second) + shift, whoever the assessor is.
-    """
-    first, second, total = rows.first, rows.second, rows.won + rows.lost + rows.tied
-    n = log_worth.size
-    out = np.zeros((n, n))
-    for i in range(n):
-        out[i, i] = 2.0 * ridge
-    for e in range(first.size):
-        i, j = first[e], second[e]
-        p, q, _, _ = outcome(scale[e] * (log_worth[i] - log_worth[j]) + shift[e], nu)
-        w = scale[e] ** 2 * 0.25 * total[e] * (p + q - (p - q) ** 2)
-        out[i, i] += w
-        out[j, j] += w
-        out[i, j] -= w
-        out[j, i] -= w
-    return out
-
-
-@kernel
-def one_more(
-    covariance: Floats, log_worth: Floats, pair: tuple[int, int], scale: float, shift: float, weight: float, nu: float
-) -> tuple[Floats, Floats]:
-    """Log-worths and their covariance after one more preference, all that was known being taken for Gaussian.
-
-    The most probable log-worths lie on a line: s + covariance (e_preferred - e_other) * t, where t solves one equation,
-    by Newton's method, or halving. The covariance loses one rank-one term (Sherman & Morrison).
-    """
-    n, (preferred, other) = log_worth.size, pair
-    d = covariance[:, preferred] - covariance[:, other]
-    spread = d[preferred] - d[other]
-    gap = log_worth[preferred] - log_worth[other]
-    t, bend, move = 0.0, 0.0, np.inf
-    least, most = min(0.0, weight * scale), max(0.0, weight * scale)
-    for _ in range(200):
-        p, q, _, _ = outcome(scale * (gap + t * spread) + shift, nu)
-        slope = 0.5 * weight * scale * (1.0 - p + q)
-        bend = 0.25 * weight * scale * scale * (p + q - (p - q) ** 2)
-        if slope > t:
-            least = t
-        else:
-            most = t
-        new_t = t + (slope - t) / (1.0 + bend * spread)
-        if not least <= new_t <= most or abs(new_t - t) > 0.5 * abs(move):  # does not close in: halve what is left
-            new_t = 0.5 * (least + most)
-        move, t = new_t - t, new_t
-        if abs(move) < 1e-13:
-            break
-    factor = bend / (1.0 + bend * spread)
-    new = np.empty((n, n))
-    for i in range(n):
-        for j in range(n):
-            new[i, j] = covariance[i, j] - factor * d[i] * d[j]
-    return log_worth + t * d, new
-
-
-@kernel
-def slopes(rows: Rows, scale: Floats, shift: Floats, nu: float, ridge: float, log_worth: Floats) -> Floats:
-    """(documents,) first derivatives of the objective by log_worth; scale and shift as of `curvature`."""
-    first, second, _, _, won, lost, tied = rows
-    out = 2.0 * ridge * log_worth
-    for e in range(first.size):
-        i, j = first[e], second[e]
-        p, q, _, _ = outcome(scale[e] * (log_worth[i] - log_worth[j]) + shift[e], nu)
-        slope = 0.5 * scale[e] * ((won[e] + lost[e] + tied[e]) * (p - q) - (won[e] - lost[e]))
-        out[i] += slope
-        out[j] -= slope
-    return out

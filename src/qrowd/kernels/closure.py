@@ -24,7 +24,7 @@ Words = NDArray[np.uint64]
 CHAINS, KEPT, TRIPLES, CYCLIC = 0, 1, 2, 3
 
 
-@kernel
+@kernel("int, int64[:], int32[:,:]")
 def triples(n: int, starts: Ints, pairs: Pairs) -> Ints:
     """(groups, 4) chains of three documents i > j > k of which i and k were compared, those of them with i > k; triples
     compared with one another, and those of them that hold a cycle.
@@ -71,7 +71,7 @@ def triples(n: int, starts: Ints, pairs: Pairs) -> Ints:
     return out
 
 
-@kernel
+@kernel("int64[:], int32[:]")
 def shortest_cycle(starts: Ints, following: Pairs) -> Pairs:
     """The nodes of a shortest cycle, in order, of a graph in which every node leads back to itself.
 

@@ -26,7 +26,7 @@ Codes = NDArray[np.uint8]
 FIRST, SECOND, DROPPED = 1, 2, 4
 
 
-@kernel
+@kernel("bool[:,:], bool[:], bool[:], uint8[:,:]")
 def pair_outcomes(closed: Bools, bad: Bools, markable: Bools, out: Codes) -> None:
     """out[i, j], i < j: 0 if the pair is decided, else the sum of FIRST, SECOND and DROPPED it may end as; 0 elsewhere.
 
@@ -36,7 +36,8 @@ def pair_outcomes(closed: Bools, bad: Bools, markable: Bools, out: Codes) -> Non
     not Bad (or, as the lower end of the chain, one that is not Bad was preferred to it).
     """
     n = bad.size
-    wins, losses = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    wins = np.zeros(n, np.bool_)
+    losses = np.zeros(n, np.bool_)
     for i in range(n):
         for j in range(n):
             if closed[i, j] and not bad[j]:
@@ -48,16 +49,29 @@ def pair_outcomes(closed: Bools, bad: Bools, markable: Bools, out: Codes) -> Non
         for j in range(i + 1, n):
             if closed[i, j] or closed[j, i]:
                 continue
-            first, second = not bad[i] or (bad[j] and wins[i] and losses[j]), False
             if bad[i] and bad[j]:
-                second, dropped = wins[j] and losses[i], True
+                code = DROPPED
+                if wins[i] and losses[j]:
+                    code += FIRST
+                if wins[j] and losses[i]:
+                    code += SECOND
             elif bad[j]:
-                second, dropped = wins[j], markable[i]
+                code = FIRST
+                if wins[j]:
+                    code += SECOND
+                if markable[i]:
+                    code += DROPPED
             elif bad[i]:
-                first, second, dropped = wins[i], True, markable[j]
+                code = SECOND
+                if wins[i]:
+                    code += FIRST
+                if markable[j]:
+                    code += DROPPED
             else:
-                second, dropped = True, markable[i] and markable[j]
-            out[i, j] = FIRST * int(first) + SECOND * int(second) + DROPPED * int(dropped)
+                code = FIRST + SECOND
+                if markable[i] and markable[j]:
+                    code += DROPPED
+            out[i, j] = code
 
 
 # ---------------------------------------------------------------------- bounds
@@ -82,12 +96,18 @@ class Pairs(NamedTuple):
     ranges: Floats
 
 
-@kernel
+# What kernels take: the arrays of `Pairs`.
+PairArrays = tuple[Floats, Floats, Floats, Floats, Ints, Floats]
+PAIRS = "(float64[:], float64[:], float64[:,:], float64[:,:], int64[:], float64[:,:])"
+
+
+@kernel("float64[:], float64[:,:], float64[:,:], int64[:]")
 def total_ranges(total: Floats, first: Floats, second: Floats, ends: Ints) -> Floats:
     """(2, systems) the `ranges` of `Pairs`."""
     out = np.empty((2, total.size))
     for s in range(total.size):
-        certain, loose = total[s], 0.0
+        certain = total[s]
+        loose = 0.0
         for p in range(ends[0]):
             certain += first[s, p] + second[s, p]
         for p in range(ends[0], ends[2]):
@@ -97,73 +117,86 @@ def total_ranges(total: Floats, first: Floats, second: Floats, ends: Ints) -> Fl
     return out
 
 
-@kernel
-def bounds_of(pairs: Pairs, e: int, f: int) -> tuple[float, float]:
+@kernel()
+def bounds_of(
+    right: Floats, total: Floats, first: Floats, second: Floats, ends: Ints, ranges: Floats, e: int, f: int
+) -> tuple[float, float]:
     """Bounds on E_e - E_f however the pairs end, E = right / total, 0 where the total is.
 
     With N the totals, E_e - E_f = (right_e - r * right_f) / N_e at r = N_e / N_f. For a fixed r every pair ends at its
     own worst; in r the worst is convex, so that the ends of r's range bound it. Subtracting c * (N_e - r * N_f), which
     is 0, from the numerator changes nothing but the bound; the best of a few c is taken.
     """
-    ranges = pairs.ranges
     if ranges[0, e] <= 0.0 or ranges[0, f] <= 0.0:
         # A fraction without any pair is 0: nothing is certain but that one that has none in any case is 0.
-        return 0.0 if ranges[1, f] <= 0.0 else -1.0, 0.0 if ranges[1, e] <= 0.0 else 1.0
-    small = large = ranges[1, e] / ranges[1, f]
+        return (0.0 if ranges[1, f] <= 0.0 else -1.0), (0.0 if ranges[1, e] <= 0.0 else 1.0)
+    small = ranges[1, e] / ranges[1, f]
+    large = small
     dropping = ranges[0, e] < ranges[1, e] or ranges[0, f] < ranges[1, f]
     if dropping:
-        large = _largest_ratio(pairs, e, f)
-        small = 1.0 / _largest_ratio(pairs, f, e)
-    top, bottom = np.inf, -np.inf
+        large = _largest_ratio(first, second, ends, ranges, e, f)
+        small = 1.0 / _largest_ratio(first, second, ends, ranges, f, e)
+    top = np.inf
+    bottom = -np.inf
     for k in range(3 if dropping else 1):
         c = 0.5 * k
-        over, under = _numerator_range(pairs, e, f, small, c)
+        over, under = _numerator_range(right, total, first, second, ends, e, f, small, c)
         if dropping:
-            more, less = _numerator_range(pairs, e, f, large, c)
-            over, under = max(over, more), min(under, less)
-        top, bottom = min(top, over), max(bottom, under)
+            more, less = _numerator_range(right, total, first, second, ends, e, f, large, c)
+            top = min(top, max(over, more))
+            bottom = max(bottom, min(under, less))
+        else:
+            top = min(top, over)
+            bottom = max(bottom, under)
     high = min(1.0, top / (ranges[0, e] if top > 0.0 else ranges[1, e]))
     low = max(-1.0, bottom / (ranges[0, e] if bottom < 0.0 else ranges[1, e]))
     return low, high
 
 
-@kernel
-def difference_bounds(pairs: Pairs) -> tuple[Floats, Floats]:
+@kernel(PAIRS)
+def difference_bounds(pairs: PairArrays) -> tuple[Floats, Floats]:
     """(systems, systems) low and high: low[e, f] <= E_e - E_f <= high[e, f]; 0 on the diagonal."""
-    n = pairs.total.size
-    low, high = np.zeros((n, n)), np.zeros((n, n))
+    right, total, first, second, ends, ranges = pairs
+    n = total.size
+    low = np.zeros((n, n))
+    high = np.zeros((n, n))
     for e in range(n):
         for f in range(e + 1, n):
-            low[e, f], high[e, f] = bounds_of(pairs, e, f)
-            low[f, e], high[f, e] = -high[e, f], -low[e, f]
+            below, above = bounds_of(right, total, first, second, ends, ranges, e, f)
+            low[e, f] = below
+            high[e, f] = above
+            low[f, e] = -above
+            high[f, e] = -below
     return low, high
 
 
-@kernel
-def all_settled(pairs: Pairs, suspects: Ints, tiny: float) -> bool:
+@kernel(PAIRS + ", int64[:,:], float")
+def all_settled(pairs: PairArrays, suspects: Ints, tiny: float) -> bool:
     """Whether every difference has a certain sign.
 
     suspects : (m, 2) all pairs of systems, in the order to try them; the first without a certain sign ends it.
     """
+    right, total, first, second, ends, ranges = pairs
     for k in range(suspects.shape[0]):
-        low, high = bounds_of(pairs, suspects[k, 0], suspects[k, 1])
+        low, high = bounds_of(right, total, first, second, ends, ranges, suspects[k, 0], suspects[k, 1])
         if not (low > tiny or high < -tiny or (low >= -tiny and high <= tiny)):
             return False
     return True
 
 
-@kernel
-def _largest_ratio(pairs: Pairs, e: int, f: int) -> float:
+@kernel()
+def _largest_ratio(first: Floats, second: Floats, ends: Ints, ranges: Floats, e: int, f: int) -> float:
     """The largest N_e / N_f over all ways of dropping pairs: Dinkelbach's iteration, from the ratio without dropping.
 
     Source: Dinkelbach (1967), On Nonlinear Fractional Programming. Management Science 13(7), 492-498.
     """
-    _, _, first, second, ends, ranges = pairs
     ratio = ranges[1, e] / ranges[1, f]
     for _ in range(100):
-        upper, lower = ranges[0, e], ranges[0, f]
+        upper = ranges[0, e]
+        lower = ranges[0, f]
         for p in range(ends[0], ends[2]):
-            one, two = first[e, p] + second[e, p], first[f, p] + second[f, p]
+            one = first[e, p] + second[e, p]
+            two = first[f, p] + second[f, p]
             keep = 1.0 if one > ratio * two else 0.0
             upper += keep * one
             lower += keep * two
@@ -173,33 +206,43 @@ def _largest_ratio(pairs: Pairs, e: int, f: int) -> float:
     return float(ratio * (1 + 1e-12))
 
 
-@kernel
-def _numerator_range(pairs: Pairs, e: int, f: int, r: float, c: float) -> tuple[float, float]:
-    """Largest and smallest (right_e - c N_e) - r (right_f - c N_f), every pair at its own worst."""
-    right, total, ends = pairs.right, pairs.total, pairs.ends
+@kernel()
+def _numerator_range(
+    right: Floats, total: Floats, first: Floats, second: Floats, ends: Ints, e: int, f: int, r: float, c: float
+) -> tuple[float, float]:
+    """Largest and smallest (right_e - c N_e) - r (right_f - c N_f), every pair at its own worst.
+
+    Conditional expressions instead of min and max: no branch, which the processor would guess wrongly half the time.
+    """
     over = (right[e] - c * total[e]) - r * (right[f] - c * total[f])
     under = over
-    first_e, first_f, second_e, second_f = pairs.first[e], pairs.first[f], pairs.second[e], pairs.second[f]
-    for p in range(ends[2]):
-        one, two = first_e[p] - r * first_f[p], second_e[p] - r * second_f[p]
-        shift = c * (one + two)
-        one, two = one - shift, two - shift
-        if p < ends[0]:
-            over += max(one, two)
-            under += min(one, two)
-        elif p < ends[1]:
-            over += max(one, 0.0)
-            under += min(one, 0.0)
-        else:
-            over += max(one, two, 0.0)
-            under += min(one, two, 0.0)
+    for p in range(ends[0]):
+        one, two = _shifted(first[e, p] - r * first[f, p], second[e, p] - r * second[f, p], c)
+        over += one if one > two else two
+        under += two if one > two else one
+    for p in range(ends[0], ends[1]):
+        one, _ = _shifted(first[e, p] - r * first[f, p], second[e, p] - r * second[f, p], c)
+        over += one if one > 0.0 else 0.0
+        under += 0.0 if one > 0.0 else one
+    for p in range(ends[1], ends[2]):
+        one, two = _shifted(first[e, p] - r * first[f, p], second[e, p] - r * second[f, p], c)
+        more = one if one > two else two
+        less = two if one > two else one
+        over += more if more > 0.0 else 0.0
+        under += 0.0 if less > 0.0 else less
     return over, under
+
+
+@kernel()
+def _shifted(one: float, two: float, c: float) -> tuple[float, float]:
+    shift = c * (one + two)
+    return one - shift, two - shift
 
 
 # ---------------------------------------------------------------------- sampled completions
 
 
-@kernel
+@kernel("bool[:,:], bool[:], float64[:], float64[:,:], float64[:,:,:], float64[:,:,:], float64[:,:]")
 def sampled_scores(
     closed: Bools,
     bad: Bools,
@@ -219,17 +262,22 @@ def sampled_scores(
     several places, each is as likely as the product of its pairs' probabilities makes it. A document that was preferred
     to one that is not Bad is not Bad either.
     """
-    n, n_systems = bad.size, above.shape[2]
-    row, is_bad = np.empty(n, np.int64), np.empty(n, np.bool_)
-    place, chances = np.empty(n, np.int64), np.empty(n + 1)
-    base_right, base_total = np.zeros(n_systems), np.zeros(n_systems)
+    n = bad.size
+    n_systems = above.shape[2]
+    row = np.empty(n, np.int64)
+    is_bad = np.empty(n, np.bool_)
+    place = np.empty(n, np.int64)
+    chances = np.empty(n + 1)
+    base_right = np.zeros(n_systems)
+    base_total = np.zeros(n_systems)
     for i in range(n):
         for j in range(n):
             if closed[i, j]:
                 for s in range(n_systems):
                     base_right[s] += above[i, j, s]
                     base_total[s] += above[i, j, s] + above[j, i, s]
-    right, total = np.empty(n_systems), np.empty(n_systems)
+    right = np.empty(n_systems)
+    total = np.empty(n_systems)
     for d in range(uniform.shape[0]):
         order = np.argsort(uniform[d, 1])
         size = 0
@@ -249,7 +297,8 @@ def sampled_scores(
             new = order[t]
             if is_bad[new]:
                 continue
-            first, last = 0, size
+            first = 0
+            last = size
             for k in range(size):
                 if closed[row[k], new] and not closed[new, row[k]]:
                     first = k + 1
@@ -278,8 +327,9 @@ def sampled_scores(
             size += 1
         for k in range(size):
             place[row[k]] = k
-        right[:] = base_right
-        total[:] = base_total
+        for s in range(n_systems):
+            right[s] = base_right[s]
+            total[s] = base_total[s]
         for i in range(n):
             for j in range(i + 1, n):
                 if closed[i, j] or closed[j, i] or (is_bad[i] and is_bad[j]):

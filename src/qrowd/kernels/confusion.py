@@ -22,8 +22,13 @@ class Rows(NamedTuple):
     said: Codes
 
 
-@kernel
-def count_confusions(rows: Rows, posterior: Floats, out: Floats) -> None:
+# What kernels take: the arrays of `Rows`.
+RowArrays = tuple[Ints, Codes, Codes]
+ROWS = "(int64[:], int32[:], int32[:])"
+
+
+@kernel()
+def count_confusions(rows: RowArrays, posterior: Floats, out: Floats) -> None:
     """out[a, h, g] = sum over the pairs that assessor a gave grade h of their probability of grade g."""
     starts, assessor, said = rows
     out[:] = 0.0
@@ -31,12 +36,12 @@ def count_confusions(rows: Rows, posterior: Floats, out: Floats) -> None:
     for d in range(posterior.shape[0]):
         likely = posterior[d]
         for row in range(starts[d], starts[d + 1]):
-            cell = out[assessor[row], said[row]]
+            cell = out[assessor[row]][said[row]]
             for g in range(n_grades):
                 cell[g] += likely[g]
 
 
-@kernel
+@kernel()
 def maximise(
     counts: Floats,
     posterior: Floats,
@@ -70,7 +75,7 @@ def maximise(
         prior[g] = max(total / posterior.shape[0], floor)
 
 
-@kernel
+@kernel()
 def _normalise(logs: Floats, posterior: Floats) -> tuple[float, float, float]:
     """posterior[g] ~ exp(logs[g]), summing to 1; two parts of the logarithm of the sum, and the largest change."""
     highest, total, change = logs.max(), 0.0, 0.0
@@ -84,8 +89,8 @@ def _normalise(logs: Floats, posterior: Floats) -> tuple[float, float, float]:
     return highest, np.log(total), change
 
 
-@kernel
-def expect(rows: Rows, log_prior: Floats, log_confusion: Floats, posterior: Floats) -> tuple[float, float]:
+@kernel()
+def expect(rows: RowArrays, log_prior: Floats, log_confusion: Floats, posterior: Floats) -> tuple[float, float]:
     """posterior[d, g] ~ prior[g] * product over the judgments of d of confusion[assessor, said, g]; overwritten.
 
     Returns the log-likelihood of all judgments and the largest change of any probability.
@@ -94,9 +99,10 @@ def expect(rows: Rows, log_prior: Floats, log_confusion: Floats, posterior: Floa
     new = np.empty(posterior.shape[1])
     log_likelihood, change = 0.0, 0.0
     for d in range(posterior.shape[0]):
-        new[:] = log_prior
+        for g in range(new.size):
+            new[g] = log_prior[g]
         for row in range(starts[d], starts[d + 1]):
-            cell = log_confusion[assessor[row], said[row]]
+            cell = log_confusion[assessor[row]][said[row]]
             for g in range(new.size):
                 new[g] += cell[g]
         highest, log_total, largest = _normalise(new, posterior[d])
@@ -105,9 +111,9 @@ def expect(rows: Rows, log_prior: Floats, log_confusion: Floats, posterior: Floa
     return log_likelihood, change
 
 
-@kernel
+@kernel(ROWS + ", int, float, float, float, float, int, float64[:,:]")
 def alternate(
-    rows: Rows,
+    rows: RowArrays,
     n_assessors: int,
     smoothing: float,
     unsupported: float,
@@ -136,9 +142,9 @@ def alternate(
     return confusion, prior, log_likelihood, objective[:done].copy(), change
 
 
-@kernel
+@kernel(ROWS + ", float64[:], float64[:], float64[:,:], float64[:,:], float64[:,:]")
 def expect_knowing(
-    rows: Rows, log_prior: Floats, knows: Floats, guesses: Floats, posterior: Floats, knowing: Floats
+    rows: RowArrays, log_prior: Floats, knows: Floats, guesses: Floats, posterior: Floats, knowing: Floats
 ) -> tuple[float, float]:
     """One pass of MACE: who probably knew, and what is probably true. posterior and knowing are overwritten.
 
@@ -164,7 +170,8 @@ def expect_knowing(
     new = np.empty(n_grades)
     log_likelihood, change = 0.0, 0.0
     for d in range(posterior.shape[0]):
-        new[:] = log_prior
+        for g in range(n_grades):
+            new[g] = log_prior[g]
         base = 0.0
         for row in range(starts[d], starts[d + 1]):
             base += log_guess[assessor[row], said[row]]

@@ -18,7 +18,7 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
 
 
-@kernel
+@kernel("float64[:,:], float64[:,:]")
 def pair_counts(x: Floats, y: Floats) -> Ints:
     """(rows, 6) pairs of systems: same order in both, opposite order, tied in x, tied in y, tied in both, all pairs.
 
@@ -70,7 +70,7 @@ def tau_b(x: Floats, y: Floats) -> Floats:
         return np.asarray((same - opposite) / untied)
 
 
-@kernel
+@kernel("float64[:,:], float64[:,:]")
 def ap_correlation(x: Floats, y: Floats) -> Floats:
     """Expected AP correlation of the ranking x, walked from the top, with the reference y, all ties broken at random.
 
@@ -110,7 +110,7 @@ def ap_correlation(x: Floats, y: Floats) -> Floats:
     return out
 
 
-@kernel
+@kernel("float64[:,:], float64[:,:]")
 def tau_gap(x: Floats, y: Floats) -> Floats:
     """tau_GAP of the ranking x, walked from the top, with the reference y, whose differences are the weights.
 

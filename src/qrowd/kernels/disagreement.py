@@ -22,9 +22,10 @@ from qrowd.kernels.counts import FEW_VALUES, Counts
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 NOMINAL, INTERVAL, RATIO = 0, 1, 2
+BLOCK = 1 << 16  # pairs drawn at once
 
 
-@kernel
+@kernel()
 def squared_difference(x: float, y: float, level: int) -> float:
     """Of two values, level being NOMINAL, INTERVAL or RATIO."""
     if x == y:
@@ -35,7 +36,7 @@ def squared_difference(x: float, y: float, level: int) -> float:
     return ratio * ratio
 
 
-@kernel
+@kernel("int64[:], float64[:], float64[:], int, float64[:]")
 def to_the_others(starts: Ints, value: Floats, count: Floats, level: int, out: Floats) -> None:
     """out[i] = mean squared difference of a judgment in row i from the other judgments of its document; nan if alone.
 
@@ -53,7 +54,6 @@ def to_the_others(starts: Ints, value: Floats, count: Floats, level: int, out: F
             out[i] = total / others if others > 0.0 else np.nan
 
 
-@kernel
 def mean_drawn_difference(
     starts: Ints, document: NDArray[np.int32], value: Floats, level: int, draws: int, rng: np.random.Generator
 ) -> float:
@@ -64,14 +64,28 @@ def mean_drawn_difference(
     So a pair comes up in proportion to its share of the coincidence matrix, 1 / (m - 1).
     """
     total = 0.0
-    for _ in range(draws):
-        i = int(rng.random() * value.size)
+    for first in range(0, draws, BLOCK):
+        uniform = rng.random((min(BLOCK, draws - first), 2))
+        total = _sum_drawn_differences(starts, document, value, level, uniform, total)
+    return total / draws
+
+
+@kernel("int64[:], int32[:], float64[:], int, float64[:,:], float")
+def _sum_drawn_differences(
+    starts: Ints, document: NDArray[np.int32], value: Floats, level: int, uniform: Floats, total: float
+) -> float:
+    """`total` and the squared differences of the pairs that `mean_drawn_difference` draws.
+
+    uniform : (draws, 2) random numbers from 0 to 1.
+    """
+    for d in range(uniform.shape[0]):
+        i = int(uniform[d, 0] * value.size)
         u = document[i]
-        j = starts[u] + int(rng.random() * (starts[u + 1] - starts[u] - 1))
+        j = starts[u] + int(uniform[d, 1] * (starts[u + 1] - starts[u] - 1))
         if j >= i:
             j += 1
         total += squared_difference(value[i], value[j], level)
-    return total / draws
+    return total
 
 
 def mid_ranks(counts: Floats) -> Floats:

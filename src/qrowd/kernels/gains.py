@@ -40,7 +40,7 @@ def weighted_ranks(rows: Codes, weights: Floats, gains: Floats) -> Floats:
     return out
 
 
-@kernel
+@kernel("int64[:], int64[:], int32[:], float64[:], float64[:,:], int, float64[:,:]")
 def weighted_sums(starts: Ints, ends: Ints, row: Codes, weight: Floats, gains: Floats, begin: int, out: Floats) -> None:
     """out[l, a] = sum over entries e of weight[e] * gains[row[e], a]."""
     n_assessors = gains.shape[1]
@@ -61,7 +61,7 @@ def weighted_sums(starts: Ints, ends: Ints, row: Codes, weight: Floats, gains: F
             e += 1
 
 
-@kernel
+@kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
 def precision_sums(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Floats, begin: int, out: Floats) -> None:
     """out[l, a] = sum over relevant ranks r of (relevant among the first r) / r; average precision times its base.
 
@@ -95,7 +95,7 @@ def precision_sums(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
             e += 1
 
 
-@kernel
+@kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
 def first_relevant(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Floats, begin: int, out: Floats) -> None:
     """out[l, a] = 1 / rank of the first relevant document, 0 where there is none; gains as in `precision_sums`."""
     n_assessors = gains.shape[1]
@@ -108,7 +108,7 @@ def first_relevant(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
                 score[a] = max(score[a], gain[a] * w)
 
 
-@kernel
+@kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
 def cascade(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Floats, begin: int, out: Floats) -> None:
     """out[l, a] = sum over ranks r of gain[r] / r * product over earlier ranks of (1 - gain)."""
     n_assessors = gains.shape[1]
@@ -139,7 +139,7 @@ def cascade(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Floats, be
             e += 1
 
 
-@kernel
+@kernel("float64[:,:], int, float64[:,:]")
 def divide(out: Floats, begin: int, divisor: Floats) -> None:
     """Divide the scores of the lists of each topic by divisor (topics, assessors); 0 where that is 0."""
     n_topics, n_assessors = divisor.shape
@@ -152,7 +152,7 @@ def divide(out: Floats, begin: int, divisor: Floats) -> None:
                 score[a] /= by[a]
 
 
-@kernel
+@kernel("int64[:], float64[:,:]")
 def topic_sums(documents: Ints, gains: Floats) -> Floats:
     """(topics, assessors) sum of the gains of each topic's documents."""
     n_assessors = gains.shape[1]
@@ -166,7 +166,7 @@ def topic_sums(documents: Ints, gains: Floats) -> Floats:
     return sums
 
 
-@kernel
+@kernel("uint8[:,:], int64[:], int32[:,:,:]")
 def level_counts(codes: NDArray[np.uint8], documents: Ints, counts: Codes) -> None:
     """Count the documents of each topic by code, into counts (topics, levels, assessors), zeros.
 
@@ -186,7 +186,7 @@ def level_counts(codes: NDArray[np.uint8], documents: Ints, counts: Codes) -> No
                 rest[a] -= count[a]
 
 
-@kernel
+@kernel("uint8[:,:], float64[:,:], int64[:], float64[:,:]")
 def look_up(codes: NDArray[np.uint8], table: Floats, scale: Ints, gains: Floats) -> None:
     """gains[i, a] = table[scale[a], codes[i, a]].
 
@@ -209,7 +209,7 @@ def look_up(codes: NDArray[np.uint8], table: Floats, scale: Ints, gains: Floats)
                 gain[a] = table[scale[a], code[a]]
 
 
-@kernel
+@kernel("int32[:,:,:], float64[:,:], int64[:], float64[:,:]")
 def sums_of_counts(counts: Codes, table: Floats, scale: Ints, out: Floats) -> None:
     """out[t, a] = sum over levels k of counts[t, k, a] * table[scale[a], k]; arguments as in `ideal_of_counts`."""
     n_topics, n_levels, n_assessors = counts.shape
@@ -221,7 +221,7 @@ def sums_of_counts(counts: Codes, table: Floats, scale: Ints, out: Floats) -> No
                 out[t, a] += counts[t, k, a] * table[scale[a], k]
 
 
-@kernel
+@kernel("int32[:,:,:], float64[:,:], int64[:,:], int64[:], float64[:], float64[:,:]")
 def ideal_of_counts(counts: Codes, table: Floats, order: Ints, scale: Ints, cumulated: Floats, out: Floats) -> None:
     """out[t, a] = sum over ranks r of weight[r] * (r-th largest gain of a in topic t), from counts of levels.
 
@@ -241,7 +241,7 @@ def ideal_of_counts(counts: Codes, table: Floats, order: Ints, scale: Ints, cumu
             out[t, a] = total
 
 
-@kernel
+@kernel("float64[:,:], int64[:], float64[:], float64[:,:]")
 def ideal_sums(gains: Floats, documents: Ints, cumulated: Floats, out: Floats) -> None:
     """out[t, a] as in `ideal_of_counts`, from the gains themselves; nan where that takes too many distinct gains.
 

@@ -16,7 +16,7 @@ from qrowd.kernels.text import Bytes, hash_of, same_bytes
 FEW = 16  # tied rows that are sorted by insertion
 
 
-@kernel
+@kernel("int32[:], int32[:], int, int64[:], int64[:]")
 def list_bounds(system: Codes, topic: Codes, n_topics: int, starts: Ints, lengths: Ints) -> bool:
     """Fill in the (lists,) first row and length of each list; False where the rows of a list do not stand together.
 
@@ -34,7 +34,7 @@ def list_bounds(system: Codes, topic: Codes, n_topics: int, starts: Ints, length
     return True
 
 
-@kernel
+@kernel("int64[:], int64[:], int32[:], int64[:]")
 def has_repeats(starts: Ints, lengths: Ints, document: Codes, last_list: Ints) -> bool:
     """Whether any list holds a document twice.
 
@@ -48,7 +48,10 @@ def has_repeats(starts: Ints, lengths: Ints, document: Codes, last_list: Ints) -
     return False
 
 
-@kernel
+@kernel(
+    "int64[:], int64[:], float32[:], bool[:], bool[:]",
+    "int64[:], int64[:], float64[:], bool[:], bool[:]",
+)
 def scores_down_lists(starts: Ints, lengths: Ints, score: NDArray[np.floating], rises: Bools, tied: Bools) -> int:
     """Fill in (lists,) where a score is above that of the row before, and (rows,) where it equals it; count the latter.
 
@@ -65,7 +68,7 @@ def scores_down_lists(starts: Ints, lengths: Ints, score: NDArray[np.floating], 
     return n_tied
 
 
-@kernel
+@kernel("int64[:], int64[:], float64[:], float64[:], bool[:], bool[:]")
 def ranks_down_lists(
     starts: Ints, lengths: Ints, rank: Floats, score: Floats, contradicts: Bools, undecided: Bools
 ) -> None:
@@ -89,7 +92,7 @@ def ranks_down_lists(
         contradicts[number] = contradicts[number] and not undecided[number]
 
 
-@kernel
+@kernel()
 def is_after(text: Bytes, ends: Ints, first: int, second: int) -> bool:
     """Whether the first of two labels is after the second by its bytes; label i is text[ends[i]:ends[i + 1]]."""
     a, b = ends[first], ends[second]
@@ -101,7 +104,7 @@ def is_after(text: Bytes, ends: Ints, first: int, second: int) -> bool:
     return bool(ends[first + 1] - a > ends[second + 1] - b)
 
 
-@kernel
+@kernel("int64[:], bool[:], int32[:], uint8[:], int64[:]")
 def sort_ties(rows: Ints, tied: Bools, document: Codes, text: Bytes, ends: Ints) -> None:
     """Put each group of tied rows into descending order of the document's label, in place.
 
@@ -137,7 +140,7 @@ def sort_ties(rows: Ints, tied: Bools, document: Codes, text: Bytes, ends: Ints)
         begin = end
 
 
-@kernel
+@kernel("uint8[:], int64[:], uint8[:], int64[:], int64[:], int32[:]")
 def find_labels(text: Bytes, ends: Ints, other: Bytes, other_ends: Ints, slots: Ints, places: Codes) -> None:
     """places[i] = number of label i among the others, -1 where it is none of them. Labels as in `is_after`.
 
@@ -161,7 +164,7 @@ def find_labels(text: Bytes, ends: Ints, other: Bytes, other_ends: Ints, slots: 
             slot = (slot + 1) & mask
 
 
-@kernel
+@kernel("int64[:], int64[:], int, int32[:], int64[:], int32[:], int32[:], int64[:], int32[:], int32[:]")
 def pooled_entries(
     list_starts: Ints,
     list_lengths: Ints,

@@ -8,7 +8,7 @@ from qrowd.kernels.arrays import Floats
 from qrowd.kernels.compiled import kernel
 
 
-@kernel
+@kernel("float64[:,:], float64[:,:], float64[:,:,:], float64[:,:], int, float64[:,:], float64[:,:], float, float")
 def largest_t(
     means: Floats,
     shifts: Floats,

@@ -12,7 +12,7 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
 
 
-@kernel
+@kernel("int64[:], float64[:], float64[:]")
 def order_counts(starts: Ints, value: Floats, grade: Floats) -> Ints:
     """How often values follow the order that grades give, in each group of documents.
 
@@ -37,7 +37,7 @@ def order_counts(starts: Ints, value: Floats, grade: Floats) -> Ints:
     return counts
 
 
-@kernel
+@kernel("int64[:], float64[:], int64[:], int")
 def order_counts_by_level(starts: Ints, value: Floats, level: Ints, n_levels: int) -> Ints:
     """`order_counts` for every pair of levels by itself.
 

@@ -30,7 +30,7 @@ Pairs = NDArray[np.int32]
 # ---------------------------------------------------------------------- ranks of documents
 
 
-@kernel
+@kernel("int32[:,:], bool[:,:], bool, int32[:,:]")
 def document_ranks(rows: Ranks, tied: Bools, ascending: bool, out: Ranks) -> None:
     """out[s, d] = rank of document d, 0 where the system did not rank it.
 
@@ -55,7 +55,7 @@ def document_ranks(rows: Ranks, tied: Bools, ascending: bool, out: Ranks) -> Non
 # ---------------------------------------------------------------------- pairs from values
 
 
-@kernel
+@kernel("int64[:], float64[:], bool")
 def pairs_by_value(starts: Ints, value: Floats, tied: bool) -> tuple[Pairs, Ints]:
     """All pairs of rows of one segment whose values differ, the higher first; or, if `tied`, those of equal value.
 
@@ -69,24 +69,31 @@ def pairs_by_value(starts: Ints, value: Floats, tied: bool) -> tuple[Pairs, Ints
         n = 0
         for i in range(starts[g], starts[g + 1]):
             for j in range(starts[g], starts[g + 1]):
-                n += (i < j and value[i] == value[j]) if tied else value[i] > value[j]
+                n += _belongs(i, j, value, tied)
         ends[g + 1] = ends[g] + n
     pairs = np.empty((ends[n_segments], 2), np.int32)
     at = 0
     for g in range(n_segments):
         for i in range(starts[g], starts[g + 1]):
             for j in range(starts[g], starts[g + 1]):
-                if (i < j and value[i] == value[j]) if tied else value[i] > value[j]:
+                if _belongs(i, j, value, tied):
                     pairs[at, 0] = i
                     pairs[at, 1] = j
                     at += 1
     return pairs, ends
 
 
+@kernel()
+def _belongs(i: int, j: int, value: Floats, tied: bool) -> bool:
+    if tied:
+        return i < j and bool(value[i] == value[j])
+    return bool(value[i] > value[j])
+
+
 # ---------------------------------------------------------------------- shares of pairs in the right order
 
 
-@kernel
+@kernel("int32[:,:], int32[:], int64[:], int32[:,:], float64[:], float64[:], bool, float64[:,:], float64[:,:]")
 def ordered_pairs(
     ranks: Ranks,
     limits: Ranks,
@@ -118,7 +125,7 @@ def ordered_pairs(
             ordered[s, a] = total
 
 
-@kernel
+@kernel("int32[:,:], int32[:], int64[:], int32[:,:], float64[:], int, float64[:,:]")
 def average_share(
     ranks: Ranks, limits: Ranks, starts: Ints, pairs: Pairs, weight: Floats, cutoff: int, out: Floats
 ) -> None:
@@ -154,7 +161,7 @@ def average_share(
 # ---------------------------------------------------------------------- what follows from pairs
 
 
-@kernel
+@kernel("int, int32[:,:]")
 def closure(n: int, pairs: Pairs) -> Bools:
     """(n, n) whether i is preferred to j, directly or over a chain of others, chains within cycles aside.
 
@@ -179,7 +186,7 @@ def closure(n: int, pairs: Pairs) -> Bools:
     return closed
 
 
-@kernel
+@kernel()
 def group_members(starts: Ints, pairs: Pairs, g: int, number: Ints, members: Pairs) -> int:
     """Number the documents of a group in order of appearance; how many there are. The caller clears `number`."""
     size = 0
@@ -193,7 +200,7 @@ def group_members(starts: Ints, pairs: Pairs, g: int, number: Ints, members: Pai
     return size
 
 
-@kernel
+@kernel("int, int64[:], int32[:,:]")
 def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
     """The closure of every group's pairs, each pair once: (m, 2), and (groups + 1,) where each group starts.
 
@@ -217,18 +224,26 @@ def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
             for j in range(n_members):
                 if closed[i, j]:
                     if size == result.shape[0]:
-                        larger = np.empty((2 * size, 2), np.int32)
-                        larger[:size] = result
-                        result = larger
+                        result = _resized(result, size, 2 * size)
                     result[size, 0] = members[i]
                     result[size, 1] = members[j]
                     size += 1
             number[members[i]] = -1
         ends[g + 1] = size
-    return result[:size].copy(), ends
+    return _resized(result, size, size), ends
 
 
-@kernel
+@kernel()
+def _resized(pairs: Pairs, size: int, room: int) -> Pairs:
+    """A copy of the first pairs, with room for more."""
+    out = np.empty((room, 2), np.int32)
+    for row in range(size):
+        out[row, 0] = pairs[row, 0]
+        out[row, 1] = pairs[row, 1]
+    return out
+
+
+@kernel("int64[:], int32[:,:], float64[:], bool[:,:], bool[:,:], float64[:,:,:]")
 def won_and_lost(starts: Ints, pairs: Pairs, weight: Floats, judged: Bools, bad: Bools, out: Floats) -> None:
     """out[a, 0, d] = how many documents d beats, out[a, 1, d] = how many beat it, for every assessor.
 
@@ -273,11 +288,14 @@ class Groups(NamedTuple):
     is_bad: Bools
 
 
-@kernel
-def group_counts(ranks: Ranks, limits: Ranks, label_order: Ranks, groups: Groups) -> Floats:
+@kernel("int32[:,:], int32[:], int32[:], (int64[:], int32[:,:], int64[:], int32[:], bool[:])")
+def group_counts(
+    ranks: Ranks, limits: Ranks, label_order: Ranks, groups: tuple[Ints, Pairs, Ints, Pairs, Bools]
+) -> Floats:
     """(systems, groups, COUNTS) what trec_eval counts for each judgment group.
 
     label_order : (documents,) place of each document by its id, ascending; unranked documents stand in that order.
+    groups : the arrays of `Groups`.
 
     Columns 0-4: pairs fulfilled and possible with both documents ranked; fulfilled and possible with one ranked; with
     none. 5-8: documents not Bad, those of them ranked; Bad, those of them ranked. Then pairs fulfilled and possible if
@@ -294,7 +312,7 @@ def group_counts(ranks: Ranks, limits: Ranks, label_order: Ranks, groups: Groups
         rank = ranks[s]
         limit = limits[s]
         for d in range(n):
-            position[d] = rank[d] if rank[d] < limit else np.int64(limit) + label_order[d]
+            position[d] = int(rank[d]) if rank[d] < limit else int(limit) + int(label_order[d])
         for g in range(starts.size - 1):
             count = out[s, g]
             for m in range(level_starts[g], level_starts[g + 1]):
@@ -307,10 +325,10 @@ def group_counts(ranks: Ranks, limits: Ranks, label_order: Ranks, groups: Groups
                 if is_bad[m]:
                     places[n_bad] = position[member[m]]
                     n_bad += 1
-            places[:n_bad].sort()
+            in_order = np.sort(places[:n_bad])
             for m in range(level_starts[g], level_starts[g + 1]):
                 if is_bad[m]:
-                    bad_above[member[m]] = np.searchsorted(places[:n_bad], position[member[m]])
+                    bad_above[member[m]] = np.searchsorted(in_order, position[member[m]])
             for row in range(starts[g], starts[g + 1]):
                 i, j = pairs[row, 0], pairs[row, 1]
                 first, second = rank[i] < limit, rank[j] < limit
@@ -337,7 +355,7 @@ def group_counts(ranks: Ranks, limits: Ranks, label_order: Ranks, groups: Groups
     return out
 
 
-@kernel
+@kernel("int32[:,:], int32[:], int32[:,:], float64[:], float64[:]")
 def shares_of_pairs(ranks: Ranks, limits: Ranks, pairs: Pairs, for_first: Floats, for_second: Floats) -> Floats:
     """For every pair of documents that some group ordered, the share of its groups that the system agrees with.
 
@@ -356,16 +374,20 @@ def shares_of_pairs(ranks: Ranks, limits: Ranks, pairs: Pairs, for_first: Floats
                 out[s, 4] += 1.0
                 continue
             agree = for_first[row] if i < j else for_second[row]
-            column = 0 if i < limit and j < limit else 2
-            out[s, column] += agree / (for_first[row] + for_second[row])
-            out[s, column + 1] += 1.0
+            share = agree / (for_first[row] + for_second[row])
+            if i < limit and j < limit:
+                out[s, 0] += share
+                out[s, 1] += 1.0
+            else:
+                out[s, 2] += share
+                out[s, 3] += 1.0
     return out
 
 
 # ---------------------------------------------------------------------- similarity to the ideal ranking
 
 
-@kernel
+@kernel("int32[:,:], int32[:], int32[:,:], int, float64[:], float64[:,:]")
 def similarity_to_ideal(ranks: Ranks, limits: Ranks, level: Ranks, n_levels: int, tail: Floats, out: Floats) -> None:
     """Rank-biased overlap of each ranking with the ideal one that is closest to it, over the ideal's with itself.
 
@@ -400,7 +422,7 @@ def similarity_to_ideal(ranks: Ranks, limits: Ranks, level: Ranks, n_levels: int
                 d = by_rank[r]
                 if level[a, d] > 0:
                     ideal_rank[level[a, d]] += 1
-                    depth = max(np.int64(rank[d]), ideal_rank[level[a, d]])
+                    depth = max(int(rank[d]), int(ideal_rank[level[a, d]]))
                     if depth <= deepest:
                         shared += tail[depth]
             for depth in range(1, min(size, deepest) + 1):

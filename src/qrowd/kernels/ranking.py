@@ -35,7 +35,7 @@ def condensed(rows: Rows, tied: Bools, judged: Bools) -> tuple[Rows, Bools]:
     return shorter, level
 
 
-@kernel
+@kernel("int32[:,:], float64[:,:], float64[:], float64[:,:]")
 def found_by_own_cut(rows: Rows, relevant: Floats, cuts: Floats, out: Floats) -> None:
     """out[s, a] = number of relevant documents among the first cuts[a]."""
     n_assessors = relevant.shape[1]
@@ -49,7 +49,7 @@ def found_by_own_cut(rows: Rows, relevant: Floats, cuts: Floats, out: Floats) ->
                     score[a] += rel[a] if r < cuts[a] else 0.0
 
 
-@kernel
+@kernel("int32[:,:], float64[:,:], float64[:,:], float64[:], float64[:], float64[:,:]")
 def binary_preference(
     rows: Rows, relevant: Floats, judged: Floats, n_relevant: Floats, n_nonrelevant: Floats, out: Floats
 ) -> None:
@@ -73,7 +73,7 @@ def binary_preference(
                     above[a] += is_judged[a] - rel[a]
 
 
-@kernel
+@kernel("int32[:,:], float64[:,:], float64[:,:], float64[:,:], float, int, float64[:,:]")
 def blended_ratio_sum(
     rows: Rows, relevant: Floats, gains: Floats, ideal: Floats, beta: float, cutoff: int, out: Floats
 ) -> None:
@@ -104,7 +104,7 @@ def blended_ratio_sum(
                     score[a] += rel[a] * (n_found[a] + beta * gained[a]) / (r + 1 + beta * best[a])
 
 
-@kernel
+@kernel("int32[:,:], float64[:,:], int, float64[:,:]")
 def shared_precision_sum(rows: Rows, worth: Floats, cutoff: int, out: Floats) -> None:
     """out[s, a] = sum over ranks n of 1/n * sum over m <= n of min(worth[m], worth[n]); GAP times its normaliser.
 

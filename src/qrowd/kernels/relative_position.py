@@ -32,7 +32,7 @@ def ideal_ranks(gains: Floats, n: int) -> tuple[Floats, Floats]:
     return np.where(outside, 1.0, first), np.where(outside, n, np.minimum(last, n))
 
 
-@kernel
+@kernel("int32[:,:], float64[:,:], float64[:,:], float64[:,:], int, float64[:,:]")
 def twist(rows: Rows, first: Floats, last: Floats, gains: Floats, n: int, out: Floats) -> None:
     """out[s, a] = mean of the recovery ratio and of the harmonic mean of both space ratios.
 

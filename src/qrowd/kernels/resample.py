@@ -9,6 +9,8 @@ import numpy as np
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
 
+BLOCK = 1 << 16  # random numbers at once
+
 
 def resampled(multiplicity: Ints, replicates: int, at_once: int, rng: np.random.Generator) -> Iterator[Floats]:
     """(up to at_once, kinds) how often each kind of thing is drawn, block by block, `replicates` rows in all.
@@ -23,7 +25,10 @@ def resampled(multiplicity: Ints, replicates: int, at_once: int, rng: np.random.
             yield rng.multinomial(n, multiplicity / n, size=rows).astype(np.float64)
         else:
             counts = np.zeros((rows, multiplicity.size))
-            _draw(kind, rng, counts)
+            per_block = max(BLOCK // max(n, 1), 1)
+            for first in range(0, rows, per_block):
+                some = counts[first : first + per_block]
+                _draw(kind, rng.random((some.shape[0], n)), some)
             yield counts
 
 
@@ -44,9 +49,12 @@ def tail(confidence: float, n: int | None = None) -> float:
     return float(ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 + confidence) / 2)))
 
 
-@kernel
-def _draw(kind: Ints, rng: np.random.Generator, out: Floats) -> None:
-    """Add to every row of `out` one for each of kind.size things drawn, in the column of its kind."""
+@kernel("int64[:], float64[:,:], float64[:,:]")
+def _draw(kind: Ints, uniform: Floats, out: Floats) -> None:
+    """Add to every row of `out` one for each of kind.size things drawn, in the column of its kind.
+
+    uniform : (rows, things) random numbers from 0 to 1.
+    """
     for r in range(out.shape[0]):
-        for _ in range(kind.size):
-            out[r, kind[int(rng.random() * kind.size)]] += 1.0
+        for k in range(kind.size):
+            out[r, kind[int(uniform[r, k] * kind.size)]] += 1.0

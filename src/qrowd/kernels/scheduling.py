@@ -25,7 +25,7 @@ BLOCK = 32  # numbers that are added up side by side; 64 rows of them fit the pr
 # ---------------------------------------------------------------------- what a judgment settles
 
 
-@kernel
+@kernel("bool[:,:], int, int")
 def chain(closed: Bools, winner: int, loser: int) -> None:
     """Add winner over loser and every chain through the two to `closed`, which has no cycle and gets none."""
     n = closed.shape[0]
@@ -36,45 +36,54 @@ def chain(closed: Bools, winner: int, loser: int) -> None:
                     closed[i, j] = True
 
 
-@kernel
+@kernel("int32[:,:], int32[:], float64[:], bool, float64[:,:,:]")
 def pair_weights(ranks: Codes, limits: Codes, discount: Floats, upper: bool, out: Floats) -> None:
     """out[i, j, s] = discount at the lower (if `upper`, the upper) rank of the two if s ranks i above j, else 0."""
     n = ranks.shape[1]
     for i in range(n):
         for j in range(n):
             for s in range(ranks.shape[0]):
-                one, two = ranks[s, i], ranks[s, j]
+                one = ranks[s, i]
+                two = ranks[s, j]
                 out[i, j, s] = discount[one if upper else two] if one < two else 0.0
 
 
 # ---------------------------------------------------------------------- orders that sort
 
 
-@kernel
+@kernel("int64[:], bool[:,:], bool[:]")
 def next_of_merge(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
     """The first pair that a merge sort of `order` cannot answer from what is known; (-1, -1) if it gets through.
 
     tied : (n,) documents whose pairs with each other need no answer.
     """
     n = order.size
-    row, merged = order.copy(), np.empty(n, np.int64)
+    row = order.copy()
+    merged = np.empty(n, np.int64)
     # Halves as in the recursive sort, which needs fewer comparisons than runs of 1, 2, 4 ...: smallest parts first.
-    depth = 0
-    while 1 << depth < n:
-        depth += 1
-    for level in range(depth - 1, -1, -1):
-        for part in range(1 << level):
-            low, high = 0, n
-            for bit in range(level - 1, -1, -1):
+    n_parts = 1
+    while n_parts < n:
+        n_parts *= 2
+    while n_parts > 1:
+        n_parts //= 2
+        for part in range(n_parts):
+            low = 0
+            high = n
+            half = n_parts // 2
+            while half > 0:
                 middle = (low + high) // 2
-                if (part >> bit) & 1:
+                if (part // half) % 2 == 1:
                     low = middle
                 else:
                     high = middle
+                half //= 2
             middle = (low + high) // 2
-            i, j, at = low, middle, low
+            i = low
+            j = middle
+            at = low
             while i < middle and j < high:
-                one, two = row[i], row[j]
+                one = row[i]
+                two = row[j]
                 first = known[one, two] or (tied[one] and tied[two])
                 if not first and not known[two, one]:
                     return one, two
@@ -93,18 +102,20 @@ def next_of_merge(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
                 merged[at] = row[j]
                 j += 1
                 at += 1
-            row[low:high] = merged[low:high]
+            for at in range(low, high):
+                row[at] = merged[at]
     return -1, -1
 
 
-@kernel
+@kernel("int64[:], bool[:,:], bool[:]")
 def next_of_insertion(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
     """The same for a sort that puts one document after the other into its place by bisection."""
     n = order.size
     row = np.empty(n, np.int64)
     for size in range(n):
         new = order[size]
-        low, high = 0, size
+        low = 0
+        high = size
         # What is known already narrows the places down.
         for k in range(size):
             if known[row[k], new] and not known[new, row[k]]:
@@ -127,7 +138,7 @@ def next_of_insertion(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]
     return -1, -1
 
 
-@kernel
+@kernel("int64[:], bool[:,:], bool[:]")
 def next_of_heap(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
     """The same for a heap sort that takes the best document off first."""
     n = order.size
@@ -139,23 +150,28 @@ def next_of_heap(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
             at = start
             start -= 1
         else:
-            heap[0], heap[size - 1] = heap[size - 1], heap[0]
             size -= 1
+            top = heap[size]
+            heap[size] = heap[0]
+            heap[0] = top
             at = 0
         while 2 * at + 1 < size:
             child = 2 * at + 1
             if child + 1 < size:
-                one, two = heap[child], heap[child + 1]
+                one = heap[child]
+                two = heap[child + 1]
                 if known[two, one] and not known[one, two]:
                     child += 1
                 elif not known[one, two] and not (tied[one] and tied[two]):
                     return one, two
-            above, below = heap[at], heap[child]
+            above = heap[at]
+            below = heap[child]
             if known[above, below] or (tied[above] and tied[below]):
                 break
             if not known[below, above]:
                 return above, below
-            heap[at], heap[child] = below, above
+            heap[at] = below
+            heap[child] = above
             at = child
     return -1, -1
 
@@ -163,7 +179,7 @@ def next_of_heap(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
 # ---------------------------------------------------------------------- what a judgment would change
 
 
-@kernel
+@kernel("float64[:,:], float64[:], float64[:]")
 def summed_differences(values: Floats, scale: Floats, out: Floats) -> None:
     """out[r] = sum over pairs of columns of |values[r, e] * scale[e] - values[r, f] * scale[f]|."""
     rows, columns = values.shape
@@ -174,14 +190,16 @@ def summed_differences(values: Floats, scale: Floats, out: Floats) -> None:
         out[r] = _apart(line)
 
 
-@kernel
+@kernel()
 def _apart(line: Floats) -> float:
     """Sum of |x - y| over all pairs of numbers, which it reorders."""
     m = line.size
     if m == 2:
         return float(abs(line[0] - line[1]))
     # Numbers below 0 first and those above 0 last, since many are 0; then by insertion.
-    left, right, at = 0, m - 1, 0
+    left = 0
+    right = m - 1
+    at = 0
     while at <= right:
         x = line[at]
         if x < 0.0:
@@ -208,7 +226,7 @@ def _apart(line: Floats) -> float:
     return float(total)
 
 
-@kernel
+@kernel("bool[:,:], float64[:,:], float64[:,:]")
 def settled_width(closed: Bools, width: Floats, forward: Floats) -> None:
     """forward[a, b] = sum of width[i, j] over all i at or above a and all j at or below b.
 
@@ -229,22 +247,28 @@ def settled_width(closed: Bools, width: Floats, forward: Floats) -> None:
                     forward[b, a] += below[b, i]
     for a in range(n):
         for b in range(a):
-            forward[a, b], forward[b, a] = forward[b, a], forward[a, b]
+            one = forward[a, b]
+            forward[a, b] = forward[b, a]
+            forward[b, a] = one
 
 
-@kernel
+@kernel("bool[:,:], bool[:], float64[:,:,:], float64[:], float64[:,:]")
 def change_of_differences(closed: Bools, bad: Bools, above: Floats, scale: Floats, forward: Floats) -> None:
     """forward[a, b] = by how much "a over b" moves all differences between systems, summed; 0 where not open.
 
     It settles every undecided pair of a document at or above a and one at or below b. A system's fraction moves by
     scale * above, summed over them.
     """
-    n, n_systems = bad.size, scale.size
+    n = bad.size
+    n_systems = scale.size
     below = np.zeros((n, n_systems))
     lines = np.empty((n_systems, n))
-    line, total = np.empty(n_systems), np.empty(n)
+    line = np.empty(n_systems)
+    total = np.empty(n)
     forward[:] = 0.0
-    uppers, lowers, columns = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    uppers = np.empty(n, np.int64)
+    lowers = np.empty(n, np.int64)
+    columns = np.empty(n, np.int64)
     for b in range(n):
         if bad[b]:
             continue
@@ -269,7 +293,8 @@ def change_of_differences(closed: Bools, bad: Bools, above: Floats, scale: Float
                 i = uppers[k]
                 if not done[i]:
                     done[i] = True
-                    below[i, :] = 0.0
+                    for s in range(n_systems):
+                        below[i, s] = 0.0
                     for m in range(n_lowers):
                         j = lowers[m]
                         if not closed[i, j] and not closed[j, i] and i != j:
@@ -286,14 +311,15 @@ def change_of_differences(closed: Bools, bad: Bools, above: Floats, scale: Float
             forward[columns[k], b] = total[k]
 
 
-@kernel
+@kernel()
 def _apart_in_columns(lines: Floats, n_columns: int, out: Floats) -> None:
     """out[k] = sum of |x - y| over all pairs of numbers in column k, for the first columns.
 
     A block of columns at a time, so that the processor takes several at once.
     """
     rows = lines.shape[0]
-    block, total = np.zeros((rows, BLOCK)), np.empty(BLOCK)
+    block = np.zeros((rows, BLOCK))
+    total = np.empty(BLOCK)
     for start in range(0, n_columns, BLOCK):
         width = min(BLOCK, n_columns - start)
         for e in range(rows):
@@ -304,4 +330,5 @@ def _apart_in_columns(lines: Floats, n_columns: int, out: Floats) -> None:
             for f in range(e):
                 for k in range(BLOCK):
                     total[k] += abs(block[e, k] - block[f, k])
-        out[start : start + width] = total[:width]
+        for k in range(width):
+            out[start + k] = total[k]

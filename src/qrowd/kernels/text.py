@@ -17,14 +17,14 @@ Offsets = NDArray[np.int64]
 AHEAD = 64  # rows whose words are looked up together
 
 
-@kernel
+@kernel()
 def byte(text: Bytes, i: int) -> int:
     """text[i] for i from 0: an unsigned place needs no test whether it counts from the end."""
     character: int = text[np.uint64(i)]
     return character
 
 
-@kernel
+@kernel()
 def eight(text: Bytes, i: int) -> np.uint64:
     """The eight bytes from i on as one number; compilers make one load of it."""
     low = np.uint64(byte(text, i)) | np.uint64(byte(text, i + 1)) << np.uint64(8)
@@ -34,7 +34,7 @@ def eight(text: Bytes, i: int) -> np.uint64:
     return low | high
 
 
-@kernel
+@kernel("uint8[:], int, int64[:], int64[:,:], int64[:,:], float64[:,:]")
 def split_fields(
     text: Bytes, first: int, kinds: Offsets, starts: Offsets, ends: Offsets, numbers: NDArray[np.float64]
 ) -> tuple[int, int, int]:
@@ -88,7 +88,7 @@ def split_fields(
     return n_rows, undecided, 0
 
 
-@kernel
+@kernel()
 def decimal(text: Bytes, start: int) -> tuple[float, int]:
     """The number that the field at `start` holds, the double nearest to what is written, and where the field ends.
 
@@ -141,7 +141,7 @@ def decimal(text: Bytes, start: int) -> tuple[float, int]:
     return np.nan, i
 
 
-@kernel
+@kernel()
 def scaled(mantissa: int, scale: int) -> float:
     """mantissa * 10**scale rounded once, or nan where that cannot be told.
 
@@ -187,7 +187,7 @@ def scaled(mantissa: int, scale: int) -> float:
     return value if value == quotient + rest * (1.0 - 3.6e-15) else np.nan
 
 
-@kernel
+@kernel()
 def same_bytes(text: Bytes, i: int, other: Bytes, j: int, length: int) -> bool:
     """Whether text[i:i + length] and other[j:j + length] are the same; ends are compared first, they differ most."""
     k = 0
@@ -202,7 +202,7 @@ def same_bytes(text: Bytes, i: int, other: Bytes, j: int, length: int) -> bool:
     return k == length
 
 
-@kernel
+@kernel()
 def hash_of(text: Bytes, start: int, length: int) -> np.int64:
     """A hash of text[start:start + length] in 63 bits: multiplied and folded eight bytes at a time."""
     factor = np.uint64(11400714819323198485)  # 2**64 over the golden ratio
@@ -221,7 +221,7 @@ def hash_of(text: Bytes, start: int, length: int) -> np.int64:
     return np.int64((hashed ^ (hashed >> np.uint64(32))) >> np.uint64(1))
 
 
-@kernel
+@kernel("uint8[:], int64[:], int64[:], int64[:], uint8[:], int64[:], int, int, int32[:]")
 def encode_words(
     text: Bytes,
     starts: Offsets,
@@ -297,7 +297,7 @@ def encode_words(
     return n_words, starts.size
 
 
-@kernel
+@kernel("uint8[:], int64[:], int, int64[:]")
 def place_words(pool: Bytes, pool_ends: Offsets, n_words: int, slots: Offsets) -> None:
     """Enter the words of a pool into a larger table, as `encode_words` does. slots : -1."""
     mask = slots.size - 1
@@ -309,7 +309,7 @@ def place_words(pool: Bytes, pool_ends: Offsets, n_words: int, slots: Offsets) -
         slots[slot] = hashed >> 32 << 32 | word
 
 
-@kernel
+@kernel("int32[:], int32[:], int32[:], int32[:], int, int32[:]")
 def renumber_words(
     codes: NDArray[np.int32],
     merged: NDArray[np.int32],

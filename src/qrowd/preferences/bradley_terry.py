@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels import bradley_terry as kernels
+from qrowd.kernels import log_worths
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.panel import Pool
@@ -90,7 +91,7 @@ class BradleyTerry(Result):
         rows = rows._replace(first=rows.first - begin, second=rows.second - begin)
         scale, shift = self.assessor_weight[rows.assessor], self.intercept[rows.assessor] * rows.side
         log_worth = np.nan_to_num(self.log_worth[documents])
-        covariance = inverse(kernels.curvature(rows, scale, shift, self.nu, self.ridge, log_worth), self.ridge)
+        covariance = inverse(log_worths.curvature(rows, scale, shift, self.nu, self.ridge, log_worth), self.ridge)
         return TopicWorths(log_worth, covariance, rows, scale, shift, self.ridge, self.nu)
 
     def updated(self, topic: str, preferred: str, other: str, *, assessor: str | None = None) -> TopicWorths:

@@ -9,6 +9,7 @@ import numpy as np
 
 from qrowd.errors import ArgumentError
 from qrowd.kernels import bradley_terry as kernels
+from qrowd.kernels import log_worths
 from qrowd.kernels.arrays import Floats
 from qrowd.model.result import Result
 
@@ -81,8 +82,8 @@ class TopicWorths(Result):
                 f"updated({preferred}, {other}, weight={weight}): two different documents from 0 to {n - 1} and a "
                 "weight above 0 were expected"
             )
-        log_worth, covariance = kernels.one_more(
-            self.covariance, self.log_worth, (preferred, other), assessor_weight, shift, weight, self.nu
+        log_worth, covariance = log_worths.one_more(
+            self.covariance, self.log_worth, preferred, other, assessor_weight, shift, weight, self.nu
         )
         row = (preferred, other, 0, 0.0, weight, 0.0, 0.0)
         columns: zip[tuple[Any, Any]] = zip(self.rows, row, strict=True)
@@ -93,7 +94,7 @@ class TopicWorths(Result):
             shift=np.append(self.shift, shift),
         )
         for _ in range(STEPS):
-            slopes = kernels.slopes(more.rows, more.scale, more.shift, self.nu, self.ridge, log_worth)
+            slopes = log_worths.slopes(more.rows, more.scale, more.shift, self.nu, self.ridge, log_worth)
             if np.abs(slopes).max() <= FLAT:
                 return replace(more, log_worth=log_worth, covariance=covariance)
             log_worth = log_worth - covariance @ slopes
@@ -108,7 +109,7 @@ class TopicWorths(Result):
         parameters = kernels.Parameters(log_worth, self.scale.copy(), self.shift.copy(), theta)
         moving = np.array([True, False, False, False])
         kernels.fit(rows, parameters, self.ridge, 0.0, np.zeros(n), moving, tol, 1000)
-        curvature = kernels.curvature(self.rows, self.scale, self.shift, self.nu, self.ridge, log_worth)
+        curvature = log_worths.curvature(self.rows, self.scale, self.shift, self.nu, self.ridge, log_worth)
         return replace(self, log_worth=log_worth, covariance=inverse(curvature, self.ridge))
 
 

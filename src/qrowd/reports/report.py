@@ -43,7 +43,7 @@ OF_OTHER_TABLES = ("AP correlation", "tau_GAP", "tau@k", "same sign", "P(ahead a
 READING = "files"
 """Kind of the notes on how files were read."""
 UNKNOWN = Provenance()
-PACKAGES = ("qrowd", "numpy", "scipy", "numba")
+PACKAGES = ("qrowd", "numpy", "scipy")
 
 
 class Report(ReportContent):

@@ -192,7 +192,7 @@ class State:
     def _closure(self, direct: Bools) -> Bools:
         if not self.transitive:
             return direct
-        return preference.closure(self.n_documents, np.argwhere(direct).astype(np.int32))
+        return preference.closure(self.n_documents, np.ascontiguousarray(np.argwhere(direct), np.int32))
 
     # ------------------------------------------------------------------ looking at it
 

@@ -34,7 +34,7 @@ def probabilities(n: int, probability: Probability = None) -> Floats:
         return np.full((n, n), 0.5)
     a, b = np.indices((n, n))
     values = probability(a.ravel(), b.ravel()) if callable(probability) else probability
-    table = np.array(values, np.float64)
+    table = np.array(values, np.float64, order="C")
     if callable(probability):
         table = table.reshape(n, n)
     if table.shape != (n, n):
