@@ -76,7 +76,7 @@ def read_judgments(
         A file that is missing, truncated, empty or malformed, with the line.
 
     >>> read_judgments("judges/*.qrels.gz")  # doctest: +SKIP
-    Judgments(215872 judgments: 53 topics, 10824 documents, 18 assessors)
+    Judgments(215,872 judgments: 53 topics, 10,824 documents, 18 assessors)
     """
     check_choice("assessor", assessor, NameFrom)
     options = TableOptions(columns, labels, incomplete_rows, identical_rows)
@@ -171,7 +171,7 @@ def read_preferences(
         A file that is missing, truncated, empty or malformed, with the line.
 
     >>> read_preferences("preferences/crowd.txt.gz")  # doctest: +SKIP
-    Preferences(11681 preferences: 50 topics, 1570 documents, 1 assessor)
+    Preferences(11,681 preferences: 50 topics, 1,570 documents, 1 assessor)
     """
     check_choice("assessor", assessor, NameFrom)
     options = TableOptions(columns, None, incomplete_rows)

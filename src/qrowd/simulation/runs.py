@@ -42,7 +42,7 @@ def simulate_runs(
 
     >>> from qrowd.simulation import simulate_pool
     >>> simulate_runs(simulate_pool(10, 40, rng=1), 5, rng=1)
-    Runs(5 systems, 10 topics, 1000 retrieved documents)
+    Runs(5 systems, 10 topics, 1,000 retrieved documents)
     """
     count("n_systems", n_systems)
     count("depth", depth)
