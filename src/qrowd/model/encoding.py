@@ -242,12 +242,14 @@ def _of_codes(codes: NDArray[np.integer], cells: list[Any]) -> Cells:
 def _of_polars(column: Any) -> Cells:
     """From categories, whose numbers may be those of all categories that the process knows."""
     numbers = column.to_physical()
-    size = 0 if numbers.max() is None else int(numbers.max()) + 1
-    codes = numbers.to_numpy()
+    low, high = (numbers.min() or 0), (numbers.max() or 0)
+    size, codes = high - low + 1, numbers.to_numpy()
     if column.null_count():
-        codes = np.where(np.isnan(codes), size, codes).astype(np.int64)
-    rows = first_rows(codes, size + 1)
-    number = np.zeros(size + 1, np.int32)
+        codes, size = np.where(np.isnan(codes), size, codes - low).astype(np.int64), size + 1
+    elif low:
+        codes = codes - codes.dtype.type(low)
+    rows = first_rows(codes, size)
+    number = np.zeros(size, np.int32)
     number[codes[rows]] = np.arange(rows.size)
     return Cells(number[codes], column.gather(rows).to_list())
 

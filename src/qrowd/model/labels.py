@@ -100,15 +100,16 @@ def repeated_rows(
         return none
     n_pairs, room = (int(topic.max()) + 1) * n_documents, _room(topic.size)
     if n_pairs <= room:
+        width = np.int32(n_documents) if n_pairs < 1 << 31 else np.int64(n_documents)
         exists = np.zeros(n_pairs, bool)
         for t, d in blocks(topic, document):
-            exists[t.astype(np.int64) * n_documents + d] = True
+            exists[t * width + d] = True
         number = np.cumsum(exists)
         if int(number[-1]) * n_who <= room:
             marks = np.zeros(int(number[-1]) * n_who, bool)
             number = (number - 1) * n_who
             for t, d, w in blocks(topic, document, who):
-                marks[number[t.astype(np.int64) * n_documents + d] + w] = True
+                marks[number[t * width + d] + w] = True
             if np.count_nonzero(marks) == topic.size:
                 return none
     pair = topic.astype(np.int64) * n_documents + document
