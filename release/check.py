@@ -1,7 +1,7 @@
 """`make release-check`: build the release, and use it in empty environments. Everything it makes stands in dist/.
 
 Two builds, the second in another folder, are equal byte by byte. Each Python from 3.11 to 3.14 that is on this machine
-builds and installs its wheel alone, the oldest also each extra alone and the lowest versions that pyproject.toml allows.
+builds and installs its wheel alone, the oldest also each extra alone and the lowest versions of what the package needs.
 """
 
 from __future__ import annotations

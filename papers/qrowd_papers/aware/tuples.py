@@ -10,17 +10,26 @@ Results are (documents, tuples) int8: 1, 0, or -1 where no member has judged.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats
-from qrowd.kernels.compiled import kernel
 
+Function = TypeVar("Function", bound=Callable[..., object])
 Labels = NDArray[np.int8]
 Members = NDArray[np.int64]
 Coins = NDArray[np.uint8]
 Bytes = NDArray[np.uint8]
 EQUAL = 1e-9  # probabilities closer than that differ by rounding
+
+
+def kernel(function: Function) -> Function:
+    """Compiled at the first call."""
+    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 @kernel

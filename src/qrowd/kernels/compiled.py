@@ -82,9 +82,7 @@ def level() -> str:
         raise ImportError(f"{LEVEL} is {os.environ[LEVEL]!r}; there are {', '.join(levels)}, and python for none")
     if LEVEL in os.environ:
         return os.environ[LEVEL]
-    from numpy._core import _multiarray_umath
-
-    features: dict[str, bool] = getattr(_multiarray_umath, "__cpu_features__", {})
+    features = getattr(importlib.import_module("numpy._core._multiarray_umath"), "__cpu_features__", {})
     return next(name for name, needs in LEVELS if all(features.get(need, False) for need in needs))
 
 
