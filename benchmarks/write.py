@@ -1,6 +1,6 @@
 """Run the benchmarks one after the other and write what they measured to docs/benchmarks.md.
 
-python benchmarks/write.py [NAME ...]      all of them by default; with names (evaluate, reading, ...) print only
+python benchmarks/write.py [NAME ...]      all of them by default; with names (evaluate, reading, ...) only theirs
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from side_by_side import FIGURES, Figure
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
+INTRODUCTION = """# Benchmarks
+
+Written by `make bench`. A figure is a ratio to a peer in the same run, or stands beside one: machines differ fourfold
+in speed, so compare seconds only with the two calibration figures of the same section."""
 
 
 def measured(script: Path, log: Path) -> tuple[list[Figure], int]:
@@ -37,13 +41,12 @@ def table(figures: Sequence[Figure]) -> str:
     return "\n".join(rows)
 
 
-def page(title_of: dict[str, str], figures: dict[str, list[Figure]], machine: str) -> str:
-    parts = [
-        "# Benchmarks\n\nWritten by `make bench`. A figure is a ratio to a peer in the same run, or stands beside one: "
-        "machines differ\nfourfold in speed, so compare seconds only with the two calibration figures.\n\n" + machine,
-        *(f"## {title_of[name]}\n\n{table(own)}" for name, own in figures.items() if own),
-    ]
-    return "\n\n".join(parts) + "\n"
+def sections() -> dict[str, str]:
+    """The sections that the page has, by title."""
+    if not PAGE.exists():
+        return {}
+    parts = PAGE.read_text().split("\n## ")[1:]
+    return {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in parts}
 
 
 def title(script: Path) -> str:
@@ -58,17 +61,19 @@ def main(names: Sequence[str]) -> int:
         known = ", ".join(one.stem.removeprefix("bench_") for one in scripts)
         print(f"no such benchmark: {', '.join(names)}; there are {known}", file=sys.stderr)
         return 2
-    machine = calibration().sentence()
-    print(machine)
-    figures, broken = {}, 0
+    texts, broken = sections(), 0
     with tempfile.TemporaryDirectory() as folder:
         for script in chosen:
-            print(f"== {script.name}", flush=True)
-            figures[script.stem], status = measured(script, Path(folder) / "figures")
+            machine = calibration().sentence()
+            print(f"== {script.name}\n{machine}", flush=True)
+            figures, status = measured(script, Path(folder) / "figures")
             broken += status != 0
-    if not names:
-        PAGE.write_text(page({one.stem: title(one) for one in chosen}, figures, machine))
-        print(f"wrote {PAGE}")
+            if figures:
+                texts[title(script)] = f"{machine}\n\n{table(figures)}"
+    titles = [title(script) for script in scripts]
+    ordered = [f"## {one}\n\n{texts[one]}" for one in titles if one in texts]
+    PAGE.write_text("\n\n".join([INTRODUCTION, *ordered]) + "\n")
+    print(f"wrote {PAGE}")
     return 1 if broken else 0
 
 
