@@ -86,6 +86,7 @@ def run() -> None:
     """Run the command. Mistakes of the user become one line and exit status 2, Ctrl-C exit status 130."""
     # Blocks of work run in threads already; threads within a product of small matrices would only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(100_000, 50, 50)  # what is imported stays: looking through it again and again finds no garbage
     try:
         status = app(sys.argv[1:], prog_name="qrowd", standalone_mode=False)
         sys.stdout.flush()
