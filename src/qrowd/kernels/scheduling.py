@@ -60,6 +60,7 @@ def next_of_merge(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
     n = order.size
     row = order.copy()
     merged = np.empty(n, np.int64)
+    ends = np.empty(2, np.int64)  # of the part; numbers assigned in turn would take the compiler 11 s to type
     # Halves as in the recursive sort, which needs fewer comparisons than runs of 1, 2, 4 ...: smallest parts first.
     n_parts = 1
     while n_parts < n:
@@ -67,16 +68,14 @@ def next_of_merge(order: Ints, known: Bools, tied: Bools) -> tuple[int, int]:
     while n_parts > 1:
         n_parts //= 2
         for part in range(n_parts):
-            low = 0
-            high = n
+            ends[0] = 0
+            ends[1] = n
             half = n_parts // 2
             while half > 0:
-                middle = (low + high) // 2
-                if (part // half) % 2 == 1:
-                    low = middle
-                else:
-                    high = middle
+                ends[1 - (part // half) % 2] = (ends[0] + ends[1]) // 2
                 half //= 2
+            low = ends[0]
+            high = ends[1]
             middle = (low + high) // 2
             i = low
             j = middle
