@@ -140,6 +140,19 @@ def test_a_name_of_a_ranx_run_is_the_system():
 
 
 @pytest.mark.slow  # ranx compiles
+def test_the_key_of_a_dictionary_is_the_name_whatever_a_column_of_the_frame_says():
+    run = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [2.0], "rank": [0], "name": ["tuned_p"]})
+    qrels = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [1], "assessor": ["llm"]})
+    pairs = pd.DataFrame({"qid": ["q1"], "preferred": ["d1"], "other": ["d2"], "assessor": ["llm"]})
+    assert as_runs({"BM25": run, "ColBERT": run.assign(name="colbert")}).systems == ("BM25", "ColBERT")
+    assert as_runs({"BM25": run, "ColBERT": run}).systems == ("BM25", "ColBERT")
+    assert as_judgments({"Anna": qrels, "Ben": qrels}).assessors == ("Anna", "Ben")
+    assert as_preferences({"Anna": pairs, "Ben": pairs}).assessors == ("Anna", "Ben")
+    both = pd.concat([run, run.assign(name="colbert")])
+    with pytest.raises(ArgumentError, match=r"'BM25' names one table, but its rows are of 2 systems"):
+        as_runs({"BM25": both})
+
+
 def test_judgments_and_runs_go_back_to_ranx_and_pytrec_eval():
     judgments, runs = Judgments.from_dict({"ann": QRELS, "bob": {"q1": {"d1": 0.5}}}), Runs.from_dict({"A": RUN})
     assert judgments.select(assessors="ann").to_dict(assessor="ann") == QRELS

@@ -2,20 +2,23 @@
 
 A function takes `Judgments`, or a data frame (pandas, Polars, PyArrow, lazy ones too; with the columns of PyTerrier,
 ir_measures, ranx ...), a list of dictionaries or named tuples, nested dictionaries, ranx's Qrels and Run, a data set of
-Hugging Face, or {name: one of these}, one for each assessor or system. Without a column of assessors, everything is of
-the one assessor "judgments"; without a column of systems, of the one system "run".
+Hugging Face, or {name: one of these}, one for each assessor or system, whose name is then the key, whatever a column
+says. Without a column of assessors, everything is of the one assessor "judgments"; without a column of systems, of the
+one system "run".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from qrowd.errors import ArgumentError, InputError
 from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.labels import first_of
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
-from qrowd.model.scores import Scores
+from qrowd.model.scores import Names, Scores
 from qrowd.model.tabular import as_frame, depth_of, is_row, library_of
 
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
@@ -105,7 +108,10 @@ def _judgments_of(data: Any, assessor: str | None) -> Judgments:
         return concatenate_judgments([_judgments_of(part, str(name)) for name, part in data.items()])
     frame = as_frame(data)
     _refuse_other(frame, "judgments")
-    return Judgments.from_frame(frame) if assessor is None else Judgments.from_frame(frame, assessor=assessor)
+    if assessor is None:
+        return Judgments.from_frame(frame)
+    judgments = Judgments.from_frame(frame, assessor=assessor)
+    return replace(judgments, assessors=_renamed(judgments.assessors, assessor, "assessors"))
 
 
 def _runs_of(data: Any, system: str | None) -> Runs:
@@ -120,14 +126,30 @@ def _runs_of(data: Any, system: str | None) -> Runs:
         return concatenate_runs([_runs_of(run, run.name or f"run {n}") for n, run in enumerate(data, start=1)])
     frame = as_frame(data)
     _refuse_other(frame, "runs")
-    return Runs.from_frame(frame) if system is None else Runs.from_frame(frame, system=system)
+    if system is None:
+        return Runs.from_frame(frame)
+    runs = Runs.from_frame(frame, system=system)
+    return replace(runs, systems=_renamed(runs.systems, system, "systems"))
 
 
 def _preferences_of(data: Any, assessor: str | None) -> Preferences:
     if _is_of_names(data):
         return concatenate_preferences([_preferences_of(part, str(name)) for name, part in data.items()])
     frame = as_frame(data)
-    return Preferences.from_frame(frame) if assessor is None else Preferences.from_frame(frame, assessor=assessor)
+    if assessor is None:
+        return Preferences.from_frame(frame)
+    preferences = Preferences.from_frame(frame, assessor=assessor)
+    return replace(preferences, assessors=_renamed(preferences.assessors, assessor, "assessors"))
+
+
+def _renamed(names: Names, key: str, noun: str) -> Names:
+    """The names in the part of a dictionary under this key: the key is the name, whatever a column says."""
+    if len(names) > 1:
+        raise ArgumentError(
+            f"{key!r} names one table, but its rows are of {len(names)} {noun} ({first_of(names, 3)}); give a table "
+            "for each, or join the tables and give them without names"
+        )
+    return (key,) * len(names)
 
 
 def _ranx(data: object) -> str:
