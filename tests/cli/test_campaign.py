@@ -247,9 +247,34 @@ def test_links_are_made_while_a_server_holds_the_database_and_lead_to_its_addres
         outcome = qrowd("campaign", "invite", pilot, "zoe")
         assert outcome.status == 0, outcome.err
         assert outcome.out.startswith("zoe\thttp://127.0.0.1:8123/join/")
-        assert qrowd("campaign", "set-status", pilot, "paused").status == 2  # which servers keep in memory
         server.write(lambda connection: put_setting(connection, "another", "one"))  # the server writes on
     assert invited_by(outcome.out) == "zoe"
+
+
+def test_commands_that_remove_nothing_work_beside_a_server_and_others_say_how_to_go_on(qrowd, pilot, tmp_path):
+    from qrowd.collect.store.engine import open_store
+
+    (tmp_path / "gold.qrels").write_text("".join(f"t1 0 d{i} 0\n" for i in range(4)))
+    qrowd("campaign", "init", "kitchen")
+    with open_store("judgments.db"):
+        for command in (
+            ("create", "kitchen"),
+            ("conflicts", pilot, "--gold", "gold.qrels"),
+            ("codes", pilot),
+            ("units", pilot),
+            ("export", pilot),
+            ("set-status", pilot, "stopped"),
+            ("list",),
+        ):
+            outcome = qrowd("campaign", *command)
+            assert (outcome.status, outcome.err) == (0, ""), command
+        for command in (("delete", pilot), ("create", "kitchen", "--replace"), ("rebuild", pilot)):
+            outcome = qrowd("campaign", *command)
+            assert outcome.status == 2
+            assert "stop the server with Ctrl-C, run this command again, then start it again" in outcome.err
+            assert "use its pages" not in outcome.err
+    assert "pilot is stopped" in qrowd("campaign", "set-status", pilot, "stopped").out
+    assert qrowd("campaign", "delete", pilot).status == 0
 
 
 @pytest.mark.parametrize("key", ["gold", "checks"])

@@ -157,7 +157,7 @@ def test_a_second_server_is_refused_in_one_line_and_looking_is_allowed(file: Pat
         store.write(put("a"))
         code = f"from qrowd.collect.store.engine import open_store; open_store({str(file)!r})"
         second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        assert "another qrowd serves this file; stop it first" in second.stderr.splitlines()[-1]
+        assert "another qrowd serves this file; stop the server with Ctrl-C" in second.stderr.splitlines()[-1]
         with open_store(file, read_only=True) as reader:
             assert reader.read(names) == {"a"}
     with open_store(file) as store:

@@ -20,8 +20,8 @@ def open_store(
         "postgresql://user:password@host/database".
     create : make the file or the tables where there are none yet.
     read_only : only look; possible also while a server writes.
-    beside_server : write, also while a server writes to the same file; only for what no server keeps in memory, such as
-        invitations.
+    beside_server : write, also while a server writes to the same file; only for new rows and for what no server keeps
+        in memory, such as invitations and the status of a campaign; never to remove rows, whose numbers are used again.
     size : how many transactions PostgreSQL runs at once, at most.
 
     Raises

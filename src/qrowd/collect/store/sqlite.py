@@ -75,7 +75,7 @@ class SqliteStore(Store):
                 with self.reading() as connection:
                     check_version(connection, str(self.path))
                 return
-            if beside_server:
+            if beside_server and self.path.exists():
                 with self.reading() as connection:
                     check_version(connection, str(self.path))
             else:
@@ -320,7 +320,10 @@ def _hold(path: Path) -> BinaryIO:
         _lock(file)
     except OSError:
         file.close()
-        raise StoreError(f"{path}: another qrowd serves this file; stop it first, or use its pages") from None
+        raise StoreError(
+            f"{path}: another qrowd serves this file; stop the server with Ctrl-C, run this command again, then start it "
+            "again; assessors' answers are kept on their pages meanwhile"
+        ) from None
     os.set_inheritable(file.fileno(), False)
     return file
 
