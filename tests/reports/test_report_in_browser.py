@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser
@@ -142,6 +143,59 @@ def test_on_a_phone_no_chart_of_systems_and_no_difference_is_cut(tab, width):
     assert box["x"] + box["width"] <= table["x"] + table["width"] + 1
     names = tab.locator("#systems tbody th")
     assert all(name.bounding_box()["height"] < 60 for name in names.all())  # in two lines at most
+
+
+LONG = "bm25_castorini-monot5-3b-{}-base-10k"
+
+
+@pytest.fixture(scope="module")
+def long_address(tmp_path_factory):
+    """A report with long names, repeated judgments, and an assessor who stands out for a long reason."""
+    runs, judgments, _ = simulate_demo()
+    names = tuple(LONG.format(f"msmarco{i:02d}") for i in range(len(runs.systems)))
+    report = report_of(
+        replace(runs, systems=names),
+        replace(judgments, assessors=tuple(f"exam-graded-mean-{a}" for a in judgments.assessors)),
+        n_resamples=200, random_assessors=5, rng=1, provenance=Provenance("qrowd report", (), "2026-01-01"),
+    )  # fmt: skip
+    first, *others = report.assessors.rows
+    reason = "; ".join(["low agreement with the others: 0.27 (panel median 0.52, 9,260 documents)"] * 3)
+    first = replace(first, outlying=reason, n_repeated=9, consistency=0.11, accuracy=0.1, n_judgments=38720)
+    report = replace(report, assessors=replace(report.assessors, rows=(first, *others)))
+    file = tmp_path_factory.mktemp("long") / "report.html"
+    file.write_text(report_page(report), "utf-8")
+    return file.as_uri(), [row for row in report.assessors.rows if row.outlying]
+
+
+@pytest.mark.parametrize("width", [1440, 1200, 390])
+def test_who_stands_out_is_in_view_and_the_reason_is_a_line_below_the_table(browser: Browser, long_address, width):
+    address, outlying = long_address
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(address)
+    assert outlying
+    table = page.locator("#assessors .wide")
+    box, head = table.bounding_box(), page.locator("#assessors thead th", has_text="stands").bounding_box()
+    assert head["x"] + head["width"] <= box["x"] + box["width"]
+    if width > 1000:
+        assert table.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+    assert max(row.bounding_box()["height"] for row in table.locator("tbody tr").all()) < 80  # four lines at most
+    reasons = page.locator("#assessors .reason").all_inner_texts()
+    assert [text.partition(" stands out: ")[0] for text in reasons] == [row.assessor for row in outlying]
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_long_names_are_whole_on_both_sides_of_the_chart_of_methods(browser: Browser, long_address, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(long_address[0])
+    cut = page.locator("#methods svg").first.evaluate(
+        "svg => { const w = svg.getBoundingClientRect(); return [...svg.querySelectorAll('text')].filter(t => {"
+        " const r = t.getBoundingClientRect(); return r.left < w.left || r.right > w.right; })"
+        ".map(t => t.textContent); }"
+    )
+    assert cut == []
+    assert page.locator("#methods svg text", has_text="bm25_").count() > 0
+    page.close()
 
 
 def test_on_paper_everything_is_unfolded_and_fits(tab):

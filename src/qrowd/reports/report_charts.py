@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from itertools import pairwise
 from math import ceil, floor, isnan, log10
 
 from qrowd.evaluation import bounds_of
@@ -171,7 +172,9 @@ def methods_chart(methods: Methods, *, shown: int = SHOWN) -> str:
     labels = _labels(methods.systems[s] for s in place)
     left, top, height = _label_width(labels.values()), 46, 24
     right = left
-    step = (960 - left - right) / max(len(rankings) - 1, 1)
+    heads = [1.15 * LETTER * len(ranking.name) for ranking in rankings]
+    apart = max([12 + (a + b) / 2 for a, b in pairwise(heads)], default=0.0)
+    step = max((960 - left - right) / max(len(rankings) - 1, 1), apart)
     shown_rows = [order[:shown] for order in orders]
 
     def at(column: int, s: int) -> float:
@@ -206,7 +209,8 @@ def methods_chart(methods: Methods, *, shown: int = SHOWN) -> str:
         parts.append(_text(left - 16, top + height * (limit + 0.2), "lower ranks", "end", "tick"))
     else:
         bottom = top + height * limit
-    return _svg(960, bottom + 8, "Ranks of the leading systems by each method that combines the assessors", parts)
+    width = max(960, left + step * (len(rankings) - 1) + right)
+    return _svg(width, bottom + 8, "Ranks of the leading systems by each method that combines the assessors", parts)
 
 
 # ---------------------------------------------------------------------- pieces
@@ -277,4 +281,4 @@ def _label_width(labels: Iterable[str]) -> float:
     def width(label: str) -> float:
         return sum(1.2 * LETTER if c in WIDE else 0.75 * LETTER if c in NARROW else LETTER for c in label)
 
-    return max(60.0, 16 + max(map(width, labels)))
+    return max(60.0, 26 + max(map(width, labels)))  # 16 to the marks, and some to spare: fonts differ

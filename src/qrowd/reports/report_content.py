@@ -210,6 +210,7 @@ def _assessors(report: ReportContent) -> list[TableColumn]:
     others = report.reference or "the other assessors together"
     columns = [
         TableColumn("assessor", "", lambda row: row.assessor),
+        TableColumn("stands out", "why: below the table", lambda row: "yes" if row.outlying else ""),
         _column("judgments", "repeats included", "n_judgments", "{:,}".format),
         _column("topics", "with any judgment", "n_topics", str),
         _column("coverage", "mean share of a topic's pool", "coverage", percent, 0),
@@ -226,7 +227,6 @@ def _assessors(report: ReportContent) -> list[TableColumn]:
         _column("AWARE", "mean share of the weight that AWARE gives, on the topics judged", "accuracy", percent, 1),
         _column("same again", "share of repeated documents with the same value", "consistency", number, 2),
         _column("seconds", "median of a judgment", "seconds", number, 1),
-        TableColumn("stands out", "", lambda row: row.outlying),
     ]
     optional: dict[str, Callable[[Any], bool]] = {
         "AWARE": lambda row: not isnan(row.accuracy),
