@@ -31,7 +31,7 @@ WRONG = [
     "agree --judgments panel/judges --combine-scales as-is",
     "aggregate --judgments panel/judges --method sum",
     f"aggregate {MAGNITUDES} --method majority",
-    "replace --judgments panel/judges --model llm-a",
+    "replace --judgments panel/judges --model nobody",
     "replace --judgments panel/gold.qrels --model llm-a",
     "predict --judgments panel/judges",
     "predict --judgments panel/gold.qrels --rel 1",

@@ -21,8 +21,8 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     assert outcome.status == 0, outcome.err
     first, *lines = outcome.out.splitlines()
     assert first.startswith(
-        "crowd-3 has not shown that it may replace your assessors: the test supports replacing 0 of 3 (winning "
-        "rate 0.00 < 0.50 at eps 0.2). On average over assessors, "
+        "crowd-3 has not shown that it may replace your assessors: the test supports replacing 0 of the 3 "
+        "assessors ann, bob and lena (winning rate 0.00 < 0.50 at eps 0.2). On average over assessors, "
     )
     assert "in its place 2 of 3 assessors would pass the same test." in first
     assert "by nDCG@10 of gold; by the assessors' mean grades 0.964, by their highest 0.828." in first
@@ -65,7 +65,8 @@ def test_an_assessor_like_the_others_may_replace_them_and_needs_no_gold_or_runs(
                     "--model", judges / "bob.qrels")  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
-        "bob may replace your assessors: the test supports replacing 3 of 3 (winning rate 1.00 >= 0.50"
+        "bob may replace your assessors: the test supports replacing 3 of the 3 assessors sven, lena and "
+        "ann (winning rate 1.00 >= 0.50"
     )
     assert "nDCG" not in outcome.out
     assert "bias" not in outcome.out
@@ -76,7 +77,7 @@ def test_the_model_may_be_among_the_files_of_the_people(qrowd, people, folder):
     judges = [folder / "judges" / f"{name}.qrels" for name in (*PEOPLE, "sven")]
     outcome = qrowd("replace", "--judgments", *judges, "--model", model)
     assert outcome.status == 0, outcome.err
-    assert "bob may replace your assessors: the test supports replacing 3 of 3" in outcome.out
+    assert "bob may replace your assessors: the test supports replacing 3 of the 3 assessors" in outcome.out
 
 
 def test_unlike_scales_are_brought_together_and_the_note_says_how(qrowd, people, folder):
@@ -165,8 +166,8 @@ def test_bad_input_is_one_line_and_exit_status_2(qrowd, folder, what):
         assert part in outcome.err
 
 
-@pytest.mark.parametrize(("clusters", "verdict"), [("topics", "4 of 8 (winning rate 0.50"),
-                                                   ("documents", "6 of 8 (winning rate 0.75")])  # fmt: skip
+@pytest.mark.parametrize(("clusters", "verdict"), [("topics", ("4 of the 8", "0.50")),
+                                                   ("documents", ("6 of the 8", "0.75"))])  # fmt: skip
 def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way_for_six(
     qrowd, dl19, clusters, verdict
 ):
@@ -176,10 +177,13 @@ def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
-        f"umbrela-gpt4o may replace your assessors: the test supports replacing {verdict} >= 0.50 at eps 0.2). On "
+        f"umbrela-gpt4o may replace your assessors: the test supports replacing {verdict[0]} assessors "
+    )
+    assert (
+        f" and 3 more (winning rate {verdict[1]} >= 0.50 at eps 0.2). On "
         "average over assessors, it is at least as close to the others as the assessor on 71 % of documents. Ranking "
         "by its grades scores 0.713 by nDCG@10 of nist; by the assessors' mean grades 0.815, by their highest 0.778."
-    )
+    ) in outcome.out
     assert "own winning rate: not known" in outcome.out
 
 
@@ -200,6 +204,44 @@ def test_each_of_several_models_is_tested_as_if_alone(qrowd, people, folder, tmp
             assert table in both.out
     again = qrowd("replace", *people, "--model", models[0], "--model", models[0])
     assert (again.status, again.err) == (2, "qrowd: --model: crowd-3 and crowd-3; name each once\n")
+
+
+def test_several_models_are_tested_by_one_closeness_which_a_note_names_once(qrowd, people, folder, tmp_path):
+    """crowd-1 is binary, so that sven, who gives grades as the assessors do, is tested by relevant or not, too."""
+    models = [folder / "judges" / f"{name}.qrels" for name in ("crowd-1", "sven")]
+    both = qrowd("replace", *people, "--model", *models, "-o", "both.json")
+    assert both.status == 0, both.err
+    notes = [line for line in both.out.splitlines() if line.startswith("closeness: ")]
+    assert len(notes) == 1
+    assert notes[0].startswith("closeness: accuracy on relevant or not, because crowd-1 is binary; ")
+    alone = qrowd("replace", *people, "--model", models[1], "--combine-scales", "relevant", "-o", "one.json")
+    assert "closeness: accuracy" in alone.out
+    of_sven = json.loads((tmp_path / "both.json").read_text())["models"][1]
+    relevant = json.loads((tmp_path / "one.json").read_text())
+    assert (of_sven["test"], of_sven["assessors"]) == (relevant["test"], relevant["assessors"])
+    values = qrowd("replace", *people, "--model", *models, "--closeness", "rmse").out
+    assert "closeness: rmse, " in values
+    assert "relevant or not, because" not in values
+
+
+def test_further_files_of_judgments_are_named_as_assessors_and_a_note_says_how_to_leave_them_out(qrowd, folder):
+    outcome = qrowd("replace", "--judgments", folder / "judges", "--model", "sven", "--exclude", "crowd-*")
+    assert outcome.status == 0, outcome.err
+    assert "assessors: all in --judgments other than models and gold; --exclude NAMES leaves some out" in outcome.out
+    assert " assessors ann, bob, lena" in outcome.out.splitlines()[0]
+
+
+@pytest.mark.parametrize("ending", ["", "/*.qrels"])
+def test_each_file_of_a_folder_or_pattern_is_a_model(qrowd, people, folder, ending):
+    models = folder / "models"
+    models.mkdir()
+    for name in ("crowd-3", "sven"):
+        (models / f"{name}.qrels").write_bytes((folder / "judges" / f"{name}.qrels").read_bytes())
+    outcome = qrowd("replace", *people, "--model", f"{models}{ending}")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("Of 2 models, each tested alone: ")
+    assert "crowd-3 compared with each assessor" in outcome.out
+    assert "sven compared with each assessor" in outcome.out
 
 
 def test_with_one_assessor_the_rest_that_can_be_said_is_said(qrowd, folder):
@@ -246,3 +288,10 @@ def test_without_a_model_each_assessor_is_tested_in_turn(qrowd, people):
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith("No model is named, so each of 3 assessors was tested in place of the model: ann and")
     assert "model: --model NAME tests one of them as the model" in outcome.out
+
+
+@pytest.mark.parametrize("word", ["winning rate", "advantage", "eps"])
+def test_help_explains_the_words_of_the_test(qrowd, word):
+    outcome = qrowd("help", word)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith((f"{word}: ", f"{word}, "))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from glob import has_magic
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from qrowd.cli import options
@@ -11,6 +13,7 @@ from qrowd.cli.options import convention, option
 from qrowd.cli.output import Output, ShortNames, deliver
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
+from qrowd.paths import find_files
 from qrowd.reports.phrases import listed
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ def replace(
     model: Annotated[
         list[str] | None,
         option(
-            help="Models, each tested alone: assessors of the judgments, or files.",
+            help="Models, each tested alone: assessors of the judgments, files, or folders of one file per model.",
             panel="Data",
             metavar="NAMES|FILES",
             show_default="each assessor in turn",
@@ -83,12 +86,12 @@ def replace(
     }
     if not model:
         return deliver(_in_turn(data, gold, runs.runs, test), output)
-    models: dict[str, Any] = {f"model {i}": text for i, text in enumerate(model)}
+    models: dict[str, Any] = {f"model {i}": text for i, text in enumerate(_each_model(model, data))}
     judgments, names = data.read_with(**models, gold=gold)
     rankings = runs.read(data)
     result = replacements(
         judgments,
-        [names[f"model {i}"] for i in range(len(model))],
+        [names[option] for option in models],
         gold=names.get("gold"),
         runs=rankings,
         groups=groups,
@@ -99,6 +102,15 @@ def replace(
     )
     systems = () if rankings is None else rankings.systems
     deliver(result.to_document().shown(systems, short_names=short_names), output)
+
+
+def _each_model(models: list[str], data: options.Data) -> list[str]:
+    """The models, with the files of a folder or pattern in its place; an assessor's name comes first."""
+    several = [text for text in models if Path(text).is_dir() or (has_magic(text) and not Path(text).exists())]
+    once = "-" in (data.judgments or ())  # standard input cannot be read again
+    assessors = data.read(in_slots=False).assessors if several and not once else ()
+    files = {text: [str(file) for file in find_files(text)] for text in several if text not in assessors}
+    return [model for text in models for model in files.get(text, [text])]
 
 
 def _in_turn(data: options.Data, gold: str | None, runs: list[str] | None, test: dict[str, Any]) -> Document:

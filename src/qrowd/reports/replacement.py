@@ -25,7 +25,7 @@ from qrowd.reports.agreement import kappas as kappas_of
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.model_rankings import ModelRankings, model_rankings
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import cells, listed, number
+from qrowd.reports.phrases import cells, is_or_are, listed, number
 from qrowd.reports.replacement_tables import (
     agreement_columns,
     agreement_table,
@@ -45,6 +45,7 @@ from qrowd.reports.scales import scale_note, scale_rules
 from qrowd.uncertainty.annotator_test import (
     MIN_ASSESSORS,
     AnnotatorTest,
+    Closeness,
     LeaveOneOutAnnotatorTests,
     TooFewError,
     alternative_annotator_test,
@@ -65,6 +66,7 @@ class Replacement(Reported):
     test : of the model; None where there are too few assessors or documents, and `reason` says which. assessor_tests :
     of each assessor in the model's place. kappas : of each pair of assessors and model. scale : on which scales they
     judged. rankings, ceiling, bias : where they were asked for. scores : from which rankings and bias were computed.
+    relevance : why the test compares relevant or not, maybe empty; None where it compares values.
     """
 
     model: str
@@ -78,6 +80,7 @@ class Replacement(Reported):
     ceiling: Ceiling | None = None
     bias: AssessorBias | None = None
     scores: Scores | None = None
+    relevance: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -106,7 +109,7 @@ class Replacement(Reported):
         notes: list[Note] = []
         if self.test is not None and self.assessor_tests is not None:
             tables.append(verdict_table(self.test, self.assessor_tests, self.kappas))
-            notes += verdict_notes(self.test, self.assessor_tests, self.kappas)
+            notes += verdict_notes(self.test, self.assessor_tests, self.kappas, self.relevance)
         else:
             tables += [] if self.kappas is None else [agreement_table(self.model, self.kappas)]
             notes += untested_notes(self.reason, len(self.assessors), self.kappas, self.rankings is not None)
@@ -236,6 +239,9 @@ def mean_kappa(kappas: PairwiseAgreement, model: str) -> float:
 def replacements(judgments: Judgments, models: Sequence[str], **options: Any) -> Replacement | Replacements:
     """`replacement` for each of several models, without the others; for one model just that.
 
+    If the test or kappa of one model compares relevant or not, so do those of all: winning rates and kappas of several
+    models are comparable only then.
+
     Raises
     ------
     ArgumentError
@@ -243,18 +249,30 @@ def replacements(judgments: Judgments, models: Sequence[str], **options: Any) ->
     """
     if len(set(models)) < len(models):
         raise ArgumentError(f"model: {listed(models)}; name each once")
-    own = judgments
-    for model in models if options.get("combine_scales", "auto") == "auto" else ():
-        own = with_scale_of_model(own, model)
-    scales = [scale for name, scale in zip(own.assessors, own.scales, strict=True) if name != options.get("gold")]
-    if len(models) > 1 and not alike(scales):
-        options.setdefault("kappa_scales", "relevant")  # the same for all models, which are compared by it
-    results = []
+    panels = []
     for model in models:
         others = {name for name in models if name != model}
-        alone = judgments.select(assessors=[name for name in judgments.assessors if name not in others])
-        results.append(replacement(alone, model, **options))
+        panels.append(judgments.select(assessors=[name for name in judgments.assessors if name not in others]))
+    if len(models) > 1:
+        gold, combine_scales = options.get("gold"), options.get("combine_scales", "auto")
+        tested = [panel.select(assessors=lambda name: name != gold) for panel in panels]
+        if combine_scales == "auto":
+            tested = [with_scale_of_model(panel, model) for panel, model in zip(tested, models, strict=True)]
+            options.setdefault("relevance", _relevance(tested, options.get("closeness")))
+        if not all(alike(panel.scales) for panel in tested):
+            options.setdefault("kappa_scales", "relevant")
+    results = [replacement(panel, model, **options) for panel, model in zip(panels, models, strict=True)]
     return results[0] if len(results) == 1 else Replacements(tuple(results))
+
+
+def _relevance(panels: Sequence[Judgments], closeness: Closeness | None) -> str | None:
+    """Why the test of some of these panels compares relevant or not; None where none does."""
+    rules = [unlike_in_test(panel.scales, closeness) for panel in panels if not alike(panel.scales)]
+    if "relevant" not in rules:
+        return None
+    scales = {name: scale for panel in panels for name, scale in zip(panel.assessors, panel.scales, strict=True)}
+    binary = [name for name, scale in scales.items() if scale.kind == "binary"]
+    return f"because {listed(binary)} {is_or_are(len(binary))} binary" if closeness is None else ""
 
 
 def replacement(
@@ -268,6 +286,7 @@ def replacement(
     documents: Literal["pool", "seen"] = "pool",
     combine_scales: CombineScales = "auto",
     kappa_scales: CombineScales | None = None,
+    relevance: str | None = None,
     conventions: Conventions = Conventions(),
     rng: Rng = None,
     **options: Any,
@@ -278,21 +297,25 @@ def replacement(
 
     judgments : of the assessors, the model and the gold, which are named. runs : for rankings, and for the bias where
     there are groups. documents : of `human_ceiling`. combine_scales, options : those of `alternative_annotator_test`.
-    kappa_scales : what becomes of unlike scales for kappa; default: combine_scales.
+    kappa_scales : what becomes of unlike scales for kappa; default: combine_scales. relevance : why the test compares
+    relevant or not, also on one scale; default: combine_scales decides.
     """
     graded = conventions.graded(judgments)
     panel = graded.select(assessors=lambda assessor: assessor != gold)
     assessors = tuple(name for name in panel.assessors if name != model)
     if not assessors:
         raise ArgumentError(f"judgments: {model} is the only assessor; add the judgments of the assessors to replace")
-    options |= {"repeats": conventions.repeats, "combine_scales": combine_scales}
+    own = with_scale_of_model(panel, model) if combine_scales == "auto" else panel
+    test_scales: CombineScales = combine_scales if relevance is None else "relevant"
+    if relevance is None and combine_scales == "auto":
+        relevance = _relevance([own], options.get("closeness"))
+    options |= {"repeats": conventions.repeats, "combine_scales": test_scales}
     test, assessor_tests, reason = None, None, ""
     try:
-        test = alternative_annotator_test(panel, model, **options)
-        assessor_tests = _assessor_tests(panel, test, options)
+        test = alternative_annotator_test(own, model, **options)
+        assessor_tests = _assessor_tests(own, test, options)
     except TooFewError as error:
         reason = str(error)
-    own = with_scale_of_model(panel, model) if combine_scales == "auto" else panel
     weights = "quadratic" if test is not None and test.closeness != "accuracy" else None
     kappas = _kappas(own, kappa_scales or combine_scales, weights=weights, repeats=conventions.repeats)
     ceiling, bias, scores, rankings = None, None, None, None
@@ -313,15 +336,18 @@ def replacement(
         if groups:
             expected = expected_scores(runs, panel, measure, model, conventions=scoring, rng=rng)
             bias = assessor_bias(scores, groups, model, expected=expected)
-    unlike: dict[str, Combined] = {} if test is None else {"test": unlike_in_test(own.scales, options.get("closeness"))}
-    unlike |= {} if ceiling is None else {"ranking by grades": "rescaled"}
-    of_kappa: dict[str, Combined] = {} if kappas is None else {"kappa": "relevant"}
-    if kappa_scales is None:
-        unlike, of_kappa = unlike | of_kappa, {}
-    rules = [scale_rules(own.scales, combine_scales, unlike)]
-    rules.append(scale_rules(own.scales, kappa_scales or combine_scales, of_kappa))
+    unlike: dict[CombineScales, dict[str, Combined]] = {}
+    if test is not None:
+        unlike.setdefault(test_scales, {})["test"] = unlike_in_test(own.scales, options.get("closeness"))
+    if ceiling is not None:
+        unlike.setdefault(combine_scales, {})["ranking by grades"] = "rescaled"
+    if kappas is not None:
+        unlike.setdefault(kappa_scales or combine_scales, {})["kappa"] = "relevant"
+    rules = [scale_rules(own.scales, choice, statistics) for choice, statistics in unlike.items()]
     scale = scale_note(own, "; ".join(filter(None, rules)))
-    return Replacement(model, assessors, test, assessor_tests, reason, kappas, scale, rankings, ceiling, bias, scores)
+    return Replacement(
+        model, assessors, test, assessor_tests, reason, kappas, scale, rankings, ceiling, bias, scores, relevance
+    )
 
 
 def _assessor_tests(panel: Judgments, test: AnnotatorTest, options: dict[str, Any]) -> LeaveOneOutAnnotatorTests:

@@ -41,9 +41,10 @@ def verdict_sentence(test: AnnotatorTest, assessor_tests: LeaveOneOutAnnotatorTe
     sign = ">=" if test.passes else "<"
     verdict = "may replace your assessors" if test.passes else "has not shown that it may replace your assessors"
     text = (
-        f"{test.model} {verdict}: the test supports replacing {n} of {of} (winning rate {test.winning_rate:.2f} {sign} "
-        f"{PASSES:.2f} at eps {test.eps:g}). On average over assessors, it is at least as close to the others as "
-        f"the assessor on {percent(test.advantage_probability, 0)} of documents"
+        f"{test.model} {verdict}: the test supports replacing {n} of the {of} assessors {listed(test.assessors, 6)} "
+        f"(winning rate {test.winning_rate:.2f} {sign} {PASSES:.2f} at eps {test.eps:g}). On average over assessors, "
+        f"it is at least as close to the others as the assessor on "
+        f"{percent(test.advantage_probability, 0)} of documents"
     )
     rates = assessor_tests.winning_rate[assessor_tests.n_tested > 0]
     if rates.size:
@@ -86,16 +87,24 @@ def _kappas_of(kappas: PairwiseAgreement, name: str, model: str) -> tuple[float,
 
 
 def verdict_notes(
-    test: AnnotatorTest, assessor_tests: LeaveOneOutAnnotatorTests, kappas: PairwiseAgreement | None
+    test: AnnotatorTest,
+    assessor_tests: LeaveOneOutAnnotatorTests,
+    kappas: PairwiseAgreement | None,
+    relevance: str | None,
 ) -> Iterator[Note]:
-    """How the test was computed."""
+    """How the test was computed. relevance : why it compares relevant or not; None where it compares values."""
     yield Note(
         "test",
         f"alternative annotator test; eps {test.eps:g}; false discovery rate {test.q:g} (Benjamini-Yekutieli, p is "
         f"adjusted); the model passes from a winning rate of {PASSES:.2f}; replaceable: no means not shown",
     )
     yield Note("clusters", f"{test.clusters}, {CLUSTERS[test.clusters]}")
-    yield Note("closeness", f"{test.closeness}, {CLOSENESS[test.closeness]}; ties count for model and assessor")
+    yield Note("assessors", "all in --judgments other than models and gold; --exclude NAMES leaves some out")
+    closeness = f"{test.closeness}, {CLOSENESS[test.closeness]}"
+    if relevance is not None:
+        reason = relevance and f", {relevance}"
+        closeness = f"{test.closeness} on relevant or not{reason}; {CLOSENESS[test.closeness]}"
+    yield Note("closeness", f"{closeness}; ties count for model and assessor")
     least = int(test.n_topics.min())
     if test.clusters == "topics" and least < FEW_TOPICS:
         yield Note(
