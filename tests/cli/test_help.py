@@ -56,6 +56,14 @@ def test_judgments_alone_are_offered_to_agreement(qrowd, folder, tmp_path):
     assert commands[0][0] == "qrowd agree --judgments '*.qrels'"
 
 
+def test_judgments_of_every_folder_are_offered_together(tmp_path):
+    (tmp_path / "llm").mkdir()
+    for name in ("llm/a.qrels", "llm/b.qrels", "humans.qrels", "gold.qrels"):
+        (tmp_path / name).write_text("q1 0 d1 1\n")
+    _, commands = first_steps(tmp_path)
+    assert commands[0][0] == "qrowd agree --judgments humans.qrels llm"
+
+
 def test_one_run_is_not_offered_to_a_comparison(tmp_path):
     (tmp_path / "my run.txt").write_text("q1 Q0 d1 1 2.5 s\n")
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")

@@ -60,3 +60,19 @@ def test_an_error_speaks_the_language_of_the_command_line(qrowd, folder, command
     assert outcome.err.count("\n") == 1
     assert outcome.err.startswith("qrowd: ")
     assert PYTHON.findall(outcome.err.replace("panel/", "")) == []
+
+
+def test_a_second_measure_where_one_is_taken_is_no_missing_file(qrowd, folder):
+    run = next((folder / "runs").iterdir())
+    outcome = qrowd("report", "panel/gold.qrels", run, "-m", "nDCG@10", "AP")
+    assert outcome.status == 2
+    assert "AP: there is no such file; if it is a measure: -m takes one measure here" in outcome.err
+    assert "measure" not in qrowd("report", "panel/gold.qrels", run, "nothing.run", "-m", "AP").err
+
+
+def test_a_table_with_a_column_for_each_assessor_is_told_how_to_become_long(qrowd, tmp_path):
+    (tmp_path / "wide.csv").write_text("topic,document,Anna,Ben,Chiara\nq1,d1,0,1,0\n")
+    for command in ("check", "agree"):
+        outcome = qrowd(command, "wide.csv")
+        assert outcome.status == 2
+        assert "if Anna, Ben, Chiara are assessors, write a row for each judgment" in outcome.out + outcome.err

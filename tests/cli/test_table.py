@@ -52,3 +52,18 @@ def test_judgments_and_runs_may_stand_without_options(qrowd, folder):
     outcome = qrowd("table", *files, "-m", "AP", "--digits", 2)
     assert outcome.status == 0, outcome.err
     assert "Mean AP of 12 systems (25 topics, 1 assessor)" in outcome.out
+
+
+def test_the_label_is_that_of_the_file_and_without_a_file_that_of_systems(qrowd, folder, tmp_path):
+    few = ("-m", "AP", "--top", 2)
+    assert qrowd("table", *PANEL, *few, "-o", "table_judges.tex").status == 0
+    assert r"\label{tab:table_judges}" in (tmp_path / "table_judges.tex").read_text()
+    assert r"\label{tab:systems}" in qrowd("table", *PANEL, *few, "-o", "-.tex").out
+
+
+def test_a_table_of_assessors_of_two_measures_is_refused_by_the_names_of_options(qrowd, folder):
+    outcome = qrowd("table", *PANEL, "--per-assessor", "-m", "nDCG@10", "AP")
+    assert outcome.status == 2
+    assert outcome.err.startswith(
+        "qrowd: --per-assessor: the table is of one measure, but 2 were given: use -m nDCG@10"
+    )

@@ -214,9 +214,24 @@ class Command(TyperCommand):
         except ArgumentError as error:
             raise ArgumentError(as_options(str(error), names)) from None
         except FileError as error:
-            raise FileError(error.path, as_options(error.problem, names), error.line) from None
+            hint = _if_measure(error, self.params)
+            raise FileError(error.path, as_options(error.problem, names) + hint, error.line) from None
         except QrowdError as error:
             raise QrowdError(as_options(str(error), names)) from None
+
+
+def _if_measure(error: FileError, parameters: Sequence[Any]) -> str:
+    """What to do if the file that there is not is a second measure after -m, of a command that takes one."""
+    takes_one = any("-m" in one.opts and not getattr(one, "multiple", False) for one in parameters)
+    if not takes_one or error.problem != "there is no such file":
+        return ""
+    from qrowd.evaluation import measure
+
+    try:
+        measure(str(error.path))
+    except QrowdError:
+        return ""
+    return "; if it is a measure: -m takes one measure here, so run the command once for each"
 
 
 class OneValueCommand(Command):

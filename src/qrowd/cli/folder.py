@@ -16,6 +16,7 @@ Kind = Literal["runs", "judgments", "preferences", "campaign", "database"]
 MOST_FILES, DEEPEST, HEAD = 2000, 2, 4096
 NOUNS: dict[Kind, str] = {"runs": "run file", "judgments": "judgment file", "preferences": "preference file"}
 _FIELDS: dict[int, Kind] = {3: "preferences", 4: "judgments", 6: "runs"}
+_NO_VOTES = ("gold", "magnitude")
 _COMPRESSED = b"\x1f\x8b"
 _NOT_DATA = (".md", ".toml", ".html", ".py", ".ipynb", ".tex", ".pdf", ".svg", ".png", ".log")
 
@@ -127,9 +128,11 @@ def first_steps(folder: Path) -> tuple[str, list[tuple[str, str]]]:
         for path in kinds.get(kind, []):
             groups.setdefault(path.parent, []).append(path)
         if groups:
-            paths = max(groups.values(), key=len)
-            arguments[kind], numbers[kind] = as_argument(folder, paths), len(paths)
-            parts.append(f"{count(len(kinds[kind]), noun)} (such as {paths[0]})")
+            largest = max(groups.values(), key=len)
+            used = _of_one_panel(groups, largest) if kind == "judgments" else [largest]
+            arguments[kind] = " ".join(as_argument(folder, paths) for paths in used)
+            numbers[kind] = sum(map(len, used))
+            parts.append(f"{count(len(kinds[kind]), noun)} (such as {largest[0]})")
     parts += [f"a folder of a campaign ({path.parent})" for path in kinds.get("campaign", [])[:1]]
     parts += [f"a database of campaigns ({path})" for path in kinds.get("database", [])[:1]]
     commands = list(_commands(arguments, numbers, kinds))
@@ -140,6 +143,12 @@ def first_steps(folder: Path) -> tuple[str, list[tuple[str, str]]]:
         ("qrowd simulate panel", "files of a simulated panel, to try every command"),
         ("qrowd serve --demo", "the pages on which assessors judge"),
     ]
+
+
+def _of_one_panel(groups: dict[Path, list[Path]], largest: list[Path]) -> list[list[Path]]:
+    """The judgments of all folders, but those that are called gold or magnitudes: no votes of the panel."""
+    votes = [[one for one in paths if not one.name.lower().startswith(_NO_VOTES)] for paths in groups.values()]
+    return [paths for paths in votes if paths] or [largest]
 
 
 def _commands(

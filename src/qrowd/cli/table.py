@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from qrowd.cli import options
 from qrowd.cli.options import convention, measures, methods, option
 from qrowd.cli.output import Output, ShortNames, Top, is_standard_output, name_with_ending, write_output
+from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 
@@ -52,19 +53,35 @@ def table(
     caption: Annotated[
         str, option(help="Caption of the table.", panel="Output", metavar="TEXT", show_default="what it shows")
     ] = "",
-    label: Annotated[str, option(help="Label of the table in LaTeX.", panel="Output", metavar="LABEL")] = "tab:systems",
+    label: Annotated[
+        str,
+        option(
+            help="Label of the table in LaTeX.",
+            panel="Output",
+            metavar="LABEL",
+            show_default="tab: and the name of the file, or tab:systems",
+        ),
+    ] = "",
     full_width: Annotated[
         bool, option("--full-width", help="In LaTeX, use the full width of a page with two columns.", panel="Output")
     ] = False,
     output: Output = None,
 ) -> None:
     """Print systems by measures or by assessors as a paper does: the best in bold, with marks of significance."""
+    import shlex
+    from pathlib import Path
+
     from qrowd.cli.show import progress, show
     from qrowd.evaluation import DEFAULT_MEASURES, evaluate
     from qrowd.methods import evaluate_methods
     from qrowd.reports.paper_table import paper_table
 
     names = list(measure or (DEFAULT_MEASURES[:1] if per_assessor else DEFAULT_MEASURES))
+    if per_assessor and len(names) > 1:
+        raise ArgumentError(
+            f"--per-assessor: the table is of one measure, but {len(names)} were given: use "
+            f"-m {shlex.quote(names[0])}, and write a table for each of the others"
+        )
     run_files, data = options.by_position(files, runs, data)
     judgments, rankings = data.read(), run_files.read(data)
     with progress("scoring") as advance:
@@ -97,7 +114,10 @@ def table(
     )
     if output is not None:
         name = name_with_ending(output)
-        is_latex = name.lower().endswith(".tex")
-        write_output(output, paper.to_latex(label=label, full_width=full_width) if is_latex else paper.content(name))
+        if name.lower().endswith(".tex"):
+            label = label or ("tab:systems" if is_standard_output(output) else f"tab:{Path(name).stem}")
+            write_output(output, paper.to_latex(label=label, full_width=full_width))
+        else:
+            write_output(output, paper.content(name))
     if output is None or not is_standard_output(output):
         show(paper.to_document() if short_names else paper.to_document().shown(rankings.systems))

@@ -46,7 +46,7 @@ from qrowd.model.headers import (
     header_key,
     roles_of,
 )
-from qrowd.model.labels import merge_codes, number_in
+from qrowd.model.labels import first_of, merge_codes, number_in
 from qrowd.model.notes import HowRead
 from qrowd.model.scales import BINARY, Scale
 from qrowd.model.tabular import as_frame
@@ -324,6 +324,17 @@ class _Table:
             f"no {wanted} among {', '.join(self.columns)}; rename {'one' if len(missing) == 1 else 'them'}, or say "
             f"which {'it is' if len(missing) == 1 else 'they are'} with {arguments}"
             + (", or columns={'rank': 'HEADER'}" if "score" in missing and "rank" in self.usual_names else "")
+            + self._if_wide(missing)
+        )
+
+    def _if_wide(self, missing: list[str]) -> str:
+        """What to do with a table that seems to have a column of grades for each assessor."""
+        others = [header for header in self.columns if header not in self.role_of.values()]
+        if missing not in (["value"], ["score"]) or len(others) < 2:
+            return ""
+        return (
+            f"; if {first_of(others, 3)} are assessors, write a row for each judgment, with columns topic, document, "
+            "assessor and value (melt does it in pandas)"
         )
 
     @property
